@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// member is one unit's server, as the exporter and the unit's agent measure it. Values are promtool's: 1x5 is five times
-// 1 after the first, 1+2x5 rises by 2 each minute.
+// member is one unit's server, as the exporter and the unit's agent measure it. Values have promtool's notation: 1x5 is
+// five times 1 after the first, 1+2x5 rises by 2 each minute.
 type member struct {
 	// down: the server does not run; then there are no metrics of the cluster.
 	down bool
@@ -50,11 +50,12 @@ const minutes = 120
 
 func steady(v int) string { return fmt.Sprintf("%dx%d", v, minutes) }
 
-// scene is a cluster of n members: the first leads it. All is well.
-func scene(n int) []member {
+// healthy is a cluster of n members: the first leads it.
+func healthy(n int) []member {
 	var all []member
 	for i := range n {
-		m := member{role: 1, status: 1, cluster: "c1", term: steady(7), peers: n - 1, connected: n - 1, uncommitted: steady(0), pending: steady(0), northd: 100, up: 1}
+		m := member{role: 1, status: 1, cluster: "c1", term: steady(7), peers: n - 1, connected: n - 1,
+			uncommitted: steady(0), pending: steady(0), northd: 100, up: 1}
 		m.backup, m.holder, m.hook, m.expires = "0+60x120", "ovn-central/0", "0+60x120", 10_000_000
 		if m.changes, m.advised = steady(0), steady(0); i == 0 {
 			m.role, m.acts, m.active = 3, 1, 1
@@ -62,6 +63,12 @@ func scene(n int) []member {
 		all = append(all, m)
 	}
 	return all
+}
+
+func each(all []member, change func(*member)) {
+	for i := range all {
+		change(&all[i])
+	}
 }
 
 type series struct {
@@ -95,7 +102,8 @@ func (m member) agent(unit int, leader member) (all []series) {
 		add("lease_holder", fmt.Sprintf("unit=%q", m.holder), steady(1))
 	}
 	for name, value := range map[string]int{
-		"lease_acts": m.acts, "agent_takes_part": 1, "northd_works": bit(m.northd > 0), "northd_active": m.active, "northd_behind_seconds": m.northdBehind,
+		"lease_acts": m.acts, "agent_takes_part": 1, "northd_works": bit(m.northd > 0), "northd_active": m.active,
+		"northd_behind_seconds":   m.northdBehind,
 		"backup_interval_seconds": 600, "backup_failed": m.failed,
 	} {
 		add(name, "", steady(value))
@@ -112,7 +120,8 @@ func (m member) agent(unit int, leader member) (all []series) {
 	add("drains", `state="running"`, steady(1))
 	const db = `database="sb"`
 	for name, value := range map[string]int{
-		"database_file_bytes": m.file, "database_file_grown_bytes": m.grown, "server_long_polls": m.polls, "server_longest_poll_seconds": m.longest, "server_up": bit(!m.down),
+		"database_file_bytes": m.file, "database_file_grown_bytes": m.grown, "server_long_polls": m.polls,
+		"server_longest_poll_seconds": m.longest, "server_up": bit(!m.down),
 	} {
 		add(name, db, steady(value))
 	}
@@ -127,7 +136,8 @@ func (m member) agent(unit int, leader member) (all []series) {
 		counts = leader
 	}
 	up := (1 + counts.connected) * m.status // one that is cut off sees none, not even itself
-	for name, value := range map[string]int{"member_has_leader": m.status, "members": counts.peers + 1, "fault_tolerance": up - (counts.peers+1)/2 - 1} {
+	for name, value := range map[string]int{"member_has_leader": m.status, "members": counts.peers + 1,
+		"fault_tolerance": up - (counts.peers+1)/2 - 1} {
 		add(name, db, steady(value))
 	}
 	add("member_info", fmt.Sprintf(`%s,cluster=%q,server="s%d"`, db, m.cluster, unit), steady(1))
@@ -190,9 +200,8 @@ func (m member) exporter(unit int) []series {
 	return all
 }
 
-// Each alert comes where it should, and no other does: by Prometheus' own judgement,
-// an hour and a half into the scene.
-func TestAlertsComeWhereTheyShould(t *testing.T) {
+// Exactly the expected alerts fire after an hour and a half, as Prometheus evaluates them.
+func TestAlerts(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
 	for title, c := range map[string]struct {
@@ -200,126 +209,101 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 		change func([]member)
 		firing []string
 	}{
-		"none where all is well": {n: 3},
-		"none for two changes of leader, a busy moment and a small lag": {n: 3, change: func(m []member) {
-			m[0].uncommitted, m[0].behind = "0x80 4x3 0x40", 900 // a moment ago
-			for i := range m {
-				m[i].term = "7x80 8x4 9x34" // each member has the new term
-			}
+		"healthy": {n: 3},
+		"two changes of leader, a busy moment and a small lag": {n: 3, change: func(m []member) {
+			m[0].uncommitted, m[0].behind = "0x80 4x3 0x40", 900  // a moment ago
+			each(m, func(m *member) { m.term = "7x80 8x4 9x34" }) // each member has the new term
 		}},
-		"a server that does not run": {n: 3, change: func(m []member) {
+		"server down": {n: 3, change: func(m []member) {
 			m[0].connected, m[1].down = 1, true
 		}, firing: []string{"OVNMemberWithoutUnit", "OVNNoFaultTolerance", "OVNServerDown"}},
-		"five tolerate one more": {n: 5, change: func(m []member) {
+		"server of five down": {n: 5, change: func(m []member) {
 			m[0].connected, m[1].down = 3, true
 		}, firing: []string{"OVNMemberWithoutUnit", "OVNServerDown"}},
 		"quorum lost": {n: 3, change: func(m []member) {
-			m[0].role, m[0].status, m[0].term, m[0].connected, m[0].uncommitted, m[0].acts, m[0].holder = 2, 0, "7+1x120", 0, steady(2), 0, ""
+			m[0].role, m[0].status, m[0].term, m[0].connected, m[0].uncommitted, m[0].acts, m[0].holder = 2, 0, "7+1x120", 0,
+				steady(2), 0, ""
 			m[1].down, m[2].down = true, true
 			m[1].holder, m[2].holder = "", "" // it is not known without the database
-		}, firing: []string{"OVNAgentNowhere", "OVNFrequentElections", "OVNLogBacklog", "OVNMemberWithoutQuorum", "OVNQuorumLost", "OVNServerDown"}},
-		"one cut off": {n: 3, change: func(m []member) {
-			m[0].connected, m[2].status, m[2].role = 1, 0, 2
-		}, firing: []string{"OVNMemberWithoutQuorum", "OVNNoFaultTolerance"}},
+		}, firing: []string{"OVNAgentNowhere", "OVNFrequentElections", "OVNLogBacklog", "OVNMemberWithoutQuorum",
+			"OVNQuorumLost", "OVNServerDown"}},
+		"member cut off": {
+			n: 3, change: func(m []member) { m[0].connected, m[2].status, m[2].role = 1, 0, 2 },
+			firing: []string{"OVNMemberWithoutQuorum", "OVNNoFaultTolerance"},
+		},
 		"two leaders": {n: 3, change: func(m []member) { m[1].role = 3 }, firing: []string{"OVNMultipleLeaders"}},
-		"two clusters": {n: 3, change: func(m []member) {
-			m[2].cluster, m[2].role, m[2].peers, m[2].connected = "c2", 3, 0, 0
-		}, firing: []string{"OVNSeveralClusters", "OVNTooFewMembers"}},
-		"a member of no unit": {n: 3, change: func(m []member) {
+		"two clusters": {
+			n: 3, change: func(m []member) { m[2].cluster, m[2].role, m[2].peers, m[2].connected = "c2", 3, 0, 0 },
+			firing: []string{"OVNSeveralClusters", "OVNTooFewMembers"},
+		},
+		"member without unit": {n: 3, change: func(m []member) {
 			m[0].peers, m[0].behind = 3, 4000
 		}, firing: []string{"OVNEvenMembers", "OVNMemberLags", "OVNMemberWithoutUnit", "OVNNoFaultTolerance"}},
-		"a sole member": {n: 1, firing: []string{"OVNTooFewMembers"}},
-		"two members":   {n: 2, firing: []string{"OVNNoFaultTolerance", "OVNTooFewMembers"}},
-		"four members":  {n: 4, firing: []string{"OVNEvenMembers"}},
-		"elections again and again": {n: 3, change: func(m []member) {
-			for i := range m {
-				m[i].term = "7+1x120"
-			}
+		"sole member":  {n: 1, firing: []string{"OVNTooFewMembers"}},
+		"two members":  {n: 2, firing: []string{"OVNNoFaultTolerance", "OVNTooFewMembers"}},
+		"four members": {n: 4, firing: []string{"OVNEvenMembers"}},
+		"frequent elections": {n: 3, change: func(m []member) {
+			each(m, func(m *member) { m.term = "7+1x120" })
 		}, firing: []string{"OVNFrequentElections"}},
-		"a disk that is too slow": {n: 3, change: func(m []member) {
-			m[1].pending = steady(3)
-		}, firing: []string{"OVNLogBacklog"}},
-		"one northd down": {n: 3, change: func(m []member) { m[1].northd = 0 }, firing: []string{"OVNNorthdDown"}},
+		"slow disk":   {n: 3, change: func(m []member) { m[1].pending = steady(3) }, firing: []string{"OVNLogBacklog"}},
+		"northd down": {n: 3, change: func(m []member) { m[1].northd = 0 }, firing: []string{"OVNNorthdDown"}},
 		"no northd": {n: 3, change: func(m []member) {
-			for i := range m {
-				m[i].northd, m[i].active = 0, 0
-			}
+			each(m, func(m *member) { m.northd, m.active = 0, 0 })
 		}, firing: []string{"OVNNorthdDown", "OVNNorthdNowhere"}},
 		"no agent acts": {n: 3, change: func(m []member) {
 			m[0].acts = 0
-			for i := range m {
-				m[i].holder = ""
-			}
+			each(m, func(m *member) { m.holder = "" })
 		}, firing: []string{"OVNAgentNowhere"}},
-		"one that is said to act, and does not": {n: 3, change: func(m []member) {
-			m[0].acts = 0
-		}, firing: []string{"OVNAgentNowhere"}},
-		"none for agents that are not scraped, as by metrics-endpoint alone": {n: 3, change: func(m []member) {
-			for i := range m {
-				m[i].changes = ""
-			}
+		"holder does not act": {n: 3, change: func(m []member) { m[0].acts = 0 }, firing: []string{"OVNAgentNowhere"}},
+		"agents not scraped, as by metrics-endpoint alone": {n: 3, change: func(m []member) {
+			each(m, func(m *member) { m.changes = "" })
 		}},
-		"none where the agent that acts is the one that is not scraped": {n: 3, change: func(m []member) {
+		"acting agent not scraped": {n: 3, change: func(m []member) {
 			m[0].changes = ""
 		}},
-		"agents that take turns": {n: 3, change: func(m []member) {
-			m[1].changes = "0x60 0+1x60"
-		}, firing: []string{"OVNAgentsTakeTurns"}},
-		"none where three agents took over in an hour": {n: 3, change: func(m []member) {
+		"lease alternates": {n: 3, change: func(m []member) { m[1].changes = "0x60 0+1x60" },
+			firing: []string{"OVNAgentsTakeTurns"}},
+		"three takeovers in an hour": {n: 3, change: func(m []member) {
 			m[1].changes = "0x40 1x9 2x9 3x60"
 		}},
-		"a fourth one in the same hour": {n: 3, change: func(m []member) {
-			m[1].changes = "0x40 1x9 2x9 3x9 4x60"
-		}, firing: []string{"OVNAgentsTakeTurns"}},
-		"none for advice of this morning": {n: 3, change: func(m []member) { m[2].advised = "86000x120" }},
-		"advice of yesterday": {n: 3, change: func(m []member) {
-			m[2].advised = "90000x120"
-		}, firing: []string{"OVNGatewaysToSchedule"}},
-		"none for a small file, a few silent moments and a clock of which a second isn't known": {n: 3, change: func(m []member) {
+		"four takeovers in an hour": {n: 3, change: func(m []member) { m[1].changes = "0x40 1x9 2x9 3x9 4x60" },
+			firing: []string{"OVNAgentsTakeTurns"}},
+		"advice of this morning": {n: 3, change: func(m []member) { m[2].advised = "86000x120" }},
+		"advice of yesterday": {n: 3, change: func(m []member) { m[2].advised = "90000x120" },
+			firing: []string{"OVNGatewaysToSchedule"}},
+		"small file, few silent moments, clocks within two seconds": {n: 3, change: func(m []member) {
 			m[0].file, m[0].grown, m[0].polls, m[0].longest, m[0].ahead = 50<<20, 45<<20, 3, 9, 2
 			m[1].file, m[1].grown, m[1].polls, m[1].longest, m[1].ahead = 500<<20, 300<<20, 9, 1, -2
 		}},
-		"a file that is not compacted": {n: 3, change: func(m []member) {
-			m[1].file, m[1].grown = 100<<20, 80<<20
-		}, firing: []string{"OVNDatabaseNotCompacted"}},
-		"a server that is silent again and again": {n: 3, change: func(m []member) {
-			m[1].polls, m[1].longest = 6, 3
-		}, firing: []string{"OVNServerSilent"}},
-		"a clock that is behind": {n: 3, change: func(m []member) {
-			m[1].ahead = -45
-		}, firing: []string{"OVNClocksDiffer"}},
-		"a drain that has stalled": {n: 3, change: func(m []member) {
-			m[0].stalled = 2
-		}, firing: []string{"OVNDrainStalled"}},
-		"no backup for long": {n: 3, change: func(m []member) {
-			m[1].backup = "0+60x5 300x114"
-		}, firing: []string{"OVNBackupMissing"}},
-		"no backup at all": {n: 3, change: func(m []member) { m[1].backup = "" }, firing: []string{"OVNBackupMissing"}},
-		"an ovn-northd that stands still": {n: 3, change: func(m []member) {
-			for i := range m {
-				m[i].northdBehind = 90
-			}
+		"file not compacted": {
+			n: 3, change: func(m []member) { m[1].file, m[1].grown = 100<<20, 80<<20 },
+			firing: []string{"OVNDatabaseNotCompacted"},
+		},
+		"server often silent": {n: 3, change: func(m []member) { m[1].polls, m[1].longest = 6, 3 },
+			firing: []string{"OVNServerSilent"}},
+		"clock behind":  {n: 3, change: func(m []member) { m[1].ahead = -45 }, firing: []string{"OVNClocksDiffer"}},
+		"drain stalled": {n: 3, change: func(m []member) { m[0].stalled = 2 }, firing: []string{"OVNDrainStalled"}},
+		"backup too old": {n: 3, change: func(m []member) { m[1].backup = "0+60x5 300x114" },
+			firing: []string{"OVNBackupMissing"}},
+		"no backup": {n: 3, change: func(m []member) { m[1].backup = "" }, firing: []string{"OVNBackupMissing"}},
+		"northd behind": {n: 3, change: func(m []member) {
+			each(m, func(m *member) { m.northdBehind = 90 })
 		}, firing: []string{"OVNNorthdBehind"}},
-		"none if only one agent calls it still": {n: 3, change: func(m []member) { m[1].northdBehind = 90 }},
-		"no hook for long": {n: 3, change: func(m []member) {
-			m[1].hook = "-7200x120"
-		}, firing: []string{"OVNHooksSilent"}},
-		"a certificate of two days": {n: 3, change: func(m []member) {
-			m[1].expires = 2 * 86400
-		}, firing: []string{"OVNCertificateExpires"}},
-		"an agent that does not answer, of the unit with the active ovn-northd": {n: 3, change: func(m []member) {
-			m[0].silent = true
-		}, firing: []string{"OVNAgentDown"}},
-		"a backup that failed": {n: 3, change: func(m []member) {
-			m[2].failed = 1
-		}, firing: []string{"OVNBackupMissing"}},
-		"an exporter down": {n: 3, change: func(m []member) {
-			m[2].up = 0
-		}, firing: []string{"OVNExporterDown", "OVNMemberWithoutUnit"}},
+		"northd behind for one agent only": {n: 3, change: func(m []member) { m[1].northdBehind = 90 }},
+		"no hook for hours": {n: 3, change: func(m []member) { m[1].hook = "-7200x120" },
+			firing: []string{"OVNHooksSilent"}},
+		"certificate expires in two days": {n: 3, change: func(m []member) { m[1].expires = 2 * 86400 },
+			firing: []string{"OVNCertificateExpires"}},
+		"agent with active northd silent": {n: 3, change: func(m []member) { m[0].silent = true },
+			firing: []string{"OVNAgentDown"}},
+		"backup failed": {n: 3, change: func(m []member) { m[2].failed = 1 },
+			firing: []string{"OVNBackupMissing"}},
+		"exporter down": {n: 3, change: func(m []member) { m[2].up = 0 },
+			firing: []string{"OVNExporterDown", "OVNMemberWithoutUnit"}},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			members := scene(c.n)
+			members := healthy(c.n)
 			if c.change != nil {
 				c.change(members)
 			}
@@ -335,11 +319,11 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 }
 
 // A test that can't fail shows nothing.
-func TestAnAlertThatDoesNotComeIsSeen(t *testing.T) {
+func TestAlerts_missing_one_is_noticed(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
 	var input []series
-	members := scene(3)
+	members := healthy(3)
 	for i, m := range members {
 		input = append(input, m.agent(i, members[0])...)
 	}
@@ -347,17 +331,19 @@ func TestAnAlertThatDoesNotComeIsSeen(t *testing.T) {
 }
 
 // The alert that no unit acts fires after half a minute, not at once.
-func TestAlertComesHalfAMinuteAfterNoUnitActs(t *testing.T) {
+func TestAlerts_no_unit_acts_for_half_a_minute(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
 	var input []series
 	for unit := range 3 {
-		labels := fmt.Sprintf(`{juju_model=%q,juju_model_uuid=%q,juju_application=%q,juju_unit="ovn-central/%d"}`, topology.Model, topology.ModelUUID, topology.App, unit)
+		labels := fmt.Sprintf(`{juju_model=%q,juju_model_uuid=%q,juju_application=%q,juju_unit="ovn-central/%d"}`,
+			topology.Model, topology.ModelUUID, topology.App, unit)
 		acts := "0x99"
 		if unit == 0 {
 			acts = "1x39 0x59" // until 9m45s
 		}
-		input = append(input, series{"ovn_central_lease_acts" + labels, acts}, series{"ovn_central_agent_takes_part" + labels, "1x99"})
+		input = append(input, series{"ovn_central_lease_acts" + labels, acts}, series{"ovn_central_agent_takes_part" + labels,
+			"1x99"})
 	}
 	const often = "15s"
 	require.NoError(t, judgeAt(t, tool, alertRules(t), input, often, "10m15s", nil))

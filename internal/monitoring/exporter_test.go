@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-func TestChannelIsReadAsTheCharmBeforeThisOneReadIt(t *testing.T) {
+func TestChannel_as_Python_charm(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[string]string{
 		"": "", "stable": "stable", "edge": "edge", "candidate": "candidate", "latest/beta": "beta",
@@ -37,9 +37,11 @@ const (
 		"network-bind           prometheus-ovn-exporter:network-bind           :network-bind           -\n" +
 		"openvswitch            prometheus-ovn-exporter:openvswitch            -                       -\n" +
 		"system-files           prometheus-ovn-exporter:run-ovn                -                       -\n"
-	runs     = "Service                               Startup   Current   Notes\nprometheus-ovn-exporter.ovn-exporter  enabled   active    -\n"
-	stopped  = "Service                               Startup   Current   Notes\nprometheus-ovn-exporter.ovn-exporter  enabled   inactive  -\n"
-	disabled = "Service                               Startup   Current   Notes\nprometheus-ovn-exporter.ovn-exporter  disabled  inactive  -\n"
+	serviceHead = "Service                               Startup   Current   Notes\n"
+
+	runs     = serviceHead + "prometheus-ovn-exporter.ovn-exporter  enabled   active    -\n"
+	stopped  = serviceHead + "prometheus-ovn-exporter.ovn-exporter  enabled   inactive  -\n"
+	disabled = serviceHead + "prometheus-ovn-exporter.ovn-exporter  disabled  inactive  -\n"
 )
 
 const name = "prometheus-ovn-exporter"
@@ -52,7 +54,7 @@ func services(out string) runtest.Call    { return snap("services", name).Writes
 
 var notInstalled = snap("list", name).Fails(1, "error: no matching snaps installed\n")
 
-func TestExporterBecomesWhatTheOptionSays(t *testing.T) {
+func TestExporter_follows_option(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		channel   string
@@ -60,7 +62,7 @@ func TestExporterBecomesWhatTheOptionSays(t *testing.T) {
 		installed bool
 		says      string
 	}{
-		"installed, with its rights, and started after it has them": {
+		"install": {
 			channel: "stable", installed: true, calls: []runtest.Call{
 				notInstalled, snap("install", "--channel=stable", name),
 				connections(unconnected), snap("stop", name),
@@ -68,47 +70,49 @@ func TestExporterBecomesWhatTheOptionSays(t *testing.T) {
 				services(stopped), snap("start", name),
 			},
 		},
-		"left alone where all is as wanted": {
+		"nothing to do": {
 			channel: "stable", installed: true, calls: []runtest.Call{list(listed), connections(connected), services(runs)},
 		},
-		"moved to another channel": {
+		"other channel": {
 			channel: "edge", installed: true, calls: []runtest.Call{
 				list(listed), snap("refresh", "--channel=edge", name), connections(connected), services(runs),
 			},
 		},
-		"started where a hook was killed after it had connected all": {
+		"killed before the start": {
 			channel: "stable", installed: true, calls: []runtest.Call{
 				list(listed), connections(connected), services(stopped), snap("start", name),
 			},
 		},
-		"left stopped where somebody has disabled it": {
+		"disabled by an operator": {
 			channel: "stable", installed: true, calls: []runtest.Call{list(listed), connections(connected), services(disabled)},
 		},
-		"not moved where it was installed from a file": {
+		"installed from a file": {
 			channel: "edge", installed: true, calls: []runtest.Call{list(byHand), connections(connected), services(runs)},
 		},
-		"removed":           {calls: []runtest.Call{list(listed), snap("remove", name)}},
-		"not removed twice": {calls: []runtest.Call{notInstalled}},
-		"still there if it can't be removed": {
+		"remove":         {calls: []runtest.Call{list(listed), snap("remove", name)}},
+		"removed before": {calls: []runtest.Call{notInstalled}},
+		"remove fails": {
 			installed: true, says: "cannot remove",
-			calls: []runtest.Call{list(listed), snap("remove", name).Fails(1, "error: cannot remove \"prometheus-ovn-exporter\"\n")},
+			calls: []runtest.Call{list(listed),
+				snap("remove", name).Fails(1, "error: cannot remove \"prometheus-ovn-exporter\"\n")},
 		},
-		"not there if the store can't be reached": {
+		"install fails": {
 			channel: "stable", says: "cannot install",
-			calls: []runtest.Call{notInstalled, snap("install", "--channel=stable", name).Fails(1, "error: cannot install: no route to store\n")},
+			calls: []runtest.Call{notInstalled, snap("install", "--channel=stable", name).Fails(1,
+				"error: cannot install: no route to store\n")},
 		},
-		"there, but at its old channel, if the store can't be reached": {
+		"refresh fails": {
 			channel: "beta", installed: true, says: "no route",
 			calls: []runtest.Call{list(listed), snap("refresh", "--channel=beta", name).Fails(1, "error: no route to store\n")},
 		},
-		"not connected further than the first failure": {
+		"connect fails": {
 			channel: "stable", installed: true, says: "no slot",
 			calls: []runtest.Call{
 				list(listed), connections(unconnected), snap("stop", name),
 				snap("connect", name+":openvswitch", ":openvswitch").Fails(1, "error: no slot\n"),
 			},
 		},
-		"unknown while snapd does not answer": {
+		"snapd silent": {
 			channel: "stable", says: "cannot communicate",
 			calls: []runtest.Call{snap("list", name).Fails(1, "error: cannot communicate with server\n")},
 		},
@@ -127,7 +131,7 @@ func TestExporterBecomesWhatTheOptionSays(t *testing.T) {
 	}
 }
 
-func TestEveryCallOfSnapHasADeadline(t *testing.T) {
+func TestExporter_deadline(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	runner := runnerFunc(func(ctx context.Context, _ run.Command) ([]byte, error) {
@@ -146,7 +150,7 @@ type runnerFunc func(context.Context, run.Command) ([]byte, error)
 func (f runnerFunc) Run(ctx context.Context, c run.Command) ([]byte, error) { return f(ctx, c) }
 
 // The error is the one that the real lookup of a program gives.
-func TestWithoutSnapdThereIsNoExporterAndNoHarm(t *testing.T) {
+func TestExporter_without_snapd(t *testing.T) {
 	t.Parallel()
 	missing := runnerFunc(func(_ context.Context, c run.Command) ([]byte, error) {
 		return nil, &run.Error{Command: c, ExitCode: -1, Err: exec.ErrNotFound}
@@ -155,6 +159,6 @@ func TestWithoutSnapdThereIsNoExporterAndNoHarm(t *testing.T) {
 	require.ErrorIs(t, err, monitoring.ErrNoSnapd)
 	assert.False(t, installed)
 	installed, err = monitoring.Exporter{Runner: missing}.Ensure(t.Context(), "")
-	require.NoError(t, err, "who wants none needs no snapd")
+	require.NoError(t, err, "without an exporter no snapd is needed")
 	assert.False(t, installed)
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// programs plays Juju's tools and snap, by the line that is typed; what is missing
-// fails. It keeps what was published and how often each program ran.
+// programs simulates Juju's tools and snap by their command lines; others fail. It records what was published and which
+// programs ran.
 type programs struct {
 	t         *testing.T
 	answers   map[string]string
@@ -45,7 +45,8 @@ func (p *programs) Run(_ context.Context, c run.Command) ([]byte, error) {
 	}
 	answer, found := p.answers[line]
 	if !found {
-		return nil, &run.Error{Command: c, ExitCode: 1, Stderr: "error: not played: " + line, Err: errors.New("exit status 1")}
+		return nil, &run.Error{Command: c, ExitCode: 1, Stderr: "error: not simulated: " + line,
+			Err: errors.New("exit status 1")}
 	}
 	return []byte(answer), nil
 }
@@ -59,9 +60,9 @@ func (p *programs) add(answers map[string]string) { maps.Copy(p.answers, answers
 
 var (
 	exporterThere = map[string]string{
-		"snap list prometheus-ovn-exporter":        "Name Version Rev Tracking\nprometheus-ovn-exporter 1.0.7 13 latest/stable\n",
+		"snap list prometheus-ovn-exporter":        "Name Version Rev Tracking\n" + snap + " 1.0.7 13 latest/stable\n",
 		"snap connections prometheus-ovn-exporter": "Interface Plug Slot Notes\n",
-		"snap services prometheus-ovn-exporter":    "Service Startup Current\nprometheus-ovn-exporter.ovn-exporter enabled active\n",
+		"snap services prometheus-ovn-exporter":    "Service Startup Current\n" + snap + ".ovn-exporter enabled active\n",
 	}
 	related = map[string]string{
 		"relation-ids metrics-endpoint":                      `["metrics-endpoint:4"]`,
@@ -74,27 +75,30 @@ var (
 	}
 )
 
-// watching is a unit with its monitoring.
-type watching struct {
+// monitored is a unit with its monitoring.
+type monitored struct {
 	*programs
 	*Manager
 	Snapshot
 	root string
 }
 
-// newWatching is a unit that serves, whose option wants an exporter.
-func newWatching(t *testing.T, endpoints ...string) *watching {
+// newUnit is a unit that serves, with an exporter by its option.
+func newUnit(t *testing.T, endpoints ...string) *monitored {
 	t.Helper()
-	p := &programs{t: t, answers: map[string]string{"relation-ids metrics-endpoint": "[]"}, published: map[string]map[string]string{}}
+	p := &programs{t: t, answers: map[string]string{"relation-ids metrics-endpoint": "[]"},
+		published: map[string]map[string]string{}}
 	root, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	state, err := unitstate.Open(filepath.Join(root, "state.json"), log)
 	require.NoError(t, err)
-	w := &watching{programs: p, root: root, Manager: &Manager{
-		Env:  juju.Env{Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5", Version: juju.Version{Major: 2, Minor: 9}},
+	w := &monitored{programs: p, root: root, Manager: &Manager{
+		Env: juju.Env{Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5",
+			Version: juju.Version{Major: 2, Minor: 9}},
 		Juju: juju.New(p), Paths: ovndb.Paths{Etc: "/etc/ovn"}, Machine: On(p, root), State: state, Log: log,
 	}}
 	w.Snapshot = Snapshot{
-		Now: time.Unix(1e9, 0), Thorough: true, Ready: true, JujuLeader: true, Exporter: "stable", AgentPort: ovndb.DefaultAgentPort,
+		Now: time.Unix(1e9, 0), Thorough: true, Ready: true, JujuLeader: true, Exporter: "stable",
+		AgentPort:   ovndb.DefaultAgentPort,
 		Nagios:      &NagiosOptions{Context: "juju"},
 		Application: observe.Application{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}},
 	}
@@ -105,7 +109,7 @@ func newWatching(t *testing.T, endpoints ...string) *watching {
 }
 
 // ensure returns what is remembered of monitoring after it.
-func (w *watching) ensure(t *testing.T) kept {
+func (w *monitored) ensure(t *testing.T) kept {
 	t.Helper()
 	found, err := w.Ensure(t.Context(), w.Snapshot)
 	require.NoError(t, err)
@@ -115,7 +119,7 @@ func (w *watching) ensure(t *testing.T) kept {
 
 func TestEnsure_publishes_for_watchers(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t, relation.NRPE, relation.COSAgent, relation.Metrics)
+	w := newUnit(t, relation.NRPE, relation.COSAgent, relation.Metrics)
 	w.add(exporterThere)
 	w.add(related)
 	require.NoError(t, os.MkdirAll(filepath.Join(w.root, "etc/nagios/nrpe.d"), 0o755))
@@ -124,11 +128,13 @@ func TestEnsure_publishes_for_watchers(t *testing.T) {
 	k := w.ensure(t)
 	assert.Empty(t, k.Problems)
 	assert.True(t, k.Installed)
-	assert.Equal(t, map[string]string{"prometheus_scrape_unit_address": "10.0.0.7", "prometheus_scrape_unit_name": "ovn-central/0"},
+	assert.Equal(t, map[string]string{"prometheus_scrape_unit_address": "10.0.0.7",
+		"prometheus_scrape_unit_name": "ovn-central/0"},
 		w.published["relation-set -r metrics-endpoint:4"])
 	app := w.published["relation-set -r metrics-endpoint:4 --app"]
 	assert.Contains(t, app["scrape_jobs"], "*:9476")
-	assert.Contains(t, app["alert_rules"], "juju run-action ovn-central/leader cluster-status --wait", "in the syntax of this Juju")
+	assert.Contains(t, app["alert_rules"], "juju run-action ovn-central/leader cluster-status --wait",
+		"in the syntax of this Juju")
 	assert.NotContains(t, app["alert_rules"], "%%")
 	assert.Contains(t, w.published["relation-set -r cos-agent:5"]["config"], "localhost:9476")
 	var monitors struct {
@@ -138,7 +144,8 @@ func TestEnsure_publishes_for_watchers(t *testing.T) {
 			} `json:"remote"`
 		} `json:"monitors"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(w.published["relation-set -r nrpe-external-master:6"]["monitors"]), &monitors))
+	require.NoError(t, json.Unmarshal([]byte(w.published["relation-set -r nrpe-external-master:6"]["monitors"]),
+		&monitors))
 	assert.Equal(t, []string{"check_ovn_certs", "ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"},
 		slices.Sorted(maps.Keys(monitors.Monitors.Remote.NRPE)))
 }
@@ -156,7 +163,7 @@ func TestEnsure_agent_is_scraped_where_it_listens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWatching(t, relation.COSAgent)
+			w := newUnit(t, relation.COSAgent)
 			w.add(related)
 			w.add(exporterThere)
 			w.Paths.Etc = t.TempDir()
@@ -182,7 +189,7 @@ func TestEnsure_agent_is_scraped_where_it_listens(t *testing.T) {
 
 func TestEnsure_only_the_leader_writes_for_the_application(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t, relation.Metrics)
+	w := newUnit(t, relation.Metrics)
 	w.add(exporterThere)
 	w.add(related)
 	w.JujuLeader = false
@@ -193,7 +200,7 @@ func TestEnsure_only_the_leader_writes_for_the_application(t *testing.T) {
 
 func TestEnsure_asks_one_tool_without_watchers(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t)
+	w := newUnit(t)
 	w.add(exporterThere)
 	w.ensure(t)
 	assert.Equal(t, 1, w.times("relation-"))
@@ -202,9 +209,10 @@ func TestEnsure_asks_one_tool_without_watchers(t *testing.T) {
 
 func TestEnsure_publishes_no_address_without_an_exporter(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t, relation.Metrics, relation.COSAgent)
+	w := newUnit(t, relation.Metrics, relation.COSAgent)
 	w.add(related)
-	w.add(map[string]string{"snap list prometheus-ovn-exporter": "Name Version Rev Tracking\nprometheus-ovn-exporter 1 2 latest/stable\n", "snap remove prometheus-ovn-exporter": ""})
+	w.add(exporterThere)
+	w.add(map[string]string{"snap remove " + snap: ""})
 	w.Exporter = ""
 	require.NoError(t, section.Set(w.State, kept{Installed: true}))
 	assert.False(t, w.ensure(t).Installed)
@@ -213,9 +221,9 @@ func TestEnsure_publishes_no_address_without_an_exporter(t *testing.T) {
 	assert.Equal(t, map[string]string{"config": ""}, w.published["relation-set -r cos-agent:5"])
 }
 
-func TestEnsure_leaves_a_store_alone_for_an_hour(t *testing.T) {
+func TestEnsure_failed_store_is_retried_after_an_hour(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t)
+	w := newUnit(t)
 	var k kept
 	for range 3 {
 		k = w.ensure(t)
@@ -223,11 +231,11 @@ func TestEnsure_leaves_a_store_alone_for_an_hour(t *testing.T) {
 	}
 	assert.Equal(t, 1, w.times("snap"))
 	require.Len(t, k.Problems, 1)
-	assert.Contains(t, k.Problems[0], "not played")
+	assert.Contains(t, k.Problems[0], "not simulated")
 
 	w.Exporter = "edge"
 	w.ensure(t)
-	assert.Equal(t, 2, w.times("snap"), "another channel is another try")
+	assert.Equal(t, 2, w.times("snap"), "another channel is tried at once")
 
 	w.Now, w.Thorough = w.Now.Add(2*time.Hour), false
 	w.Exporter = "stable"
@@ -237,12 +245,12 @@ func TestEnsure_leaves_a_store_alone_for_an_hour(t *testing.T) {
 	assert.Empty(t, k.Problems)
 	before := len(w.ran)
 	w.ensure(t)
-	assert.Len(t, w.ran, before, "update-status has nothing to ask then")
+	assert.Len(t, w.ran, before, "update-status asks nothing")
 }
 
 func TestEnsure_changes_nothing_by_unknown_options(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t, relation.NRPE)
+	w := newUnit(t, relation.NRPE)
 	require.NoError(t, section.Set(w.State, kept{Installed: true}))
 	w.Unknown, w.Exporter = true, ""
 	assert.True(t, w.ensure(t).Installed)
@@ -251,13 +259,13 @@ func TestEnsure_changes_nothing_by_unknown_options(t *testing.T) {
 
 func TestEnsure_exporter_is_for_a_unit_that_serves_and_stays(t *testing.T) {
 	t.Parallel()
-	for title, change := range map[string]func(*watching){
-		"databases_come_first": func(w *watching) { w.Ready = false },
-		"being_removed":        func(w *watching) { w.Dying = true },
+	for title, change := range map[string]func(*monitored){
+		"databases_come_first": func(w *monitored) { w.Ready = false },
+		"being_removed":        func(w *monitored) { w.Dying = true },
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			w := newWatching(t)
+			w := newUnit(t)
 			change(w)
 			w.ensure(t)
 			assert.Zero(t, w.times("snap"))
@@ -267,7 +275,7 @@ func TestEnsure_exporter_is_for_a_unit_that_serves_and_stays(t *testing.T) {
 
 func TestEnsure_removes_checks_with_their_relation(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t, relation.NRPE)
+	w := newUnit(t, relation.NRPE)
 	w.add(exporterThere)
 	w.add(related)
 	commands := filepath.Join(w.root, "etc/nagios/nrpe.d")
@@ -277,7 +285,8 @@ func TestEnsure_removes_checks_with_their_relation(t *testing.T) {
 	assert.Equal(t, []string{ErrNoPlugin.Error()}, k.Problems)
 
 	w.Dying = true // its removal breaks the relation
-	w.Env.HookName, w.Env.Relation, w.Env.RelationID = "nrpe-external-master-relation-broken", relation.NRPE, "nrpe-external-master:6"
+	w.Env.HookName, w.Env.Relation, w.Env.RelationID = "nrpe-external-master-relation-broken", relation.NRPE,
+		"nrpe-external-master:6"
 	k = w.ensure(t)
 	assert.NoFileExists(t, filepath.Join(commands, "check_check_ovn_certs.cfg"))
 	assert.Empty(t, k.Problems)
@@ -285,7 +294,7 @@ func TestEnsure_removes_checks_with_their_relation(t *testing.T) {
 
 func TestEnsure_returns_the_end_of_the_hook(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t)
+	w := newUnit(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := w.Ensure(ctx, w.Snapshot)

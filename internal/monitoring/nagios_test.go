@@ -64,7 +64,7 @@ func text(t *testing.T, path ...string) string {
 
 const systemdPlugin = "/usr/local/lib/nagios/plugins/check_systemd.py"
 
-func TestWithoutNRPENothingIsWritten(t *testing.T) {
+func TestNagios_without_NRPE(t *testing.T) {
 	t.Parallel()
 	root := machine(t)
 	names, err := monitoring.Nagios{Runner: runtest.New(t), Root: root}.Ensure(t.Context(), checks)
@@ -73,8 +73,8 @@ func TestWithoutNRPENothingIsWritten(t *testing.T) {
 	assert.Empty(t, on(t, root))
 }
 
-// Programs look for paths below /usr/local (test_nrpe_configured of the earlier charm's functional tests), wherever else
-// the plugin may be.
+// Programs look for paths below /usr/local (test_nrpe_configured of the Python charm's functional tests), even if the
+// plugin is elsewhere too.
 func TestNagios_checks_written_and_server_restarted_once(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/usr/lib/nagios/plugins/check_systemd.py")
@@ -88,7 +88,8 @@ func TestNagios_checks_written_and_server_restarted_once(t *testing.T) {
 	plugins := filepath.Join(root, "/usr/local/lib/nagios/plugins")
 	assert.Contains(t, text(t, commands, "check_check_ovn_certs.cfg"),
 		"\ncommand[check_check_ovn_certs]="+plugins+"/check_ovn_certs /etc/ovn/cert_host /etc/ovn/ovn-central.crt\n")
-	assert.Contains(t, text(t, commands, "check_ovn-northd.cfg"), "\ncommand[check_ovn-northd]="+plugins+"/check_systemd.py ovn-northd\n")
+	assert.Contains(t, text(t, commands, "check_ovn-northd.cfg"),
+		"\ncommand[check_ovn-northd]="+plugins+"/check_systemd.py ovn-northd\n")
 	assert.Contains(t, text(t, commands, "check_ovn-northd.cfg"), "\n# servicegroups: juju\n")
 	info, err := os.Stat(filepath.Join(plugins, "check_ovn_certs"))
 	require.NoError(t, err)
@@ -97,7 +98,8 @@ func TestNagios_checks_written_and_server_restarted_once(t *testing.T) {
 
 func TestNagios_exported_files(t *testing.T) {
 	t.Parallel()
-	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/var/lib/nagios/export/service__old-name_check_ovn-northd.cfg",
+	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin,
+		"/var/lib/nagios/export/service__old-name_check_ovn-northd.cfg",
 		"/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg")
 	_, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
 	require.NoError(t, err)
@@ -108,7 +110,8 @@ func TestNagios_exported_files(t *testing.T) {
 	}, on(t, export))
 	service := text(t, export, "service__juju-ovn-central-0_check_ovn-northd.cfg")
 	for _, want := range []string{
-		"host_name            juju-ovn-central-0\n", "servicegroups        juju\n", "check_command        check_nrpe!check_ovn-northd\n",
+		"host_name            juju-ovn-central-0\n", "servicegroups        juju\n",
+		"check_command        check_nrpe!check_ovn-northd\n",
 		"service_description  juju-ovn-central-0[ovn-northd] process check {ovn-central/0}\n",
 	} {
 		assert.Contains(t, service, want)
@@ -123,9 +126,10 @@ func TestNagios_without_plugin_other_checks_remain(t *testing.T) {
 	assert.Equal(t, []string{"check_ovn_certs"}, names)
 }
 
-func TestTheEarlierCharmsCronJobIsTakenAway(t *testing.T) {
+func TestNagios_removes_leftovers_of_Python_charm(t *testing.T) {
 	t.Parallel()
-	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/etc/cron.d/ovn-central-cert-checks", "/usr/local/bin/check_ovn_certs.py", "/etc/cron.d/other")
+	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/etc/cron.d/ovn-central-cert-checks",
+		"/usr/local/bin/check_ovn_certs.py", "/etc/cron.d/other")
 	_, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
 	require.NoError(t, err)
 	files := on(t, root)
@@ -134,9 +138,10 @@ func TestTheEarlierCharmsCronJobIsTakenAway(t *testing.T) {
 	assert.Contains(t, files, "/etc/cron.d/other")
 }
 
-func TestRemoveTakesAwayWhatWasWrittenAndNothingElse(t *testing.T) {
+func TestNagios_remove(t *testing.T) {
 	t.Parallel()
-	before := []string{"/etc/nagios/nrpe.d/check_mysql.cfg", systemdPlugin, "/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg"}
+	before := []string{"/etc/nagios/nrpe.d/check_mysql.cfg", systemdPlugin,
+		"/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg"}
 	root := machine(t, before...)
 	nagios := monitoring.Nagios{Runner: runtest.New(t, restart, restart), Root: root}
 	_, err := nagios.Ensure(t.Context(), checks)
@@ -148,14 +153,15 @@ func TestRemoveTakesAwayWhatWasWrittenAndNothingElse(t *testing.T) {
 	assert.Equal(t, before, on(t, root))
 }
 
-func TestAServerThatDoesNotRestartIsReported(t *testing.T) {
+func TestNagios_failed_restart_is_reported(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin)
-	_, err := monitoring.Nagios{Runner: runtest.New(t, restart.Fails(5, "Unit nagios-nrpe-server.service not found.")), Root: root}.Ensure(t.Context(), checks)
+	_, err := monitoring.Nagios{Runner: runtest.New(t, restart.Fails(5, "Unit nagios-nrpe-server.service not found.")),
+		Root: root}.Ensure(t.Context(), checks)
 	require.ErrorContains(t, err, "cannot restart the NRPE server")
 }
 
-func TestNagiosChecksStayInTheirFilesAndLines(t *testing.T) {
+func TestNagios_unsafe_names_are_refused(t *testing.T) {
 	t.Parallel()
 	for _, change := range []func(*monitoring.Checks){
 		func(c *monitoring.Checks) { c.Host = "x/../../../../../etc/rsyslog.d/evil" },

@@ -70,17 +70,18 @@ func plugin(t *testing.T, args ...string) (status int, line string) {
 	return 0, string(out)
 }
 
-func TestThePluginKnowsWhenCertificatesEnd(t *testing.T) {
+func TestPlugin_expiry(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		leaf, ca time.Duration
 		status   int
 		says     string
 	}{
-		"long to go":                    {300 * day, 3000 * day, 0, "OK: "},
-		"less than 60 days":             {59 * day, 3000 * day, 1, "WARNING: "},
-		"just more than 60 days":        {60*day + time.Hour, 3000 * day, 0, "OK: "},
-		"less than 30 days":             {29 * day, 3000 * day, 2, "is not valid in 30 days (depth 0: certificate has expired)"},
+		"long to go":             {300 * day, 3000 * day, 0, "OK: "},
+		"less than 60 days":      {59 * day, 3000 * day, 1, "WARNING: "},
+		"just more than 60 days": {60*day + time.Hour, 3000 * day, 0, "OK: "},
+		"less than 30 days": {29 * day, 3000 * day, 2,
+			"is not valid in 30 days (depth 0: certificate has expired)"},
 		"expired":                       {-time.Hour, 3000 * day, 2, "is not valid (depth 0: certificate has expired)"},
 		"the CA ends before the unit's": {300 * day, 59 * day, 1, "(depth 1: certificate has expired)"},
 		"the CA has expired":            {300 * day, -time.Hour, 2, "is not valid (depth 1: certificate has expired)"},
@@ -96,7 +97,7 @@ func TestThePluginKnowsWhenCertificatesEnd(t *testing.T) {
 	}
 }
 
-func TestThePluginIsCriticalWhereNobodyCouldConnect(t *testing.T) {
+func TestPlugin_unusable_certificates_are_critical(t *testing.T) {
 	t.Parallel()
 	ca, other := newAuthority(t, 3000*day), newAuthority(t, 3000*day)
 	good, trusted := ca.issue(t, leaf(300*day)), ca.issue(t, ca.certificate)

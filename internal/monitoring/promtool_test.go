@@ -105,7 +105,7 @@ func rulesFile(t *testing.T, rules any) string {
 	return path
 }
 
-func TestPrometheusTakesTheRules(t *testing.T) {
+func TestPromtool_accepts_rules(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
 	for _, rules := range []relation.AlertRules{alertRules(t), exporterRules(t)} {
@@ -114,7 +114,7 @@ func TestPrometheusTakesTheRules(t *testing.T) {
 	}
 }
 
-func TestPrometheusTakesTheDashboardsExpressions(t *testing.T) {
+func TestPromtool_accepts_dashboard(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
 	_, _, panels := unpacked(t)
@@ -126,7 +126,8 @@ func TestPrometheusTakesTheDashboardsExpressions(t *testing.T) {
 		}
 	}
 	groups := map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}}
-	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: tool, Args: []string{"check", "rules", "--lint=none", rulesFile(t, groups)}})
+	_, err := run.Exec{}.Run(t.Context(),
+		run.Command{Name: tool, Args: []string{"check", "rules", "--lint=none", rulesFile(t, groups)}})
 	require.NoError(t, err)
 }
 
@@ -137,7 +138,8 @@ func judge(t *testing.T, tool string, rules relation.AlertRules, input []series,
 }
 
 // judgeAt is judge at a time, with an interval of scrapes and evaluations.
-func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []series, often, at string, firing []string) error {
+func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []series, often, at string,
+	firing []string) error {
 	t.Helper()
 	known := map[string]bool{}
 	for _, group := range rules.Groups {
