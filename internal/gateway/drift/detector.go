@@ -1,8 +1,6 @@
 // Package drift decides when to act on changes of chassis and gateways. It is pure: from what the databases hold and
-// the time, it returns the state to make a plan from, and the gateways that the plan is about.
-//
-// It compares states and needs no events: a change between two looks is seen at the second, and what came and went in
-// between is no change.
+// the time, it returns the state to plan from, and the gateways to plan for. It compares states and needs no events:
+// the next look sees every change that has lasted until then.
 package drift
 
 import (
@@ -15,9 +13,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Detector holds changes down: a chassis counts as it was before until it has not changed for the hold-down. So chassis
-// that restart one after the other change nothing. All times are readings of one clock that never jumps. The zero
-// Detector has seen nothing.
+// Detector holds changes down: a chassis counts as before until it has not changed for the hold-down, so that chassis
+// that restart one after the other change nothing. All times are readings of one monotonic clock. The zero Detector has
+// seen nothing.
 type Detector struct {
 	// HoldDown is how long a change must last before it counts.
 	HoldDown time.Duration
@@ -26,7 +24,7 @@ type Detector struct {
 	groups  map[string]*value[struct{}]
 	begun   time.Duration
 	looked  bool
-	// What the next plan is about: everything, or the changes that have settled since.
+	// The next plan is about everything, or the changes that have settled since.
 	all          bool
 	since        time.Duration // the first of them settled
 	changed      map[string]bool
@@ -67,7 +65,7 @@ type chassis struct {
 	lag value[bool]
 }
 
-// Observe takes what the databases hold now.
+// Observe records what the databases hold now.
 func (d *Detector) Observe(s schedule.State, now time.Duration) {
 	if !d.looked {
 		d.looked, d.begun = true, now
@@ -93,7 +91,7 @@ func (d *Detector) Observe(s schedule.State, now time.Duration) {
 			x.Unresponsive = false
 			c.facts.see(now, &x, fmt.Sprintf("%+v", x))
 			c.lag.see(now, lag, fmt.Sprint(lag))
-			if !c.lag.settled && !lag { // it is alive now
+			if !c.lag.settled && !lag {
 				c.lag.settle(now, 0)
 			}
 		} else {
@@ -101,7 +99,7 @@ func (d *Detector) Observe(s schedule.State, now time.Duration) {
 		}
 	}
 	d.settle(now)
-	maps.DeleteFunc(d.chassis, func(name string, c *chassis) bool { // gone, and of no meaning to anything
+	maps.DeleteFunc(d.chassis, func(name string, c *chassis) bool {
 		return !named[name] && c.facts.settled && c.facts.held == nil && !d.changed[name]
 	})
 }
@@ -123,8 +121,8 @@ func (d *Detector) observeGroups(groups []schedule.Group, named map[string]bool,
 	maps.DeleteFunc(d.groups, func(name string, _ *value[struct{}]) bool { return !present[name] })
 }
 
-// key is a digest of what matters to a plan about a group. Where its ports are bound is not part of it. It is short,
-// since one is kept for each of 10,000 gateways.
+// key is a digest of what matters to a plan about a group, without its bindings. It is short: one is kept for each of
+// 10,000 gateways.
 func key(g schedule.Group) string {
 	byPriority := func(a, b schedule.Candidate) int { return b.Priority - a.Priority }
 	candidates := slices.SortedFunc(slices.Values(g.Candidates), byPriority)

@@ -7,9 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// settled is the state that a plan is made from, with chassis as they count. One that is held down keeps what it hosts,
-// and is unschedulable. One that does not exist now, and was never seen, is assumed to be able to host whatever names
-// it.
+// settled is the state to plan from, with chassis as they count. A chassis that is held down keeps what it hosts, and
+// is unschedulable. One that was never seen is assumed to be able to host whatever names it.
 func (d *Detector) settled(s schedule.State) schedule.State {
 	var networks, zones []string
 	for _, g := range s.Groups {
@@ -45,8 +44,8 @@ func (d *Detector) settled(s schedule.State) schedule.State {
 	return settled
 }
 
-// Concerned reports for each group whether a plan is about it: a change of the group, or of a chassis that it names,
-// has settled, or a chassis has come that may host it.
+// Concerned reports for each group whether to plan for it: a change of the group, or of a chassis that it names, has
+// settled, or a chassis has come that may host it.
 func (d *Detector) Concerned(s schedule.State) map[string]bool {
 	arrived := map[string]bool{} // networks
 	for name := range d.changed {
@@ -77,7 +76,7 @@ func (d *Detector) Concerned(s schedule.State) map[string]bool {
 func All(string) bool { return true }
 
 // Plan is the plan for the gateways that are owned, by their names; the others stay as they are. The state must have
-// been observed first: of chassis, what was observed last counts.
+// been observed before.
 func (d *Detector) Plan(s schedule.State, owns func(key string) bool) schedule.Plan {
 	concerned, hold := d.Concerned(s), map[string]bool{}
 	for _, g := range s.Groups {

@@ -9,16 +9,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// A gateway whose changes are undone undoneLimit times within undoneWindow is left alone for leftFor: the client that
-// undoes them may have another configuration by then.
 const (
+	// A gateway whose changes are undone undoneLimit times within undoneWindow is left alone for leftFor: the client that
+	// undoes them may have another configuration by then.
 	undoneLimit  = 2
 	undoneWindow = time.Hour
 	leftFor      = 24 * time.Hour
 )
 
-// Journal has the recorded changes by the row of the journal. People, drains and agents record their changes; Neutron
-// does not.
+// Journal is the recorded changes by row. People, drains and agents record their changes; Neutron does not.
 type Journal map[string][]schedule.AppliedChange
 
 // Undone finds the gateways of which another client undoes changes.
@@ -42,7 +41,7 @@ func (u *Undone) Wrote(group schedule.Group, before map[string]bool) {
 	u.written[group.Name] = wrote{best(group.Candidates), before}
 }
 
-// Suspects reports whether a group is not as it was written. To judge why, [Undone.Observe] needs the journal.
+// Suspects reports whether a group is not as it was written. [Undone.Observe] needs the journal to judge why.
 func (u *Undone) Suspects(groups []schedule.Group) bool {
 	return slices.ContainsFunc(groups, u.differs)
 }

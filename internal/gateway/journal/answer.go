@@ -7,15 +7,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 )
 
-// Kinds of messages about revisions; the others are those of nodes.
 const (
+	// Kinds of messages about revisions.
 	messageRevision  = "RevisionMessage"
 	messageOperation = "OperationMessage"
 	messageCordon    = "CordonMessage"
 )
 
-// List answers with the revisions: first the layout in the database, then the revisions that are tagged, the newest
-// first.
+// List answers with the revisions: the present layout, then the tagged ones, the newest first.
 func (j Journal) List(now Layout) answer.Status {
 	tagged := j.tagged()
 	counts := fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons), len(tagged))
@@ -35,7 +34,7 @@ func (j Journal) List(now Layout) answer.Status {
 	return status
 }
 
-// Compare answers what two layouts do not share.
+// Compare answers with the differences of two layouts.
 func Compare(base, diff Version, from, to Layout) answer.Status {
 	all := Diff(from, to)
 	what := fmt.Sprintf("%s (%s) and %s (%s)", base, from.id(), diff, to.id())

@@ -1,6 +1,6 @@
-// Package journal has what was done to gateways: which operation changed which candidates, and which layout it left.
-// What revert, undrain and a target revision bring back is read from it. It is pure: it reads the texts that the
-// Northbound database keeps, and returns those that are to be written.
+// Package journal records which operation changed which candidates of gateways, and the resulting layout: what revert,
+// undrain and a target revision bring back. It is pure: it reads the texts that the Northbound database keeps, and
+// returns those to write.
 package journal
 
 import (
@@ -16,29 +16,30 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Entry is what one operation changed of gateways.
+// Entry is what one operation changed.
 type Entry struct {
-	// ID names the operation. It starts with a letter, so that YAML makes no number of it.
+	// ID names the operation. It starts with a letter, so that YAML does not take it for a number.
 	ID        string    `json:"id" yaml:"id"`
 	At        time.Time `json:"at" yaml:"at"`
 	Operation string    `json:"operation" yaml:"operation"`
 	By        string    `json:"by" yaml:"by"`
-	// Gateways is how many groups were changed, Moves how many of them were interrupted.
+	// Gateways is how many groups changed, Moves how many of them were interrupted.
 	Gateways int `json:"gateways" yaml:"gateways"`
 	Moves    int `json:"moves" yaml:"moves"`
-	// Left is how many groups were still to change at the last record: the operation was interrupted, or runs now.
+	// Left is how many groups were still to change at the last record: the operation was interrupted, or is running.
 	Left int `json:"left" yaml:"left"`
-	// Chassis is the one that the operation was about; empty if it was about none.
+	// Chassis is the subject of the operation; it may be empty.
 	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
-	// Added are the chassis that it was to give their share.
+	// Added are the new chassis that get their share.
 	Added []string `json:"added,omitempty" yaml:"added,omitempty"`
-	// Changes are the candidates before the operation and after it, by group.
+	// Changes are the candidates before and after the operation, by group.
 	Changes []schedule.AppliedChange `json:"changes,omitempty" yaml:"changes,omitempty"`
-	// Omitted is how many changes are left out because there is no room for them.
+	// Omitted counts the changes that are left out.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 
 	records []record // the oldest first
-	end     *record  // nil unless the operation has ended past its checks
+	// end is nil unless the operation has been tagged.
+	end *record // nil unless the operation has ended past its checks
 }
 
 // record is one row of the journal: a batch of changes, or the end of an operation.
@@ -53,7 +54,7 @@ type record struct {
 	Left      int                      `json:"left,omitempty"`
 	Added     []string                 `json:"added,omitempty"`
 	Changes   []schedule.AppliedChange `json:"changes,omitempty"`
-	// Kept means that the record is needed to undrain the chassis, whatever its age.
+	// Kept records are needed to undrain the chassis, whatever their age.
 	Kept bool `json:"kept,omitempty"`
 	// Tag is set on the record that ends an operation.
 	*Tag
@@ -64,21 +65,21 @@ type record struct {
 // Tag is the layout with which an operation ended.
 type Tag struct {
 	Outcome Outcome `json:"tag"`
-	// Revision is the ID of the layout, Body that of its gateways' part.
+	// Revision is the ID of the layout, Body that of its gateways.
 	Revision string   `json:"revision"`
 	Body     string   `json:"body"`
 	Cordons  []string `json:"cordons,omitempty"`
 }
 
-// body is a row of its own: the gateways' part of the layouts that have this ID.
+// body is a row of its own: the gateways of the layouts that have this ID.
 type body struct {
 	BodyID string `json:"body-id"`
 	Packed string `json:"packed"`
 }
 
-// Journal is all that is kept.
+// Journal is the content of the journal.
 type Journal struct {
-	// Entries are the newest first.
+	// Entries are sorted, the newest first.
 	Entries []Entry
 	// Findings name the rows that can't be read.
 	Findings []finding.Finding
@@ -117,8 +118,8 @@ func Read(texts map[string]string) Journal {
 	return j
 }
 
-// clean makes the record fit to be shown and written again: any client of NB may have written it (R18). A malformed
-// name belongs to no gateway and to no chassis.
+// clean replaces what could not be shown or written again: any client of NB may have written it (R18). A malformed name
+// names no gateway or chassis.
 func (r *record) clean() {
 	names := []*string{&r.ID, &r.Operation, &r.By, &r.Chassis}
 	for i := range r.Changes {
@@ -140,8 +141,8 @@ func (r *record) clean() {
 	foreign.Names(r.Added)
 }
 
-// newEntry makes an entry of an operation's records, the oldest first. If several have changed a group, the candidates
-// before the first change and after the last one count.
+// newEntry makes an entry of an operation's records, the oldest first. Of several changes of a group the candidates
+// before the first and after the last count.
 func newEntry(records []record) Entry {
 	first := records[0]
 	e := Entry{ID: first.ID, At: first.At, By: first.By, records: records}
@@ -179,12 +180,12 @@ func (j Journal) Plans() []Entry {
 	return slices.DeleteFunc(slices.Clone(j.Entries), func(e Entry) bool { return e.Gateways == 0 })
 }
 
-// Interrupted is the finding about an entry that has something left to do.
+// Interrupted is the finding about an unfinished entry.
 func (e Entry) Interrupted() finding.Finding {
 	return finding.About(finding.PlanUnfinished, e.ID, finding.Args{Value: e.Operation, Count: e.Left, Detail: "by " + e.By})
 }
 
-// Unfinished are the entries that had something left to do, without their changes.
+// Unfinished are the unfinished entries, without their changes.
 func (j Journal) Unfinished() (all []Entry) {
 	for _, e := range j.Entries {
 		if e.Left > 0 {
@@ -195,7 +196,7 @@ func (j Journal) Unfinished() (all []Entry) {
 	return all
 }
 
-// Changes are the changes that each row tells of, by its UUID.
+// Changes are the recorded changes, by the UUID of the row.
 func (j Journal) Changes() map[string][]schedule.AppliedChange {
 	all := map[string][]schedule.AppliedChange{}
 	for _, e := range j.Entries {
@@ -213,15 +214,15 @@ func (j Journal) Has(id string, number int) bool {
 	})
 }
 
-// Drained returns what to put back of the chassis that were drained, by chassis. Before are the candidates before the
-// first drain of the group that is not undone. After are the candidates that a drain or an undrain wrote last; it is
-// empty if something else has changed the group since, or if another drain began from other candidates.
+// Drained returns what to put back for unfinished drains, by chassis. Before are the candidates before the first drain
+// of the group. After are the candidates that a drain or an undrain wrote last; it is empty if something else has
+// changed the group since, or if another drain began from other candidates.
 func (j Journal) Drained() map[string][]schedule.AppliedChange {
 	newest, found := map[string]schedule.AppliedChange{}, map[[2]string]bool{}
 	drained := map[string][]schedule.AppliedChange{}
 	for _, r := range j.newestFirst() {
 		for _, c := range r.Changes {
-			if _, seen := newest[c.Group]; !seen && r.Chassis == "" { // a rebalancing counts like another client's change
+			if _, seen := newest[c.Group]; !seen && r.Chassis == "" { // counts as a change by another client
 				newest[c.Group] = schedule.AppliedChange{}
 			} else if !seen {
 				newest[c.Group] = c

@@ -18,15 +18,14 @@ import (
 
 // Layout is what an operator decides about gateways. Its canonical form is JSON, in which names are sorted.
 type Layout struct {
-	// Gateways are the chassis of each group of candidates, best first, by its name. What
-	// counts is the order in which OVN chooses, not the priorities that make it.
+	// Gateways are the chassis of each group of candidates, best first: the order in which OVN chooses, not the
+	// priorities.
 	Gateways map[string][]string `json:"gateways"`
 	// Cordons are the chassis that are cordoned, sorted.
 	Cordons []string `json:"cordons,omitempty"`
 }
 
-// Of is the layout of a state. Cordons may name chassis that the state does not have: a cordon
-// outlives its chassis.
+// Of is the layout of a state. Cordons may name chassis that the state does not have: a cordon outlives its chassis.
 func Of(state schedule.State, cordons []string) Layout {
 	l := Layout{Gateways: map[string][]string{}, Cordons: slices.Compact(slices.Sorted(slices.Values(cordons)))}
 	for _, g := range state.Groups {
@@ -44,7 +43,7 @@ func (l Layout) WithCordon(chassis string, cordoned bool) Layout {
 	return l
 }
 
-// WithPlan is the layout as it is once a plan is carried out.
+// WithPlan is the layout after a plan.
 func (l Layout) WithPlan(p schedule.Plan) Layout {
 	l.Gateways = maps.Clone(l.Gateways)
 	if l.Gateways == nil {
@@ -56,10 +55,10 @@ func (l Layout) WithPlan(p schedule.Plan) Layout {
 	return l
 }
 
-// id names the layout. The letter keeps YAML from making a number of it.
+// id names the layout. The letter keeps YAML from taking it for a number.
 func (l Layout) id() string { return "r" + digest(l) }
 
-// bodyID names the gateways' part, so that it is kept once for all layouts that differ in cordons alone.
+// bodyID names the gateways: layouts that differ only in cordons share them.
 func (l Layout) bodyID() string { return "b" + digest(l.Gateways) }
 
 // digest is the first 48 bits of the SHA-256 of the canonical form, in hex.
@@ -71,7 +70,7 @@ func digest(of any) string {
 // maxBody bounds what is unpacked, in bytes: 100,000 gateways have 25 MB.
 const maxBody = 64 << 20
 
-// pack is the gateways' part as it is kept: deflated (RFC 1951), in base64.
+// pack is the gateways as they are kept: deflated (RFC 1951), in base64.
 func (l Layout) pack() string {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.DefaultCompression) // the level is valid
@@ -91,15 +90,15 @@ func unpack(packed string) (gateways map[string][]string, err error) {
 	return gateways, nil
 }
 
-// Difference is what two layouts do not share: the candidates of a gateway, or a cordon.
+// Difference is a difference of two layouts: in the candidates of a gateway, or in a cordon.
 type Difference struct {
 	// Gateway is empty if the difference is a cordon; then Chassis is set.
 	Gateway, Chassis string
-	// Text is what the first layout has, and what the second has.
+	// Text is both values.
 	Text string
 }
 
-// Diff lists what differs: gateways by name, then cordons.
+// Diff lists the differences: gateways by name, then cordons.
 func Diff(from, to Layout) (all []Difference) {
 	for _, name := range union(slices.Collect(maps.Keys(from.Gateways)), slices.Collect(maps.Keys(to.Gateways))) {
 		was, had := from.Gateways[name]

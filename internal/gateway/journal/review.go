@@ -12,11 +12,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// none is the operation in a review ID if there was no operation yet.
+// none is the operation in a review ID before the first operation.
 const none = "0"
 
-// ReviewID names a plan for a layout, so that it can be carried out only as an operator has reviewed it: the newest
-// operation, and a hash of the layout and of what the plan changes.
+// ReviewID names a plan for a layout, so that only the reviewed plan is carried out: the newest operation, and a hash
+// of the layout and of the changes.
 func (j Journal) ReviewID(l Layout, p schedule.Plan) string {
 	newest := none
 	if len(j.Entries) > 0 {
@@ -25,8 +25,8 @@ func (j Journal) ReviewID(l Layout, p schedule.Plan) string {
 	return newest + "-" + digest([]any{p.Operation, l, Layout{}.WithPlan(p)})
 }
 
-// CheckReview compares a plan that was reviewed, by its ID, with the plan of now. The answer is nil if it may be
-// carried out as it was reviewed; a conflict names the operations that have changed the layout since.
+// CheckReview compares a plan with the reviewed one, by its ID. The answer is nil if they are the same; a conflict
+// names the operations that have changed the layout since.
 func (j Journal) CheckReview(reviewID string, l Layout, p schedule.Plan) *answer.Status {
 	operation, hash, found := strings.Cut(reviewID, "-")
 	if !found || operation == "" || hash == "" || strings.Contains(hash, "-") {

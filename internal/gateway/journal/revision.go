@@ -9,19 +9,17 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// Outcome is how an operation ended, named as the specification of a node's teardown names the tags of revisions.
+// Outcome is how an operation ended, named as in the specification of a node's teardown.
 type Outcome string
 
-// The outcomes.
 const (
 	Succeeded Outcome = "site-action-success"
 	Failed    Outcome = "site-action-failure"
 )
 
-// Version is a layout that can be asked for by a name.
+// Version names a layout, as in the specification, which calls the plan the buffer.
 type Version string
 
-// The versions, with the specification's names but for the plan, which it calls the buffer.
 const (
 	Committed  Version = "committed"
 	Successful Version = "successful-site-action"
@@ -29,14 +27,14 @@ const (
 	Planned    Version = "plan"
 )
 
-// tagged are the entries with a tag, in the order in which they ended, the last one first.
+// tagged are the entries with a tag, the one that ended last first.
 func (j Journal) tagged() []Entry {
 	all := slices.DeleteFunc(slices.Clone(j.Entries), func(e Entry) bool { return e.end == nil })
 	slices.SortStableFunc(all, func(a, b Entry) int { return b.end.At.Compare(a.end.At) })
 	return all
 }
 
-// named is the entry that a version names; nil if it names none.
+// named is the entry that a version names; nil if there is none.
 func (j Journal) named(v Version) *Entry {
 	for _, e := range j.tagged() {
 		if v == Last || v == Successful && e.end.Outcome == Succeeded || e.end.Revision == string(v) && j.kept(e) {

@@ -9,16 +9,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// How much is kept: each client that monitors NB has a copy. The newest plan is kept whatever its size; a gateway takes
-// about 500 bytes of it. The gateways' part of a layout of 10,000 gateways with 5 candidates on 200 chassis takes
-// 500 kB.
 const (
+	// What is kept: each client that monitors NB has a copy. The newest plan is kept whatever its size. A gateway takes
+	// about 500 bytes of it; the body of a layout of 10,000 gateways with 5 candidates on 200 chassis takes 500 kB.
 	keptEntries  = 20 // plans, and as many operations that changed no gateway
 	keptGateways = 10000
 	keptBodies   = 3
 )
 
-// Writing is what to write: the texts of new rows, other texts of rows, and the rows that go, by UUID.
+// Writing is what to write: the texts of new and changed rows, and the rows to delete, by UUID.
 type Writing struct {
 	Added   []string
 	Changed map[string]string
@@ -28,17 +27,17 @@ type Writing struct {
 // Run makes the records of one operation.
 type Run struct {
 	record
-	// bases are the candidates before the first of several drains, by the group in an order that drains have written.
+	// bases are the candidates before the first of several drains, by the group and the order that drains have written.
 	bases map[string][]schedule.Candidate
 }
 
-// Begin returns the run of an operation. An operation on no chassis has an empty one.
+// Begin returns the run of an operation; chassis may be empty.
 func Begin(id, operation, chassis, by string) *Run {
 	r := record{ID: id, Operation: operation, Chassis: chassis, By: by}
 	return &Run{record: r, bases: map[string][]schedule.Candidate{}}
 }
 
-// Continue makes the run keep the base of the drains that are not undone ([Journal.Drained]).
+// Continue makes the run keep the base of unfinished drains ([Journal.Drained]).
 func (r *Run) Continue(drained map[string][]schedule.AppliedChange) {
 	for _, all := range drained {
 		for _, c := range all {
@@ -94,7 +93,7 @@ func (j Journal) Finish(ids ...string) Writing {
 	return w
 }
 
-// Forget gives up what the drains of a chassis have kept for its undrain.
+// Forget discards what the drains of a chassis have kept for its undrain.
 func (j Journal) Forget(chassis string) Writing {
 	w := Writing{Changed: map[string]string{}}
 	for _, e := range j.Entries {
@@ -108,8 +107,8 @@ func (j Journal) Forget(chassis string) Writing {
 	return w
 }
 
-// End tags the layout with which the operation of a run ended. If the last operation ended well with the same layout,
-// and so did this one, there is nothing to write (R17).
+// End tags the layout with which the operation of a run ended. It writes nothing if this operation and the last one
+// succeeded with the same layout (R17).
 func (j Journal) End(r *Run, outcome Outcome, l Layout, now time.Time) (w Writing) {
 	tag := Tag{Outcome: outcome, Revision: l.id(), Body: l.bodyID(), Cordons: l.Cordons}
 	last := j.named(Last)
@@ -133,7 +132,7 @@ func (j Journal) End(r *Run, outcome Outcome, l Layout, now time.Time) (w Writin
 	return w
 }
 
-// with returns the journal with one more record, as it is once that is written.
+// with returns the journal with one more record.
 func (j Journal) with(r record) Journal {
 	j.bodies, j.Entries = maps.Clone(j.bodies), slices.Clone(j.Entries)
 	at := slices.IndexFunc(j.Entries, func(e Entry) bool { return e.ID == r.ID })
@@ -153,7 +152,7 @@ func (j Journal) unneeded() (rows []string) {
 			named[e.ID], bodies[e.end.Body] = true, true
 		}
 	}
-	for _, e := range j.tagged() { // what room is left goes to the newest
+	for _, e := range j.tagged() {
 		if len(bodies) < keptBodies {
 			bodies[e.end.Body] = true
 		}
@@ -167,7 +166,7 @@ func (j Journal) unneeded() (rows []string) {
 	return rows
 }
 
-// unneededRecords are the rows of old records, but for the tags of the named entries.
+// unneededRecords are the rows of old records, except the tags of the named entries.
 func (j Journal) unneededRecords(named map[string]bool) (rows []string) {
 	plans, others, gateways := 0, 0, 0
 	for _, e := range j.Entries {

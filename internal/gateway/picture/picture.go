@@ -1,6 +1,5 @@
-// Package picture draws a plan for gateways: chassis as columns, the gateways that change as
-// rows, their ranks in the cells, and what moves with an arrow. It is pure: the same plan
-// gives the same bytes.
+// Package picture draws a plan for gateways: chassis as columns, the gateways that change as rows, their ranks in the
+// cells, and an arrow for each move. It is pure: the same plan gives the same bytes.
 package picture
 
 import (
@@ -13,14 +12,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Bounds of a picture, beyond which no person reads it: what has no room is counted.
 const (
+	// Bounds of a picture; what does not fit is counted.
 	maxRows    = 200
 	maxColumns = 40
 )
 
-// Measures, in pixels; charWidth is that of a letter of the font.
 const (
+	// Measures, in pixels; charWidth is that of a letter of the font.
 	margin      = 20
 	labelWidth  = 260
 	columnWidth = 150
@@ -29,8 +28,8 @@ const (
 	charWidth   = 8
 )
 
-// Colours: of what hosts a gateway after the plan, of what hosted it before, and of backups.
 const (
+	// Colours: of the host after the plan, of the host before, and of backups.
 	ink    = "#1f2933"
 	faint  = "#9aa5b1"
 	hosts  = "#2f855a"
@@ -38,7 +37,7 @@ const (
 	backup = "#e4e7eb"
 )
 
-// SVG is the picture of a plan, as a document of its own.
+// SVG is the picture of a plan, as a complete document.
 func SVG(p schedule.Plan) []byte {
 	d := newDrawing(p)
 	d.header()
@@ -60,7 +59,7 @@ func SVG(p schedule.Plan) []byte {
 type drawing struct {
 	plan    schedule.Plan
 	changes []schedule.Change
-	// columns are the chassis, by name; names are what people call them.
+	// columns are the chassis; names are their host names.
 	columns []string
 	names   map[string]string
 	// top is where the rows begin, bottom where the picture ends.
@@ -95,7 +94,7 @@ func newDrawing(p schedule.Plan) *drawing {
 	return d
 }
 
-// header has what the plan does, and what each chassis hosts before and after.
+// header has the cost of the plan, and the load of each chassis before and after.
 func (d *drawing) header() {
 	c := d.plan.Cost
 	y := margin + lineHeight
@@ -158,7 +157,6 @@ func (d *drawing) row(c schedule.Change, y int) {
 	if from < 0 || to < 0 || from == to {
 		return
 	}
-	// Above the row, so that it crosses no rank.
 	x1, x2, top := d.x(from), d.x(to), middle-11
 	fmt.Fprintf(&d.body, `<path d="M%d %dC%d %d %d %d %d %d" fill="none" stroke="%s" stroke-width="2" marker-end="url(#tip)"/>`+"\n",
 		x1, top, (x1*2+x2)/3, top-15, (x1+x2*2)/3, top-15, x2, top-1, hosted)
@@ -179,8 +177,8 @@ func (d *drawing) x(column int) int {
 	return margin + labelWidth + column*columnWidth + columnWidth/2
 }
 
-// text is cut in the middle to a width, if one is given: names differ at their ends as often as at their beginnings.
-// The whole text is shown under the mouse.
+// text is cut in the middle to a width, unless that is 0: names differ at their ends as often as at their beginnings.
+// The whole text is its title.
 func (d *drawing) text(x, y int, attributes, text string, width int) {
 	shown, whole := text, ""
 	if letters, room := []rune(text), width/charWidth-1; width > 0 && len(letters) > room+1 {
@@ -196,7 +194,7 @@ func (d *drawing) text(x, y int, attributes, text string, width int) {
 // escape escapes a text for XML.
 func escape(text string) string {
 	var out strings.Builder
-	_ = xml.EscapeText(&out, []byte(text)) // a strings.Builder takes all
+	_ = xml.EscapeText(&out, []byte(text)) // a strings.Builder returns no error
 	return out.String()
 }
 
