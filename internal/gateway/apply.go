@@ -17,8 +17,7 @@ import (
 // perRow is how many gateways one row of the journal has: about 50 kB.
 const perRow = 100
 
-// attempts bounds the plans in a row of which nothing could be written because other clients kept changing what was
-// read, or because a server was lost. The pauses before them, each longer than the one before, add up to a minute.
+// attempts bounds the plans in a row of which nothing could be written. The growing pauses add up to a minute.
 const attempts = 20
 
 // Planner makes a plan for a state; done is how many gateways were moved already.
@@ -27,21 +26,20 @@ type Planner func(s schedule.State, done int) schedule.Plan
 // task is what [Service.Apply] and the operations on a chassis do.
 type task struct {
 	plan Planner
-	// chassis is the one that it is about; empty for none. With cordon it is done only as long as that is cordoned.
+	// chassis is the subject of the operation; it may be empty. With cordon it has to stay cordoned.
 	chassis string
 	cordon  bool
-	// read is what the first plan is made of; nil reads it.
+	// read is the input of the first plan; nil reads it.
 	read *Inventory
-	// earlier are the runs that are finished by it.
+	// earlier are the runs that this one finishes.
 	earlier []journal.Entry
-	// drained are the changes to put back for the drains that are not undone, by chassis.
+	// drained are the changes to put back for unfinished drains, by chassis.
 	drained map[string][]schedule.AppliedChange
 }
 
-// Apply carries plans out until nothing is left to do, and returns what it has changed of groups. If another client
-// has changed what a batch was planned from, or a server is lost, it makes a new plan from the new state. After an
-// error each group is as it was or as it was planned. The journal records what is changed, and that earlier runs are
-// finished.
+// Apply carries plans out until nothing is left to do, and returns the changes. If another client has changed what a
+// batch was planned from, or a server is lost, it plans again. After an error each group is as it was or as planned.
+// The journal records the changes, and that earlier runs are finished.
 func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...journal.Entry) ([]schedule.Change, error) {
 	return s.apply(ctx, task{plan: plan, earlier: earlier})
 }
@@ -73,13 +71,13 @@ func (s *Service) apply(ctx context.Context, t task) (changed []schedule.Change,
 			s.progress(ctx, "another client changed gateways; planning again")
 		default:
 			s.progress(ctx, fmt.Sprintf("retrying: %v", err))
-			_ = poll.Wait(ctx, time.Duration(1+attempt)*pollInterval) // if the time is over, the next call fails
+			_ = poll.Wait(ctx, time.Duration(1+attempt)*pollInterval) // the next call fails if ctx has ended
 		}
 	}
 	return changed, fmt.Errorf("cannot finish after %d gateways; run it again: %w", len(changed), err)
 }
 
-// finish records that the run and the earlier ones are finished. The gateways are as they should be even if it fails.
+// finish records that the run and the earlier ones are finished. If that fails, it is only reported.
 func (s *Service) finish(ctx context.Context, r run, changed []schedule.Change) {
 	finished := []string{r.ID}
 	for _, e := range r.earlier {
@@ -99,14 +97,14 @@ func (s *Service) finish(ctx context.Context, r run, changed []schedule.Change) 
 	s.progress(ctx, line)
 }
 
-// revertible reports whether a revert would change the group. Candidates that were only added stay.
+// revertible reports whether a revert would change the group. It leaves candidates that were only added.
 func revertible(c schedule.Change) bool {
 	after := c.After[:min(len(c.Before), len(c.After))]
 	same := func(a, b schedule.Candidate) bool { return a.Chassis == b.Chassis }
 	return len(c.Before) > 0 && !slices.EqualFunc(c.Before, after, same)
 }
 
-// Groups counts the groups that were changed, each once.
+// Groups counts the changed groups.
 func Groups(changed []schedule.Change) int {
 	names := map[string]bool{}
 	for _, c := range changed {
@@ -124,7 +122,7 @@ func moves(changes []schedule.Change) (n int) {
 	return n
 }
 
-// run is a task with its records in the journal, and the batches that were not answered: they may have been written.
+// run is a task with its records in the journal, and the batches without an answer, which may have been written.
 type run struct {
 	task
 	*journal.Run
@@ -147,17 +145,17 @@ func (s *Service) arrived(ctx context.Context, r *run) (done []schedule.Change, 
 		return nil, err
 	}
 	r.unanswered = slices.DeleteFunc(r.unanswered, func(b batch) bool {
-		stands := j.Has(r.ID, b.number)
-		if stands {
+		written := j.Has(r.ID, b.number)
+		if written {
 			done = append(done, b.changes...)
 		}
-		return stands
+		return written
 	})
 	return done, nil
 }
 
-// attempt makes one plan and writes it, as far as it gets. It also returns what an earlier attempt has written without
-// an answer. It looks for that after it has read the state: so nothing is missing that the state has.
+// attempt makes one plan and writes it, as far as possible. It also returns what an earlier attempt has written without
+// an answer; it reads that after the state, so that it misses nothing that the state has.
 func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedule.Change, err error) {
 	inventory := r.read
 	if inventory == nil {
@@ -174,7 +172,7 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 		some = some[:min(s.pace.next(), len(some))]
 		texts := r.records(p, some, len(p.Changes)-written, s.Now())
 		last := written+len(some) == len(p.Changes)
-		asked, err := s.write(ctx, texts, guard(r.cordonOf(), inventory.State, some), inventory.lists(some), !last)
+		asked, err := s.write(ctx, texts, guard(r.task, inventory.State, some), inventory.lists(some), !last)
 		if err != nil {
 			if !errors.Is(err, ovsdb.ErrChanged) {
 				r.unanswered = append(r.unanswered, batch{r.Number, some})
@@ -184,7 +182,7 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 		done, written = append(done, some...), written+len(some)
 		s.progress(ctx, fmt.Sprintf("%d of %d gateways written", written, len(p.Changes)))
 		if last {
-			break // the check that follows reads SB
+			break // the caller reads SB next
 		}
 		if err := s.followed(ctx, asked, len(some)); err != nil {
 			return done, err
@@ -202,7 +200,7 @@ func (r *run) records(p schedule.Plan, some []schedule.Change, left int, now tim
 	return texts
 }
 
-// write writes a batch. To wait for ovn-northd, it asks for a sign of life in the same transaction: alone, the question
+// write writes a batch. To wait for ovn-northd, it asks for a sign of life in the same transaction: a separate one
 // would make ovn-northd compute once more.
 func (s *Service) write(
 	ctx context.Context, notes []string, guard ovsdb.Guard, lists []ovsdb.Candidates, ask bool,
@@ -217,9 +215,14 @@ func (s *Service) write(
 	return asked, err
 }
 
-// guard makes a transaction fail if a chassis that gets a better rank has been cordoned since the plan was made.
-func guard(has map[string]string, state schedule.State, changes []schedule.Change) ovsdb.Guard {
-	g := ovsdb.Guard{Has: has, Lacks: map[string]string{}}
+// guard makes a transaction fail if the cordon of the task is gone, or if a chassis that gets a better rank has been
+// cordoned since the plan was made.
+func guard(t task, state schedule.State, changes []schedule.Change) ovsdb.Guard {
+	g := ovsdb.Guard{Has: map[string]string{}, Lacks: map[string]string{}}
+	if t.cordon {
+		key, value := cordon.Pair(t.chassis)
+		g.Has[key] = value
+	}
 	open := map[string]bool{}
 	for _, c := range state.Chassis {
 		open[c.Name] = !c.Cordoned
@@ -235,26 +238,22 @@ func guard(has map[string]string, state schedule.State, changes []schedule.Chang
 	return g
 }
 
+// lists are the lists of candidates to write for changes. Rows that stay keep their UUIDs.
 func (inv *Inventory) lists(changes []schedule.Change) (all []ovsdb.Candidates) {
 	for _, change := range changes {
-		all = append(all, inv.list(change))
+		was := inv.stored[change.Group]
+		x := ovsdb.Candidates{
+			Port: change.Storage == schedule.GatewayChassis, Holder: was.holder, Name: change.Group,
+			Before: was.rows, Routers: was.routers, Create: was.create,
+		}
+		for _, after := range change.After {
+			row := ovsdb.CandidateRow{Chassis: after.Chassis, Priority: after.Priority}
+			if i := slices.IndexFunc(was.rows, func(r ovsdb.CandidateRow) bool { return r.Chassis == after.Chassis }); i >= 0 {
+				row.UUID = was.rows[i].UUID
+			}
+			x.After = append(x.After, row)
+		}
+		all = append(all, x)
 	}
 	return all
-}
-
-// list is the list of candidates to write for a change. Rows that stay keep their UUIDs.
-func (inv *Inventory) list(change schedule.Change) ovsdb.Candidates {
-	was := inv.stored[change.Group]
-	x := ovsdb.Candidates{
-		Port: was.storage == schedule.GatewayChassis, Holder: was.holder, Name: change.Group,
-		Before: was.rows, Routers: was.routers, Create: was.create,
-	}
-	for _, after := range change.After {
-		row := ovsdb.CandidateRow{Chassis: after.Chassis, Priority: after.Priority}
-		if i := slices.IndexFunc(was.rows, func(r ovsdb.CandidateRow) bool { return r.Chassis == after.Chassis }); i >= 0 {
-			row.UUID = was.rows[i].UUID
-		}
-		x.After = append(x.After, row)
-	}
-	return x
 }

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// PlanDrain is what is left to write for a drain of a chassis.
+// PlanDrain returns what is left to write for a drain of a chassis.
 func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis string) (schedule.Plan, error) {
 	j, err := s.journal(ctx)
 	if err != nil {
@@ -21,8 +20,8 @@ func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis s
 }
 
 // Drain moves every gateway off a chassis, as long as it is cordoned, and returns what it has changed. Gateways that no
-// other chassis can host stay. The first plan is made of what was read; its transaction fails if that has changed
-// since. A drain also finishes what an undrain has left undone.
+// other chassis can host stay. The first plan is made from read, if that is not nil. A drain also finishes an
+// interrupted undrain.
 func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([]schedule.Change, error) {
 	t, err := s.onChassis(ctx, chassis)
 	if err != nil {
@@ -35,8 +34,7 @@ func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([
 	return s.apply(ctx, t)
 }
 
-// Demote moves off a cordoned chassis what has come to be hosted there since it was cordoned. The groups in stay are
-// left alone.
+// Demote moves off a cordoned chassis what it has come to host since it was cordoned, except the groups in stay.
 func (s *Service) Demote(
 	ctx context.Context, read *Inventory, chassis string, stay []string,
 ) ([]schedule.Change, error) {
@@ -44,7 +42,7 @@ func (s *Service) Demote(
 	return s.apply(ctx, task{chassis: chassis, cordon: true, read: read, plan: plan})
 }
 
-// Clear takes a chassis out of all lists of candidates, as long as it is cordoned.
+// Clear removes a chassis from all lists of candidates, as long as it is cordoned.
 func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change, error) {
 	t, err := s.onChassis(ctx, chassis)
 	if err != nil {
@@ -54,17 +52,16 @@ func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change,
 	return s.apply(ctx, t)
 }
 
-// onChassis begins a task on a chassis. It finishes the earlier runs on that chassis, and keeps what drains need to be
-// undone.
+// onChassis returns a task on a chassis that finishes the earlier runs on that chassis.
 func (s *Service) onChassis(ctx context.Context, chassis string) (task, error) {
 	j, err := s.journal(ctx)
 	earlier := slices.DeleteFunc(j.Unfinished(), func(e journal.Entry) bool { return e.Chassis != chassis })
 	return task{chassis: chassis, earlier: earlier, drained: j.Drained()}, err
 }
 
-// Undrain gives a chassis back the ranks that drains have changed. The first plan says in Blocked what can't be put
-// back. If the chassis can take nothing by the last plan, that is an error. What [Service.Forgetting] returns ends the
-// undrain.
+// Undrain gives a chassis back the ranks that drains have changed. Blocked of the first plan says what can't be put
+// back. It is an error if the chassis can take nothing over by the last plan. What [Service.Forgetting] returns ends
+// the undrain.
 func (s *Service) Undrain(
 	ctx context.Context, chassis string,
 ) (changed []schedule.Change, first schedule.Plan, err error) {
@@ -88,7 +85,7 @@ func (s *Service) Undrain(
 	return changed, first, err
 }
 
-// PlanUndrain returns the plan that puts back what drains have moved from a chassis.
+// PlanUndrain returns the plan of [Service.Undrain].
 func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis string) (schedule.Plan, error) {
 	j, err := s.journal(ctx)
 	if err != nil {
@@ -97,17 +94,8 @@ func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis
 	return schedule.Undrain(inventory.State.WithCordon(chassis, false), schedule.Options{}, chassis, j.Drained()[chassis]), nil
 }
 
-// Forgetting is what to write to give up what drains of a chassis have kept: it was undrained, or is gone.
+// Forgetting is what to write to discard what drains of a chassis have kept: it was undrained, or is gone.
 func (s *Service) Forgetting(ctx context.Context, chassis string) (ovsdb.Amendment, error) {
 	j, err := s.journal(ctx)
 	return amendment(j.Forget(chassis)), err
-}
-
-// cordonOf is the pair that external_ids of NB_Global must have whenever a task writes; nil if it needs none.
-func (t task) cordonOf() map[string]string {
-	if !t.cordon {
-		return nil
-	}
-	key, value := cordon.Pair(t.chassis)
-	return map[string]string{key: value}
 }

@@ -1,5 +1,5 @@
-// Package gateway shows where routers' gateways are and should be, and moves them: it reads the databases, lets
-// package schedule plan, writes the plan as long as nothing else has changed meanwhile, and proves the result.
+// Package gateway shows where gateways are and should be, and moves them: it reads the databases, plans with package
+// schedule, writes the plan unless something else has changed meanwhile, and proves the result.
 package gateway
 
 import (
@@ -27,7 +27,7 @@ const (
 type Inventory struct {
 	NB ovsdb.Northbound
 	SB ovsdb.Southbound
-	// State is what a plan is made from; Findings are what is odd in the rows.
+	// State is the input of plans; Findings are what is odd in the rows.
 	State    schedule.State
 	Findings []finding.Finding
 	// stored are the rows of each group of the state, by its name.
@@ -36,7 +36,6 @@ type Inventory struct {
 
 // stored is where the database keeps a group's candidates.
 type stored struct {
-	storage schedule.Storage
 	// holder is the UUID of the port, or of the row of the group; empty if the group has to be created.
 	holder string
 	rows   []ovsdb.CandidateRow
@@ -52,7 +51,7 @@ func (inv *Inventory) Neutrons(group string) bool {
 	return found && s.owner != schedule.Other
 }
 
-// BuildInventory makes a state of what the databases hold.
+// BuildInventory makes an inventory of the rows.
 func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}}
 	for _, m := range slices.Concat(nb.Malformed, sb.Malformed) {
@@ -66,14 +65,16 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	if sb.Config < nb.Config { // no ovn-controller was asked yet
 		c.find(finding.NorthdBehind, "", finding.Args{Count: int(sb.Config), Total: int(nb.Config)})
 	}
-	t := newTopology(nb, sb)
+	t := newTopology(nb, c.State.Chassis)
 	c.misnamed()
 	users, unhosted := c.gateways(t)
 	for _, g := range nb.Groups {
 		c.group(t, g, users[g.UUID])
 	}
 	c.host(t, unhosted, len(users) > 0)
-	c.ungrouped(t)
+	for _, p := range t.external[""] { // no ovn-controller binds them
+		c.find(finding.ExternalUngrouped, p.Name, finding.Args{})
+	}
 	c.pinned(t)
 	c.Findings = schedule.SortFindings(c.Findings)
 	return c
@@ -83,7 +84,7 @@ func (inv *Inventory) find(code finding.Code, name string, args finding.Args, re
 	inv.Findings = append(inv.Findings, finding.About(code, name, args, remedies...))
 }
 
-// wrongMappings is how many of a chassis are named: it may write any number.
+// wrongMappings is how many invalid mappings of a chassis are named.
 const wrongMappings = 3
 
 // chassis reads what ovn-controller has written of its machine.
@@ -128,8 +129,8 @@ func items(list, separator string) (all []string) {
 	return all
 }
 
-// gateways adds the gateways that have candidates of their own, and returns those of groups
-// by the UUID of their group, and those that have neither.
+// gateways adds the gateways that have candidates of their own. It returns those of groups by the UUID of their group,
+// and those that have neither.
 func (inv *Inventory) gateways(t *topology) (users map[string][]ovsdb.LogicalRouterPort, unhosted []ovsdb.LogicalRouterPort) {
 	users = map[string][]ovsdb.LogicalRouterPort{}
 	for _, p := range inv.NB.RouterPorts {
@@ -163,8 +164,8 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p)})
 }
 
-// host adds the gateways that have no candidates yet. They get candidates in the form in which the others have them:
-// Neutron from 2026.2 on has a group for each router, and names it like that.
+// host adds the gateways without candidates. They get candidates in the form that the others have: Neutron from 2026.2
+// on has a group for each router, and names it like that.
 func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grouped bool) {
 	grouped = grouped && len(inv.NB.GatewayChassis) == 0
 	byRouter, there := map[string][]ovsdb.LogicalRouterPort{}, map[string]bool{}
@@ -236,19 +237,12 @@ func (inv *Inventory) add(g schedule.Group, s stored) {
 		return
 	}
 	inv.State.Groups = append(inv.State.Groups, g)
-	s.storage, s.owner = g.Storage, g.Owner
+	s.owner = g.Owner
 	inv.stored[g.Name] = s
 }
 
-// ungrouped finds the external ports that have no group: no ovn-controller binds them.
-func (inv *Inventory) ungrouped(t *topology) {
-	for _, p := range t.external[""] {
-		inv.find(finding.ExternalUngrouped, p.Name, finding.Args{})
-	}
-}
-
-// misnamed notes what the candidates are that are not named by a chassis's name: ovn-controller knows them by that
-// name alone (ha_chassis_group in ovn-nb(5)).
+// misnamed describes the candidates that are not named by the name of a chassis, by which alone ovn-controller knows
+// them (ha_chassis_group in ovn-nb(5)).
 func (inv *Inventory) misnamed() {
 	inv.State.Misnamed = map[string]string{}
 	names, hosts := map[string]bool{}, map[string]string{}
@@ -272,7 +266,7 @@ func (inv *Inventory) misnamed() {
 	}
 }
 
-// followed is the group of the router that external ports are connected to.
+// followed is the group of the router that external ports are connected to; empty if there is none to follow.
 func (inv *Inventory) followed(t *topology, name string, external []ovsdb.LogicalSwitchPort) string {
 	found := map[string]bool{}
 	for _, p := range external {
@@ -283,14 +277,10 @@ func (inv *Inventory) followed(t *topology, name string, external []ovsdb.Logica
 		}
 	}
 	groups := slices.Sorted(maps.Keys(found))
-	switch len(groups) {
-	case 0:
-		return "" // no router, no gateway to follow
-	case 1:
-	default:
+	if len(groups) > 1 {
 		inv.find(finding.ExternalRoutersSeveral, name, finding.Args{Value: groups[0], Detail: strings.Join(groups, ", ")})
 	}
-	if groups[0] == name {
+	if len(groups) == 0 || groups[0] == name {
 		return ""
 	}
 	return groups[0]
@@ -303,9 +293,8 @@ func (inv *Inventory) port(t *topology, p ovsdb.LogicalRouterPort) schedule.Port
 	}
 }
 
-// Unbound are the gateways that have the chassis as a candidate and are on no chassis. It returns none if no port is
-// on any chassis, for instance because no ovn-controller runs, and none of disabled routers, which are on no chassis
-// anyway.
+// Unbound are the gateways that have the chassis as a candidate and are bound nowhere, except those of disabled
+// routers; none if no port is bound, for instance because no ovn-controller runs.
 func (inv *Inventory) Unbound(chassis string) (all []string) {
 	known := false
 	for _, g := range inv.State.Groups {

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -168,6 +169,17 @@ func TestOddRowsAreReportedAndTheRestGoesOn(t *testing.T) {
 		assert.Contains(t, findingtest.All(c.Findings), x.problem, name)
 		require.NotEmpty(t, c.State.Groups, name)
 	}
+}
+
+// ovn-northd ignores the candidates of a pinned router: nothing follows them.
+func TestExternalPortsDoNotFollowAPinnedRouter(t *testing.T) {
+	t.Parallel()
+	nb := northbound()
+	nb.Routers[1].Pinned, nb.Routers[1].Chassis = true, "c1"
+	c := gateway.BuildInventory(nb, southbound())
+	at := slices.IndexFunc(c.State.Groups, func(g schedule.Group) bool { return g.Name == "neutron-extport" })
+	assert.Empty(t, c.State.Groups[at].Follows)
+	assert.Len(t, c.State.Pinned, 1)
 }
 
 func TestGatewayThatNeutronKnowsAndNothingHostsIsOneWithoutCandidates(t *testing.T) {

@@ -12,21 +12,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// ReadJournal reads the journal through a connection.
+// ReadJournal reads the journal.
 func ReadJournal(ctx context.Context, g *ovsdb.Gateways) (journal.Journal, error) {
 	texts, err := g.Journal(ctx)
 	return journal.Read(texts), err
 }
 
-func (s *Service) journal(ctx context.Context) (j journal.Journal, err error) {
-	err = s.With(ctx, func(g *ovsdb.Gateways) error {
-		j, err = ReadJournal(ctx, g)
-		return err
-	})
-	return j, err
+func (s *Service) journal(ctx context.Context) (journal.Journal, error) {
+	texts, err := Ask(ctx, s, (*ovsdb.Gateways).Journal)
+	return journal.Read(texts), err
 }
 
 func (s *Service) newRun(operation, chassis string) *journal.Run {
@@ -35,7 +33,7 @@ func (s *Service) newRun(operation, chassis string) *journal.Run {
 	return journal.Begin("g"+hex.EncodeToString(id[:]), operation, chassis, s.By)
 }
 
-// amendment is what to write to the journal, with what is to be written in the same transaction.
+// amendment is what to write to the journal in a transaction with something else.
 func amendment(w journal.Writing) ovsdb.Amendment {
 	return ovsdb.Amendment{Added: w.Added, Changed: w.Changed, Dropped: w.Dropped}
 }
@@ -62,15 +60,15 @@ func (s *Service) unfinished(ctx context.Context, operations ...string) ([]journ
 	return slices.DeleteFunc(j.Unfinished(), others), err
 }
 
-// Bounds of the tagging of a revision, which reads both databases. After an operation that was interrupted it may not
-// take much longer.
 const (
+	// Bounds of the tagging of a revision, which reads both databases; interruptedTimeout is that after an interrupted
+	// operation.
 	tagTimeout         = time.Minute
 	interruptedTimeout = 10 * time.Second
 )
 
-// Operate does something as one operation: what it changes is one entry of the journal, tagged with the layout that it
-// leaves. The result of do reports whether it succeeded.
+// Operate calls do as one operation: what that changes is one entry of the journal, tagged with the resulting layout.
+// do reports whether it succeeded.
 func (s *Service) Operate(ctx context.Context, operation, chassis string, do func() bool) {
 	s.run = s.newRun(operation, chassis)
 	defer func() { s.run = nil }()
@@ -103,13 +101,13 @@ func (s *Service) tag(ctx context.Context, outcome journal.Outcome) error {
 	})
 }
 
-// Tagging is what to write with the change that is an operation by itself, and leaves a layout.
+// Tagging is what to write with a change that is an operation by itself and results in a layout.
 func (s *Service) Tagging(ctx context.Context, operation, chassis string, l journal.Layout) (ovsdb.Amendment, error) {
 	j, err := s.journal(ctx)
 	return amendment(j.End(s.newRun(operation, chassis), journal.Succeeded, l, s.Now())), err
 }
 
-// Layout is what the databases hold.
+// Layout is the present layout.
 func (inv *Inventory) Layout() journal.Layout { return journal.Of(inv.State, cordon.Names(inv.NB.IDs)) }
 
 // History is what was done to gateways, the newest first.
@@ -119,7 +117,7 @@ type History struct {
 	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
 }
 
-// History reads the plans of the journal without their changes, or one of them with its changes.
+// History returns the plans of the journal without their changes, or one of them with its changes.
 func (s *Service) History(ctx context.Context, id string) (History, error) {
 	j, err := s.journal(ctx)
 	if err != nil {
@@ -145,14 +143,12 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 	return h, nil
 }
 
-// Shortened is the history with at most so many changes of a plan, and problems, and how many more there are.
+// Shortened returns the history with at most so many findings, and changes of a plan, and counts the others.
 func (h History) Shortened(most int) History {
 	h.Plans = slices.Clone(h.Plans)
-	h.Findings, h.OmittedFindings = h.Findings[:min(most, len(h.Findings))], h.OmittedFindings+max(0, len(h.Findings)-most)
+	schedule.Cut(&h.Findings, &h.OmittedFindings, most)
 	for i := range h.Plans {
-		e := &h.Plans[i]
-		kept := min(most, len(e.Changes))
-		e.Changes, e.Omitted = e.Changes[:kept], e.Omitted+len(e.Changes)-kept
+		schedule.Cut(&h.Plans[i].Changes, &h.Plans[i].Omitted, most)
 	}
 	return h
 }

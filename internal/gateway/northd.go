@@ -9,27 +9,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// ErrBehind is returned if ovn-northd does not process changes: there is no use in writing more.
+// ErrBehind is returned if ovn-northd does not process changes: further writes would have no effect.
 var ErrBehind = errors.New("ovn-northd did not process the changes")
 
-// slownessFactor is how many times as long as at its slowest ovn-northd may take before it counts as
-// gone. With 10,000 routers and other work on its machine 20 s became more than 2 minutes.
+// slownessFactor bounds the wait for ovn-northd, as a multiple of its longest time so far. With 10,000 routers and
+// other work on its machine 20 s became more than 2 minutes.
 const slownessFactor = 10
 
-// A wait for ovn-northd is reported once it is longer than toldAfter and than any wait before it, and then every
-// toldEvery.
 const (
+	// A wait for ovn-northd is reported after toldAfter, or after the longest wait before it, and then every toldEvery.
 	toldAfter = 5 * time.Second
 	toldEvery = 30 * time.Second
 )
 
-// SyncNorthd asks ovn-northd and every ovn-controller for a sign of life, and waits for
-// ovn-northd's: without it there is no use in writing more.
+// SyncNorthd asks ovn-northd and every ovn-controller for a sign of life, and waits for ovn-northd's.
 func (s *Service) SyncNorthd(ctx context.Context) error {
 	return s.awaitNorthd(ctx, 0, (*ovsdb.Gateways).SyncNorthd)
 }
 
-// AskNorthd is [Service.SyncNorthd] without the wait: what both databases hold later shows which chassis have answered.
+// AskNorthd is [Service.SyncNorthd] without the wait: later reads show which chassis have answered.
 func (s *Service) AskNorthd(ctx context.Context) error {
 	return s.With(ctx, func(g *ovsdb.Gateways) error {
 		_, err := g.AskNorthd(ctx)
@@ -37,7 +35,7 @@ func (s *Service) AskNorthd(ctx context.Context) error {
 	})
 }
 
-// SyncNorthdWhile is [Service.SyncNorthd], and does something else at each look at how far ovn-northd is.
+// SyncNorthdWhile is [Service.SyncNorthd], and calls a function at each check.
 func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gateways)) error {
 	return s.awaitNorthd(ctx, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.SyncNorthd(ctx, func(followed, asked int64) {
@@ -47,16 +45,16 @@ func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gat
 	})
 }
 
-// followed waits until ovn-northd has followed what was asked with a batch of so many gateways, and tells the
-// pace how long that took.
+// followed waits until ovn-northd has processed a batch of so many gateways, and reports to the pace how long that
+// took.
 func (s *Service) followed(ctx context.Context, asked int64, gateways int) error {
 	return s.awaitNorthd(ctx, gateways, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.AwaitNorthd(ctx, asked, waiting)
 	})
 }
 
-// AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does, and is
-// [Service.SyncNorthd] in the same transaction, for which ovn-northd computes once.
+// AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does, and is [Service.SyncNorthd] in
+// the same transaction, so that ovn-northd computes once.
 func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsdb.Amendment) error {
 	if s.NorthdTimeout == 0 {
 		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })

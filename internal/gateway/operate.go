@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
@@ -14,11 +15,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// DefaultWait bounds the wait for the data plane. It takes about a second for a move, and longer if the chassis of a
-// group do not hear each other yet.
+// DefaultWait bounds the wait for the data plane. A move takes about a second, and longer if the chassis of a group do
+// not hear each other yet.
 const DefaultWait = 60 * time.Second
 
-// Request is what a caller wants done to gateways.
+// Request is a request to change gateways.
 type Request struct {
 	Options schedule.Options
 	// Seed is that of the random scheduler.
@@ -27,18 +28,18 @@ type Request struct {
 	Revert string
 	// Target is the version, or the ID, of a layout to go back to.
 	Target journal.Version
-	// ReviewID names the plan that was reviewed: no other plan is carried out, unless AllowIntermediate is set.
+	// ReviewID names the reviewed plan: no other plan is carried out, unless AllowIntermediate is set.
 	ReviewID          string
 	AllowIntermediate bool
-	// DryRun shows the plan only. Confirmed allows a rebalancing to interrupt traffic.
+	// DryRun only shows the plan. Confirmed allows a rebalancing to interrupt traffic.
 	DryRun, Confirmed bool
-	// Wait is how long to wait until gateways are active where they should be; 0 skips the proof.
+	// Wait is how long to wait until gateways are bound as expected; 0 skips the proof.
 	Wait time.Duration
 }
 
-// Operation is a request with its plan, before it is begun.
+// Operation is a request with its plan.
 type Operation struct {
-	// Plan is what [Operation.Apply] does. If other clients change gateways meanwhile, it makes a new plan.
+	// Plan is what [Operation.Apply] does. If other clients change gateways meanwhile, it plans again.
 	Plan schedule.Plan
 
 	service *Service
@@ -47,7 +48,7 @@ type Operation struct {
 	earlier []journal.Entry
 }
 
-// Status reads both databases and evaluates how gateways are spread ([schedule.Evaluate]).
+// Status evaluates how gateways are spread ([schedule.Evaluate]).
 func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Status, error) {
 	inventory, err := s.Observe(ctx)
 	if err != nil {
@@ -73,33 +74,27 @@ func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error)
 	if err != nil {
 		return nil, err
 	}
-	added := map[string]bool{}
+	var added []string
 	for _, e := range earlier {
-		addAll(added, e.Added)
+		added = append(added, e.Added...)
 	}
 	r.Confirmed = true // it interrupts only what may not stay
 	return s.plan(ctx, r, func(state schedule.State, _ int) schedule.Plan {
 		o := r.Options
-		// Each plan draws the same numbers: what was shown is what is done.
+		// Each plan draws the same numbers, so that the plan shown is the plan applied.
 		o.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
 		for _, c := range state.Chassis {
-			if added[c.Name] {
+			if slices.Contains(added, c.Name) {
 				o.Added = append(o.Added, c.Name)
 			}
 		}
 		p := schedule.Reschedule(state, o)
-		addAll(added, p.Added) // if this plan is given up, the next one finishes it
+		added = append(added, p.Added...) // if this plan is interrupted, the next one finishes it
 		return p
 	}, earlier...)
 }
 
-func addAll(all map[string]bool, names []string) {
-	for _, name := range names {
-		all[name] = true
-	}
-}
-
-// Rebalance plans to move gateways, to revert a plan, or to go back to a layout. A layout that is not kept is refused.
+// Rebalance plans to move gateways, to revert a plan, or to go back to a layout. It refuses a layout that is not kept.
 func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) {
 	earlier, err := s.unfinished(ctx, "rebalance", "revert", "restore")
 	if err != nil {
@@ -128,7 +123,7 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 		switch left := shown - done; {
 		case shown < 0:
 			shown = p.Moves()
-		case p.Moves() > left: // others have changed something meanwhile
+		case p.Moves() > left: // another client has changed something
 			s.progress(ctx, fmt.Sprintf("the plan now exceeds the %d confirmed moves; run it again to review", shown))
 			if left == 0 {
 				return schedule.Plan{}
@@ -161,8 +156,8 @@ func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier 
 	return &Operation{Plan: p, service: s, request: r, planner: planner, earlier: earlier}, nil
 }
 
-// Apply carries the plan out, unless it is a dry run, and proves it as [Service.Prove] does. If that would interrupt
-// traffic without a confirmation, that is refused ([finding.WouldInterrupt]).
+// Apply carries the plan out, unless it is a dry run, and proves it as [Service.Prove] does. It refuses to interrupt
+// traffic without a confirmation ([finding.WouldInterrupt]).
 func (o *Operation) Apply(ctx context.Context) error {
 	s, r := o.service, o.request
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// Orphans are rows that name a missing chassis, and chassis that lack one of their two rows. They are reported and
-// never deleted: only a person knows whether a machine comes back.
+// Orphans finds candidates that name a missing chassis, and chassis that lack one of their two rows. They are only
+// reported: only a person knows whether a machine comes back.
 func (inv *Inventory) Orphans() (all []finding.Finding) {
 	there := map[string]bool{}
 	for _, c := range inv.SB.Chassis {
@@ -33,7 +33,7 @@ func (inv *Inventory) Orphans() (all []finding.Finding) {
 	return schedule.SortFindings(all)
 }
 
-// Unused are the groups that have the chassis as a member and that no port uses, so that no plan is about them.
+// Unused are the groups that have the chassis as a member and that no port uses, so that no plan covers them.
 func (inv *Inventory) Unused(chassis string) (all []string) {
 	for _, g := range inv.NB.Groups {
 		_, planned := inv.stored[g.Name]

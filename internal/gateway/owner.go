@@ -13,12 +13,12 @@ const (
 	// gatewayKey is true of a gateway, and false of other ports of a router; it came with the rule that only marked
 	// chassis host gateways.
 	gatewayKey = "neutron:is_ext_gw"
-	// gatewayPortKey is, of a router, the UUID of the Neutron port that is its gateway.
+	// gatewayPortKey is, of a router, the UUID of its gateway's Neutron port.
 	gatewayPortKey = "neutron:gw_port_id"
 	zoneHintsKey   = "neutron:availability_zone_hints"
 	routerIDKey    = "neutron:router_id"
-	// namePrefix is what it puts before the UUID of a router or a network to name its row and its group, portPrefix
-	// before that of a router's port, and externalPrefix before that of an external port to name its group.
+	// namePrefix is before the UUID of a router or network in the name of its row and group, portPrefix before that of a
+	// router port, externalPrefix before that of an external port in the name of its group.
 	namePrefix     = "neutron-"
 	portPrefix     = "lrp-"
 	externalPrefix = "neutron-extport-"
@@ -33,9 +33,8 @@ func neutrons(ids map[string]string) bool {
 	return false
 }
 
-// ownerOf is the client that a group belongs to, as the names and external IDs of its row, or of its ports' and their
-// routers' rows, show. Of Neutron's gateways, those that its releases up to 2023.2 have made lack [gatewayKey]; a later
-// one adds it to all that there are when it starts.
+// ownerOf is the client that a group belongs to, by the names and external IDs of its row, its ports and their routers.
+// Gateways of Neutron up to 2023.2 lack [gatewayKey]; a later one adds it to all when it starts.
 func (t *topology) ownerOf(group ovsdb.HAChassisGroup, ports ...ovsdb.LogicalRouterPort) schedule.Owner {
 	owned, earlier := strings.HasPrefix(group.Name, namePrefix) || neutrons(group.ExternalIDs), false
 	for _, p := range ports {
@@ -53,8 +52,7 @@ func (t *topology) ownerOf(group ovsdb.HAChassisGroup, ports ...ovsdb.LogicalRou
 	return schedule.Neutron
 }
 
-// isGateway reports whether a port that has no candidates is a gateway, by what Neutron writes in the rows of the
-// port and of its router.
+// isGateway reports whether a port without candidates is a gateway, by what Neutron writes in its row and its router's.
 func (t *topology) isGateway(p ovsdb.LogicalRouterPort) bool {
 	router := t.routerOf[p.UUID].ExternalIDs
 	says, known := p.ExternalIDs[gatewayKey]

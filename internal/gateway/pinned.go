@@ -11,10 +11,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// Options that pin a port of a switch to a chassis (ovn-nb(5)). options:requested-chassis is none of them: it binds
-// nothing on a chassis of this OVN, but limits which one may bind the interface of a virtual machine that it has
-// (consider_vif_lport_ in controller/binding.c). Localports are on every chassis, and a virtual port is where its
-// parent is.
+// Options that pin a switch port to a chassis (ovn-nb(5)). options:requested-chassis does not: it only limits which
+// chassis may bind the interface of a virtual machine (consider_vif_lport_ in controller/binding.c). Localports are on
+// every chassis, and a virtual port is where its parent is.
 const (
 	l2Option   = "l2gateway-chassis"
 	vtepOption = "vtep-physical-switch"
@@ -83,7 +82,7 @@ func pinnedRouter(
 	return p
 }
 
-// pin notes where it really is.
+// pin adds it with the chassis to which it is bound.
 func (inv *Inventory) pin(p schedule.Pinned) {
 	slices.SortFunc(p.Ports, schedule.CompareNames)
 	slices.SortFunc(p.Candidates, schedule.CompareNames)
@@ -95,9 +94,10 @@ func (inv *Inventory) pin(p schedule.Pinned) {
 	inv.State.Pinned = append(inv.State.Pinned, p)
 }
 
-// Ignored are the rows that have a chassis as a candidate of a port whose router is pinned, and how to delete them.
+// Ignored finds the rows that have a chassis as a candidate of a pinned router's port, with the command that deletes
+// them.
 func (inv *Inventory) Ignored(chassis string) (all []finding.Finding) {
-	t := newTopology(inv.NB, inv.SB)
+	t := newTopology(inv.NB, inv.State.Chassis)
 	for _, p := range inv.NB.RouterPorts {
 		for _, r := range pick(inv.NB.GatewayChassis, p.GatewayChassis) {
 			if t.routerOf[p.UUID].Pinned && r.Chassis == chassis {
@@ -114,8 +114,8 @@ var (
 	uuidName   = regexp.MustCompile(`^[0-9a-fA-F-]+$`)
 )
 
-// findable reports whether ovn-nbctl finds a row by its name, and no other one: a UUID is looked for among those of the
-// rows first, and a dash begins an option.
+// findable reports whether ovn-nbctl finds a row by its name: it looks for UUIDs first, and takes a leading dash as an
+// option.
 func findable(name string) bool {
 	return recordName.MatchString(name) && !(len(name) >= 4 && len(name) <= 36 && uuidName.MatchString(name))
 }

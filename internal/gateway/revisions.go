@@ -24,7 +24,7 @@ func (s *Service) layout(ctx context.Context, inventory *Inventory, v journal.Ve
 	return j.Layout(v)
 }
 
-// restoring makes plans that go back to a layout. Cordons do not change: they are about machines.
+// restoring returns a planner that goes back to a layout. Cordons do not change: they are about machines.
 func (s *Service) restoring(
 	ctx context.Context, v journal.Version,
 ) (func(schedule.State, schedule.Options) schedule.Plan, error) {
@@ -46,11 +46,10 @@ func (s *Service) restoring(
 	}, nil
 }
 
-// skipping begins the line about a check that is skipped.
 const skipping = "skipping the check for intermediate commits: "
 
-// reviewed names a plan that is only shown, and refuses one that is not as it was reviewed. The planner that it returns
-// plans nothing that was not reviewed.
+// reviewed names a plan that is only shown, and refuses one that differs from the reviewed plan. The planner that it
+// returns plans nothing that was not reviewed.
 func (s *Service) reviewed(
 	ctx context.Context, r Request, inventory *Inventory, p *schedule.Plan, plan Planner,
 ) (Planner, error) {
@@ -108,18 +107,18 @@ func (s *Service) onlyReviewed(ctx context.Context, reviewed schedule.Plan, plan
 	}
 }
 
-// RevisionsRequest names two layouts to compare. If neither is given, revisions are listed.
+// RevisionsRequest names two layouts to compare. Without any, revisions are listed.
 type RevisionsRequest struct {
 	// Base is committed if only Diff is given; Diff is the plan if only Base is.
 	Base, Diff journal.Version
-	// Reschedule makes the plan one of a reschedule instead of a rebalancing.
+	// Reschedule makes the plan that of a reschedule instead of a rebalancing.
 	Reschedule bool
 	Options    schedule.Options
 }
 
 func (r RevisionsRequest) lists() bool { return r.Base == "" && r.Diff == "" }
 
-// wrong is what is wrong with a request to compare these layouts; empty if nothing is.
+// wrong returns why these layouts can't be compared; empty if they can.
 func (r RevisionsRequest) wrong(base, diff journal.Version) string {
 	named := []journal.Version{journal.Committed, journal.Successful, journal.Last}
 	switch {

@@ -13,45 +13,44 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// DefaultNorthdTimeout is what a command gives ovn-northd after each batch of changes.
+// DefaultNorthdTimeout is how long a command waits for ovn-northd after each batch of changes.
 const DefaultNorthdTimeout = 2 * time.Minute
 
-// Service shows and changes where gateways are. It keeps its connections until it is closed, and is not for concurrent
-// use.
+// Service shows and changes where gateways are. It keeps its connections until it is closed. It is not safe for
+// concurrent use.
 type Service struct {
 	Dialer *ovsdb.Dialer
 	// NB and SB are endpoints of the databases.
 	NB, SB []string
-	// Elsewhere is a hint for a person whose databases are at other endpoints; it may be empty.
+	// Elsewhere is a hint for databases at other endpoints; it may be empty.
 	Elsewhere string
 	// By is the person or unit that asks, for the journal.
 	By string
 	// Undo returns the command that reverts a plan.
 	Undo func(plan string) string
-	// DryRun is the command that shows the plan of an operation; nil if there is none.
+	// DryRun returns the command that shows the plan of an operation; nil if there is none.
 	DryRun func(operation string) string
-	// Progress shows a person a line of progress.
+	// Progress reports a line of progress; it may be nil.
 	Progress func(ctx context.Context, line string)
 	// Now returns the time.
 	Now func() time.Time
 	// NorthdTimeout bounds the wait for ovn-northd between batches, unless it has been slower before; 0 doesn't wait.
 	NorthdTimeout time.Duration
 
-	// Key and Value are the pair that external_ids of NB_Global must have whenever something is written. An empty key
-	// requires nothing.
+	// Key and Value are a pair of external_ids of NB_Global that every write requires. An empty key requires nothing.
 	Key, Value string
 
 	g *ovsdb.Gateways
-	// unresponsive are the chassis whose ovn-controllers did not respond at the last look.
+	// unresponsive are the chassis whose ovn-controllers did not respond when the databases were last read.
 	unresponsive map[string]bool
-	// slowest is the longest that ovn-northd took.
+	// slowest is the longest time that ovn-northd took.
 	slowest time.Duration
 	pace    pace
-	// run is the operation that runs; nil outside of [Service.Operate].
+	// run is the current operation; nil outside of [Service.Operate].
 	run *journal.Run
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (s *Service) Close() {
 	if s.g != nil {
 		s.g.Close()
@@ -59,7 +58,7 @@ func (s *Service) Close() {
 	}
 }
 
-// With calls a function with the connections. If it fails, they are closed, and made again when they are next needed.
+// With calls a function with the connections. If the function fails, With closes them; the next call makes them again.
 func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error) (err error) {
 	if s.g == nil {
 		if s.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
@@ -90,20 +89,20 @@ func Ask[T any](ctx context.Context, s *Service, question func(*ovsdb.Gateways, 
 	return answer, err
 }
 
-// grace is how long an ovn-controller may take to follow nb_cfg of SB before it counts as unresponsive. A live one
-// takes some milliseconds.
+// grace is how long an ovn-controller may take to follow nb_cfg before it counts as unresponsive. A live one takes
+// milliseconds.
 const grace = 5 * time.Second
 
-// pollInterval is the pause between two looks at the databases.
+// pollInterval is the pause between two reads of the databases.
 const pollInterval = 250 * time.Millisecond
 
-// Observe reads both databases. While some ovn-controller lags, it reads them again until [grace] is over.
+// Observe reads both databases. While an ovn-controller lags, it reads them again until [grace] is over, unless that
+// one lagged already at the last call.
 func (s *Service) Observe(ctx context.Context) (c *Inventory, err error) {
-	err = s.With(ctx, func(g *ovsdb.Gateways) error {
+	if err = s.With(ctx, func(g *ovsdb.Gateways) error {
 		c, err = observe(ctx, g, s.unresponsive)
 		return err
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	s.unresponsive = map[string]bool{}
@@ -126,7 +125,6 @@ func ReadInventory(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
 	return BuildInventory(nb, sb), nil
 }
 
-// observe does not wait for the ovn-controllers that are known to lag.
 func observe(ctx context.Context, g *ovsdb.Gateways, known map[string]bool) (*Inventory, error) {
 	patience, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()

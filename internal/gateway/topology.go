@@ -4,31 +4,29 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// topology is how routers, switches and provider networks hang together.
+// topology is the connections of routers, switches and provider networks.
 type topology struct {
-	// routerOf is the router of a router port, by the port's UUID; switchOf the UUID of
-	// the switch of a switch port.
+	// routerOf is the router of a router port, switchOf the UUID of the switch of a switch port, by the UUID of the port.
 	routerOf map[string]ovsdb.LogicalRouter
 	switchOf map[string]string
-	// networkOf are the provider networks that a router port is connected to, by its name; networksOn those of a switch,
-	// by its UUID. [schedule.JoinNetworks] has joined them.
+	// networkOf are the provider networks of a router port, by its name, networksOn those of a switch, by its UUID, as
+	// joined by [schedule.JoinNetworks].
 	networkOf, networksOn map[string]string
 	// routersOn are the UUIDs of the routers that are connected to a switch.
 	routersOn map[string][]string
-	// groupOf is the name of the group of a router's gateways, as the planner calls it.
+	// groupOf is the group of a router's gateways, as the planner names it.
 	groupOf map[string]string
-	// external are the external ports of an HA_Chassis_Group, by its UUID; those that have none are under no UUID.
+	// external are the external ports of an HA_Chassis_Group, by its UUID; "" has those without one.
 	external map[string][]ovsdb.LogicalSwitchPort
-	// gatewayPeers are the names of router ports of which the switch port is one that Neutron gives gateways alone.
+	// gatewayPeers are the router ports whose switch port is as Neutron makes it for gateways only.
 	gatewayPeers map[string]bool
 }
 
-func newTopology(nb ovsdb.Northbound, sb ovsdb.Southbound) *topology {
+func newTopology(nb ovsdb.Northbound, chassis []schedule.Chassis) *topology {
 	t := &topology{
 		routerOf: map[string]ovsdb.LogicalRouter{}, switchOf: map[string]string{}, networkOf: map[string]string{},
 		routersOn: map[string][]string{}, groupOf: map[string]string{}, external: map[string][]ovsdb.LogicalSwitchPort{},
@@ -44,7 +42,7 @@ func newTopology(nb ovsdb.Northbound, sb ovsdb.Southbound) *topology {
 			t.switchOf[port] = s.UUID
 		}
 	}
-	t.provide(nb, sb)
+	t.provide(nb, chassis)
 	t.connect(nb)
 	groups := map[string]string{}
 	for _, g := range nb.Groups {
@@ -56,7 +54,7 @@ func newTopology(nb ovsdb.Northbound, sb ovsdb.Southbound) *topology {
 		if !isGroup && len(p.GatewayChassis) > 0 {
 			name = p.Name
 		}
-		if name != "" && (t.groupOf[router] == "" || name < t.groupOf[router]) {
+		if name != "" && !t.routerOf[p.UUID].Pinned && (t.groupOf[router] == "" || name < t.groupOf[router]) {
 			t.groupOf[router] = name
 		}
 	}
@@ -74,15 +72,13 @@ func (t *topology) routers(ports ...ovsdb.LogicalRouterPort) (all []ovsdb.Logica
 	return all
 }
 
-// provide notes the provider networks of each switch: those of its ports of type localnet (ovn-nb(5)) that any chassis is
-// connected to; if none is to any, all of them.
-func (t *topology) provide(nb ovsdb.Northbound, sb ovsdb.Southbound) {
+// provide records the provider networks of each switch: those of its localnet ports (ovn-nb(5)) that any chassis is
+// connected to or, if none is, all.
+func (t *topology) provide(nb ovsdb.Northbound, chassis []schedule.Chassis) {
 	mapped := map[string]bool{}
-	for _, c := range sb.Chassis {
-		for _, mapping := range items(c.Config["ovn-bridge-mappings"], ",") {
-			if network, _, found := strings.Cut(mapping, ":"); found && !c.Remote() {
-				mapped[foreign.Name(network)] = true
-			}
+	for _, c := range chassis {
+		for _, network := range c.Networks {
+			mapped[network] = mapped[network] || !c.Remote
 		}
 	}
 	provided := map[string][]string{}
@@ -100,7 +96,7 @@ func (t *topology) provide(nb ovsdb.Northbound, sb ovsdb.Southbound) {
 	}
 }
 
-// connect follows the ports of switches: those of type router name a router's port (ovn-nb(5)).
+// connect follows the ports of switches: those of type router name a router port (ovn-nb(5)).
 func (t *topology) connect(nb ovsdb.Northbound) {
 	byName := map[string]ovsdb.LogicalRouterPort{}
 	for _, p := range nb.RouterPorts {

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// stableFor is how long gateways must stay where they should be. They bounce while the chassis of a group that grows do
+// stableFor is how long gateways must stay bound as expected. They bounce while the chassis of a group that grows do
 // not hear each other yet.
 const stableFor = 3 * time.Second
 
@@ -41,12 +41,12 @@ func (e *UnprovedError) Error() string {
 	return text
 }
 
-// Unwrap makes the findings the reasons of the error.
+// Unwrap returns the findings as the reasons of the error.
 func (e *UnprovedError) Unwrap() error { return finding.Refuse(e.Findings) }
 
-// Prove verifies what was changed, and asks the chassis that took gateways for a sign of life. A binding shows which
-// chassis claims a gateway, not that its flows are set; ovn-controller follows nb_cfg once they are (ovn-sb(5),
-// Chassis_Private). The error is an [*UnprovedError] if one of these fails.
+// Prove verifies changes, and asks the chassis that took gateways for a sign of life: a binding shows which chassis
+// claims a gateway, but ovn-controller follows nb_cfg only once the flows are set (ovn-sb(5), Chassis_Private). It
+// returns an [*UnprovedError] if one of these fails.
 func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait time.Duration) error {
 	missing, err := s.verify(ctx, changed, wait)
 	switch {
@@ -88,8 +88,8 @@ func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbou
 	return all
 }
 
-// verify waits until every port of the changes has been active where it should be for [stableFor]. When the time is
-// over, it returns the ports that are not, unless another client has changed them since.
+// verify waits until every port of the changes has been bound as expected for [stableFor]. After the timeout it returns
+// the ports that are not, except those that another client has changed since.
 func (s *Service) verify(
 	ctx context.Context, changed []schedule.Change, wait time.Duration,
 ) ([]finding.Finding, error) {
@@ -107,8 +107,8 @@ func (s *Service) verify(
 	return s.misplaced(inventory.stillApplied(changed), inventory.SB), nil
 }
 
-// awaitStable waits until look has found nothing for [stableFor]. When the time is over, it returns what look found
-// last. An error, as of a server that is lost, is only a delay.
+// awaitStable waits until look has found nothing for [stableFor]. After the timeout it returns what look found last. An
+// error, as of a lost server, only delays it.
 func (s *Service) awaitStable(
 	ctx context.Context, wait time.Duration, look func() ([]finding.Finding, error),
 ) ([]finding.Finding, error) {
@@ -139,19 +139,19 @@ func (s *Service) awaitStable(
 	}
 }
 
-// waited is how far the wait for the data plane is, as last reported.
+// waited is the wait for the data plane as last reported.
 type waited struct {
 	begun, said time.Time
 	left        int
 }
 
-// A person hears of a wait once it is longer than this, and again if what is left has changed, or after a while.
 const (
+	// A wait is reported once it is longer than quietWait, and again if what is left has changed, or after repeatWait.
 	quietWait  = 2 * time.Second
 	repeatWait = 15 * time.Second
 )
 
-// next is what to tell a person now; empty is nothing.
+// next is the line to report now; it may be empty.
 func (w *waited) next(missing []finding.Finding, err error, now time.Time) string {
 	took := now.Sub(w.begun)
 	changed := len(missing) != w.left && now.Sub(w.said) >= quietWait
@@ -169,23 +169,21 @@ func (w *waited) next(missing []finding.Finding, err error, now time.Time) strin
 	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s)", took, schedule.Count(len(missing), "port"), missing[0].Line())
 }
 
-// stillApplied are the changes that no other client has changed or deleted since.
+// stillApplied are the changes of which no other client has changed or deleted the group since.
 func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Change) {
-	now := map[string][]ovsdb.CandidateRow{}
-	for name, s := range inv.stored {
-		now[name] = s.rows
+	sorted := func(candidates []schedule.Candidate) []schedule.Candidate {
+		return slices.SortedFunc(slices.Values(candidates), func(a, b schedule.Candidate) int { return cmp.Compare(a.Chassis, b.Chassis) })
 	}
-	same := func(a, b schedule.Candidate) int { return cmp.Compare(a.Chassis, b.Chassis) }
 	for _, change := range changed {
-		rows, found := now[change.Group]
-		if found && slices.Equal(slices.SortedFunc(slices.Values(planned(rows)), same), slices.SortedFunc(slices.Values(change.After), same)) {
+		now, found := inv.stored[change.Group]
+		if found && slices.Equal(sorted(planned(now.rows)), sorted(change.After)) {
 			all = append(all, change)
 		}
 	}
 	return all
 }
 
-// misplaced are the ports that are not where their candidates say. The last change of a group counts. If the
+// misplaced finds the ports that are not where their candidates say. The last change of a group counts. If the
 // ovn-controller of the first candidate does not respond, the next one may host the group too.
 func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (missing []finding.Finding) {
 	last := map[string]int{}
