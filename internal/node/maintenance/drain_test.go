@@ -267,8 +267,15 @@ func TestDrainer_error_ends_only_at_timeout(t *testing.T) {
 
 func TestDrainer_force_waits_for_no_port(t *testing.T) {
 	t.Parallel()
-	w := &world{seen: maintenance.Sight{Progress: maintenance.Progress{Holds: []maintenance.Hold{{Name: maintenance.HoldCompute, Count: 2, Derived: true}}}}}
+	holds := []maintenance.Hold{
+		{Name: maintenance.HoldCompute, Count: 2, Derived: true}, {Name: maintenance.HoldMember, Count: 1, Derived: true},
+		{Name: "ovn-bgp-agent", Count: 1},
+	}
+	w := &world{seen: maintenance.Sight{Progress: maintenance.Progress{Holds: holds}}}
 	d := maintenance.Drainer{Limits: maintenance.Limits{Timeout: time.Hour}, Begun: at, Own: true, Force: true}
+	w.step(t, &d, 0)
+	assert.Equal(t, holds[1:], d.Progress.Holds)
+	w.seen.Progress.Holds = holds[:1]
 	w.step(t, &d, 0)
 	outcome, _ := w.step(t, &d, maintenance.SettledFor)
 	assert.Equal(t, maintenance.Drained, outcome)

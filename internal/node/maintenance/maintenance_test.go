@@ -2,7 +2,6 @@ package maintenance_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,6 +186,13 @@ func TestTyped_means_one_node(t *testing.T) {
 		{Name: "chassis:c1"},
 		{Name: "c5", Hostname: "five"},
 		{Name: "c5.old", Hostname: "c5"},
+		{Name: "c6", Hostname: "gw.maas"},
+		{Name: "evil", Hostname: "gw"},
+		{Name: "c7", Hostname: "--yes"},
+		{Name: "-x"},
+		{Name: "c8", Hostname: "c9"},
+		{Name: "c9", Hostname: "c8"},
+		{Name: "c10", Hostname: "$(id)"},
 	}}})
 	typed := map[string]string{}
 	for _, n := range nodes {
@@ -196,7 +202,9 @@ func TestTyped_means_one_node(t *testing.T) {
 		assert.Equal(t, n.Chassis, found.Chassis)
 	}
 	assert.Equal(t, map[string]string{
-		"c1": "one.maas", "c2": "c2", "c3": "c3", "two.maas": "chassis:two.maas", "c4": "c4", "chassis:c1": "chassis:chassis:c1", "c5": "five", "c5.old": "c5.old",
+		"c1": "one.maas", "c2": "c2", "c3": "c3", "two.maas": "chassis:two.maas", "c4": "c4",
+		"chassis:c1": "chassis:chassis:c1", "c5": "five", "c5.old": "c5.old", "c6": "gw.maas", "evil": "evil", "c7": "c7",
+		"-x": "chassis:-x", "c8": "chassis:c8", "c9": "chassis:c9", "c10": "$(id)",
 	}, typed)
 }
 
@@ -290,21 +298,6 @@ func TestRelease_by_shown_name(t *testing.T) {
 	assert.Contains(t, maintenance.Erase("c1", r).Drop, key)
 }
 
-// What is typed for a node means that node alone, and is not a flag.
-func TestTyped_ambiguous_name_or_flag(t *testing.T) {
-	t.Parallel()
-	var chassis []schedule.Chassis
-	for name, host := range map[string]string{"c1": "gw.maas", "evil": "gw", "c2": "--yes", "-x": "", "c3": "chassis:c1", "c4": "c5", "c5": "c4", "c6": "two.maas", "c7": "two.lab", "c8": "$(id)"} {
-		chassis = append(chassis, schedule.Chassis{Name: name, Hostname: host})
-	}
-	for _, n := range maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: chassis}}) {
-		found, refused := maintenance.Resolve(maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: chassis}}), n.Typed())
-		require.Nil(t, refused, "%s: %s", n.Chassis, n.Typed())
-		assert.Equal(t, n.Chassis, found.Chassis)
-		assert.False(t, strings.HasPrefix(n.Typed(), "-"), n.Typed())
-	}
-}
-
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	// Each look is at a second: nb_cfg of the node, and that of another; 7 was asked for.
@@ -337,12 +330,4 @@ func TestSilence(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestDrainer_force_ignores_ports(t *testing.T) {
-	t.Parallel()
-	all := []maintenance.Hold{
-		{Name: maintenance.HoldCompute, Count: 2, Derived: true}, {Name: maintenance.HoldMember, Count: 1, Derived: true}, {Name: "ovn-bgp-agent", Count: 1},
-	}
-	assert.Equal(t, all[1:], slices.DeleteFunc(slices.Clone(all), maintenance.Hold.OfPorts))
 }
