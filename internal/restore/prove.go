@@ -32,21 +32,19 @@ const (
 
 // prove writes to the new cluster of each request, both at the same time, and reads the value back from every unit's
 // server.
-func (u *Unit) prove(ctx context.Context, s plan.State, requests map[ovndb.Database]recovery.Request) []recovery.Proof {
-	var wg sync.WaitGroup
-	found := map[ovndb.Database]*recovery.Proof{}
-	for db, request := range requests {
-		p := &recovery.Proof{Database: db}
-		found[db] = p
-		wg.Go(func() { u.proveOne(ctx, s, request, p) })
-	}
-	wg.Wait()
-	var all []recovery.Proof
+func (u *Unit) prove(
+	ctx context.Context, s plan.State, requests map[ovndb.Database]recovery.Request,
+) (all []recovery.Proof) {
 	for _, db := range ovndb.Databases() {
-		if p := found[db]; p != nil {
-			all = append(all, *p)
+		if _, is := requests[db]; is {
+			all = append(all, recovery.Proof{Database: db})
 		}
 	}
+	var wg sync.WaitGroup
+	for i := range all {
+		wg.Go(func() { u.proveOne(ctx, s, requests[all[i].Database], &all[i]) })
+	}
+	wg.Wait()
 	return all
 }
 
