@@ -31,6 +31,13 @@ func nbKick(id string) membership.KickRequest {
 	return membership.KickRequest{DryRun: true, IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: observetest.Given(id)}}
 }
 
+// asIs changes nothing of a scenario, nb sets its members of the Northbound database.
+func asIs(*observetest.Scenario) {}
+
+func nb(m observetest.Members) func(*observetest.Scenario) {
+	return func(s *observetest.Scenario) { s.NB = m }
+}
+
 func inModel(r membership.KickRequest) membership.KickRequest {
 	r.Permit = raft.PermitUnitInModel
 	return r
@@ -64,34 +71,34 @@ func TestKickIsJudged(t *testing.T) {
 		"both databases":                   {dead, bothKick("aa04", "13fe")},
 		"unit that nothing is known of":    {func(s *observetest.Scenario) { dead(s); s.History = nil }, unitKick("ovn-central/4")},
 		"unit that there never was":        {func(s *observetest.Scenario) { s.Led().History = nil }, unitKick("ovn-central/9")},
-		"unit that has nothing any more":   {func(*observetest.Scenario) {}, unitKick("ovn-central/4")},
+		"unit that has nothing any more":   {asIs, unitKick("ovn-central/4")},
 		"unit that is in the model":        {func(s *observetest.Scenario) { s.Led() }, unitKick("ovn-central/2")},
 		"this unit":                        {func(s *observetest.Scenario) { s.Led() }, unitKick("ovn-central/0")},
-		"own member":                       {func(*observetest.Scenario) {}, nbKick("aa00")},
-		"live member of a unit":            {func(*observetest.Scenario) {}, nbKick("aa02")},
-		"live member of a unit with force": {func(*observetest.Scenario) {}, forced(nbKick("aa02"))},
+		"own member":                       {asIs, nbKick("aa00")},
+		"live member of a unit":            {asIs, nbKick("aa02")},
+		"live member of a unit with force": {asIs, forced(nbKick("aa02"))},
 		"live stale member":                {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04")},
 		"live stale member with force":     {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, forced(nbKick("aa04"))},
-		"dead member of a unit":            {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, nbKick("aa02")},
-		"dead member of a unit, permitted": {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, inModel(nbKick("aa02"))},
-		"member of a unit that is back":    {func(*observetest.Scenario) {}, inModel(nbKick("aa02"))},
+		"dead member of a unit":            {nb(observetest.Up("aa00", "aa01").Down("aa02")), nbKick("aa02")},
+		"dead member of a unit, permitted": {nb(observetest.Up("aa00", "aa01").Down("aa02")), inModel(nbKick("aa02"))},
+		"member of a unit that is back":    {asIs, inModel(nbKick("aa02"))},
 		"live member while another is dead, with force": {
-			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, forced(nbKick("aa01")),
+			nb(observetest.Up("aa00", "aa01").Down("aa02")), forced(nbKick("aa01")),
 		},
 		"live member while a stale one is dead, with force": {
-			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa04") }, forced(nbKick("aa01")),
+			nb(observetest.Up("aa00", "aa01").Down("aa04")), forced(nbKick("aa01")),
 		},
-		"no quorum":                       {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa04").CutOff() }, nbKick("aa04")},
-		"no quorum as the leader sees it": {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa04") }, nbKick("aa04")},
-		"sole member with garbage":        {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00") }, nbKick("zzzz")},
-		"sole member with another ID":     {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00") }, nbKick("ffff")},
-		"sole member itself":              {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00") }, nbKick("aa00")},
-		"ID of the other database":        {func(*observetest.Scenario) {}, nbKick("bb01")},
-		"one digit":                       {func(*observetest.Scenario) {}, nbKick("a")},
-		"three digits":                    {func(*observetest.Scenario) {}, nbKick("aa0")},
-		"too long":                        {func(*observetest.Scenario) {}, nbKick(string(observetest.Full("aa04")) + "0")},
+		"no quorum":                       {nb(observetest.Up("aa00").Down("aa01", "aa04").CutOff()), nbKick("aa04")},
+		"no quorum as the leader sees it": {nb(observetest.Up("aa00").Down("aa01", "aa04")), nbKick("aa04")},
+		"sole member with garbage":        {nb(observetest.Up("aa00")), nbKick("zzzz")},
+		"sole member with another ID":     {nb(observetest.Up("aa00")), nbKick("ffff")},
+		"sole member itself":              {nb(observetest.Up("aa00")), nbKick("aa00")},
+		"ID of the other database":        {asIs, nbKick("bb01")},
+		"one digit":                       {asIs, nbKick("a")},
+		"three digits":                    {asIs, nbKick("aa0")},
+		"too long":                        {asIs, nbKick(string(observetest.Full("aa04")) + "0")},
 		"another ID that begins the same": {dead, nbKick("aa04ffff-0000-4000-8000-000000000000")},
-		"unknown ID":                      {func(*observetest.Scenario) {}, nbKick("ffff")},
+		"unknown ID":                      {asIs, nbKick("ffff")},
 		"ID of a unit that has yet to join": {
 			func(s *observetest.Scenario) {
 				s.Goal["ovn-central/5"], s.Published["ovn-central/5"] = "waiting", [2]string{"aa05", "bb05"}
@@ -106,16 +113,16 @@ func TestKickIsJudged(t *testing.T) {
 		"decimal number":         {func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("3974"), nil }, nbKick("3974")},
 		"octal number":           {func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("0017"), nil }, nbKick("0017")},
 		"number with exponent":   {func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("13e4"), nil }, nbKick("13e4")},
-		"number that is no ID":   {func(*observetest.Scenario) {}, nbKick("9999")},
+		"number that is no ID":   {asIs, nbKick("9999")},
 		"while another one goes": {func(s *observetest.Scenario) { dead(s); s.NB.Rows[1].Phase = raft.RemovingPhase }, nbKick("aa04")},
 		"one of two is refused":  {dead, bothKick("aa04", "bb02")},
-		"server down":            {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Down} }, nbKick("aa04")},
+		"server down":            {nb(observetest.Members{Condition: ovndb.Down}), nbKick("aa04")},
 		"server down, the other database not": {
 			func(s *observetest.Scenario) { dead(s); s.NB = observetest.Members{Condition: ovndb.Down} }, bothKick("aa04", "13fe"),
 		},
-		"server that joins":  {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").In(raft.JoiningCluster) }, nbKick("aa01")},
-		"server that leaves": {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").In(raft.LeavingCluster) }, nbKick("aa01")},
-		"server that left":   {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Left} }, nbKick("aa01")},
+		"server that joins":  {nb(observetest.Up("aa00", "aa01").In(raft.JoiningCluster)), nbKick("aa01")},
+		"server that leaves": {nb(observetest.Up("aa00", "aa01").In(raft.LeavingCluster)), nbKick("aa01")},
+		"server that left":   {nb(observetest.Members{Condition: ovndb.Left}), nbKick("aa01")},
 	}
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
@@ -177,11 +184,11 @@ func TestR4_remedies_are_permitted(t *testing.T) {
 		// printed counts the commands: none kicks what is up and a unit's.
 		printed int
 	}{
-		"live member of a unit":                        {func(*observetest.Scenario) {}, nbKick("aa02"), 0},
-		"dead member of a unit":                        {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, nbKick("aa02"), 1},
+		"live member of a unit":                        {asIs, nbKick("aa02"), 0},
+		"dead member of a unit":                        {nb(observetest.Up("aa00", "aa01").Down("aa02")), nbKick("aa02"), 1},
 		"live stale member":                            {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04"), 1},
-		"live one, while one of another unit is dead":  {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, forced(nbKick("aa01")), 0},
-		"live one, while one of a former unit is dead": {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa04") }, forced(nbKick("aa01")), 1},
+		"live one, while one of another unit is dead":  {nb(observetest.Up("aa00", "aa01").Down("aa02")), forced(nbKick("aa01")), 0},
+		"live one, while one of a former unit is dead": {nb(observetest.Up("aa00", "aa01").Down("aa04")), forced(nbKick("aa01")), 1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -45,11 +45,11 @@ func going(t *testing.T) observetest.Scenario {
 // R9: what would break a quorum fails before anything is touched, with all ways out.
 func TestR9_refused_stop_changes_nothing(t *testing.T) {
 	tests := map[string]func(s *observetest.Scenario){
-		"one of three dead and stale": func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa04") },
+		"one of three dead and stale": nb(observetest.Up("aa00", "aa01").Down("aa04")),
 		"one of three dead in both": func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Up("aa00", "aa01").Down("aa04"), observetest.Up("bb00", "bb01").Down("13fe")
 		},
-		"one of three dead, of a unit": func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") },
+		"one of three dead, of a unit": nb(observetest.Up("aa00", "aa01").Down("aa02")),
 		"one of three dead, of nobody": func(s *observetest.Scenario) { s.NB, s.History = observetest.Up("aa00", "aa01").Down("aa04"), nil },
 		"one of three dead, not known whose": func(s *observetest.Scenario) {
 			s.NB, s.Goal["ovn-central/5"] = observetest.Up("aa00", "aa01").Down("aa04"), "waiting"
@@ -58,10 +58,10 @@ func TestR9_refused_stop_changes_nothing(t *testing.T) {
 			s.History[ovndb.NB]["aa05"] = "ovn-central/5"
 			s.NB = observetest.Up("aa00", "aa01", "aa02").Down("aa04", "aa05")
 		},
-		"the other of two dead":                func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01") },
-		"no leader":                            func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01", "aa02").CutOff() },
+		"the other of two dead":                nb(observetest.Up("aa00").Down("aa01")),
+		"no leader":                            nb(observetest.Up("aa00", "aa01", "aa02").CutOff()),
 		"sole member while others are to come": func(s *observetest.Scenario) { s.NB, s.SB = observetest.Up("aa00"), observetest.Up("bb00") },
-		"sole member that was told to leave":   func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").In(raft.LeavingCluster) },
+		"sole member that was told to leave":   nb(observetest.Up("aa00").In(raft.LeavingCluster)),
 		"another removal is not finished":      func(s *observetest.Scenario) { s.NB.Rows[2].Phase = raft.RemovingPhase },
 	}
 	var all strings.Builder
