@@ -41,14 +41,16 @@ Servers:
     f3be (f3be at ssl:10.5.1.88:6644) (self)
 `
 
-func TestTextIsThatOfTheSpecification(t *testing.T) {
+func TestCluster_text_of_specification(t *testing.T) {
 	parsed, err := raft.Parse(specification)
 	require.NoError(t, err)
 	model := observe.Application{
-		Unit:      "ovn-central/3",
-		Goal:      map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {Status: "dying"}, "ovn-central/3": {}},
-		Published: relation.UnitIdentities{"ovn-central/0": {ovndb.SB: {Server: "d33d"}}, "ovn-central/1": {ovndb.SB: {Server: "9ea4"}}},
-		History:   relation.History{ovndb.SB: {"fbfc0000-0000-4000-8000-000000000000": {Unit: "ovn-central/2"}}},
+		Unit: "ovn-central/3",
+		Goal: map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {Status: "dying"}, "ovn-central/3": {}},
+		Published: relation.UnitIdentities{
+			"ovn-central/0": {ovndb.SB: {Server: "d33d"}}, "ovn-central/1": {ovndb.SB: {Server: "9ea4"}},
+		},
+		History: relation.History{ovndb.SB: {"fbfc0000-0000-4000-8000-000000000000": {Unit: "ovn-central/2"}}},
 	}
 	c := observe.Cluster{
 		ServerState: observe.ServerState{Database: ovndb.SB, Condition: ovndb.Serving, Status: parsed},
@@ -68,7 +70,7 @@ func TestTextIsThatOfTheSpecification(t *testing.T) {
 	assert.Contains(t, parsed.String(), "last msg 839 ms ago", "the status itself is as it was")
 }
 
-func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
+func TestCluster_text_of_newer_server(t *testing.T) {
 	s := observetest.Three(t)
 	s.NB.Rows[1].Extra = " (learner)"
 	s.NB.Unread = []string{"Snapshot: 7"}
@@ -77,8 +79,10 @@ func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
 	assert.Contains(t, text, "Snapshot: 7")
 }
 
-func TestTextOfADatabaseThatIsNotServedSaysWhatItIs(t *testing.T) {
+func TestCluster_text_not_served(t *testing.T) {
 	s := observetest.Three(t)
 	s.SB = observetest.Members{Condition: ovndb.Absent}
-	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", document.Cluster(s.Report().Clusters[1]))
+	assert.Equal(
+		t, "OVN_Southbound: there is no database file, and no server runs", document.Cluster(s.Report().Clusters[1]),
+	)
 }

@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,17 +31,31 @@ func briefs(all []finding.Finding) []string {
 	return texts
 }
 
-// whatIsWrong are the findings about the application's clusters and this unit's servers.
-func whatIsWrong(r observe.Report) []finding.Finding {
+// findingsOf returns the findings about the application's clusters and this unit's servers.
+func findingsOf(r observe.Report) []finding.Finding {
 	return finding.Sort(append(status.Own(r), status.Clusters(r)...))
 }
 
 type scenario = observetest.Scenario
 
-// dying are the units that Juju removes.
-func dying(s *scenario, units ...string) {
-	for _, unit := range units {
-		s.Goal[unit] = "dying"
+// change is a difference from another scenario.
+type change = func(*scenario)
+
+// all makes several changes.
+func all(changes ...change) change {
+	return func(s *scenario) {
+		for _, change := range changes {
+			change(s)
+		}
+	}
+}
+
+// dying makes Juju remove units.
+func dying(units ...string) change {
+	return func(s *scenario) {
+		for _, unit := range units {
+			s.Goal[unit] = "dying"
+		}
 	}
 }
 
@@ -58,264 +73,187 @@ func serverless(c ovndb.Condition, err string) observetest.Members {
 	return m
 }
 
-const recovers = "-> ovn-central/0 recover dry-run=true"
+const (
+	recovers = "-> ovn-central/0 recover dry-run=true"
+	starts   = " -> " + string(finding.StartMachine)
+)
 
 // id8 is an ID as printed in brief.
 func id8(identity string) string { return observetest.Full(identity).Brief() }
 
-func TestClustersAreJudged(t *testing.T) {
+func TestClusters(t *testing.T) {
 	t.Parallel()
 	up := observetest.Up
-	machine := func(unit string) string {
-		return "Unit=" + unit + " -> start the machine of {unit} -> IF_LOST: remove-unit --force " + unit + " add-unit ovn-central"
+	nb := func(m observetest.Members) change { return func(s *scenario) { s.NB = m } }
+	sb := func(m observetest.Members) change { return func(s *scenario) { s.SB = m } }
+	// kick is the command for members of a former unit: by the unit's name or by an ID.
+	kick := func(target string) string { return " -> ovn-central/0 kick " + target + " i-really-mean-it=true" }
+	off := func(target string) string {
+		return " -> " + string(finding.PowerOff) + " -> ONCE_MACHINE_OFF:" + strings.TrimPrefix(kick(target), " ->")
+	}
+	lost := func(unit string) string { return " -> IF_LOST: remove-unit --force " + unit + " add-unit ovn-central" }
+	down := func(dbs, unit string) string {
+		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + starts + lost(unit)
+	}
+	dyingDown := func(dbs, unit string) string { return strings.TrimSuffix(down(dbs, unit), " add-unit ovn-central") }
+	const (
+		u1, u2, was = "ovn-central/1", "ovn-central/2", "unit=ovn-central/4"
+		staleNB     = "warning STALE_MEMBER nb ovn-central/4"
+		staleSB     = "warning STALE_MEMBER sb ovn-central/4"
+		staleBoth   = "warning STALE_MEMBER nb sb ovn-central/4"
+		blocked     = "warning LEAVE_BLOCKED ovn-central/2"
+		gone        = "waiting APPLICATION_REMOVED"
+		openPort    = " -> " + string(finding.OpenPort)
+		unknownNB   = "aa04 at ssl:10.0.0.13:6643 (unknown unit)"
+		unknownSB   = "13fe at ssl:10.0.0.13:6644 (unknown unit)"
+		wrong       = "warning WRONG_DATABASE "
+	)
+	noNB, noSB := up("aa00").Down("aa01", "aa02").CutOff(), up("bb00").Down("bb01", "bb02").CutOff()
+	cutOffNB, cutOffSB := up("aa00", "aa01", "aa02").CutOff(), up("bb00", "bb01", "bb02").CutOff()
+	staleUp := func(s *scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }
+	sbStale, nbStale := func(s *scenario) { s.SB = s.SB.Down("13fe") }, func(s *scenario) { s.NB = s.NB.Down("aa04") }
+	changing := func(by string) change {
+		return func(s *scenario) {
+			s.SB = up("bb00", "bb02").Down("bb01")
+			s.SB.ChangedBy = by
+		}
 	}
 	for name, test := range map[string]struct {
-		change func(s *scenario)
+		change change
 		want   []string
 	}{
-		"all is well": {func(*scenario) {}, nil},
-		"a unit is down": {
-			func(s *scenario) { s.NB, s.SB = up("aa00", "aa01").Down("aa02"), up("bb00", "bb01").Down("bb02") },
-			[]string{"warning MEMBER_DOWN nb sb ovn-central/2 " + machine("ovn-central/2")},
+		"healthy": {func(*scenario) {}, nil},
+		"unit down": {
+			all(nb(up("aa00", "aa01").Down("aa02")), sb(up("bb00", "bb01").Down("bb02"))), []string{down("nb sb", u2)},
 		},
-		"a server of a unit is down": {
-			func(s *scenario) { s.NB = up("aa00", "aa01").Down("aa02") },
-			[]string{"warning MEMBER_DOWN nb ovn-central/2 " + machine("ovn-central/2")},
+		"server down": {nb(up("aa00", "aa01").Down("aa02")), []string{down("nb", u2)}},
+		"dying unit down": {
+			all(dying(u2), nb(up("aa00", "aa01").Down("aa02")), sb(up("bb00", "bb01").Down("bb02"))),
+			[]string{dyingDown("nb sb", u2)},
 		},
-		"a unit is down that is being removed": {
-			func(s *scenario) {
-				dying(s, "ovn-central/2")
-				s.NB, s.SB = up("aa00", "aa01").Down("aa02"), up("bb00", "bb01").Down("bb02")
-			},
-			[]string{"warning MEMBER_DOWN nb sb ovn-central/2 Unit=ovn-central/2 -> start the machine of {unit} -> IF_LOST: remove-unit --force ovn-central/2"},
+		"stale":       {sbStale, []string{staleSB + kick(was)}},
+		"stale, both": {all(nbStale, sbStale), []string{staleBoth + kick(was)}},
+		"stale, up":   {staleUp, []string{staleNB + off(was)}},
+		"stale, up, lost log": {
+			all(staleUp, func(s *scenario) { s.NB.Lost = []string{"aa04"} }), []string{staleNB + off(was)},
 		},
-		"a stale member": {
-			func(s *scenario) { s.SB = s.SB.Down("13fe") },
-			[]string{"warning STALE_MEMBER sb ovn-central/4 -> ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"},
+		"stale, of two units": {all(nbStale, func(s *scenario) {
+			s.History[ovndb.SB]["13ff"] = "ovn-central/5"
+			s.SB = s.SB.Down("13ff")
+		}), []string{staleNB + kick(was), "warning STALE_MEMBER sb ovn-central/5" + kick("sb-identity="+id8("13ff"))}},
+		"stale, unknown units": {all(nbStale, sbStale, func(s *scenario) { s.History = nil }), []string{
+			"warning STALE_MEMBER nb " + unknownNB + kick("nb-identity=aa04"),
+			"warning STALE_MEMBER sb " + unknownSB + kick("sb-identity=13fe"),
+		}},
+		"stale, up, needed": {
+			nb(up("aa00", "aa01", "aa04").Down("aa02")), []string{staleNB + kick(was+" force=true"), down("nb", u2)},
 		},
-		"stale members of one unit": {
-			func(s *scenario) { s.NB, s.SB = s.NB.Down("aa04"), s.SB.Down("13fe") },
-			[]string{"warning STALE_MEMBER nb sb ovn-central/4 -> ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"},
+		"stale, one kick refused": {
+			all(nb(up("aa00", "aa04").Down("aa01")), sbStale),
+			[]string{staleBoth + kick("sb-identity="+id8("13fe")), down("nb", u1)},
 		},
-		"stale members of two units": {
-			func(s *scenario) {
-				s.History[ovndb.SB]["13ff"] = "ovn-central/5"
-				s.NB, s.SB = s.NB.Down("aa04"), s.SB.Down("13ff")
-			},
-			[]string{
-				"warning STALE_MEMBER nb ovn-central/4 -> ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true",
-				"warning STALE_MEMBER sb ovn-central/5 -> ovn-central/0 kick sb-identity=" + id8("13ff") + " i-really-mean-it=true",
-			},
+		"stale, removal pending": {
+			all(nbStale, func(s *scenario) { s.NB.Rows[1].Phase = raft.RemovingPhase }), []string{staleNB},
 		},
-		"stale members of unknown units": {
-			func(s *scenario) { s.NB, s.SB, s.History = s.NB.Down("aa04"), s.SB.Down("13fe"), nil },
-			[]string{
-				"warning STALE_MEMBER nb aa04 at ssl:10.0.0.13:6643 (unknown unit) -> ovn-central/0 kick nb-identity=aa04 i-really-mean-it=true",
-				"warning STALE_MEMBER sb 13fe at ssl:10.0.0.13:6644 (unknown unit) -> ovn-central/0 kick sb-identity=13fe i-really-mean-it=true",
-			},
+		"stale, this unit dying": {
+			all(dying("ovn-central/0"), sbStale), []string{staleSB + strings.Replace(kick(was), "/0", "/1", 1)},
 		},
-		"a stale member is up": {
-			func(s *scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) },
-			[]string{"warning STALE_MEMBER nb ovn-central/4 -> power off its machine -> ONCE_MACHINE_OFF: ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"},
+		"stale, here down": {
+			all(nb(serverless(ovndb.Down, "")), sbStale),
+			[]string{"waiting SERVER_DOWN nb", staleSB + kick("sb-identity="+id8("13fe"))},
 		},
-		"a stale member is up, and its file lacks entries": {
-			func(s *scenario) {
-				s.NB.Rows, s.NB.Lost = append(s.NB.Rows, observetest.Row{Identity: "aa04"}), []string{"aa04"}
-			},
-			[]string{"warning STALE_MEMBER nb ovn-central/4 -> power off its machine -> ONCE_MACHINE_OFF: ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"},
-		},
-		"a stale member is up that the quorum needs": {
-			func(s *scenario) { s.NB = up("aa00", "aa01", "aa04").Down("aa02") },
-			[]string{
-				"warning STALE_MEMBER nb ovn-central/4 -> ovn-central/0 kick unit=ovn-central/4 force=true i-really-mean-it=true",
-				"warning MEMBER_DOWN nb ovn-central/2 " + machine("ovn-central/2"),
-			},
-		},
-		"a kick in one database would break the quorum": {
-			func(s *scenario) { s.NB, s.SB = up("aa00", "aa04").Down("aa01"), s.SB.Down("13fe") },
-			[]string{
-				"warning STALE_MEMBER nb sb ovn-central/4 -> ovn-central/0 kick sb-identity=" + id8("13fe") + " i-really-mean-it=true",
-				"warning MEMBER_DOWN nb ovn-central/1 " + machine("ovn-central/1"),
-			},
-		},
-		"a removal is not finished": {
-			func(s *scenario) { s.NB = s.NB.Down("aa04"); s.NB.Rows[1].Phase = raft.RemovingPhase },
-			[]string{"warning STALE_MEMBER nb ovn-central/4"},
-		},
-		"a unit that goes sends to one that stays": {
-			func(s *scenario) { dying(s, "ovn-central/0"); s.SB = s.SB.Down("13fe") },
-			[]string{"warning STALE_MEMBER sb ovn-central/4 -> ovn-central/1 kick unit=ovn-central/4 i-really-mean-it=true"},
-		},
-		"a unit has yet to publish": {
-			func(s *scenario) { s.SB, s.Goal["ovn-central/5"] = s.SB.Down("13fe"), "waiting" },
-			[]string{
-				"warning MEMBER_DOWN sb ovn-central/4 -> find out which unit {unit} belongs to {unit=13fe (was ovn-central/4)}",
-				"info NOT_PUBLISHED nb sb ovn-central/5",
-			},
-		},
-		"no quorum, of which none is named as dead": {
-			func(s *scenario) { s.NB = up("aa00").Down("aa01", "aa02").CutOff() },
-			[]string{"error NO_QUORUM nb " + recovers},
-		},
-		"no quorum, as the leader itself sees": {
-			func(s *scenario) { s.NB = up("aa00").Down("aa01", "aa02") },
-			[]string{"error NO_QUORUM nb " + recovers},
-		},
-		"no quorum in either database": {
-			func(s *scenario) {
-				s.NB, s.SB = up("aa00").Down("aa01", "aa02").CutOff(), up("bb00").Down("bb01", "bb02").CutOff()
-			},
-			[]string{"error NO_QUORUM nb sb " + recovers},
-		},
-		"no quorum, and a unit is to join": {
-			func(s *scenario) { s.NB, s.SB = serverless(ovndb.Absent, ""), up("bb00").Down("bb01", "bb02").CutOff() },
+		"not published": {all(sbStale, func(s *scenario) { s.Goal["ovn-central/5"] = "waiting" }), []string{
+			"warning MEMBER_DOWN sb ovn-central/4 -> " + string(finding.FindOwner) + " {unit=13fe (was ovn-central/4)}",
+			"info NOT_PUBLISHED nb sb ovn-central/5",
+		}},
+		"no quorum":         {nb(noNB), []string{"error NO_QUORUM nb " + recovers}},
+		"no quorum, leader": {nb(up("aa00").Down("aa01", "aa02")), []string{"error NO_QUORUM nb " + recovers}},
+		"no quorum, both":   {all(nb(noNB), sb(noSB)), []string{"error NO_QUORUM nb sb " + recovers}},
+		"no quorum, other absent": {
+			all(nb(serverless(ovndb.Absent, "")), sb(noSB)),
 			[]string{"error NO_QUORUM sb " + recovers, "waiting SERVER_DOWN nb"},
 		},
-		"no quorum, and this unit's server belonged to another unit": {
-			func(s *scenario) { s.NB = serverless(ovndb.Former, "of ovn-central/7") },
-			[]string{"waiting SERVER_REMOVED nb"},
+		"server of a former unit": {nb(serverless(ovndb.Former, "of ovn-central/7")), []string{"waiting SERVER_REMOVED nb"}},
+		"election": {
+			nb(up("aa00").Searching("aa01").Down("aa02").CutOff()), []string{"waiting ELECTING nb Count=2 Total=3"},
 		},
-		"an election": {
-			func(s *scenario) { s.NB = up("aa00").Searching("aa01").Down("aa02").CutOff() },
-			[]string{"waiting ELECTING nb Count=2 Total=3"},
+		"election, leader silent": {
+			nb(up("aa00", "aa02").Down("aa01").Following("aa01")), []string{"waiting ELECTING nb Count=2 Total=3"},
 		},
-		"the leader was heard, and its connection is gone": {
-			func(s *scenario) { s.NB = up("aa00", "aa02").Down("aa01").Following("aa01") },
-			[]string{"waiting ELECTING nb Count=2 Total=3"},
+		"cut off": {nb(cutOffNB), []string{"waiting CUT_OFF nb Value=port 6643 Count=2 Total=3" + openPort}},
+		"cut off, both": {
+			all(nb(cutOffNB), sb(cutOffSB)),
+			[]string{"waiting CUT_OFF nb sb Value=ports 6643 and 6644 Count=2 Total=3" + openPort},
 		},
-		"this server is cut off": {
-			func(s *scenario) { s.NB = up("aa00", "aa01", "aa02").CutOff() },
-			[]string{"waiting CUT_OFF nb Value=port 6643 Count=2 Total=3 -> open {value} of this unit's machine"},
+		"client ports closed": {
+			nb(up("aa00").Closed("aa01", "aa02").Following("aa01")), []string{"waiting MAJORITY_UNSEEN nb Count=1 Total=3"},
 		},
-		"these servers are cut off": {
-			func(s *scenario) {
-				s.NB, s.SB = up("aa00", "aa01", "aa02").CutOff(), up("bb00", "bb01", "bb02").CutOff()
-			},
-			[]string{"waiting CUT_OFF nb sb Value=ports 6643 and 6644 Count=2 Total=3 -> open {value} of this unit's machine"},
+		"dying unit leaves":    {all(dying(u2), changing(u2)), []string{down("sb", u1)}},
+		"dying unit may leave": {dying(u2), nil},
+		"dying unit, other leaves": {
+			all(dying(u1, u2), changing(u1)), []string{dyingDown("sb", u1), "info LEAVE_WAITS ovn-central/2 Unit=ovn-central/1"},
 		},
-		"client ports are closed": {
-			func(s *scenario) { s.NB = up("aa00").Closed("aa01", "aa02").Following("aa01") },
-			[]string{"waiting MAJORITY_UNSEEN nb Count=1 Total=3"},
+		"leave blocked, stale": {all(dying(u2), sb(up("bb00", "bb02").Down("13fe")), func(s *scenario) {
+			s.Published = map[string][2]string{"ovn-central/0": {"aa00", "bb00"}, u2: {"aa02", "bb02"}}
+			delete(s.Goal, u1)
+			s.History[ovndb.NB]["aa01"] = u1
+		}), []string{
+			blocked + kick(was), "warning STALE_MEMBER nb ovn-central/1" + off("nb-identity="+id8("aa01")), staleSB + kick(was),
+		}},
+		"leave blocked, unit down": { // its server of the other database is up
+			all(dying(u2), sb(up("bb00", "bb02").Down("bb01"))),
+			[]string{blocked + starts + " {unit=ovn-central/1}" + lost(u1) + " {unit=ovn-central/1}", down("sb", u1)},
 		},
-		"a unit waits to leave for a stale member": {
-			func(s *scenario) {
-				dying(s, "ovn-central/2")
-				s.NB, s.SB = up("aa00", "aa01", "aa02"), up("bb00", "bb02").Down("13fe")
-				s.Published = map[string][2]string{"ovn-central/0": {"aa00", "bb00"}, "ovn-central/2": {"aa02", "bb02"}}
-				delete(s.Goal, "ovn-central/1")
-				s.History[ovndb.NB]["aa01"] = "ovn-central/1"
-			},
+		"leaves blocked, this too": {
+			all(
+				dying("ovn-central/0", u1), nb(up("aa00", "aa01").Down("aa02")),
+				sb(up("bb00", "bb01").Down("bb02").Following("bb01")),
+			),
 			[]string{
-				"warning LEAVE_BLOCKED ovn-central/2 -> ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true",
-				"warning STALE_MEMBER nb ovn-central/1 -> power off its machine -> ONCE_MACHINE_OFF: ovn-central/0 kick nb-identity=" + id8("aa01") + " i-really-mean-it=true",
-				"warning STALE_MEMBER sb ovn-central/4 -> ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true",
+				"warning LEAVE_BLOCKED ovn-central/1" + starts + " {unit=ovn-central/2}" + lost(u2) + " {unit=ovn-central/2}",
+				down("nb sb", u2),
 			},
 		},
-		"a unit waits to leave for a unit that is down": { // of which a server is up in the other database
-			func(s *scenario) { dying(s, "ovn-central/2"); s.SB = up("bb00", "bb02").Down("bb01") },
-			[]string{
-				"warning LEAVE_BLOCKED ovn-central/2 -> start the machine of {unit} {unit=ovn-central/1} " +
-					"-> IF_LOST: remove-unit --force ovn-central/1 add-unit ovn-central {unit=ovn-central/1}",
-				"warning MEMBER_DOWN sb ovn-central/1 " + machine("ovn-central/1"),
-			},
+		"all dying, one stopped": {all(every, sb(up("bb00", "bb02").Down("bb01"))), []string{gone}},
+		"all dying, two stopped": {
+			all(every, nb(up("aa00").Down("aa01", "aa02")), sb(serverless(ovndb.Down, ""))), []string{gone},
 		},
-		"units wait to leave, this one too": {
-			func(s *scenario) {
-				dying(s, "ovn-central/0", "ovn-central/1")
-				s.NB, s.SB = up("aa00", "aa01").Down("aa02"), up("bb00", "bb01").Down("bb02").Following("bb01")
-			},
-			[]string{
-				"warning LEAVE_BLOCKED ovn-central/1 -> start the machine of {unit} {unit=ovn-central/2} " +
-					"-> IF_LOST: remove-unit --force ovn-central/2 add-unit ovn-central {unit=ovn-central/2}",
-				"warning MEMBER_DOWN nb sb ovn-central/2 " + machine("ovn-central/2"),
-			},
-		},
-		"a unit waits to leave while another one leaves": {
-			func(s *scenario) {
-				dying(s, "ovn-central/1", "ovn-central/2")
-				s.SB = up("bb00", "bb02").Down("bb01")
-				s.SB.ChangedBy = "ovn-central/1"
-			},
-			[]string{
-				"warning MEMBER_DOWN sb ovn-central/1 Unit=ovn-central/1 -> start the machine of {unit} -> IF_LOST: remove-unit --force ovn-central/1",
-				"info LEAVE_WAITS ovn-central/2 Unit=ovn-central/1",
-			},
-		},
-		"a unit leaves": {
-			func(s *scenario) {
-				dying(s, "ovn-central/2")
-				s.SB = up("bb00", "bb02").Down("bb01")
-				s.SB.ChangedBy = "ovn-central/2"
-			},
-			[]string{"warning MEMBER_DOWN sb ovn-central/1 " + machine("ovn-central/1")},
-		},
-		"a unit may leave": {func(s *scenario) { dying(s, "ovn-central/2") }, nil},
-		"every unit is being removed, and one has stopped": {
-			func(s *scenario) { every(s); s.SB = up("bb00", "bb02").Down("bb01") },
-			[]string{"waiting APPLICATION_REMOVED"},
-		},
-		"every unit is being removed, and a majority has stopped": {
-			func(s *scenario) {
-				every(s)
-				s.NB, s.SB = up("aa00").Down("aa01", "aa02"), serverless(ovndb.Down, "")
-			},
-			[]string{"waiting APPLICATION_REMOVED"},
-		},
-		"no database yet": {func(s *scenario) { s.NB = serverless(ovndb.Absent, "") }, []string{"waiting SERVER_DOWN nb"}},
-		"joining":         {func(s *scenario) { s.SB = up("bb00").In(raft.JoiningCluster) }, []string{"waiting SERVER_JOINING sb"}},
-		"leaving":         {func(s *scenario) { s.SB = s.SB.In(raft.LeavingCluster) }, []string{"waiting SERVER_LEAVING sb"}},
-		"left":            {func(s *scenario) { s.SB = serverless(ovndb.Left, "") }, []string{"waiting SERVER_REMOVED sb"}},
-		"standalone":      {func(s *scenario) { s.NB = serverless(ovndb.Standalone, "") }, []string{"error DATABASE_STANDALONE nb"}},
-		"given up":        {func(s *scenario) { s.NB = serverless(ovndb.Failed, "") }, []string{"error SERVER_FAILED nb"}},
-		"hung":            {func(s *scenario) { s.SB = serverless(ovndb.Hung, "no answer") }, []string{"error SERVER_HANGS sb"}},
-		"unreadable":      {func(s *scenario) { s.SB = serverless(ovndb.Unreadable, "it is empty") }, []string{"error SERVER_UNREADABLE sb"}},
-		"down, and a stale member in the other database": {
-			func(s *scenario) { s.NB, s.SB = serverless(ovndb.Down, ""), s.SB.Down("13fe") },
-			[]string{
-				"waiting SERVER_DOWN nb",
-				"warning STALE_MEMBER sb ovn-central/4 -> ovn-central/0 kick sb-identity=" + id8("13fe") + " i-really-mean-it=true",
-			},
-		},
-		"two members have one address": {
-			func(s *scenario) { s.NB = s.NB.Down("aa04"); s.NB.Rows[3].Address = observetest.Address(ovndb.NB, 2) },
-			[]string{
-				"warning STALE_MEMBER nb ovn-central/4 -> ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true",
-				"warning SAME_ADDRESS nb aa02 (ovn-central/2) and aa04 (was ovn-central/4) Address=ssl:10.0.0.12:6643",
-			},
-		},
-		"a server of the other database, known by its ID": {
+		"absent":        {nb(serverless(ovndb.Absent, "")), []string{"waiting SERVER_DOWN nb"}},
+		"server joins":  {sb(up("bb00").In(raft.JoiningCluster)), []string{"waiting SERVER_JOINING sb"}},
+		"server leaves": {sb(up("bb00").In(raft.LeavingCluster)), []string{"waiting SERVER_LEAVING sb"}},
+		"left":          {sb(serverless(ovndb.Left, "")), []string{"waiting SERVER_REMOVED sb"}},
+		"standalone":    {nb(serverless(ovndb.Standalone, "")), []string{"error DATABASE_STANDALONE nb"}},
+		"failed":        {nb(serverless(ovndb.Failed, "")), []string{"error SERVER_FAILED nb"}},
+		"hung":          {sb(serverless(ovndb.Hung, "no answer")), []string{"error SERVER_HANGS sb"}},
+		"unreadable":    {sb(serverless(ovndb.Unreadable, "it is empty")), []string{"error SERVER_UNREADABLE sb"}},
+		"two at one address": {all(nbStale, func(s *scenario) {
+			s.NB.Rows[3].Address = observetest.Address(ovndb.NB, 2)
+		}), []string{
+			staleNB + kick(was),
+			"warning SAME_ADDRESS nb aa02 (ovn-central/2) and aa04 (was ovn-central/4) Address=ssl:10.0.0.12:6643",
+		}},
+		"wrong database by ID": {
 			func(s *scenario) { s.SB.Rows = append(s.SB.Rows, observetest.Row{Identity: "aa02"}) },
-			[]string{
-				"warning WRONG_DATABASE sb aa02 at ssl:10.0.0.13:6644 (unknown unit) Value=OVN_Northbound, of ovn-central/2 -> ovn-central/0 kick sb-identity=" + id8("aa02") + " force=true i-really-mean-it=true",
-			},
+			[]string{wrong + "sb aa02 at ssl:10.0.0.13:6644 (unknown unit) Value=OVN_Northbound, of ovn-central/2" +
+				kick("sb-identity="+id8("aa02")+" force=true")},
 		},
-		"a server of the other database, known by its port": {
-			func(s *scenario) {
-				s.Goal["ovn-central/3"] = "waiting"
-				s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "cc03", Address: "ssl:10.0.0.13:6644"})
-			},
-			[]string{
-				"warning WRONG_DATABASE nb cc03 at ssl:10.0.0.13:6644 (unknown unit) Value=OVN_Southbound",
-				"info NOT_PUBLISHED nb sb ovn-central/3",
-			},
-		},
-		"a newer server's texts": {
+		"wrong database by port": {func(s *scenario) {
+			s.Goal["ovn-central/3"] = "waiting"
+			s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "cc03", Address: "ssl:10.0.0.13:6644"})
+		}, []string{
+			wrong + "nb cc03 at ssl:10.0.0.13:6644 (unknown unit) Value=OVN_Southbound",
+			"info NOT_PUBLISHED nb sb ovn-central/3",
+		}},
+		"newer server": {
 			func(s *scenario) { s.SB.Rows[1].Extra, s.SB.Unread = " (learner)", []string{"Snapshot: 7"} },
-			[]string{
-				`info UNKNOWN_TEXT sb bb01 (ovn-central/1) Value=" (learner)"`,
-				`info UNKNOWN_TEXT sb Value="Snapshot: 7"`,
-			},
+			[]string{`info UNKNOWN_TEXT sb bb01 (ovn-central/1) Value=" (learner)"`, `info UNKNOWN_TEXT sb Value="Snapshot: 7"`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := observetest.JoinedBy4(t)
 			test.change(&s)
-			want := test.want
-			if want == nil {
-				want = []string{}
-			}
-			assert.Equal(t, want, briefs(whatIsWrong(s.Report())))
+			assert.Equal(t, append([]string{}, test.want...), briefs(findingsOf(s.Report())))
 		})
 	}
 }
@@ -324,14 +262,14 @@ func TestStale_refused_kick_is_a_cause(t *testing.T) {
 	t.Parallel()
 	s := observetest.JoinedBy4(t)
 	s.NB = observetest.Up("aa00", "aa04").Down("aa01")
-	stale := whatIsWrong(s.Report())[0]
+	stale := findingsOf(s.Report())[0]
 	require.Equal(t, finding.StaleMember, stale.Code)
 	require.Len(t, stale.Causes, 1)
 	assert.Equal(t, finding.KickRefused, stale.Causes[0].Code)
 	assert.True(t, finding.Has(stale.Causes[0].Causes, finding.QuorumWouldBeLost))
 }
 
-func TestNumberOfMembers(t *testing.T) {
+func TestClusters_few_members(t *testing.T) {
 	t.Parallel()
 	for n, want := range []finding.Args{1: {Count: 1}, 2: {Count: 2}, 3: {}, 4: {Count: 4, Total: 1}} {
 		if n == 0 {
@@ -350,35 +288,44 @@ func TestNumberOfMembers(t *testing.T) {
 }
 
 // A quorum is called lost only if something is known of the other units.
-func TestNoQuorumNeedsPeers(t *testing.T) {
+func TestClusters_no_quorum_requires_peers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*observe.Application)
 		want   string
 	}{
-		"peers have published":             {func(*observe.Application) {}, "error NO_QUORUM nb " + recovers},
-		"there are no other units":         {func(m *observe.Application) { m.Goal = goal(m.Unit) }, "error NO_QUORUM nb " + recovers},
-		"Juju is silent, peers remembered": {func(m *observe.Application) { m.Goal, m.Relations = nil, nil }, "error NO_QUORUM nb " + recovers},
+		"peers have published": {func(*observe.Application) {}, "error NO_QUORUM nb " + recovers},
+		"there are no other units": {
+			func(m *observe.Application) { m.Goal = goal(m.Unit) }, "error NO_QUORUM nb " + recovers,
+		},
+		"Juju is silent, peers remembered": {
+			func(m *observe.Application) { m.Goal, m.Relations = nil, nil }, "error NO_QUORUM nb " + recovers,
+		},
 		"there is no relation yet": {func(m *observe.Application) {
 			m.Relations, m.Published = nil, relation.UnitIdentities{m.Unit: m.Published[m.Unit]}
 		}, "waiting PEERS_UNKNOWN nb"},
-		"no relation and no other unit": {func(m *observe.Application) { m.Goal, m.Relations, m.Published = goal(m.Unit), nil, nil }, "waiting PEERS_UNKNOWN nb"},
+		"no relation and no other unit": {
+			func(m *observe.Application) { m.Goal, m.Relations, m.Published = goal(m.Unit), nil, nil },
+			"waiting PEERS_UNKNOWN nb",
+		},
 		"peers have published nothing": {func(m *observe.Application) {
 			m.Published = relation.UnitIdentities{m.Unit: m.Published[m.Unit], "ovn-central/1": {}}
-			m.Peers = map[string]observe.Peer{"ovn-central/1": {Data: relation.Read(map[string]string{"private-address": "10.0.0.11"})}}
+			m.Peers = map[string]observe.Peer{
+				"ovn-central/1": {Data: relation.Read(map[string]string{"private-address": "10.0.0.11"})},
+			}
 		}, "waiting PEERS_UNKNOWN nb"},
 	} {
 		s := observetest.Three(t)
 		s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff()
 		r := s.Report()
 		c.change(&r.Application)
-		assert.Equal(t, c.want, briefs(whatIsWrong(r))[0], name)
+		assert.Equal(t, c.want, briefs(findingsOf(r))[0], name)
 	}
 }
 
 // A follower that knows a leader but can ask no other server (no certificate, a closed port) does not know how
 // many are up.
-func TestFollowerThatCanAskNoServerDoesNotCountAllAsDown(t *testing.T) {
+func TestClusters_follower_without_answers(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
 	c := s.Cluster(ovndb.SB, s.SB)
@@ -390,14 +337,16 @@ func TestFollowerThatCanAskNoServerDoesNotCountAllAsDown(t *testing.T) {
 	assert.NotContains(t, briefs(all), "error NO_QUORUM sb "+recovers)
 }
 
-func TestUnitOfAnotherCluster(t *testing.T) {
+func TestClusters_unit_of_other_cluster(t *testing.T) {
 	t.Parallel()
 	r := observetest.Three(t).Report()
 	foreign := raft.ID("dd000000-0000-4000-8000-000000000000")
-	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: observetest.Full("aa02"), Cluster: foreign}
+	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{
+		Server: observetest.Full("aa02"), Cluster: foreign,
+	}
 	r.Application.Problems = []finding.Finding{finding.New(finding.JujuUnread, finding.Subject{}, finding.Args{})}
 	assert.Equal(t, []string{
-		"error CLUSTER_ELSEWHERE nb Unit=ovn-central/2 Cluster=" + foreign.Brief() + " Other=" + observetest.Cluster(ovndb.NB).Brief(),
+		"error CLUSTER_ELSEWHERE nb Unit=ovn-central/2 Cluster=dd000000 Other=" + observetest.Cluster(ovndb.NB).Brief(),
 		"info JUJU_UNREAD",
 	}, briefs(status.Clusters(r)))
 }

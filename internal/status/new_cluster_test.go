@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -16,29 +17,37 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// What peers published late is no evidence that they are lost.
-func TestUnitsOfTheOldCluster(t *testing.T) {
+// Published data may be late, and are no evidence that a unit is lost.
+func TestClusters_unit_of_superseded_cluster(t *testing.T) {
 	t.Parallel()
 	const (
 		waits = "warning NOT_IN_NEW_CLUSTER ovn-central/2 Unit=ovn-central/2"
-		lost  = waits + " -> start the machine of {unit} -> IF_LOST: remove-unit --force ovn-central/2"
+		lost  = waits + " -> " + string(finding.StartMachine) + " -> IF_LOST: remove-unit --force ovn-central/2"
 	)
 	old := raft.ID("dd000000-0000-4000-8000-000000000000")
 	at := func(r *observe.Report, address string) {
-		r.Application.Peers = map[string]observe.Peer{"ovn-central/2": {State: relation.UnitState{Address: netip.MustParseAddr(address)}}}
+		r.Application.Peers = map[string]observe.Peer{
+			"ovn-central/2": {State: relation.UnitState{Address: netip.MustParseAddr(address)}},
+		}
 	}
 	for name, c := range map[string]struct {
 		change func(r *observe.Report)
 		want   []string
 	}{
-		"the cluster was just made":    {func(*observe.Report) {}, []string{waits}},
-		"it is given up":               {func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/2"} }, []string{lost}},
-		"another is given up":          {func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/4"} }, []string{waits}},
-		"the cluster was made earlier": {func(r *observe.Report) { r.Clusters[0].View.MadeAt = r.At.Add(-10 * time.Minute) }, []string{lost}},
-		"a member is at its address": {
+		"just made": {func(*observe.Report) {}, []string{waits}},
+		"given up": {
+			func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/2"} }, []string{lost},
+		},
+		"other given up": {
+			func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/4"} }, []string{waits},
+		},
+		"made earlier": {
+			func(r *observe.Report) { r.Clusters[0].View.MadeAt = r.At.Add(-10 * time.Minute) }, []string{lost},
+		},
+		"member at address": {
 			func(r *observe.Report) { at(r, "10.0.0.12"); r.Clusters[0].View.GivenUp = []string{"ovn-central/2"} }, []string{},
 		},
-		"members are elsewhere": {func(r *observe.Report) { at(r, "10.0.0.19") }, []string{waits}},
+		"members elsewhere": {func(r *observe.Report) { at(r, "10.0.0.19") }, []string{waits}},
 	} {
 		r := observetest.Three(t).Report()
 		for i := range r.Clusters {
@@ -51,15 +60,16 @@ func TestUnitsOfTheOldCluster(t *testing.T) {
 }
 
 // S5: all units are in this unit's cluster, and none is to be removed.
-func TestClusterThatNamesItselfAsReplaced(t *testing.T) {
+func TestClusters_supersedes_itself(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
 	r := s.Report()
 	r.Clusters[0].View.SupersedesItself = true
+	const remove = `sudo ovn-nbctl --no-leader-only remove NB_Global . external_ids '"ovn-central:superseded"'`
 	all := status.Clusters(r)
-	assert.Equal(t, []string{`warning REPLACES_ITSELF nb -> ssh ovn-central/0 sudo ovn-nbctl --no-leader-only remove NB_Global . external_ids '"ovn-central:superseded"'`}, briefs(all))
-	assert.Equal(t, `juju ssh ovn-central/0 'sudo ovn-nbctl --no-leader-only remove NB_Global . external_ids '\''"ovn-central:superseded"'\'''`,
-		r.Application.Version.Render(all[0].Remedies[0].Command))
+	assert.Equal(t, []string{"warning REPLACES_ITSELF nb -> ssh ovn-central/0 " + remove}, briefs(all))
+	typed := `juju ssh ovn-central/0 '` + strings.ReplaceAll(remove, `'`, `'\''`) + `'`
+	assert.Equal(t, typed, r.Application.Version.Render(all[0].Remedies[0].Command))
 
 	r = s.Report()
 	for i := range r.Clusters { // as if it had taken the list for true
@@ -71,9 +81,9 @@ func TestClusterThatNamesItselfAsReplaced(t *testing.T) {
 }
 
 // Each unit is written as the version that it runs, and those that it has seen.
-func TestUnitWithAnotherVersionOfTheCharm(t *testing.T) {
+func TestClusters_charm_versions(t *testing.T) {
 	t.Parallel()
-	const again = " -> run the last juju refresh again, while the agent of {unit} runs"
+	const again = " -> " + string(finding.RefreshAgain)
 	named := func(unit, charm string) string {
 		return "warning CHARM_VERSION_DIFFERS " + unit + " Unit=" + unit + " Version=" + charm + again
 	}

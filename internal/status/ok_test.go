@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-func TestOKTo(t *testing.T) {
+func TestOKToStop(t *testing.T) {
 	t.Parallel()
 	oneDown := func(s *observetest.Scenario) {
 		s.NB, s.SB = observetest.Up("aa00", "aa01").Down("aa02"), observetest.Up("bb00", "bb01").Down("bb02")
@@ -22,11 +22,14 @@ func TestOKTo(t *testing.T) {
 		stop, remove    bool
 		remedies, lines int
 	}{
-		"all are up":           {func(*observetest.Scenario) {}, "ovn-central/1", true, true, 0, 2},
-		"this unit":            {func(*observetest.Scenario) {}, "ovn-central/0", true, true, 0, 2},
-		"another one is down":  {oneDown, "ovn-central/1", false, false, 2, 0},
-		"it is the one down":   {oneDown, "ovn-central/2", true, true, 0, 2},
-		"one database differs": {func(s *observetest.Scenario) { s.SB = observetest.Up("bb00", "bb01").Down("bb02") }, "ovn-central/1", false, false, 2, 1},
+		"all are up":          {func(*observetest.Scenario) {}, "ovn-central/1", true, true, 0, 2},
+		"this unit":           {func(*observetest.Scenario) {}, "ovn-central/0", true, true, 0, 2},
+		"another one is down": {oneDown, "ovn-central/1", false, false, 2, 0},
+		"it is the one down":  {oneDown, "ovn-central/2", true, true, 0, 2},
+		"one database differs": {
+			func(s *observetest.Scenario) { s.SB = observetest.Up("bb00", "bb01").Down("bb02") }, "ovn-central/1", false, false,
+			2, 1,
+		},
 		"this unit is cut off": {func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Up("aa00", "aa01", "aa02").CutOff(), observetest.Up("bb00", "bb01", "bb02").CutOff()
 		}, "ovn-central/1", false, false, 0, 0},

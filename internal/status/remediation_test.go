@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,9 +29,15 @@ func goal(units ...string) map[string]juju.UnitGoal {
 
 // R4: of several units that are removed at once the leader's leave takes an election
 // timer; meanwhile a good member is not to be kicked.
-func TestNoKickIsPrintedWhileTheLeaderLeaves(t *testing.T) {
-	m := observe.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "dying"}, "ovn-central/1": {Status: "active"}}}
-	follower := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Role: raft.Follower, Leader: "aa01", State: raft.ClusterMember, Server: "aa00"}}
+func TestWays_leader_leaves(t *testing.T) {
+	m := observe.Application{
+		Unit: "ovn-central/0",
+		Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "dying"}, "ovn-central/1": {Status: "active"}},
+	}
+	follower := observe.ServerState{
+		Database: ovndb.NB, Condition: ovndb.Serving,
+		Status: raft.Status{Role: raft.Follower, Leader: "aa01", State: raft.ClusterMember, Server: "aa00"},
+	}
 	assert.Equal(t, []finding.Remedy{finding.ByHand(finding.AwaitElection)}, status.WithoutLeader(m, follower))
 	alone := follower
 	alone.Status.Role, alone.Status.Leader = raft.Candidate, ""
@@ -38,8 +45,8 @@ func TestNoKickIsPrintedWhileTheLeaderLeaves(t *testing.T) {
 	assert.Contains(t, status.WithoutLeader(m, alone), finding.If(finding.IfCutOff, kick).For("ovn-central/1"))
 }
 
-// Of two members that no longer make a majority with this one, the operator is sent to the one that still answers.
-func TestOperatorIsSentToAUnitThatIsHeard(t *testing.T) {
+// Without a quorum, the command runs on the other unit that is still heard.
+func TestRunOn(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
 	s.NB = observetest.Up("aa00").Down("aa01")
@@ -52,32 +59,42 @@ func TestOperatorIsSentToAUnitThatIsHeard(t *testing.T) {
 	assert.Equal(t, "juju run ovn-central/0 recover dry-run=true", r.Application.Version.Render(ways[2].Command))
 }
 
-// A unit that is being removed makes no new cluster: it names one that stays and is there, or else what keeps its data.
-func TestLostQuorumIsNotToBeRecoveredOnAUnitThatIsBeingRemoved(t *testing.T) {
+// A unit that is being removed makes no new cluster: the command runs on a unit that stays and is heard, or it is a
+// backup.
+func TestRecoveryPlan_not_on_dying_unit(t *testing.T) {
+	const stays, goes = "active", "dying"
+	const recover0 = "juju run ovn-central/0 recover dry-run=true"
 	for name, test := range map[string]struct {
-		goal  map[string]string
+		goal  [3]string
 		heard []string
 		want  string
 	}{
-		"it stays":                 {map[string]string{"ovn-central/1": "active"}, nil, "juju run ovn-central/0 recover dry-run=true"},
-		"another stays, is heard":  {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}, []string{"aa01"}, "juju run ovn-central/1 recover dry-run=true"},
-		"another stays, is silent": {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}, nil, "juju run ovn-central/0 backup"},
-		"the one that is heard goes too": {
-			map[string]string{"ovn-central/0": "dying", "ovn-central/1": "dying", "ovn-central/2": "active"}, []string{"aa01", "aa02"}, "juju run ovn-central/2 recover dry-run=true",
+		"stays":               {[3]string{stays, stays}, nil, recover0},
+		"other stays, heard":  {[3]string{goes, stays}, []string{"aa01"}, strings.Replace(recover0, "/0", "/1", 1)},
+		"other stays, silent": {[3]string{goes, stays}, nil, "juju run ovn-central/0 backup"},
+		"one of two stays": {
+			[3]string{goes, goes, stays}, []string{"aa01", "aa02"}, strings.Replace(recover0, "/0", "/2", 1),
 		},
-		"none stays": {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "dying"}, []string{"aa01"}, "juju run ovn-central/0 backup"},
+		"none stays": {[3]string{goes, goes}, []string{"aa01"}, "juju run ovn-central/0 backup"},
 	} {
-		m := observe.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "active"}}, Published: relation.UnitIdentities{}}
-		st := raft.Status{Role: raft.Candidate, State: raft.ClusterMember, Server: "aa00", Servers: []raft.Member{{Short: "aa00", Self: true}}}
-		for unit, status := range test.goal {
-			m.Goal[unit] = juju.UnitGoal{Status: status}
+		m := observe.Application{
+			Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{},
+		}
+		st := raft.Status{
+			Role: raft.Candidate, State: raft.ClusterMember, Server: "aa00", Servers: []raft.Member{{Short: "aa00", Self: true}},
+		}
+		for i, status := range test.goal {
+			if status != "" {
+				m.Goal[fmt.Sprintf("ovn-central/%d", i)] = juju.UnitGoal{Status: status}
+			}
 		}
 		for i, short := range []string{"aa01", "aa02"} {
 			m.Published[fmt.Sprintf("ovn-central/%d", i+1)] = relation.Identities{ovndb.NB: {Server: raft.ID(short)}}
 			st.Servers = append(st.Servers, raft.Member{Short: short})
 		}
 		for _, short := range test.heard {
-			st.Connections = append(st.Connections, raft.Connection{Peer: short, Incoming: true, Up: true}, raft.Connection{Peer: short, Up: true})
+			in, out := raft.Connection{Peer: short, Incoming: true, Up: true}, raft.Connection{Peer: short, Up: true}
+			st.Connections = append(st.Connections, in, out)
 		}
 		ways := status.WithoutLeader(m, observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: st})
 		assert.Equal(t, finding.IfNoneLeads, ways[2].When, name)
@@ -85,25 +102,26 @@ func TestLostQuorumIsNotToBeRecoveredOnAUnitThatIsBeingRemoved(t *testing.T) {
 	}
 }
 
-// Its services are masked, and its data are whole: neither systemctl nor a kick is what helps.
-func TestUnitThatIsPausedIsResumedAndNotKicked(t *testing.T) {
+// The services of a paused unit are masked and its data are whole, so it is resumed, not kicked.
+func TestWhileDown_paused(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
 	s.Goal["ovn-central/2"] = "dying"
 	s.NB, s.SB = observetest.Up("aa00").Down("aa01"), observetest.Up("bb00").Down("bb01")
-	s.NB.Rows, s.SB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa02"}), append(s.SB.Rows, observetest.Row{Identity: "bb02"})
+	s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa02"})
+	s.SB.Rows = append(s.SB.Rows, observetest.Row{Identity: "bb02"})
 	r := s.Report()
 	r.Application.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{Paused: true}}}
 	const resume, lost = " -> ovn-central/1 resume", " -> IF_LOST: remove-unit --force ovn-central/1 add-unit ovn-central"
 	assert.Equal(t, []string{
 		"warning LEAVE_BLOCKED ovn-central/2" + resume + " {unit=ovn-central/1}" + lost + " {unit=ovn-central/1}",
 		"warning MEMBER_DOWN nb sb ovn-central/1 Unit=ovn-central/1" + resume + lost,
-	}, briefs(whatIsWrong(r)))
+	}, briefs(findingsOf(r)))
 }
 
 // F7, P2: a member that is up, and whose unit is in the model, is not to be kicked: that unit has
 // noted that it restarts it, or that its file lacks entries, and ends that by itself.
-func TestMemberThatIsUpAndCountsAsDownIsWaitedForAndNotKicked(t *testing.T) {
+func TestWhileDown_noted(t *testing.T) {
 	t.Parallel()
 	for name, counts := range map[string]func(*raft.View, raft.ID){
 		"its unit is about to restart it": func(v *raft.View, id raft.ID) { v.Down = []raft.ID{id} },
@@ -118,8 +136,8 @@ func TestMemberThatIsUpAndCountsAsDownIsWaitedForAndNotKicked(t *testing.T) {
 		view := r.Clusters[0].View
 		plan := raft.PlanRestart(raft.Change{Database: ovndb.NB, View: view})
 		require.NotNil(t, plan.Refusal, name)
-		const waits = " -> wait for the next hook of {unit}, or look at its status"
-		assert.Contains(t, briefs(whatIsWrong(r)), "warning LEAVE_BLOCKED ovn-central/2"+waits+" {unit=ovn-central/1}", name)
+		const waits = " -> " + string(finding.AwaitHook)
+		assert.Contains(t, briefs(findingsOf(r)), "warning LEAVE_BLOCKED ovn-central/2"+waits+" {unit=ovn-central/1}", name)
 
 		// Of a unit that is gone no hook ends it; as printed the command is not refused.
 		delete(r.Application.Goal, "ovn-central/1")
@@ -133,7 +151,7 @@ func TestMemberThatIsUpAndCountsAsDownIsWaitedForAndNotKicked(t *testing.T) {
 
 // A unit whose server can't be started any more is mended by one action on itself, as long as
 // it knows which member that was.
-func TestUnitThatCannotStartItsServerIsToRejoinOrToBeKicked(t *testing.T) {
+func TestRejoinCommand(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
 	m := s.Report().Application
@@ -143,7 +161,10 @@ func TestUnitThatCannotStartItsServerIsToRejoinOrToBeKicked(t *testing.T) {
 	assert.Equal(t, "juju run "+m.Unit+" rejoin database=nb i-really-mean-it=true", line(nil))
 
 	m.Published[m.Unit][ovndb.NB] = relation.Identity{Server: "aa01"}
-	assert.Equal(t, "juju run "+m.Others()[0]+" kick nb-identity=aa01 unit-in-model=true i-really-mean-it=true", line(nil), "it does not know which member")
+	assert.Equal(
+		t, "juju run "+m.Others()[0]+" kick nb-identity=aa01 unit-in-model=true i-really-mean-it=true", line(nil),
+		"it does not know which member",
+	)
 
 	running := map[ovndb.Database]observe.ServerState{ovndb.NB: {Database: ovndb.NB, Condition: ovndb.Serving}}
 	assert.Contains(t, line(running), " force=true", "a server that runs")

@@ -35,7 +35,8 @@ func drawScenario(t *rapid.T, outer *testing.T) scenario {
 			kind = "dying"
 		}
 		if n > 0 {
-			kind = rapid.SampledFrom([]string{"active", "active", "dying", "former", "former", "unknown", "none"}).Draw(t, "kind")
+			kinds := []string{"active", "active", "dying", "former", "former", "unknown", "none"}
+			kind = rapid.SampledFrom(kinds).Draw(t, "kind")
 		}
 		switch kind {
 		case "active", "dying":
@@ -66,14 +67,14 @@ func drawScenario(t *rapid.T, outer *testing.T) scenario {
 }
 
 // R4: every command that is printed passes our own rules as printed, under the remedy's condition.
-func TestR4CommandsOfRemediesAreNeverRefused(t *testing.T) {
+func TestR4_printed_commands_are_accepted(t *testing.T) {
 	t.Parallel()
 	const scenarios = 500
 	drawn := rapid.Custom(func(r *rapid.T) scenario { return drawScenario(r, t) })
 	judged := map[string]int{}
 	for seed := range scenarios {
 		s := drawn.Example(seed)
-		for _, f := range whatIsWrong(s.Report()) {
+		for _, f := range findingsOf(s.Report()) {
 			for _, r := range f.Remedies {
 				for _, c := range slices.Concat([]command.Command{r.Command}, r.Then) {
 					if line := s.Application().Version.Render(c); line != "" {
@@ -130,8 +131,9 @@ func poweredOff(t *testing.T, s scenario, line string) scenario {
 			row := &m.Rows[i]
 			p := raft.Peer{ID: observetest.Full(row.Identity)}
 			p.Short = row.Identity
-			ids := k.IDs[d].Text
-			if i > 0 && (ids != "" && strings.HasPrefix(string(p.ID), ids) || k.Target != "" && model.Owner(d, p).Was == k.Target) {
+			id := k.IDs[d].Text
+			named := id != "" && strings.HasPrefix(string(p.ID), id)
+			if i > 0 && (named || k.Target != "" && model.Owner(d, p).Was == k.Target) {
 				row.Down = true
 				if m.Leader == row.Identity {
 					m.Role, m.Leader = raft.Leader, m.Rows[0].Identity
@@ -143,12 +145,12 @@ func poweredOff(t *testing.T, s scenario, line string) scenario {
 }
 
 // 0010 is printed bare; Juju makes 8 of it, which 0008 can be too.
-func TestR4PrintedIDsAreKeptByJuju(t *testing.T) {
+func TestR4_printed_IDs_survive_YAML(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
 	s.NB = s.NB.Down("0010", "0008")
 	n := 0
-	for _, f := range whatIsWrong(s.Report()) {
+	for _, f := range findingsOf(s.Report()) {
 		for _, r := range f.Remedies {
 			if r.Command.Action == "kick" {
 				n++
