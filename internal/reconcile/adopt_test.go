@@ -15,11 +15,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// The version that dpkg unpacked when it was killed is not the one that runs, and the end of the upgrade
-// restarts nothing.
-func TestNorthdOfAnUpgradeThatWasCutOffIsDueWhereItIsAdopted(t *testing.T) {
+// The version that dpkg unpacked when it was killed does not run yet, and the end of the upgrade restarts nothing.
+func TestAdopt_interrupted_upgrade_restarts_northd(t *testing.T) {
 	t.Parallel()
-	query := []string{"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, "ovn-central", "openvswitch-common"}
+	dpkg := func(output string) runtest.Call {
+		const format = `--showformat=${Package} ${db:Status-Status} ${Version}\n`
+		return runtest.Expect("dpkg-query", "--show", format, "ovn-central", "openvswitch-common").Writes(output)
+	}
 	check := runtest.Expect("apt-get", "--quiet", "check")
 	const half, whole = "ovn-central half-configured 25.03\n", "ovn-central installed 25.03\n"
 	for name, c := range map[string]struct {
@@ -27,13 +29,13 @@ func TestNorthdOfAnUpgradeThatWasCutOffIsDueWhereItIsAdopted(t *testing.T) {
 		want  map[ovndb.Service]string
 	}{
 		"dpkg was killed": {
-			[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(half), check, runtest.Expect("dpkg-query", query...).Writes(half)},
+			[]runtest.Call{dpkg(half), check, dpkg(half)},
 			map[ovndb.Service]string{ovndb.Northd: "an upgrade of the packages was cut off"},
 		},
-		"another process was at it": {
-			[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(half), check, runtest.Expect("dpkg-query", query...).Writes(whole)}, map[ovndb.Service]string{},
+		"finished by another process": {
+			[]runtest.Call{dpkg(half), check, dpkg(whole)}, map[ovndb.Service]string{},
 		},
-		"all is installed": {[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(whole)}, map[ovndb.Service]string{}},
+		"installed": {[]runtest.Call{dpkg(whole)}, map[ovndb.Service]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

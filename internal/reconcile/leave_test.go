@@ -40,28 +40,35 @@ func (b bare) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return nil, nil
 }
 
-// A unit that comes after may have the same name, and its application other clusters.
-func TestUnitThatIsRemovedLeavesNoMemory(t *testing.T) {
+// A later unit may have the same name, and its application other clusters.
+func TestRemove_keeps_data_only(t *testing.T) {
 	t.Parallel()
 	for name, bare := range map[string]bare{
 		"no ufw": {&run.Error{ExitCode: -1, Err: exec.ErrNotFound}},
-		// Of a container without the module ip_tables, as ufw 0.36.2 says it.
-		"ufw can't work": {&run.Error{ExitCode: 1, Stderr: "ERROR: problem running iptables: iptables v1.8.9 (legacy): can't initialize iptables table `filter'", Err: errors.New("exit status 1")}},
+		// The error of ufw 0.36.2 in a container without the module ip_tables.
+		"ufw fails": {&run.Error{
+			ExitCode: 1, Err: errors.New("exit status 1"),
+			Stderr: "ERROR: problem running iptables: iptables v1.8.9 (legacy): can't initialize iptables table `filter'",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assertNoMemoryIsLeft(t, bare)
+			checkRemove(t, bare)
 		})
 	}
 }
 
-func assertNoMemoryIsLeft(t *testing.T, runner bare) {
+func checkRemove(t *testing.T, runner bare) {
 	t.Helper()
 	root := t.TempDir()
-	paths := ovndb.Paths{Run: filepath.Join(root, "run", "ovn"), DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
+	paths := ovndb.Paths{
+		Run: filepath.Join(root, "run", "ovn"), DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn"),
+	}
 	machine := &observe.Machine{
-		Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return observetest.Now },
-		Control: ovsctl.Control{Runner: runner, Paths: paths}, Files: ovsctl.Files{Runner: runner, Paths: paths}, Services: systemd.Services{Runner: runner},
+		Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.DiscardHandler),
+		Now:     func() time.Time { return observetest.Now },
+		Control: ovsctl.Control{Runner: runner, Paths: paths}, Files: ovsctl.Files{Runner: runner, Paths: paths},
+		Services: systemd.Services{Runner: runner},
 	}
 	u := &Reconciler{
 		Machine: machine, Observer: &observe.Observer{Machine: machine}, Paths: paths,
@@ -75,9 +82,9 @@ func assertNoMemoryIsLeft(t *testing.T, runner bare) {
 	assert.Equal(t, []string{putAway}, filesIn(t, paths.DB), "all data of a database may be in it (R10)")
 }
 
-// A recovery that was withdrawn leaves the file of its new cluster, which has all data of the old one. A unit that was
-// removed by force runs no hook `remove`: the next one on the machine takes it for no cluster of its own.
-func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
+// A withdrawn recovery leaves the file of its new cluster, which has all data of the old one. A unit that was removed
+// by force runs no hook `remove`, so the next unit on the machine must not take the file for its own.
+func TestAdopt_discards_staged_cluster_of_former_unit(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		hook, from string
@@ -85,12 +92,12 @@ func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
 		claimed    raft.ID
 		kept       bool
 	}{
-		"the first hook":                            {hook: "install", from: "ovn-central/7"},
-		"a machine without a record":                {hook: "install"},
-		"a charm that takes over another's unit":    {hook: "upgrade-charm", from: "ovn-central/7"},
-		"a later hook, of its own":                  {hook: "config-changed", from: "ovn-central/0", known: true, kept: true},
-		"what was killed before it had a record":    {hook: "start"},
-		"what is claimed, where the record is lost": {hook: "start", claimed: observetest.Full("ab01"), kept: true},
+		"install, former unit":           {hook: "install", from: "ovn-central/7"},
+		"install, no record":             {hook: "install"},
+		"upgrade-charm, former unit":     {hook: "upgrade-charm", from: "ovn-central/7"},
+		"later hook, own record":         {hook: "config-changed", from: "ovn-central/0", known: true, kept: true},
+		"killed before its first record": {hook: "start"},
+		"record lost, claimed":           {hook: "start", claimed: observetest.Full("ab01"), kept: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,7 +108,8 @@ func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
 			if tt.from != "" {
 				former := *u.Machine
 				former.Env.Unit = tt.from
-				recorded(t, &Reconciler{Machine: &former, Paths: u.Paths}, kept{Known: true, Asked: operate.Asked{Paused: !tt.known}})
+				k := kept{Known: true, Asked: operate.Asked{Paused: !tt.known}}
+				recorded(t, &Reconciler{Machine: &former, Paths: u.Paths}, k)
 			}
 			putAway := stageFile(t, u.Paths, ovndb.NB, "ab01")
 			r, err := u.loadRecord()
@@ -116,7 +124,7 @@ func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
 	}
 }
 
-// playedUnit is a unit of a scenario, on a machine.
+// playedUnit returns a unit of a scenario, on a machine.
 func playedUnit(s observetest.Scenario, m *observetest.Machine) *Reconciler {
 	o := s.ObserverOn(m)
 	o.Log = slog.New(slog.DiscardHandler)
@@ -124,11 +132,12 @@ func playedUnit(s observetest.Scenario, m *observetest.Machine) *Reconciler {
 	return &Reconciler{Machine: o.Machine, Observer: o, Members: changer, Paths: o.Control.Paths}
 }
 
-// stageFile puts a new cluster beside a database's file, and says what that is called once it was put away.
+// stageFile writes a new cluster beside a database's file. It returns the name that the file gets if it is discarded.
 func stageFile(t *testing.T, paths ovndb.Paths, db ovndb.Database, cluster string) string {
 	t.Helper()
 	path := paths.File(db) + ".new"
-	require.NoError(t, os.WriteFile(path, observetest.FileOf(db, observetest.Full("aa09"), observetest.Full(cluster), nil), 0o600))
+	file := observetest.FileOf(db, observetest.Full("aa09"), observetest.Full(cluster), nil)
+	require.NoError(t, os.WriteFile(path, file, 0o600))
 	return filepath.Base(path) + ".left-" + observetest.Now.UTC().Format("20060102T150405Z")
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
-func TestUnitHasSettledOnlyOnceNothingStandsOpen(t *testing.T) {
+func TestResult_settled(t *testing.T) {
 	t.Parallel()
 	used := func() *plan.Certificate {
 		return &plan.Certificate{Fingerprint: "a", Issuer: "x", Trusts: []string{"x"}}
@@ -28,25 +28,32 @@ func TestUnitHasSettledOnlyOnceNothingStandsOpen(t *testing.T) {
 		change func(*Result)
 		want   bool
 	}{
-		"nothing was asked of the provider": {func(*Result) {}, true},
-		"what was issued is used":           {func(o *Result) { issued(o, func(*plan.Certificate) {}) }, true},
-		"a warning":                         {func(o *Result) { found(o, finding.CertificateExpires) }, true},
+		"no request":     {func(*Result) {}, true},
+		"issued is used": {func(o *Result) { issued(o, func(*plan.Certificate) {}) }, true},
+		"warning":        {func(o *Result) { found(o, finding.CertificateExpires) }, true},
 
-		"a step":                       {func(o *Result) { o.Decision.Step = &plan.Step{} }, false},
-		"a failure":                    {func(o *Result) { o.Failure = errors.New("x") }, false},
-		"no client port":               {func(o *Result) { o.Decision.Ready = false }, false},
-		"blocked":                      {func(o *Result) { found(o, finding.CertificateUnusable) }, false},
-		"waiting":                      {func(o *Result) { found(o, finding.CertificatesAwaited) }, false},
-		"a new one, for its turn":      {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Fingerprint = "b" }) }, false},
-		"one that can't be read":       {func(o *Result) { o.State.Certificates.Issued = &plan.Certificate{Problem: "it can't be read"} }, false},
-		"a new CA":                     {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = []string{"x", "y"} }) }, false},
-		"an old CA, for another unit":  {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = nil }) }, false},
-		"issued, and none on the disk": {func(o *Result) { issued(o, func(*plan.Certificate) {}); o.State.Certificates.Used = nil }, false},
-		"one that lacks an address": {func(o *Result) {
-			o.State.Certificates.Related, o.State.Certificates.Used.Lacks = true, "certificate is for a, this unit is b"
+		"step":                {func(o *Result) { o.Decision.Step = &plan.Step{} }, false},
+		"failure":             {func(o *Result) { o.Failure = errors.New("x") }, false},
+		"client ports closed": {func(o *Result) { o.Decision.Ready = false }, false},
+		"error":               {func(o *Result) { found(o, finding.CertificateUnusable) }, false},
+		"waiting":             {func(o *Result) { found(o, finding.CertificatesAwaited) }, false},
+		"new certificate":     {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Fingerprint = "b" }) }, false},
+		"issued unreadable": {
+			func(o *Result) { o.State.Certificates.Issued = &plan.Certificate{Problem: "unreadable"} }, false,
+		},
+		"new CA": {
+			func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = []string{"x", "y"} }) }, false,
+		},
+		"old CA": {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = nil }) }, false},
+		"issued, none used": {
+			func(o *Result) { issued(o, func(*plan.Certificate) {}); o.State.Certificates.Used = nil }, false,
+		},
+		"address missing": {func(o *Result) {
+			o.State.Certificates.Related, o.State.Certificates.Used.Lacks = true, "a"
 		}, false},
 	} {
-		o := Result{Decision: plan.Decision{Ready: true}, Snapshot: steps.Snapshot{State: plan.State{Certificates: plan.Certificates{Used: used()}}}}
+		o := Result{Decision: plan.Decision{Ready: true}, Snapshot: steps.Snapshot{}}
+		o.State.Certificates.Used = used()
 		tt.change(&o)
 		assert.Equal(t, tt.want, o.settled(), name)
 	}

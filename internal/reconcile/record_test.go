@@ -26,17 +26,19 @@ func recorded(t *testing.T, u *Reconciler, k kept) *record {
 
 // A unit that was removed by force leaves its record on the machine: the next one isn't
 // paused because that one was, and tells Juju of its ports though that one has.
-func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
+func TestRecord_of_other_unit_is_ignored(t *testing.T) {
 	t.Parallel()
 	paths, log := ovndb.Paths{DB: t.TempDir()}, new(bytes.Buffer)
 	unit := func(name string) *Reconciler {
-		return &Reconciler{Machine: &observe.Machine{Env: juju.Env{Unit: name}, Log: slog.New(slog.NewTextHandler(log, nil))}, Paths: paths}
+		return &Reconciler{
+			Machine: &observe.Machine{Env: juju.Env{Unit: name}, Log: slog.New(slog.NewTextHandler(log, nil))}, Paths: paths,
+		}
 	}
 	former, next := unit("ovn-central/1"), unit("ovn-central/5")
 	recorded(t, former, kept{Known: true, Asked: operate.Asked{Paused: true}, Settled: true})
 	r, err := former.loadRecord()
 	require.NoError(t, err)
-	assert.True(t, r.Paused, "its own it goes by")
+	assert.True(t, r.Paused, "its own record")
 	assert.Empty(t, log.String())
 
 	r, err = next.loadRecord()
@@ -44,7 +46,7 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 	assert.Equal(t, kept{}, r.kept)
 	assert.Contains(t, log.String(), "ignoring the record of another unit that was on this machine before")
 
-	// What it then records is its own.
+	// Its own record replaces that.
 	recorded(t, next, kept{Known: true})
 	r, err = next.loadRecord()
 	require.NoError(t, err)
@@ -53,7 +55,7 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 }
 
 // The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.
-func TestRecordOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
+func TestRecord_of_other_model_is_ignored(t *testing.T) {
 	t.Parallel()
 	paths := ovndb.Paths{DB: t.TempDir()}
 	unit := func(model string) *Reconciler {
