@@ -26,10 +26,22 @@ func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 		conditions map[ovndb.Database]ovndb.Condition
 		told       []ovndb.Database
 	}{
-		"both are old":          {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}}, both, ovndb.Databases()},
-		"one was restarted":     {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "2.17.9"}}, both, []ovndb.Database{ovndb.SB}},
-		"neither is old":        {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "3.3.0"}}, both, nil},
-		"one is down":           {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}}, map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Down}, []ovndb.Database{ovndb.NB}},
+		"both are old": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
+			both, ovndb.Databases(),
+		},
+		"one was restarted": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
+			both, []ovndb.Database{ovndb.SB},
+		},
+		"neither is old": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "3.3.0"}},
+			both, nil,
+		},
+		"one is down": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
+			map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Down}, []ovndb.Database{ovndb.NB},
+		},
 		"their age isn't known": {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "22.03.0-1"}}, both, nil},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -40,7 +52,12 @@ func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 				require.NoError(t, os.WriteFile(paths.Control(db), nil, 0o600))
 			}
 			for _, db := range c.told {
-				calls = append(calls, runtest.Expect("ovs-appctl", "-T", "6", "-t", paths.Control(db), "ovsdb-server/memory-trim-on-compaction", "on").Fails(2, "\"ovsdb-server/memory-trim-on-compaction\" is not a valid command\n"))
+				calls = append(
+					calls,
+					runtest.Expect(
+						"ovs-appctl", "-T", "6", "-t", paths.Control(db), "ovsdb-server/memory-trim-on-compaction", "on",
+					).Fails(2, "\"ovsdb-server/memory-trim-on-compaction\" is not a valid command\n"),
+				)
 			}
 			u := unit(t, &observe.Machine{Control: ovsctl.Control{Runner: runtest.New(t, calls...), Paths: paths}})
 			for service, version := range c.runs {
@@ -55,13 +72,18 @@ func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 	}
 }
 
-// Packages that are gone say nothing of servers that run on.
+// Servers may run on although their packages are gone.
 func TestPublishDamage_unobserved_stays_published(t *testing.T) {
 	t.Parallel()
 	log := new(bytes.Buffer)
 	u := unit(t, &observe.Machine{Log: slog.New(slog.NewTextHandler(log, nil))})
-	l := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Server: "a", State: raft.ClusterMember, Leader: "a"}}
-	o := Snapshot{Report: observe.Report{Clusters: []observe.Cluster{{ServerState: l, View: raft.View{Lost: []raft.ID{"a"}}}}}}
+	l := observe.ServerState{
+		Database: ovndb.NB, Condition: ovndb.Serving,
+		Status: raft.Status{Server: "a", State: raft.ClusterMember, Leader: "a"},
+	}
+	o := Snapshot{
+		Report: observe.Report{Clusters: []observe.Cluster{{ServerState: l, View: raft.View{Lost: []raft.ID{"a"}}}}},
+	}
 	o.Servers = map[ovndb.Database]observe.ServerState{ovndb.NB: l}
 	u.PublishDamage(t.Context(), o) // Members is nil
 	assert.Empty(t, log.String())

@@ -41,7 +41,10 @@ func (n *northd) Run(_ context.Context, c run.Command) ([]byte, error) {
 	case c.Name == "systemctl" && c.Args[0] == "show":
 		var all []string
 		for _, service := range ovndb.AllServices() {
-			all = append(all, "Id="+string(service)+".service\nLoadState=masked\nActiveState=active\nUnitFileState="+n.masked+"\nMainPID=1\n")
+			all = append(
+				all,
+				"Id="+string(service)+".service\nLoadState=masked\nActiveState=active\nUnitFileState="+n.masked+"\nMainPID=1\n",
+			)
 		}
 		return []byte(strings.Join(all, "\n")), nil
 	case c.Name == "systemctl":
@@ -78,8 +81,7 @@ func northdIsNotLeftDown(t *testing.T) {
 	}
 }
 
-// S5: a server that the start guard refuses would not be there after 30 seconds, either. Only what this start has noted
-// counts.
+// S5: a wait for a server that the start guard refuses would be useless.
 func TestAwaitMember_refused_by_the_start_guard(t *testing.T) {
 	t.Parallel()
 	u := unit(t, new(observe.Machine))
@@ -87,19 +89,21 @@ func TestAwaitMember_refused_by_the_start_guard(t *testing.T) {
 	assert.ErrorContains(t, u.awaitMember(t.Context(), ovndb.NB, time.Hour), "given up")
 }
 
-// A machine was so slow that systemctl did not return in time: the server runs all the same.
+// On a slow machine systemctl may time out although the server starts.
 func TestStart_service_that_is_slow_to_start(t *testing.T) {
 	t.Parallel()
 	slow := []runtest.Call{
 		runtest.Expect("systemctl", "unmask", "ovn-ovsdb-server-nb"),
 		runtest.Expect("systemctl", "unmask", "--runtime", "ovn-ovsdb-server-nb"),
-		runtest.Expect("systemctl", "start", "ovn-ovsdb-server-nb").Fails(1, "Job for ovn-ovsdb-server-nb.service timed out.\n"),
+		runtest.Expect("systemctl", "start", "ovn-ovsdb-server-nb").Fails(
+			1, "Job for ovn-ovsdb-server-nb.service timed out.\n",
+		),
 	}
 	for title, c := range map[string]struct {
 		ran, want map[ovndb.Service]ovndb.Version
 	}{
-		"it never ran": {nil, map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "25.03", OVS: "3.5"}}},
-		"it ran an older one, which may be the one that failed": {
+		"never ran": {nil, map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "25.03", OVS: "3.5"}}},
+		"ran an older version": {
 			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "23.03", OVS: "3.1"}},
 			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "23.03", OVS: "3.1"}},
 		},
@@ -142,22 +146,26 @@ func unit(t *testing.T, m *observe.Machine) *Unit {
 	state, err := unitstate.Open(filepath.Join(dir, "state.json"), m.Log)
 	require.NoError(t, err)
 	return &Unit{
-		Machine: m, Paths: ovndb.Paths{Run: dir, DB: dir, Etc: dir}, Packages: &apt.Manager{Packages: apt.Packages{Runner: dpkg{}}},
-		Restarts: &restarts.Manager{Refusals: apt.Policy{App: "ovn-central", Paths: ovndb.Paths{DB: dir}}, State: state, Log: m.Log},
-		Save:     func() error { return nil },
+		Machine: m, Paths: ovndb.Paths{Run: dir, DB: dir, Etc: dir},
+		Packages: &apt.Manager{Packages: apt.Packages{Runner: dpkg{}}},
+		Restarts: &restarts.Manager{
+			Refusals: apt.Policy{App: "ovn-central", Paths: ovndb.Paths{DB: dir}}, State: state, Log: m.Log,
+		},
+		Save: func() error { return nil },
 	}
 }
 
-// A member looks again once it leads, and once a term: then it is the one that converts.
+// A member compares again when it becomes the leader, once in each term: the leader converts.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	asked, needed := 0, false
 	u := unit(t, new(observe.Machine))
 	hook := func() *Schemas {
-		return &Schemas{State: u.Restarts.State, Log: u.Log, NeedsConversion: func(context.Context, ovndb.Database) (bool, error) {
+		needs := func(context.Context, ovndb.Database) (bool, error) {
 			asked++
 			return needed, nil
-		}}
+		}
+		return &Schemas{State: u.Restarts.State, Log: u.Log, NeedsConversion: needs}
 	}
 	installed := ovndb.Version{OVN: "25.03"}
 	look := func(m *Schemas, term uint64, thorough, asks bool) plan.Drift {
@@ -170,8 +178,8 @@ func TestSchemas(t *testing.T) {
 	assert.Equal(t, plan.InSync, look(hook(), 0, false, true))
 	assert.Equal(t, plan.InSync, look(hook(), 0, true, false), "only newer packages bring a newer schema")
 	m := hook()
-	assert.Equal(t, plan.InSync, look(m, 3, false, true), "it leads now")
-	assert.Equal(t, plan.InSync, look(m, 3, true, false), "it was asked in this hook")
+	assert.Equal(t, plan.InSync, look(m, 3, false, true), "leads now")
+	assert.Equal(t, plan.InSync, look(m, 3, true, false), "asked in this hook")
 	assert.Equal(t, plan.InSync, look(hook(), 3, false, false))
 	assert.Equal(t, plan.InSync, look(hook(), 3, true, true))
 	needed, installed = true, ovndb.Version{OVN: "25.09"}
@@ -182,7 +190,7 @@ func TestSchemas(t *testing.T) {
 	assert.Equal(t, plan.InSync, look(m, 3, false, true))
 }
 
-// Members keep the address in their files, and services that run are to be restarted before the file is changed.
+// Members keep the address in their files. The restart of running services is recorded before the file changes.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	u := unit(t, new(observe.Machine))
