@@ -82,8 +82,9 @@ func manager(t *testing.T, p *provider) *Manager {
 		p.data = map[string]map[string]string{}
 	}
 	return &Manager{
-		Juju: p, Dialer: new(dialer), Env: juju.Env{Unit: "ovn-central/0", App: "ovn-central"}, Paths: ovndb.Paths{Etc: filepath.Join(dir, "ovn")},
-		Now: time.Now, State: state, Log: log,
+		Juju: p, Dialer: new(dialer), Env: juju.Env{Unit: "ovn-central/0", App: "ovn-central"},
+		Paths: ovndb.Paths{Etc: filepath.Join(dir, "ovn")},
+		Now:   time.Now, State: state, Log: log,
 	}
 }
 
@@ -97,7 +98,9 @@ func addresses(texts ...string) (all []netip.Addr) {
 // issue returns an answer of the CA for ovn-central/0, valid in the hour around now.
 func issue(ca *vault.CA, from, to time.Duration, names ...string) map[string]string {
 	certificate, key := ca.Issue("ovn-central-0", names, time.Now().Add(from), time.Now().Add(to))
-	return map[string]string{"ovn-central_0.server.cert": certificate, "ovn-central_0.server.key": key, "ca": ca.PEM(), "chain": ca.ChainPEM()}
+	return map[string]string{
+		"ovn-central_0.server.cert": certificate, "ovn-central_0.server.key": key, "ca": ca.PEM(), "chain": ca.ChainPEM(),
+	}
 }
 
 // The Python charm has asked for one address of each binding, and with a refresh no certificate is to
@@ -109,10 +112,15 @@ func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 		asked, all, primary []string
 		kept                bool
 	}{
-		"one_address":         {[]string{"10.0.0.1"}, []string{"10.0.0.1"}, []string{"10.0.0.1"}, true},
-		"two_families":        {[]string{"10.0.0.1"}, []string{"10.0.0.1", "fd42::1"}, []string{"10.0.0.1"}, true},
-		"two_spaces":          {[]string{"10.0.0.1", "10.9.0.1"}, []string{"10.0.0.1", "10.0.0.9", "10.9.0.1"}, []string{"10.0.0.1", "10.9.0.1"}, true},
-		"another_space":       {[]string{"10.0.0.1"}, []string{"10.0.0.1", "10.9.0.1"}, []string{"10.0.0.1", "10.9.0.1"}, false},
+		"one_address":  {[]string{"10.0.0.1"}, []string{"10.0.0.1"}, []string{"10.0.0.1"}, true},
+		"two_families": {[]string{"10.0.0.1"}, []string{"10.0.0.1", "fd42::1"}, []string{"10.0.0.1"}, true},
+		"two_spaces": {
+			[]string{"10.0.0.1", "10.9.0.1"}, []string{"10.0.0.1", "10.0.0.9", "10.9.0.1"}, []string{"10.0.0.1", "10.9.0.1"},
+			true,
+		},
+		"another_space": {
+			[]string{"10.0.0.1"}, []string{"10.0.0.1", "10.9.0.1"}, []string{"10.0.0.1", "10.9.0.1"}, false,
+		},
 		"the_address_changed": {[]string{"10.0.0.8"}, []string{"10.0.0.1"}, []string{"10.0.0.1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,11 +132,18 @@ func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 				"ovn-central/0": {"unit_name": "ovn-central_0", "common_name": "machine-0", "sans": string(sans)},
 			}}
 			m := manager(t, p)
-			issued := relation.Issued{Key: answer["ovn-central_0.server.key"], Certificate: answer["ovn-central_0.server.cert"], CA: answer["ca"]}
+			issued := relation.Issued{
+				Key: answer["ovn-central_0.server.key"], Certificate: answer["ovn-central_0.server.cert"], CA: answer["ca"],
+			}
 			m.Paths.Etc = t.TempDir()
 			_, err = m.credentials().Write(credentialsOf(issued))
 			require.NoError(t, err)
-			require.NoError(t, m.Observe(t.Context(), Snapshot{Thorough: true, Addresses: addresses(tt.all...), Primary: addresses(tt.primary...)}))
+			require.NoError(
+				t,
+				m.Observe(
+					t.Context(), Snapshot{Thorough: true, Addresses: addresses(tt.all...), Primary: addresses(tt.primary...)},
+				),
+			)
 			c := m.Compare()
 			assert.True(t, c.Related)
 			assert.Equal(t, "vault/0", c.Provider)
@@ -229,8 +244,12 @@ func TestObserve_newest_usable_answer_counts(t *testing.T) {
 		return answer
 	}
 	const mine = "10.0.0.1"
-	expired, old, young := at(-2*time.Hour, -time.Hour, mine), at(-2*time.Hour, time.Hour, mine), at(-time.Hour, time.Hour, mine)
-	chainless, keyless := without(at(-time.Minute, time.Hour, mine), "chain"), without(at(-time.Minute, time.Hour, mine), "ovn-central_0.server.key")
+	expired, old, young := at(
+		-2*time.Hour, -time.Hour, mine,
+	), at(-2*time.Hour, time.Hour, mine), at(-time.Hour, time.Hour, mine)
+	chainless, keyless := without(at(-time.Minute, time.Hour, mine), "chain"), without(
+		at(-time.Minute, time.Hour, mine), "ovn-central_0.server.key",
+	)
 	elsewhere := at(-time.Minute, time.Hour, "10.0.0.9")
 	alien := at(-time.Minute, time.Hour, mine)
 	alien["ca"] = other.PEM()
