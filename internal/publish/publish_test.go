@@ -73,7 +73,9 @@ func manager(t *testing.T) (*Manager, *tools) {
 // serving is a unit whose servers are members, in a thorough hook.
 func serving(t *testing.T) Snapshot {
 	t.Helper()
-	s := Snapshot{Ready: true, Thorough: true, Address: netip.MustParseAddr("10.0.0.1"), Hostname: "m", Clients: []string{"ovsdb:3"}}
+	s := Snapshot{
+		Ready: true, Thorough: true, Address: netip.MustParseAddr("10.0.0.1"), Hostname: "m", Clients: []string{"ovsdb:3"},
+	}
 	s.Application = observetest.Three(t).Application()
 	s.Application.Relations = []string{"ovsdb-peer:0"}
 	s.State.Packages = plan.Packages{Installed: true, Version: ovndb.Version{OVN: "25.03.1-1", OVS: "3.5"}}
@@ -123,11 +125,15 @@ func TestEnsure_leader(t *testing.T) {
 	m, juju := manager(t)
 	s := serving(t)
 	s.JujuLeader, s.Migrated = true, true
-	s.Clusters = relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: observetest.Full("ab01"), ovndb.SB: observetest.Full("ab02")}}
+	s.Clusters = relation.Clusters{
+		IDs: map[ovndb.Database]raft.ID{ovndb.NB: observetest.Full("ab01"), ovndb.SB: observetest.Full("ab02")},
+	}
 	juju.fails = "relation-set --app ovsdb-peer:0"
 	_, err := m.Ensure(t.Context(), s)
 	require.NoError(t, err, "another unit may have become the leader")
-	assert.Subset(t, slices.Collect(maps.Keys(juju.data["app ovsdb-peer:0"])), slices.Collect(maps.Keys(s.Clusters.Settings())))
+	assert.Subset(
+		t, slices.Collect(maps.Keys(juju.data["app ovsdb-peer:0"])), slices.Collect(maps.Keys(s.Clusters.Settings())),
+	)
 }
 
 // A unit that finds none active asks, and one that is asked publishes how its own is, and that it was asked.
@@ -135,14 +141,19 @@ func TestUnit_northd(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1764000000, 0).UTC()
 	s := serving(t)
-	s.Application.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{NorthdAsked: at}}, "ovn-central/2": {}, "ovn-central/9": {State: relation.UnitState{NorthdAsked: at}}}
+	s.Application.Peers = map[string]observe.Peer{
+		"ovn-central/1": {State: relation.UnitState{NorthdAsked: at}}, "ovn-central/2": {},
+		"ovn-central/9": {State: relation.UnitState{NorthdAsked: at}},
+	}
 	s.State.Northd, s.State.Northds = ovndb.NorthdActive, plan.Northd{Found: plan.NorthdActive}
 	d := s.unit(nil)
 	assert.Equal(t, "active", d.Northd)
 	assert.True(t, d.NorthdAsked.IsZero())
 	assert.Equal(t, map[string]time.Time{"ovn-central/1": at}, d.NorthdHeard)
 
-	s.State.Northd, s.State.Northds = ovndb.NorthdStandby, plan.Northd{Found: plan.NorthdNone, Since: at, Asked: at.Add(time.Minute)}
+	s.State.Northd, s.State.Northds = ovndb.NorthdStandby, plan.Northd{
+		Found: plan.NorthdNone, Since: at, Asked: at.Add(time.Minute),
+	}
 	assert.Equal(t, at.Add(time.Minute), s.unit(nil).NorthdAsked)
 }
 
@@ -171,7 +182,9 @@ func TestIdentities(t *testing.T) {
 			t.Parallel()
 			var s Snapshot
 			s.Own = relation.Identities{ovndb.NB: id(c.cluster)}
-			s.Servers = map[ovndb.Database]observe.ServerState{ovndb.NB: {Condition: c.condition, Status: raft.Status{State: c.state}}}
+			s.Servers = map[ovndb.Database]observe.ServerState{
+				ovndb.NB: {Condition: c.condition, Status: raft.Status{State: c.state}},
+			}
 			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: c.application}
 			s.State.Packages.Adopted = c.adopted
 			assert.Equal(t, c.want, s.identities()[ovndb.NB])
