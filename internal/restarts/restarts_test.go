@@ -62,14 +62,18 @@ func TestPlanned_restart_by_others(t *testing.T) {
 		hooks []plan.ServiceState
 		due   bool
 	}{
-		"it_runs_as_before":                       {seen: "a", hooks: []plan.ServiceState{outdated("a"), outdated("a")}, due: true},
-		"it_was_started_again":                    {seen: "a", hooks: []plan.ServiceState{runs("b")}},
-		"it_was_started_again_and_seen_before":    {hooks: []plan.ServiceState{outdated("a"), runs("b")}},
-		"it_was_started_before_the_upgrade":       {seen: "a", hooks: []plan.ServiceState{outdated("b")}, due: true},
-		"it_was_started_before_and_after":         {seen: "a", hooks: []plan.ServiceState{outdated("b"), runs("c")}},
-		"it_was_never_seen":                       {hooks: []plan.ServiceState{runs("b")}, due: true},
-		"systemd_does_not_say":                    {seen: "a", hooks: []plan.ServiceState{runs("")}, due: true},
-		"it_is_down":                              {seen: "a", hooks: []plan.ServiceState{{Invocation: "b", Installed: true}}, due: true},
+		"it_runs_as_before": {
+			seen: "a", hooks: []plan.ServiceState{outdated("a"), outdated("a")}, due: true,
+		},
+		"it_was_started_again":                 {seen: "a", hooks: []plan.ServiceState{runs("b")}},
+		"it_was_started_again_and_seen_before": {hooks: []plan.ServiceState{outdated("a"), runs("b")}},
+		"it_was_started_before_the_upgrade":    {seen: "a", hooks: []plan.ServiceState{outdated("b")}, due: true},
+		"it_was_started_before_and_after":      {seen: "a", hooks: []plan.ServiceState{outdated("b"), runs("c")}},
+		"it_was_never_seen":                    {hooks: []plan.ServiceState{runs("b")}, due: true},
+		"systemd_does_not_say":                 {seen: "a", hooks: []plan.ServiceState{runs("")}, due: true},
+		"it_is_down": {
+			seen: "a", hooks: []plan.ServiceState{{Invocation: "b", Installed: true}}, due: true,
+		},
 		"it_was_down_and_is_started":              {seen: "a", hooks: []plan.ServiceState{{Invocation: "a"}, runs("b")}},
 		"the_restart_was_noted_perhaps_after_it":  {seen: "a", noted: true, hooks: []plan.ServiceState{runs("b")}, due: true},
 		"it_was_started_after_the_note_was_seen":  {seen: "a", noted: true, hooks: []plan.ServiceState{runs("b"), runs("c")}},
@@ -95,7 +99,10 @@ func TestPlanned_restart_by_others(t *testing.T) {
 					assert.Equal(t, tt.due, planned[nb] != "", name)
 				}
 				m.Seen(services, installed)
-				assert.Equal(t, planned[nb], m.Planned(t.Context(), installed, services, false)[nb], "%s: what a plan leaves out is noted", name)
+				assert.Equal(
+					t, planned[nb], m.Planned(t.Context(), installed, services, false)[nb], "%s: what a plan leaves out is noted",
+					name,
+				)
 			}
 			assert.Equal(t, tt.due, pending(t, m, installed)[nb] != "", name)
 			runs, _ := m.Runs(nb)
@@ -114,7 +121,10 @@ func TestKeepRefused(t *testing.T) {
 		Invocations: map[ovndb.Service]string{ovndb.Northd: "a", nb: "c"},
 	}, notes)
 	started := map[ovndb.Service]plan.ServiceState{ovndb.Northd: {Active: true, Invocation: "b", Installed: true}}
-	assert.Equal(t, "Package update", m.Planned(t.Context(), installed, started, false)[ovndb.Northd], "the plan of an action, which keeps nothing")
+	assert.Equal(
+		t, "Package update", m.Planned(t.Context(), installed, started, false)[ovndb.Northd],
+		"the plan of an action, which keeps nothing",
+	)
 	assert.Empty(t, m.Planned(t.Context(), installed, started, true), "ovn-northd is held")
 
 	log := new(bytes.Buffer)
@@ -134,7 +144,10 @@ func TestKeepRefused_umbrella_is_all_services(t *testing.T) {
 	t.Parallel()
 	m := manager(t, kept{}, refused{"1f0e": ovndb.Umbrella})
 	m.KeepRefused(t.Context(), func() error { return nil })
-	assert.Equal(t, map[ovndb.Service]string{ovndb.Northd: "Package update", nb: "Package update", sb: "Package update"}, pending(t, m, ovndb.Version{}))
+	assert.Equal(
+		t, map[ovndb.Service]string{ovndb.Northd: "Package update", nb: "Package update", sb: "Package update"},
+		pending(t, m, ovndb.Version{}),
+	)
 }
 
 func TestRunning(t *testing.T) {
@@ -177,6 +190,9 @@ func TestComplete(t *testing.T) {
 	installed := ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}
 	assert.Empty(t, pending(t, m, installed))
 	m.Complete(t.Context(), installed)
-	assert.Equal(t, map[ovndb.Service]ovndb.Version{ovndb.Northd: installed, nb: {OVN: "23.03.1-1", OVS: "3.0.1"}, sb: adopted}, m.get().Running)
+	assert.Equal(
+		t, map[ovndb.Service]ovndb.Version{ovndb.Northd: installed, nb: {OVN: "23.03.1-1", OVS: "3.0.1"}, sb: adopted},
+		m.get().Running,
+	)
 	assert.Equal(t, map[ovndb.Service]string{nb: "upgrade of openvswitch from 3.0.1 to 3.1.0-2"}, pending(t, m, installed))
 }
