@@ -29,7 +29,9 @@ func TestManager(t *testing.T) {
 	m := Manager{Paths: p, Systemd: systemd, Log: slog.New(slog.DiscardHandler)}
 	peer := netip.MustParseAddr("10.0.0.2")
 	ensure := func() {
-		_, err := m.Ensure(t.Context(), Snapshot{Own: "10.0.0.1", Peers: []netip.Addr{peer, netip.MustParseAddr("10.0.0.1"), peer}})
+		_, err := m.Ensure(
+			t.Context(), Snapshot{Own: "10.0.0.1", Peers: []netip.Addr{peer, netip.MustParseAddr("10.0.0.1"), peer}},
+		)
 		require.NoError(t, err)
 	}
 	ensure()

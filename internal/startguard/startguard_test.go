@@ -17,7 +17,7 @@ import (
 )
 
 // A refusal is recorded until the next start, even if OVN's directory is missing.
-func TestRefusalIsNotedUntilTheNextStart(t *testing.T) {
+func TestStart_refusal_is_kept_until_next_start(t *testing.T) {
 	dir := t.TempDir()
 	p := ovndb.Paths{Run: filepath.Join(dir, "run"), Etc: filepath.Join(dir, "etc")}
 	refused := observe.Refusal{Cluster: "dd000000-0000-4000-8000-000000000000", Reason: "given up"}
@@ -36,7 +36,7 @@ func TestRefusalIsNotedUntilTheNextStart(t *testing.T) {
 }
 
 // What the guard of the other server has learned counts, even if no unit answers this one.
-func TestGuardsOfOneMachineShareWhatTheyLearn(t *testing.T) {
+func TestCheck_uses_answers_of_other_guard(t *testing.T) {
 	const (
 		nb   raft.ID = "a1000000-0000-4000-8000-000000000000"
 		next raft.ID = "a2000000-0000-4000-8000-000000000000"
@@ -45,8 +45,11 @@ func TestGuardsOfOneMachineShareWhatTheyLearn(t *testing.T) {
 	dir := t.TempDir()
 	p := ovndb.Paths{Run: dir, DB: dir, Etc: dir}
 	require.NoError(t, os.WriteFile(p.StartGuard(), []byte(`{"peers": []}`), 0o600))
-	head := fmt.Sprintf(`{"cluster_id":%q,"server_id":%q,"name":%q,"local_address":"ssl:10.0.0.1:6643","servers":{}}`, nb, sb, ovndb.NB) + "\n"
-	file := fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(head), sha1.Sum([]byte(head)), head) //nolint:gosec // the checksum of its format
+	head := fmt.Sprintf(
+		`{"cluster_id":%q,"server_id":%q,"name":%q,"local_address":"ssl:10.0.0.1:6643","servers":{}}`, nb, sb, ovndb.NB,
+	) + "\n"
+	// nolint:gosec // the checksum of its format
+	file := fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(head), sha1.Sum([]byte(head)), head)
 	require.NoError(t, os.WriteFile(p.File(ovndb.NB), []byte(file), 0o600))
 	guard := Guard{Paths: p}
 	about := func(d ovndb.Database, present raft.ID) map[ovndb.Database][]recovery.Answer {
