@@ -49,7 +49,9 @@ func manager(t *testing.T) (*Manager, *services) {
 	require.NoError(t, err)
 	p := ovndb.Paths{DB: filepath.Join(dir, "lib", "ovn"), Etc: filepath.Join(dir, "etc", "ovn"), Run: dir}
 	require.NoError(t, os.MkdirAll(p.Etc, 0o755))
-	for _, path := range []string{p.Credentials().Key, p.Credentials().Certificate, p.Credentials().CA, filepath.Join(dir, "program")} {
+	for _, path := range []string{
+		p.Credentials().Key, p.Credentials().Certificate, p.Credentials().CA, filepath.Join(dir, "program"),
+	} {
 		require.NoError(t, os.WriteFile(path, []byte("text"), 0o600))
 	}
 	return &Manager{Program: filepath.Join(dir, "program"), Paths: p, Services: systemd, State: state, Log: log}, systemd
@@ -58,7 +60,9 @@ func manager(t *testing.T) (*Manager, *services) {
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	options := func(ttl time.Duration) *Options {
-		return &Options{Unit: "ovn-central/0", Mode: string(config.On), TTL: ttl, Port: 16400, Address: netip.MustParseAddr("10.0.0.1")}
+		return &Options{
+			Unit: "ovn-central/0", Mode: string(config.On), TTL: ttl, Port: 16400, Address: netip.MustParseAddr("10.0.0.1"),
+		}
 	}
 	ready := Snapshot{Ready: true, Options: options(config.MinTTL)}
 	ensure := func(t *testing.T, m *Manager, s Snapshot) []finding.Finding {
