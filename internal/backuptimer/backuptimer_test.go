@@ -41,7 +41,9 @@ func TestEnsure(t *testing.T) {
 		dir, log, programs := t.TempDir(), slog.New(slog.DiscardHandler), new(systemctl)
 		state, err := unitstate.Open(filepath.Join(dir, "state.json"), log)
 		require.NoError(t, err)
-		p := ovndb.Paths{DB: filepath.Join(dir, "lib", "ovn"), Etc: filepath.Join(dir, "etc", "ovn"), Backups: filepath.Join(dir, "backups")}
+		p := ovndb.Paths{
+			DB: filepath.Join(dir, "lib", "ovn"), Etc: filepath.Join(dir, "etc", "ovn"), Backups: filepath.Join(dir, "backups"),
+		}
 		for _, path := range []string{p.AgentProgram(), p.BackupUnit()} {
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		}
