@@ -28,8 +28,10 @@ func full(e finding.Entry) finding.Finding {
 		s = finding.Subject{Databases: []ovndb.Database{ovndb.NB}}
 	}
 	return finding.New(e.Code, s, finding.Args{
-		Unit: "ovn-central/1", Units: []string{"ovn-central/2", "ovn-central/3"}, Cluster: "aaaa", Other: "bbbb", Path: "/var/x.db", Service: "x.service",
-		Address: "10.0.0.1", Version: "3.3", Value: "value", Count: 2, Total: 3, Duration: 4 * time.Second, Time: time.Unix(0, 0),
+		Unit: "ovn-central/1", Units: []string{"ovn-central/2", "ovn-central/3"}, Cluster: "aaaa", Other: "bbbb",
+		Path: "/var/x.db", Service: "x.service",
+		Address: "10.0.0.1", Version: "3.3", Value: "value", Count: 2, Total: 3, Duration: 4 * time.Second,
+		Time: time.Unix(0, 0),
 	})
 }
 
@@ -116,7 +118,7 @@ func asserts(path string) bool {
 
 // A code, a condition or a deed that no other package uses describes nothing that an operator can meet. A code that no
 // test asserts may be wrong unnoticed.
-func TestEveryNameIsUsedAndEveryCodeIsAsserted(t *testing.T) {
+func TestCatalogue_names_used_and_codes_asserted(t *testing.T) {
 	t.Parallel()
 	asserted := words(t, asserts, "..", "../../tests")
 	used := words(t, func(path string) bool {
@@ -156,11 +158,12 @@ func TestEveryNameIsUsedAndEveryCodeIsAsserted(t *testing.T) {
 
 func TestSort(t *testing.T) {
 	t.Parallel()
-	nb, sb := finding.Of(finding.NoQuorum, ovndb.NB, finding.Args{}), finding.Of(finding.NoQuorum, ovndb.SB, finding.Args{})
+	none := finding.Args{}
+	nb, sb := finding.Of(finding.NoQuorum, ovndb.NB, none), finding.Of(finding.NoQuorum, ovndb.SB, none)
 	other := finding.Of(finding.NoQuorum, ovndb.SB, finding.Args{Detail: "1 of 3"})
 	one := finding.Of(finding.NoQuorum, ovndb.NB, finding.Args{Detail: "1 of 5"})
-	paused, down := finding.New(finding.Paused, finding.Subject{}, finding.Args{}), finding.Of(finding.MemberDown, ovndb.NB, finding.Args{})
-	stale := finding.Of(finding.StaleMember, ovndb.NB, finding.Args{})
+	paused, down := finding.New(finding.Paused, finding.Subject{}, none), finding.Of(finding.MemberDown, ovndb.NB, none)
+	stale, worse := finding.Of(finding.StaleMember, ovndb.NB, none), down.As(finding.Error)
 
 	both := nb
 	both.Subject.Databases = ovndb.Databases()
@@ -172,20 +175,21 @@ func TestSort(t *testing.T) {
 	assert.Equal(t, []string{"nb: 1 of 5", "sb: 1 of 3"}, merged[0].Details())
 	assert.Equal(t, "nb, sb: no quorum (nb: 1 of 5; sb: 1 of 3)", merged[0].Message())
 	assert.Equal(t, merged, finding.Sort(merged))
-	assert.Equal(t, []finding.Finding{down.As(finding.Error), paused}, finding.Sort([]finding.Finding{paused, down.As(finding.Error)}))
+	assert.Equal(t, []finding.Finding{worse, paused}, finding.Sort([]finding.Finding{paused, worse}))
 	assert.Equal(t, finding.Error, finding.Worst([]finding.Finding{paused, nb}))
 	assert.Equal(t, finding.Info, finding.Worst(nil))
 	assert.True(t, finding.Has([]finding.Finding{nb}, finding.NoQuorum))
 	assert.False(t, finding.Has([]finding.Finding{nb}, finding.Paused))
 }
 
-func TestLineNamesTheDatabases(t *testing.T) {
+func TestLine(t *testing.T) {
 	t.Parallel()
 	line := func(name string, dbs ...ovndb.Database) string {
 		return finding.New(finding.MemberDown, finding.Subject{Databases: dbs, Name: name}, finding.Args{}).Line()
 	}
 	assert.Equal(t, "nb: u/1 is down", line("u/1", ovndb.NB))
 	assert.Equal(t, "u/1 is down", line("u/1", ovndb.NB, ovndb.SB))
-	assert.Equal(t, "nb, sb: no quorum", finding.New(finding.NoQuorum, finding.Subject{Databases: ovndb.Databases()}, finding.Args{}).Line())
+	both := finding.Subject{Databases: ovndb.Databases()}
+	assert.Equal(t, "nb, sb: no quorum", finding.New(finding.NoQuorum, both, finding.Args{}).Line())
 	assert.Equal(t, "nb sb u/1", finding.Subject{Databases: ovndb.Databases(), Name: "u/1"}.String())
 }
