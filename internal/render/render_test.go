@@ -18,7 +18,9 @@ type document struct {
 }
 
 // Identities are texts, whatever number they look like.
-var example = document{Name: "a <b> & c", Map: map[string]any{"z": []string{"0017", "13e4", "0b01", "true", "3974"}, "a": "x: y"}}
+var example = document{
+	Name: "a <b> & c", Map: map[string]any{"z": []string{"0017", "13e4", "0b01", "true", "3974"}, "a": "x: y"},
+}
 
 func TestYAML(t *testing.T) {
 	text, err := render.YAML(example)
