@@ -33,7 +33,8 @@ func reported(t *testing.T, change func(*observetest.Scenario)) observe.Report {
 	change(&s)
 	r := s.Report()
 	r.Application.Peers = map[string]observe.Peer{
-		"ovn-central/1": {State: relation.UnitState{Hostname: "m1", Northd: "standby"}}, "ovn-central/2": {State: relation.UnitState{Hostname: "m2", Northd: "standby"}},
+		"ovn-central/1": {State: relation.UnitState{Hostname: "m1", Northd: "standby"}},
+		"ovn-central/2": {State: relation.UnitState{Hostname: "m2", Northd: "standby"}},
 	}
 	return r
 }
@@ -41,7 +42,7 @@ func reported(t *testing.T, change func(*observetest.Scenario)) observe.Report {
 func healthy(*observetest.Scenario) {}
 
 // What a person sees, in one file for each situation.
-func TestWhatAPersonSees(t *testing.T) {
+func TestPresent_golden(t *testing.T) {
 	t.Parallel()
 	up := observetest.Up
 	unit := func(code finding.Code, args finding.Args, remedies ...finding.Remedy) finding.Finding {
@@ -65,22 +66,35 @@ func TestWhatAPersonSees(t *testing.T) {
 			s.Goal["ovn-central/1"] = "dying"
 			s.NB, s.SB = up("aa00", "aa01").Down("aa02"), up("bb00", "bb01").Down("bb02")
 		}, nil},
-		"stale":       {func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04"), s.SB.Down("13fe") }, nil},
-		"stale-is-up": {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nil},
+		"stale": {func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04"), s.SB.Down("13fe") }, nil},
+		"stale-is-up": {
+			func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nil,
+		},
 		"cut-off": {func(s *observetest.Scenario) {
 			s.NB, s.SB = up("aa00", "aa01", "aa02").CutOff(), up("bb00", "bb01", "bb02").CutOff()
 		}, nil},
 		"server-hangs": {func(s *observetest.Scenario) {
 			s.NB = observetest.Members{Condition: ovndb.Hung, Err: fmt.Errorf("no answer within 5s")}
 		}, []finding.Finding{finding.Of(finding.ServerHangs, ovndb.NB, finding.Args{Detail: "no answer within 5s"},
-			finding.If(finding.IfThisLasts, command.Command{Unit: "ovn-central/0", Action: "restart-services", Params: []command.Param{{Key: "services", Value: "ovn-ovsdb-server-nb"}}}))}},
+			finding.If(
+				finding.IfThisLasts,
+				command.Command{
+					Unit: "ovn-central/0", Action: "restart-services",
+					Params: []command.Param{{Key: "services", Value: "ovn-ovsdb-server-nb"}},
+				},
+			))}},
 		"paused": {func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Down}
 		}, []finding.Finding{unit(finding.Paused, finding.Args{}, action("resume"))}},
 		"many": {func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04", "aa05", "aa06"), s.SB.Down("13fe") }, []finding.Finding{
-			finding.New(finding.OptionInvalid, finding.Subject{Name: "source"}, finding.Args{Value: "source=what: no such release"}, finding.Do(command.Client("config", "ovn-central", "--reset", "source"))),
-			unit(finding.FirewallFailed, finding.Args{Detail: "ufw is not installed"}), unit(finding.CertificateExpires, finding.Args{Time: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}),
-			finding.Of(finding.ListenerWithoutTLS, ovndb.SB, finding.Args{Value: "ptcp:16642"}), unit(finding.RestartDue, finding.Args{Value: "ovn-northd"}),
+			finding.New(
+				finding.OptionInvalid, finding.Subject{Name: "source"}, finding.Args{Value: "source=what: no such release"},
+				finding.Do(command.Client("config", "ovn-central", "--reset", "source")),
+			),
+			unit(finding.FirewallFailed, finding.Args{Detail: "ufw is not installed"}),
+			unit(finding.CertificateExpires, finding.Args{Time: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}),
+			finding.Of(finding.ListenerWithoutTLS, ovndb.SB, finding.Args{Value: "ptcp:16642"}),
+			unit(finding.RestartDue, finding.Args{Value: "ovn-northd"}),
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,12 +137,21 @@ func TestDocuments(t *testing.T) {
 // Both databases give one reason and one way out; what differs is said of each.
 func TestFailure(t *testing.T) {
 	t.Parallel()
-	ways := []finding.Remedy{finding.ByHand(finding.StartMachine).For("ovn-central/2"), finding.If(finding.IfLost, command.RemoveByForce("ovn-central/2")).For("ovn-central/2")}
+	ways := []finding.Remedy{
+		finding.ByHand(finding.StartMachine).For("ovn-central/2"),
+		finding.If(finding.IfLost, command.RemoveByForce("ovn-central/2")).For("ovn-central/2"),
+	}
 	refused := func(db ovndb.Database, detail string, more ...finding.Remedy) error {
-		return &finding.RefusedError{Findings: []finding.Finding{finding.Of(finding.NoQuorum, db, finding.Args{Detail: detail}, append(ways, more...)...)}}
+		return &finding.RefusedError{
+			Findings: []finding.Finding{
+				finding.Of(finding.NoQuorum, db, finding.Args{Detail: detail}, append(ways, more...)...),
+			},
+		}
 	}
 	again := finding.Do(command.Resolved("ovn-central/0", true))
-	err := fmt.Errorf("cannot stop: %w", errors.Join(refused(ovndb.NB, "1 of 3", again), refused(ovndb.SB, "2 of 4", again)))
+	err := fmt.Errorf(
+		"cannot stop: %w", errors.Join(refused(ovndb.NB, "1 of 3", again), refused(ovndb.SB, "2 of 4", again)),
+	)
 	goldentest.Equal(t, "refusal.txt", present.Failure(juju3, &finding.RefusedError{Findings: finding.Reasons(err)})+"\n")
 	assert.Len(t, finding.Reasons(err), 2)
 	assert.Equal(t, "cannot stop", present.Failure(juju3, errors.New("cannot stop")))
@@ -136,13 +159,17 @@ func TestFailure(t *testing.T) {
 
 // What a person sees of a recovery: what is lacking, the completed command, why it is refused or withdrawn, and what is
 // waited for.
-func TestWhatAPersonSeesOfARecovery(t *testing.T) {
+func TestPresent_recovery_golden(t *testing.T) {
 	t.Parallel()
 	of := func(db ovndb.Database, change func(*recovery.State)) recovery.State {
 		s := recovery.State{
-			Database: db, Unit: "ovn-central/0", Cluster: "77eb6ddc", Own: &recovery.Copy{Cluster: "77eb6ddc", Term: 2, Index: 10},
-			Members: []recovery.Member{{ID: "aa00", Unit: "ovn-central/0", Exists: true}, {ID: "aa01", Unit: "ovn-central/1", Exists: true}, {ID: "aa02", Unit: "ovn-central/2", Exists: true}},
-			Peers:   []recovery.Peer{{Unit: "ovn-central/1", Read: true}, {Unit: "ovn-central/2", Read: true}},
+			Database: db, Unit: "ovn-central/0", Cluster: "77eb6ddc",
+			Own: &recovery.Copy{Cluster: "77eb6ddc", Term: 2, Index: 10},
+			Members: []recovery.Member{
+				{ID: "aa00", Unit: "ovn-central/0", Exists: true}, {ID: "aa01", Unit: "ovn-central/1", Exists: true},
+				{ID: "aa02", Unit: "ovn-central/2", Exists: true},
+			},
+			Peers: []recovery.Peer{{Unit: "ovn-central/1", Read: true}, {Unit: "ovn-central/2", Read: true}},
 		}
 		change(&s)
 		return s
@@ -184,13 +211,28 @@ func TestWhatAPersonSeesOfARecovery(t *testing.T) {
 		show(title, s.Next().Why)
 	}
 	waits("it continues", recovery.Request{}, func(*recovery.State) {})
-	waits("not published", recovery.Request{New: "bb00", GivenUp: []string{"ovn-central/2"}}, func(s *recovery.State) { s.Peers[1].Dying = true })
-	waits("the quorum has returned", recovery.Request{New: "bb00"}, func(s *recovery.State) { s.Serving = []string{"ssl:10.0.0.9:6643"} })
+	waits(
+		"not published", recovery.Request{New: "bb00", GivenUp: []string{"ovn-central/2"}},
+		func(s *recovery.State) { s.Peers[1].Dying = true },
+	)
+	waits(
+		"the quorum has returned", recovery.Request{New: "bb00"},
+		func(s *recovery.State) { s.Serving = []string{"ssl:10.0.0.9:6643"} },
+	)
 	waits("not accepted", recovery.Request{}, func(s *recovery.State) {
 		s.Request, s.Accepted = &recovery.Request{Cluster: s.Cluster, Backup: "/b"}, recovery.Acceptance{}
 	})
-	waits("goes first elsewhere", recovery.Request{New: "bb00"}, func(s *recovery.State) { s.Request = &recovery.Request{Cluster: s.Cluster} })
-	proof := recovery.Proof{Database: ovndb.NB, Units: []recovery.UnitProof{{Unit: "ovn-central/0", Member: true}, {Unit: "ovn-central/1", Member: true, Failure: "no answer"}, {Unit: "ovn-central/2"}}}
+	waits(
+		"goes first elsewhere", recovery.Request{New: "bb00"},
+		func(s *recovery.State) { s.Request = &recovery.Request{Cluster: s.Cluster} },
+	)
+	proof := recovery.Proof{
+		Database: ovndb.NB,
+		Units: []recovery.UnitProof{
+			{Unit: "ovn-central/0", Member: true}, {Unit: "ovn-central/1", Member: true, Failure: "no answer"},
+			{Unit: "ovn-central/2"},
+		},
+	}
 	show("not proved", proof.Findings("ovn-central/0")...)
 	proof.Units = []recovery.UnitProof{{Unit: "ovn-central/0", Member: true}, {Unit: "ovn-central/1", GivenUp: true}}
 	show("proved", recovery.Proved("ovn-central/0", []recovery.Proof{proof}))
@@ -206,9 +248,11 @@ func each() (all []finding.Finding) {
 			s = finding.Subject{Name: "ovn-central/12"}
 		}
 		all = append(all, finding.New(e.Code, s, finding.Args{
-			Unit: "ovn-central/11", Units: []string{"ovn-central/13"}, Cluster: "77eb6ddc", Other: "f3be898b", Path: "/var/lib/ovn/ovnnb_db.db",
-			Service: "ovn-ovsdb-server-nb", Address: "10.246.113.209", Version: "3.3", Value: "VALUE", Count: 2, Total: 3, Duration: 4 * time.Second,
-			Detail: "DETAIL",
+			Unit: "ovn-central/11", Units: []string{"ovn-central/13"}, Cluster: "77eb6ddc", Other: "f3be898b",
+			Path:    "/var/lib/ovn/ovnnb_db.db",
+			Service: "ovn-ovsdb-server-nb", Address: "10.246.113.209", Version: "3.3", Value: "VALUE", Count: 2, Total: 3,
+			Duration: 4 * time.Second,
+			Detail:   "DETAIL",
 		}))
 	}
 	return all
@@ -217,20 +261,26 @@ func each() (all []finding.Finding) {
 // remedies are the conditions and the kinds of commands that are in use.
 func remedies() (all []finding.Remedy) {
 	kick := command.Command{Unit: "ovn-central/11", Action: "kick", Params: []command.Param{
-		{Key: "sb-identity", Value: "39744b2d", Text: true}, {Key: "nb-identity", Value: "aa017c1a", Text: true}, {Key: "unit-in-model", Value: "true"}, {Key: "i-really-mean-it", Value: "true"},
+		{Key: "sb-identity", Value: "39744b2d", Text: true}, {Key: "nb-identity", Value: "aa017c1a", Text: true},
+		{Key: "unit-in-model", Value: "true"}, {Key: "i-really-mean-it", Value: "true"},
 	}}
 	for _, when := range []finding.Condition{"", finding.IfLost, finding.OnceMachineOff, finding.IfThisLasts} {
 		all = append(all,
 			finding.If(when, command.Command{Unit: "ovn-central/11", Action: "resume"}), finding.If(when, kick),
 			finding.If(when, command.RemoveByForce("ovn-central/11"), command.Client("add-unit", "ovn-central")),
-			finding.If(when, command.Command{Unit: "ovn-central/11", Action: "recover", Params: []command.Param{{Key: "dry-run", Value: "true"}}}))
+			finding.If(
+				when,
+				command.Command{
+					Unit: "ovn-central/11", Action: "recover", Params: []command.Param{{Key: "dry-run", Value: "true"}},
+				},
+			))
 	}
 	return append(all, finding.ByHand(finding.StartMachine), finding.ByHand(finding.MoveAway))
 }
 
 // What is to be typed is seen whole with its condition, or else the line says where to find it. What is wrong comes
 // first.
-func TestStatusLineOfEveryFinding(t *testing.T) {
+func TestWorkload_every_finding(t *testing.T) {
 	t.Parallel()
 	shown, hidden := 0, 0
 	for i, f := range each() {
@@ -249,7 +299,9 @@ func TestStatusLineOfEveryFinding(t *testing.T) {
 			before, _, _ := strings.Cut(seen, f.Line())
 			assert.Contains(t, []string{"", "Unit is ready ("}, before, text)
 			switch remedy := present.Remedy(v, f, r); {
-			case strings.Contains(seen, "; "+remedy), strings.Contains(seen, f.Line()+": "+strings.TrimPrefix(remedy, "run: ")) && r.When == "":
+			case strings.Contains(seen, "; "+remedy), strings.Contains(
+				seen, f.Line()+": "+strings.TrimPrefix(remedy, "run: "),
+			) && r.When == "":
 				shown++
 			default:
 				hidden++
@@ -262,7 +314,7 @@ func TestStatusLineOfEveryFinding(t *testing.T) {
 	assert.Positive(t, hidden)
 }
 
-func TestNothingIsSaidTwice(t *testing.T) {
+func TestScreen_repeated_remedies(t *testing.T) {
 	t.Parallel()
 	count := func(text string, f finding.Finding) int {
 		return len(regexp.MustCompile(`(^|[^\w#])`+regexp.QuoteMeta(f.Line())).FindAllString(text, -1))
@@ -277,7 +329,8 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		all := []finding.Finding{nb, sb, sb}
 		_, line := present.Workload(juju3, all)
 		texts := map[string]string{
-			"details": present.Details(juju3, all), "screen": present.Screen(juju3, "ovn-central/0", nil, all, ""), "health": present.Health(all), "status": line,
+			"details": present.Details(juju3, all), "screen": present.Screen(juju3, "ovn-central/0", nil, all, ""),
+			"health": present.Health(all), "status": line,
 		}
 		if finding.Lookup(f.Code).Quiet {
 			delete(texts, "status")
@@ -289,14 +342,17 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		for name, text := range texts {
 			assert.Equal(t, 1, count(text, f), "%s: %s", name, text)
 			if name != "health" {
-				assert.Equal(t, 1, strings.Count(text, "juju run ovn-central/0 resume")+strings.Count(text, "; run cluster-status"), "%s: %s", name, text)
+				assert.Equal(
+					t, 1, strings.Count(text, "juju run ovn-central/0 resume")+strings.Count(text, "; run cluster-status"), "%s: %s",
+					name, text,
+				)
 			}
 		}
 		assert.Len(t, present.Documents(juju3, all), 1)
 	}
 }
 
-func TestScreenOfEverythingFitsATerminal(t *testing.T) {
+func TestScreen_fits_terminal(t *testing.T) {
 	t.Parallel()
 	rows := make([]present.Row, 9)
 	found := each()
@@ -330,7 +386,7 @@ func TestVerdictAndAnchor(t *testing.T) {
 }
 
 // As the Python charm says it: programs wait for messages that begin so.
-func TestActiveUnitIsReady(t *testing.T) {
+func TestWorkload_active(t *testing.T) {
 	t.Parallel()
 	word, text := present.Workload(juju3, nil, "3 of 3 up, 1 may fail", "", "drained")
 	assert.Equal(t, juju.Active, word)
