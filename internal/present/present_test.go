@@ -86,7 +86,9 @@ func TestPresent_golden(t *testing.T) {
 		"paused": {func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Down}
 		}, []finding.Finding{unit(finding.Paused, finding.Args{}, action("resume"))}},
-		"many": {func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04", "aa05", "aa06"), s.SB.Down("13fe") }, []finding.Finding{
+		"many": {func(s *observetest.Scenario) {
+			s.NB, s.SB = s.NB.Down("aa04", "aa05", "aa06"), s.SB.Down("13fe")
+		}, []finding.Finding{
 			finding.New(
 				finding.OptionInvalid, finding.Subject{Name: "source"}, finding.Args{Value: "source=what: no such release"},
 				finding.Do(command.Client("config", "ovn-central", "--reset", "source")),
