@@ -5,9 +5,8 @@ import (
 	"syscall"
 )
 
-// StateCache is what ovsdb-tool said of files. A database's file only grows or is
-// replaced, so that what has the same inode, size and time has the same in it,
-// whatever it is called by now. The zero value is ready to use, by one process.
+// StateCache has the output of ovsdb-tool by file. A database's file only grows or is replaced, so that a file with the
+// same inode, size and time has the same contents, whatever its name. The zero value is ready to use.
 type StateCache struct {
 	mu  sync.Mutex
 	all map[stateKey]answer
@@ -24,8 +23,7 @@ type answer struct {
 	err error
 }
 
-// once asks only if the answer is not known. One that was cut off by a deadline
-// is not kept.
+// once returns the known answer, or calls ask. It does not keep the answer of a command that was cut off.
 func (a *StateCache) once(command, path string, ask func() (string, error)) (string, error) {
 	var stat syscall.Stat_t
 	if a == nil || syscall.Stat(path, &stat) != nil {

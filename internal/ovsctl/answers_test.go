@@ -8,10 +8,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -31,9 +31,9 @@ func (c *counted) Run(ctx context.Context, command run.Command) ([]byte, error) 
 	return run.Exec{}.Run(ctx, command)
 }
 
-func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
+func TestStateCache_file_changes(t *testing.T) {
 	t.Parallel()
-	s, calls := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1")}, new(counted)
+	s, calls := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1"), new(counted)
 	files := s.files()
 	files.Runner, files.Answers = calls, new(ovsctl.StateCache)
 	made, err := files.CreateCluster(t.Context(), ovndb.NB, s.Address, time.Second)
@@ -43,11 +43,11 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	require.NoError(t, files.Commit(ovndb.NB))
 	file, err := files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
-	assert.Equal(t, before+1, calls.calls, "whether its server has left, which nothing asks of a new file")
+	assert.Equal(t, before+1, calls.calls, "whether its server has left")
 	again, err := files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Equal(t, file, again)
-	assert.Equal(t, before+1, calls.calls, "it is what it was")
+	assert.Equal(t, before+1, calls.calls)
 	made.Path = file.Path
 	assert.Equal(t, made, file)
 
@@ -57,9 +57,9 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	s.Kill(t)
 	_, err = files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
-	assert.Greater(t, calls.calls, before, "it has grown")
+	assert.Greater(t, calls.calls, before)
 
-	// Another file has its name.
+	// Another file gets its name.
 	_, err = files.Archive(ovndb.NB, time.Now())
 	require.NoError(t, err)
 	_, err = files.CreateCluster(t.Context(), ovndb.NB, s.Address, time.Second)
@@ -70,7 +70,7 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	assert.NotEqual(t, made.Server, file.Server)
 }
 
-func TestAnswerThatWasCutOffIsNotKept(t *testing.T) {
+func TestStateCache_keeps_no_cut_off_answer(t *testing.T) {
 	t.Parallel()
 	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Standalone(t)}
 	files := s.files()
@@ -84,13 +84,11 @@ func TestAnswerThatWasCutOffIsNotKept(t *testing.T) {
 	assert.Equal(t, "OVN_Northbound", file.Name)
 }
 
-// limitFileSize sets how long files may become that the process writes: as a quota
-// does, and seen by it as one error of write() of many.
+// limitFileSize limits the length of files that the process writes, as a quota does.
 func limitFileSize(t *testing.T, process int, bytes uint64) {
 	t.Helper()
-	limit := syscall.Rlimit{Cur: bytes, Max: ^uint64(0)}
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(process), syscall.RLIMIT_FSIZE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
-	require.Zero(t, errno)
+	limit := unix.Rlimit{Cur: bytes, Max: ^uint64(0)}
+	require.NoError(t, unix.Prlimit(process, unix.RLIMIT_FSIZE, &limit, nil))
 }
 
 const unlimited = ^uint64(0)
@@ -103,18 +101,17 @@ func size(t *testing.T, s *server) uint64 {
 	return uint64(info.Size())
 }
 
-// A quota and a read-only disk have the effect of a full disk: the entries that a failed
-// write has lost are found, and the file is rewritten once that is possible. The test uses a
-// limit of the process for the length of its files instead of a quota, and a mount over the folder,
-// which prevents new files but not writes to the one that is open.
-func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t *testing.T) {
+// A quota and a read-only disk have the effect of a full disk: lost entries are found, and the file is rewritten once
+// that is possible. The test uses a limit of the length of files as the quota, and a mount over the folder, which
+// prevents new files.
+func TestReadLog_entries_lost_by_quota(t *testing.T) {
 	t.Parallel()
 	servers := ovsdbtest.Several(t, ovndb.NB, 3)
-	servers[2].Prefix = []string{"env", "--ignore-signal=SIGXFSZ"} // else it ends at once, as by kill
+	servers[2].Prefix = []string{"env", "--ignore-signal=SIGXFSZ"} // otherwise it ends at once
 	members := all(ovsdbtest.Form(t, servers...))
 	leader, third := members[0], members[2]
 	write(t, leader, 10)
-	third.Reaches(t, func(s raft.Status) bool { return s.Committed() == leader.Status(t).Committed() }, "it does not follow")
+	follow(t, third, leader)
 	log, end := stored(t, third)
 	require.Equal(t, raftfile.Log{End: end}, log)
 
@@ -122,7 +119,7 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 	write(t, leader, 4096)
 	third.Reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.Status(t).Log.End }, "it does not follow")
 	log, end = stored(t, third)
-	assert.Less(t, log.End, end, "the server believes to have stored it")
+	assert.Less(t, log.End, end, "the server acknowledges it")
 	limitFileSize(t, third.Pid, unlimited)
 	write(t, leader, 10)
 	require.Eventually(t, func() bool { log, _ = stored(t, third); return log.Damage != "" }, patience, pollEvery)
@@ -136,7 +133,7 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 	})
 	require.NoError(t, syscall.Mount("", third.Paths.DB, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
 	refused := new(ovsctl.ServerError)
-	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // else a later turn tries
+	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // or a later iteration tries
 		require.ErrorAs(t, err, &refused)
 		assert.Contains(t, refused.Text, "Read-only file system")
 	}
@@ -148,7 +145,7 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 	mounted = false
 
 	require.Eventually(t, func() bool {
-		_ = third.control().Compact(t.Context(), ovndb.NB) // the second time there may be nothing to do
+		_ = third.control().Compact(t.Context(), ovndb.NB) // refused if there is nothing to do
 		log, end = stored(t, third)
 		return log == raftfile.Log{End: end}
 	}, patience, pollEvery)
@@ -158,12 +155,10 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 	assert.Len(t, rows(t, third), 3)
 }
 
-// A server that compacts a large database answers nothing for longer than one of a
-// small database may: it is asked with more patience, and is not taken for one that
-// hangs.
-func TestServerOfALargeDatabaseIsGivenMoreTimeToAnswer(t *testing.T) {
+// A server that compacts a large database is silent for long.
+func TestStatus_large_database_gets_more_time(t *testing.T) {
 	t.Parallel()
-	s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t).Start(t)}
+	s := leads(t, ovndb.NB)
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	begun := time.Now()
 	_, err := s.control().Status(t.Context(), ovndb.NB)
@@ -171,12 +166,12 @@ func TestServerOfALargeDatabaseIsGivenMoreTimeToAnswer(t *testing.T) {
 	require.ErrorContains(t, err, "within 5s")
 	require.Less(t, time.Since(begun), patience)
 
-	// The file has a large size; the server has read it already.
+	// The server has read its file already.
 	require.NoError(t, os.Truncate(s.Paths.File(ovndb.NB), 160<<20))
 	resumed := time.AfterFunc(8*time.Second, func() { _ = s.Signal(syscall.SIGCONT) })
 	defer resumed.Stop()
 	begun = time.Now()
 	_, err = s.control().Status(t.Context(), ovndb.NB)
 	require.NoError(t, err)
-	require.Greater(t, time.Since(begun), 5*time.Second, "it was not asked while it was silent")
+	require.Greater(t, time.Since(begun), 5*time.Second)
 }

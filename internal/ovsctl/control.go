@@ -1,5 +1,5 @@
-// Package ovsctl asks the database servers and ovn-northd by their control sockets, and makes and reads
-// database files by ovsdb-tool and ovsdb-client.
+// Package ovsctl sends commands to the database servers and ovn-northd through their control sockets, and makes and
+// reads database files with ovsdb-tool and ovsdb-client.
 package ovsctl
 
 import (
@@ -20,13 +20,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// controlTimeout bounds one command to a server, unless more is allowed. A large
-// database adds to it ([raft.Patience]): a server that compacts one is silent meanwhile,
-// and does not hang.
+// controlTimeout bounds one command to a server, unless more is allowed. A large database adds to it ([raft.Patience]):
+// a server is silent while it compacts one.
 const controlTimeout = 5 * time.Second
 
-// What a server's control socket can answer instead of a result. A caller tells
-// them apart with errors.Is.
+// Errors that a server's control socket can answer.
 var (
 	// ErrNotRunning: nothing listens on the control socket.
 	ErrNotRunning = errors.New("server is not running")
@@ -34,30 +32,28 @@ var (
 	ErrHung = errors.New("server does not answer")
 	// ErrDenied: this user may not open the socket.
 	ErrDenied = errors.New("no permission to open the server's control socket")
-	// ErrUnknownCluster: the process does not serve this database as a cluster's
-	// member: it has left, was kicked, or failed on a write.
+	// ErrUnknownCluster: the process does not serve this database as a member: it has left, was kicked, or failed to
+	// write.
 	ErrUnknownCluster = errors.New("server does not serve the database")
 	// ErrNotClustered: the process serves no clustered database at all.
 	ErrNotClustered = errors.New("server has no clustered database")
-	// ErrLeaving: a leave was asked for earlier and is under way.
+	// ErrLeaving: an earlier leave is in progress.
 	ErrLeaving = errors.New("already leaving")
-	// ErrJoining: the server has not yet joined.
+	// ErrJoining: the server has not joined yet.
 	ErrJoining = errors.New("join in progress")
-	// ErrUnknownServer: the server to kick is no member, or not exactly one.
+	// ErrUnknownServer: the server to kick is not a member, or the ID is ambiguous.
 	ErrUnknownServer = errors.New("unknown server")
-	// ErrNoLeader: a kick could not be passed on to a leader.
+	// ErrNoLeader: a kick could not be sent to a leader.
 	ErrNoLeader = errors.New("no leader to ask for it")
 	// ErrNotLeader: only the database's leader can do it.
 	ErrNotLeader = errors.New("server is not the leader")
-	// ErrTimerPending: an earlier change of the election timer is not yet
-	// committed.
+	// ErrTimerPending: an earlier change of the election timer is not committed yet.
 	ErrTimerPending = errors.New("a change of the election timer is under way")
-	// ErrTimerRange: the election timer is outside of 100 ms to 10 min, or more
-	// than twice the present one.
+	// ErrTimerRange: the election timer is outside of 100 ms to 10 min, or more than twice the present one.
 	ErrTimerRange = errors.New("election timer is out of range")
 )
 
-// answers maps what ovsdb-server says (ovsdb/raft.c) to the errors above.
+// answers maps texts of ovsdb-server (ovsdb/raft.c) to the errors above.
 var answers = []struct {
 	text string
 	err  error
@@ -77,19 +73,17 @@ var answers = []struct {
 	{"(Connection refused)", ErrNotRunning},
 }
 
-// ServerError is a server's answer, if it is none of the errors above.
+// ServerError is a server's answer that is none of the errors above.
 type ServerError struct{ Text string }
 
-// Error is the server's text.
+// Error returns the server's text.
 func (e *ServerError) Error() string { return e.Text }
 
-// FailedError is returned if a server has given up a database but still shows its
-// status. The server was the leader and could not write an entry that a client had asked for
-// (raft_command_initiate() in ovsdb/raft.c of Open vSwitch). From then on it neither sends nor
-// answers any message of Raft, and it refuses to leave ("can't leave after failure") and to
-// compact its file ("cannot store a snapshot following failure"), however much space is
-// free; only a restart brings it back. Measured on OVS 3.1: it continues calling itself the
-// leader. The entry that failed is the last one of its log, and no other member has it.
+// FailedError is returned if a server has given up a database but still shows its status. The server was the leader and
+// could not write an entry for a client (raft_command_initiate() in ovsdb/raft.c). From then on it neither sends nor
+// answers messages of Raft, and it refuses to leave ("can't leave after failure") and to compact its file ("cannot
+// store a snapshot following failure"), even with free space; only a restart helps. OVS 3.1 continues to call itself
+// the leader. The failed entry is the last one of its log, and no other member has it.
 type FailedError struct{ Status raft.Status }
 
 // Error includes the state that the server shows.
@@ -97,21 +91,20 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("%v: it says %q", ErrUnknownCluster, e.Status.State)
 }
 
-// Unwrap returns what the server answers if it failed on another entry.
+// Unwrap returns the error of a server that failed on another entry.
 func (e *FailedError) Unwrap() error { return ErrUnknownCluster }
 
-// Control talks to the servers of this unit: by ovs-appctl if a command changes something, by the control socket itself
-// if it only reads.
+// Control sends commands to this unit's servers: changes through ovs-appctl, others directly to the control socket.
 type Control struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
-	// Timeout bounds one command; 0 is 5 s, and what the database's size adds. A healthy
-	// server answers in milliseconds, one that compacts a large database in seconds.
+	// Timeout bounds one command; 0 means 5 s and more for a large database. A healthy server answers in
+	// milliseconds, one that compacts a large database in seconds.
 	Timeout time.Duration
 }
 
-// Status is what cluster/status says. A text that can't be understood is a
-// *raft.ParseError, that of a server which has given up the database a *[FailedError].
+// Status returns the server's cluster/status. It returns a [*raft.ParseError] for an unknown form, and a [*FailedError]
+// if the server has given up the database.
 func (c Control) Status(ctx context.Context, d ovndb.Database) (raft.Status, error) {
 	out, err := c.readServer(ctx, d, "cluster/status", string(d))
 	if err != nil {
@@ -124,39 +117,33 @@ func (c Control) Status(ctx context.Context, d ovndb.Database) (raft.Status, err
 	return status, err
 }
 
-// Leave asks the server to leave its cluster. Success only means that it has
-// begun. It checks nothing: that is the caller's business.
+// Leave asks the server to leave its cluster. Success only means that it has begun. The caller has checked that it may
+// leave.
 func (c Control) Leave(ctx context.Context, d ovndb.Database) error {
-	_, err := c.call(ctx, d, "cluster/leave")
-	return err
+	return c.askServer(ctx, d, "cluster/leave", string(d))
 }
 
-// Kick asks for the removal of another member. Success only means that the
-// request was sent; from a follower it may get lost. It checks nothing: that is
-// the caller's business.
+// Kick asks for the removal of another member. Success only means that the request was sent; a follower's may get lost.
+// The caller has checked that the member may be kicked.
 func (c Control) Kick(ctx context.Context, d ovndb.Database, id string) error {
-	_, err := c.call(ctx, d, "cluster/kick", id)
-	return err
+	return c.askServer(ctx, d, "cluster/kick", string(d), id)
 }
 
-// ChangeElectionTimer asks the leader for another election timer; what is less
-// than a millisecond is cut off. Success only means that the change has begun:
-// [raft.Status] shows it as ChangingTo until a majority has it. A larger one is at
-// most twice the present one, a smaller one may be any; otherwise it is
-// [ErrTimerRange]. Other refusals are [ErrNotLeader] and [ErrTimerPending].
+// ChangeElectionTimer asks the leader for another election timer, in whole milliseconds. Success only means that the
+// change has begun: [raft.Status] shows it as ChangingTo until a majority has it. The new timer is at most twice the
+// present one. Errors are [ErrTimerRange], [ErrNotLeader] and [ErrTimerPending].
 func (c Control) ChangeElectionTimer(ctx context.Context, d ovndb.Database, timer time.Duration) error {
-	_, err := c.call(ctx, d, "cluster/change-election-timer", strconv.FormatInt(timer.Milliseconds(), 10))
-	return err
+	ms := strconv.FormatInt(timer.Milliseconds(), 10)
+	return c.askServer(ctx, d, "cluster/change-election-timer", string(d), ms)
 }
 
-// Version is that of the Open vSwitch which the server runs, as upstream counts:
-// 3.1.0.
+// Version returns the version of Open vSwitch that the server runs, such as 3.1.0.
 func (c Control) Version(ctx context.Context, d ovndb.Database) (string, error) {
 	out, err := c.readServer(ctx, d, "version")
 	if err != nil {
 		return "", err
 	}
-	// "ovsdb-server (Open vSwitch) 3.1.0", and more if the server has more.
+	// "ovsdb-server (Open vSwitch) 3.1.0" is the first line.
 	line, _, _ := strings.Cut(out, "\n")
 	_, version, found := strings.Cut(line, "(Open vSwitch) ")
 	if !found {
@@ -165,22 +152,35 @@ func (c Control) Version(ctx context.Context, d ovndb.Database) (string, error) 
 	return strings.TrimSpace(version), nil
 }
 
-// Exit ends the server. A leader hands its leadership over first, which SIGTERM
-// does not make it do (raft_close() in ovsdb/raft.c). Success only means that it
-// has begun; the server is gone when its control socket is ([ErrNotRunning]).
+// Exit ends the server. Unlike SIGTERM, it makes a leader transfer its leadership first (raft_close() in ovsdb/raft.c).
+// Success only means that it has begun; the server has ended when its control socket is gone ([ErrNotRunning]).
 func (c Control) Exit(ctx context.Context, d ovndb.Database) error {
-	_, err := c.askServer(ctx, d, "exit")
-	return err
+	return c.askServer(ctx, d, "exit")
 }
 
-// call runs one command that is about a database on the database's server.
-func (c Control) call(ctx context.Context, d ovndb.Database, command string, args ...string) (string, error) {
-	return c.askServer(ctx, d, append([]string{command, string(d)}, args...)...)
+// compactTimeout bounds a compaction. A large database adds to it ([raft.Patience]): a member with 160 MiB is silent
+// for up to 30 s.
+const compactTimeout = 2 * time.Minute
+
+// Compact makes the server rewrite its file from memory, as it does by itself once the file has grown. If it can't
+// write, the old file stays and the error is a [*ServerError]; so it is if nothing was committed since the last time.
+// Success does not mean that it is done: the server's main loop may write the file later (ovsdb_server_compact() in
+// ovsdb/ovsdb-server.c). With OVS 3.1, entries that a failed write has lost are in the new file.
+func (c Control) Compact(ctx context.Context, d ovndb.Database) error {
+	c.Timeout = max(c.Timeout, raft.Patience(compactTimeout, raftfile.Size(c.Paths.File(d))))
+	return c.askServer(ctx, d, "ovsdb-server/compact", string(d))
+}
+
+// TrimMemory makes the server return unused memory to the system after each compaction, until it ends (ovsdb-server(1),
+// ovsdb-server/memory-trim-on-compaction; since Open vSwitch 2.15). It is idempotent.
+func (c Control) TrimMemory(ctx context.Context, d ovndb.Database) error {
+	return c.askServer(ctx, d, "ovsdb-server/memory-trim-on-compaction", "on")
 }
 
 // askServer runs one command on the database's server.
-func (c Control) askServer(ctx context.Context, d ovndb.Database, command ...string) (string, error) {
-	return c.patient(d).ask(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
+func (c Control) askServer(ctx context.Context, d ovndb.Database, command ...string) error {
+	_, err := c.patient(d).ask(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
+	return err
 }
 
 // readServer is askServer for a command that changes nothing.
@@ -188,13 +188,13 @@ func (c Control) readServer(ctx context.Context, d ovndb.Database, command ...st
 	return c.patient(d).read(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
 }
 
-// patient gives a server the time that a database of this size needs.
+// patient sets the timeout for a database of this size.
 func (c Control) patient(d ovndb.Database) Control {
 	c.Timeout = cmp.Or(c.Timeout, raft.Patience(controlTimeout, raftfile.Size(c.Paths.File(d))))
 	return c
 }
 
-// within is how long one command may take.
+// within returns the time that one command may take.
 func (c Control) within(ctx context.Context) time.Duration {
 	timeout := cmp.Or(c.Timeout, controlTimeout)
 	if until, limited := ctx.Deadline(); limited {
@@ -203,8 +203,8 @@ func (c Control) within(ctx context.Context) time.Duration {
 	return timeout
 }
 
-// read is ask for a command that changes nothing. It starts ovs-appctl only if the socket can't be opened, or breaks:
-// that tells why.
+// read is ask for a command that changes nothing. It starts ovs-appctl only if the socket can't be opened, or breaks,
+// to find the reason.
 func (c Control) read(ctx context.Context, program, socket string, command ...string) (string, error) {
 	timeout := c.within(ctx)
 	text, err := c.transact(ctx, socket, command[0], command[1:]...)
@@ -227,10 +227,9 @@ func (c Control) read(ctx context.Context, program, socket string, command ...st
 	return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], err)
 }
 
-// ask sends one command to the process at the socket. ovs-appctl's own time-out ends
-// it even if this process is killed or stopped meanwhile, within a second of the
-// deadline. A command that was sent to a server that hangs is carried out when the
-// server continues, whatever became of ovs-appctl.
+// ask sends one command to the process at the socket. ovs-appctl's own timeout ends it within a second of the deadline,
+// even if this process is killed or stopped. A hung server executes queued commands once it resumes, even if ovs-appctl
+// has ended.
 func (c Control) ask(ctx context.Context, program, socket string, command ...string) (string, error) {
 	timeout := c.within(ctx)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -238,7 +237,6 @@ func (c Control) ask(ctx context.Context, program, socket string, command ...str
 	own := strconv.Itoa(int(timeout/time.Second) + 1)
 	args := append([]string{"-T", own, "-t", socket}, command...)
 	if _, err := os.Lstat(socket); errors.Is(err, fs.ErrNotExist) {
-		// and no process is needed to tell
 		return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], ErrNotRunning)
 	}
 	out, err := c.Runner.Run(ctx, run.Command{Name: "ovs-appctl", Args: args})
@@ -252,7 +250,7 @@ func (c Control) ask(ctx context.Context, program, socket string, command ...str
 	return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], err)
 }
 
-// listening reports whether a server listens, where ovs-appctl is missing and can't.
+// listening reports whether a server listens on the socket.
 func listening(ctx context.Context, socket string) bool {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err == nil {
@@ -278,7 +276,7 @@ func classify(err error, timeout time.Duration) error {
 	return err
 }
 
-// answered returns the error above that a text means; nil if it means none of them.
+// answered returns the error above that a text means; nil if there is none.
 func answered(text string) error {
 	for _, a := range answers {
 		if strings.Contains(text, a.text) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,25 +24,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// olderSouthbound makes a schema of SB as an earlier release may have had it.
-func olderSouthbound(t testing.TB) (path string) {
-	t.Helper()
-	text, err := os.ReadFile(schema(ovndb.SB))
-	require.NoError(t, err)
-	var all map[string]any
-	require.NoError(t, json.Unmarshal(text, &all))
-	all["version"] = "20.0.0"
-	delete(all, "cksum")
-	columns := all["tables"].(map[string]any)["Chassis"].(map[string]any)["columns"].(map[string]any)
-	require.Contains(t, columns, "other_config")
-	delete(columns, "other_config")
-	text, err = json.Marshal(all)
-	require.NoError(t, err)
-	path = filepath.Join(t.TempDir(), "ovn-sb.ovsschema")
-	require.NoError(t, os.WriteFile(path, text, 0o600))
-	return path
-}
-
 // wire is a connection to a server's client socket.
 type wire struct {
 	conn    net.Conn
@@ -59,13 +39,14 @@ func dial(ctx context.Context, socket string) (*wire, error) {
 	return &wire{conn: conn, decoder: json.NewDecoder(conn)}, nil
 }
 
-// transact is nil where the server has committed the operations.
+// transact returns nil if the server has committed the operations.
 func (w *wire) transact(timeout time.Duration, operations ...string) error {
 	w.last++
 	if err := w.conn.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return err
 	}
-	request := fmt.Sprintf(`{"method":"transact","id":%d,"params":["OVN_Southbound",%s]}`, w.last, strings.Join(operations, ","))
+	all := strings.Join(operations, ",")
+	request := fmt.Sprintf(`{"method":"transact","id":%d,"params":["OVN_Southbound",%s]}`, w.last, all)
 	if _, err := w.conn.Write([]byte(request)); err != nil {
 		return err
 	}
@@ -94,7 +75,7 @@ func (w *wire) transact(timeout time.Duration, operations ...string) error {
 	}
 }
 
-// fill writes flows until the file of the server has so many MiB.
+// fill writes flows until the server's file has mib MiB.
 func (s *server) fill(t testing.TB, mib int64) {
 	t.Helper()
 	w, err := dial(context.Background(), s.Paths.Socket(s.Database))
@@ -104,8 +85,12 @@ func (s *server) fill(t testing.TB, mib int64) {
 		var flows []string
 		for range 2000 {
 			n++
-			match := fmt.Sprintf("ip4 && ip4.src == 10.%d.%d.%d && inport == \\\"p-%032x\\\" && (ct.est && !ct.rpl && ct_label.blocked == 0)", n>>16&255, n>>8&255, n&255, n)
-			flows = append(flows, fmt.Sprintf(`{"op":"insert","table":"Logical_Flow","row":{"pipeline":"ingress","table_id":%d,"priority":%d,"match":"%s","actions":"next;","external_ids":["map",[["source","northd.c:%d"],["stage-name","ls_in_acl"]]]}}`, n%30, 1000+n%1000, match, n%9000))
+			match := fmt.Sprintf(`ip4 && ip4.src == 10.%d.%d.%d && inport == \"p-%032x\" && `+
+				`(ct.est && !ct.rpl && ct_label.blocked == 0)`, n>>16&255, n>>8&255, n&255, n)
+			ids := fmt.Sprintf(`["map",[["source","northd.c:%d"],["stage-name","ls_in_acl"]]]`, n%9000)
+			flows = append(flows, fmt.Sprintf(`{"op":"insert","table":"Logical_Flow","row":{"pipeline":"ingress",`+
+				`"table_id":%d,"priority":%d,"match":"%s","actions":"next;","external_ids":%s}}`,
+				n%30, 1000+n%1000, match, ids))
 		}
 		require.NoError(t, w.transact(time.Minute, flows...))
 	}
@@ -118,11 +103,11 @@ func (s *server) write(n int) error {
 		return err
 	}
 	defer func() { _ = w.conn.Close() }()
-	return w.transact(2*time.Second, fmt.Sprintf(`{"op":"insert","table":"Controller_Event","row":{"event_type":"empty_lb_backends","event_info":["map",[["row","%d"]]]}}`, n))
+	return w.transact(2*time.Second, fmt.Sprintf(`{"op":"insert","table":"Controller_Event","row":`+
+		`{"event_type":"empty_lb_backends","event_info":["map",[["row","%d"]]]}}`, n))
 }
 
-// gaps writes through the members until stop is closed, and is the longest time without
-// a write that was acknowledged.
+// gaps writes through the members until stop is closed, and is the longest time without a write that was acknowledged.
 func gaps(members []*server, stop chan struct{}, wg *sync.WaitGroup) *time.Duration {
 	longest := new(time.Duration)
 	wg.Go(func() {
@@ -144,11 +129,14 @@ func gaps(members []*server, stop chan struct{}, wg *sync.WaitGroup) *time.Durat
 	return longest
 }
 
-// large is a cluster of three whose database has so many MiB and an older schema.
+// large is a cluster of three whose database has mib MiB and an older schema.
 func large(t testing.TB, mib int64, timer time.Duration) []*server {
 	t.Helper()
 	servers := ovsdbtest.Several(t, ovndb.SB, 3)
-	servers[0].Schema, servers[0].Timer = olderSouthbound(t), timer
+	servers[0].Timer = timer
+	servers[0].Schema = edited(t, ovndb.SB, "20.0.0", func(tables object) {
+		delete(columnsOf(tables, "Chassis"), "other_config")
+	})
 	members := all(ovsdbtest.Form(t, servers...))
 	members[0].fill(t, mib)
 	return members
@@ -166,9 +154,8 @@ func number(b *testing.B, name string, otherwise float64) float64 {
 	return n
 }
 
-// How long a conversion takes at an election timer, how long nothing can be written
-// meanwhile, and how many elections there are. The variables SIZE and TIMER of the environment are
-// in MiB and seconds.
+// How long a conversion takes at an election timer, how long nothing can be written meanwhile, and how many elections
+// there are. The variables SIZE and TIMER of the environment are in MiB and seconds.
 func BenchmarkConversion(b *testing.B) {
 	timer := time.Duration(number(b, "TIMER", 24) * float64(time.Second))
 	members := large(b, int64(number(b, "SIZE", 20)), timer)

@@ -13,30 +13,27 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// ErrFileExists is returned if the database has a file already. It is never
-// replaced, as it may be the only copy.
+// ErrFileExists is returned if the database has a file already. It is never replaced: it may be the only copy.
 var ErrFileExists = errors.New("there is a database file already")
 
-// A new database file comes to be in three steps, each of which leaves either
-// nothing or something whole, whenever the process is killed:
+// A new database file is made in three steps. A kill in any of them leaves either nothing or a whole file:
 //
-//	FILE.making  ovsdb-tool writes it; a part of one is thrown away by the next try
+//	FILE.making  ovsdb-tool writes it; the next try removes an unfinished one
 //	FILE.new     whole and on the disk, but no server finds it (only of a new cluster)
-//	FILE         what a server starts on; never replaced
+//	FILE         a server starts on it; never replaced
 const (
 	makingSuffix = ".making"
 	stagedSuffix = ".new"
 )
 
-// CreateCluster makes the file of a new cluster, with this server as its only
-// member at address (PROTO:HOST:PORT), and says what is in it. No server finds
-// the file before [Files.Commit], so that the ID of the cluster can be made known
-// first. A file that an earlier call has staged for the same address is kept,
-// since its ID may be known already, whatever its election timer; one for another
-// address is replaced. Where the database has a file it is [ErrFileExists].
+// CreateCluster makes the file of a new cluster, with this server as its only member at address (PROTO:HOST:PORT), and
+// describes it. No server finds the file before [Files.Commit], so that the cluster's ID can be published first. It
+// keeps a file that an earlier call has staged for the same address, whatever its election timer, since its ID may be
+// published already, and replaces one for another address. If the database has a file, it returns [ErrFileExists].
 func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address string,
 	electionTimer time.Duration,
 ) (File, error) {
@@ -45,7 +42,7 @@ func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address stri
 	}
 	staged, err := f.Staged(ctx, d)
 	if err != nil {
-		return File{}, err // its ID may be known: not ours to throw away
+		return File{}, err // its ID may be published: do not discard it
 	}
 	if staged.Exists {
 		head, err := f.head(ctx, staged.Path)
@@ -53,22 +50,43 @@ func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address stri
 			return staged, err
 		}
 	}
+	return f.stage(ctx, d, fileTimeout, address, electionTimer, f.Paths.Schema(d))
+}
+
+// StageFrom is [Files.CreateCluster] with the contents of a standalone database's file. It leaves the file that the
+// database has unchanged.
+func (f Files) StageFrom(ctx context.Context, d ovndb.Database, address string, electionTimer time.Duration,
+	contents string,
+) (File, error) {
+	return f.stage(ctx, d, raft.Patience(copyTimeout, raftfile.Size(contents)), address, electionTimer, contents)
+}
+
+// stage makes the file of a new cluster from a schema or a standalone database, for [Files.Commit].
+func (f Files) stage(ctx context.Context, d ovndb.Database, patience time.Duration, address string,
+	electionTimer time.Duration, contents string,
+) (File, error) {
 	timer := "--election-timer=" + strconv.FormatInt(electionTimer.Milliseconds(), 10)
-	made, err := f.make(ctx, d, fileTimeout, timer, "create-cluster", f.making(d), f.Paths.Schema(d), address)
+	made, err := f.make(ctx, d, patience, timer, "create-cluster", f.making(d), contents, address)
 	if err != nil {
 		return File{}, err
 	}
-	return f.stage(d, made)
+	made.Path = f.staged(d)
+	if err = os.Rename(f.making(d), made.Path); err == nil {
+		err = atomicfile.SyncDir(f.Paths.DB)
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("cannot stage the new cluster of %s: %w", d, err)
+	}
+	return made, nil
 }
 
-// Staged is the file that CreateCluster has made and that is not committed yet.
+// Staged returns the file that CreateCluster has made and that is not committed yet.
 func (f Files) Staged(ctx context.Context, d ovndb.Database) (File, error) {
 	return f.inspect(ctx, d, f.staged(d))
 }
 
-// Commit gives the staged file its name, so that a server starts on it. Where the
-// database has another file it is [ErrFileExists]; a second Commit changes
-// nothing.
+// Commit renames the staged file, so that a server starts on it. If the database has another file, it returns
+// [ErrFileExists]. It is idempotent.
 func (f Files) Commit(d ovndb.Database) error {
 	if err := f.place(f.staged(d), f.Paths.File(d)); err != nil {
 		return fmt.Errorf("cannot put the new cluster's file of %s in its place: %w", d, err)
@@ -76,8 +94,7 @@ func (f Files) Commit(d ovndb.Database) error {
 	return nil
 }
 
-// Discard removes the staged file, if there is one. The caller has made sure that
-// its cluster's ID is not what others are to join.
+// Discard removes the staged file, if there is one. The caller has made sure that no unit is to join its cluster.
 func (f Files) Discard(d ovndb.Database) error {
 	if err := os.Remove(f.staged(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot discard the new cluster's file of %s: %w", d, err)
@@ -85,10 +102,9 @@ func (f Files) Discard(d ovndb.Database) error {
 	return nil
 }
 
-// JoinCluster makes the file of a server that is to join the cluster with ID cid
-// at address local through any of the remotes (PROTO:HOST:PORT). The ID is not
-// optional: without it a server joins whatever answers, even the cluster of the
-// other database. Where the database has a file it is [ErrFileExists].
+// JoinCluster makes the file of a server at address local that joins the cluster with this ID through any of the
+// remotes (PROTO:HOST:PORT). Without an ID a server would join whatever answers, even the other database's cluster. If
+// the database has a file, it returns [ErrFileExists].
 func (f Files) JoinCluster(ctx context.Context, d ovndb.Database, cid raft.ID, local string, remotes []string) error {
 	if _, ok := raft.ParseID(string(cid)); !ok || len(remotes) == 0 {
 		return fmt.Errorf("cannot join %s: it takes a cluster ID and at least one remote, not %q and %q", d, cid, remotes)
@@ -124,8 +140,7 @@ func (f Files) vacant(d ovndb.Database) error {
 	return nil
 }
 
-// make has ovsdb-tool write FILE.making, and looks at what came out of it. When
-// it returns without an error, the file is on the disk.
+// make makes ovsdb-tool write FILE.making, syncs that file, and describes it.
 func (f Files) make(ctx context.Context, d ovndb.Database, patience time.Duration, args ...string) (File, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -135,7 +150,7 @@ func (f Files) make(ctx context.Context, d ovndb.Database, patience time.Duratio
 	}
 	// ovsdb-tool locks what it writes, and leaves the lock's file behind.
 	defer os.Remove(lockFile(path))
-	// Its warnings repeat what its last line says.
+	// Without warnings, which repeat its last line.
 	quiet := append([]string{"--verbose=console:off"}, args...)
 	_, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-tool", Args: quiet})
 	var made File
@@ -149,19 +164,19 @@ func (f Files) make(ctx context.Context, d ovndb.Database, patience time.Duratio
 		err = syncFile(path)
 	}
 	if err != nil {
-		_ = os.Remove(path) // the next try does it, if it can't be done now
+		_ = os.Remove(path) // or the next try does
 		return File{}, fmt.Errorf("cannot make the database file of %s: %w", d, err)
 	}
 	return made, nil
 }
 
-// place gives the file another name, unless some other file has it. Killed in
-// between, the file has both names, and the next call takes the old one away.
+// place renames the file, unless another file has the name. A kill leaves both names; the next call removes the old
+// one.
 func (f Files) place(from, to string) error {
 	switch err := os.Link(from, to); {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(to); err == nil {
-			return nil // an earlier call did it
+			return nil // an earlier call has done it
 		}
 		return err
 	case errors.Is(err, fs.ErrExist):

@@ -16,8 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// fileTimeout bounds one ovsdb-tool call. check-cluster reads the whole file, and takes
-// 55 s for 500 MiB; the size adds to it ([raft.Patience]).
+// fileTimeout bounds one call of ovsdb-tool. check-cluster reads the whole file, 500 MiB in 55 s; the size adds to it
+// ([raft.Patience]).
 const fileTimeout = 60 * time.Second
 
 // File describes a database's file, whether a server runs or not.
@@ -39,13 +39,11 @@ type File struct {
 type Files struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
-	// Answers keeps what ovsdb-tool said of a file for as long as the file is what it
-	// was; nil keeps nothing.
+	// Answers caches the output of ovsdb-tool; nil caches nothing.
 	Answers *StateCache
 }
 
-// Inspect reads the file of database d. A file of another database is an error,
-// so that its ID is not published.
+// Inspect reads the file of database d. A file of another database is an error, so that its ID is not published.
 func (f Files) Inspect(ctx context.Context, d ovndb.Database) (File, error) {
 	file, err := f.inspect(ctx, d, f.Paths.File(d))
 	if err == nil && file.Clustered {
@@ -54,7 +52,7 @@ func (f Files) Inspect(ctx context.Context, d ovndb.Database) (File, error) {
 	return file, err
 }
 
-// inspect is [Files.Inspect] of any file, but for whether its server has left.
+// inspect is [Files.Inspect] of any file, without Left.
 func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File, error) {
 	file := File{Path: path}
 	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +72,7 @@ func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File
 	return file, nil
 }
 
-// head returns the description of a file in its first record, with the database's name also for a
-// standalone database.
+// head returns the description of a file in its first record, with the database's name also for a standalone database.
 func (f Files) head(ctx context.Context, path string) (h raftfile.Head, err error) {
 	text, err := f.Answers.once("head", path, func() (string, error) {
 		h, err := raftfile.ReadHead(ctx, path)
@@ -94,25 +91,54 @@ func (f Files) head(ctx context.Context, path string) (h raftfile.Head, err erro
 	return h, err
 }
 
-// left looks for the record that a server writes when it has left. ovsdb-tool
-// check-cluster warns of it, with exit code 0.
+// left reports whether the file has the record that a server writes when it has left. ovsdb-tool check-cluster warns of
+// it, with exit code 0.
 func (f Files) left(ctx context.Context, path string) (bool, error) {
-	out, err := f.tool(ctx, "check-cluster", path)
-	if failed := (*run.Error)(nil); errors.As(err, &failed) {
-		out += failed.Stderr
-		if failed.ExitCode < 0 {
-			return false, err
+	out, failed, err := f.check(ctx, "check-cluster", path)
+	if found := strings.Contains(out, "left the cluster"); found || failed == nil {
+		return found, err
+	}
+	// For a damaged file the check ends before it finds the record.
+	out, _, err = f.check(ctx, "show-log", path)
+	return strings.Contains(out, `note: "left"`), err
+}
+
+// Address returns the Raft address in the file of database d.
+func (f Files) Address(ctx context.Context, d ovndb.Database) (string, error) {
+	head, err := f.head(ctx, f.Paths.File(d))
+	return head.Address, err
+}
+
+// Damaged returns why no server could load the file of database d; empty if one could. A server may run meanwhile.
+func (f Files) Damaged(ctx context.Context, d ovndb.Database) (string, error) {
+	_, failed, err := f.check(ctx, "check-cluster", f.Paths.File(d))
+	if failed == nil {
+		return "", err
+	}
+	reason, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
+	return reason, nil
+}
+
+// Joined reports whether the server of database d may be a member by its file: it has joined and not left
+// (do_check_cluster() in ovsdb/ovsdb-tool.c). An unreadable file may be a member's.
+func (f Files) Joined(ctx context.Context, d ovndb.Database) (bool, error) {
+	out, _, err := f.check(ctx, "check-cluster", f.Paths.File(d))
+	for _, other := range []string{"has not joined the cluster", "not found in server list", "left the cluster"} {
+		if strings.Contains(out, other) {
+			return false, nil
 		}
 	}
-	if err == nil || strings.Contains(out, "left the cluster") {
-		return strings.Contains(out, "left the cluster"), nil
+	return true, err
+}
+
+// check runs a command of ovsdb-tool on a file, and returns all its output. failed is not nil if it found a problem;
+// err is not nil if it did not run to its end.
+func (f Files) check(ctx context.Context, command, path string) (out string, failed *run.Error, err error) {
+	out, err = f.tool(ctx, command, path)
+	if errors.As(err, &failed) && failed.ExitCode >= 0 {
+		return out + failed.Stderr, failed, nil
 	}
-	// A file that can't be loaded ends the check before the note is reached.
-	out, err = f.tool(ctx, "show-log", path)
-	if failed := (*run.Error)(nil); errors.As(err, &failed) && failed.ExitCode < 0 {
-		return false, err
-	}
-	return strings.Contains(out, `note: "left"`), nil
+	return out, nil, err
 }
 
 func (f Files) tool(ctx context.Context, command, path string) (string, error) {
@@ -136,30 +162,29 @@ func exitCode(err error) int {
 	return -1
 }
 
-// Archive renames the file of database d to FILE.left-TIME, together with its
-// lock file's removal left to the next server, and returns its new name.
-// The caller has made sure that the file may not be used again.
+// Archive renames the file of database d to FILE.left-TIME, and returns its new name. The lock file stays for the next
+// server. The caller has made sure that the file may not be used again.
 func (f Files) Archive(d ovndb.Database, now time.Time) (string, error) {
 	return archive(f.Paths.File(d), now)
 }
 
-// ArchiveStaged does the same with the staged file, to FILE.new.left-TIME: it may have all data
-// of a database.
+// ArchiveStaged renames the staged file to FILE.new.left-TIME: it may have all data of a database.
 func (f Files) ArchiveStaged(d ovndb.Database, now time.Time) (string, error) {
 	return archive(f.staged(d), now)
 }
 
 func archive(from string, now time.Time) (string, error) {
-	to := from + ".left-" + now.UTC().Format("20060102T150405Z")
-	for n := 1; ; n++ {
-		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
-			break
-		} else if err != nil {
-			return "", fmt.Errorf("cannot archive %s: %w", from, err)
-		}
-		to = fmt.Sprintf("%s.%d", strings.TrimSuffix(to, fmt.Sprintf(".%d", n-1)), n)
+	base := from + ".left-" + now.UTC().Format("20060102T150405Z")
+	to := base
+	_, err := os.Lstat(to)
+	for n := 1; err == nil; n++ {
+		to = fmt.Sprintf("%s.%d", base, n)
+		_, err = os.Lstat(to)
 	}
-	if err := os.Rename(from, to); err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.Rename(from, to)
+	}
+	if err != nil {
 		return "", fmt.Errorf("cannot archive %s: %w", from, err)
 	}
 	return to, nil

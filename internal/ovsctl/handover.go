@@ -12,29 +12,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// exitPatience bounds the wait for a server to exit. Handing the
-// leadership over takes milliseconds; the rest is for a machine that is busy. A large
-// database adds to it ([raft.Patience]).
+// exitPatience bounds the wait for a server to exit. A transfer of the leadership takes milliseconds, more on a busy
+// machine. A large database adds to it ([raft.Patience]).
 const exitPatience = 10 * time.Second
 
-// exitPoll is how often the server is looked for meanwhile.
+// exitPoll is the interval of the checks meanwhile.
 const exitPoll = 50 * time.Millisecond
 
-// starter has systemd start a service again.
+// starter makes systemd restart a service.
 type starter interface {
 	MakeStartable(ctx context.Context, service ovndb.Service) error
 	Restart(ctx context.Context, services ...ovndb.Service) error
 }
 
-// HandOver restarts the server of database d in a way that costs the cluster
-// nothing: a leader hands its leadership over before it goes. It returns when
-// systemd has started the server again, not when that is a member that has caught
-// up. A server that does not run is started; one that hangs is stopped by force,
-// as systemd does it.
+// HandOver restarts the server of database d; a leader transfers its leadership first. It returns when systemd has
+// started the server again, before that has caught up. It starts a server that does not run; systemd kills one that
+// hangs.
 //
-// A server that systemd would not start again is left as it is ([ErrNotStartable]). HandOver calls
-// begin right before it tells the server to exit, and before it stops it by force. begin returns
-// until when that may be done, or an error if it may not.
+// It does not stop a server that systemd would not start again (ErrNotStartable of package systemd). It calls begin
+// right before it tells the server to exit, and before it kills it. begin returns until when it may do so, or an error.
 func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database,
 	begin func() (until time.Time, err error),
 ) error {
@@ -50,7 +46,7 @@ func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database,
 	if cancel(); err == nil {
 		err = c.awaitExit(ctx, d, raft.Patience(exitPatience, raftfile.Size(c.Paths.File(d))))
 	} else if more := raft.Patience(0, raftfile.Size(c.Paths.File(d))); errors.Is(err, ErrHung) && more > 0 {
-		err = c.awaitExit(ctx, d, more) // one that compacts a large database exits when it has
+		err = c.awaitExit(ctx, d, more) // it may be compacting a large database
 	}
 	if errors.Is(err, ErrHung) && ctx.Err() == nil {
 		if _, late := begin(); late != nil {
@@ -60,13 +56,11 @@ func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database,
 	if err != nil && !errors.Is(err, ErrNotRunning) && !errors.Is(err, ErrHung) {
 		return fmt.Errorf("cannot hand over: %w", err)
 	}
-	// Not start: that does nothing while systemd still thinks that the old process
-	// is up.
+	// Not start: that does nothing while systemd believes that the old process runs.
 	return s.Restart(ctx, ovndb.ServiceOf(d))
 }
 
-// awaitExit waits until nothing listens on the server's control socket. It gives
-// up with ErrHung.
+// awaitExit waits until nothing listens on the server's control socket. After patience it returns [ErrHung].
 func (c Control) awaitExit(ctx context.Context, d ovndb.Database, patience time.Duration) error {
 	ended := poll.Await(ctx, patience, exitPoll, nil, func() bool { return !listening(ctx, c.Paths.Control(d)) })
 	switch {

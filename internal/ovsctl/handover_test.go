@@ -5,9 +5,7 @@ package ovsctl_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -23,30 +21,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// restarter is a Runner that plays systemctl over a server of the test, and runs
-// everything else.
+// restarter is a Runner that plays systemctl for a server of the test, and runs other programs.
 type restarter struct {
 	t      *testing.T
 	server *server
 	calls  []string
-	// exited reports whether the server was gone when systemd was asked.
+	// exited reports whether the server had exited when systemd was called.
 	exited bool
-	// masked is the state that systemd tells of, late what the caller's gate says
-	// from its second question on.
+	// masked is the state of the services. late is the error of begin from its second call on.
 	masked bool
 	late   error
-}
-
-func (r *restarter) show() string {
-	var all []string
-	for _, service := range ovndb.AllServices() {
-		state := "loaded"
-		if r.masked {
-			state = "masked"
-		}
-		all = append(all, fmt.Sprintf("Id=%s.service\nLoadState=%s\nActiveState=active\nUnitFileState=enabled\nMainPID=1\n", service, state))
-	}
-	return strings.Join(all, "\n")
 }
 
 func (r *restarter) Run(ctx context.Context, c run.Command) ([]byte, error) {
@@ -54,12 +38,16 @@ func (r *restarter) Run(ctx context.Context, c run.Command) ([]byte, error) {
 		return run.Exec{}.Run(ctx, c)
 	}
 	if c.Args[0] == "show" {
-		return []byte(r.show()), nil
+		state := "enabled"
+		if r.masked {
+			state = "masked"
+		}
+		return (&masks{how: state}).Run(ctx, c)
 	}
 	r.calls = append(r.calls, c.String())
 	_, err := r.server.control().Status(ctx, r.server.Database)
 	r.exited = errors.Is(err, ovsctl.ErrNotRunning)
-	_ = r.server.Signal(syscall.SIGKILL) // most have ended by themselves
+	_ = r.server.Signal(syscall.SIGKILL) // most have exited
 	_ = r.server.Wait(r.t)
 	r.server.Start(r.t)
 	return nil, nil
@@ -73,13 +61,13 @@ func (r *restarter) handOver() error {
 		if asked++; asked > 1 && r.late != nil {
 			return time.Time{}, r.late
 		}
-		return time.Now().Add(time.Minute), nil
+		return inAMinute()
 	})
 }
 
-// slowTimer is longer than any wait of these tests, so that a leader that goes
-// without a word is missed, and short enough for a leader's messages, three in its
-// time, to come in one.
+func inAMinute() (time.Time, error) { return time.Now().Add(time.Minute), nil }
+
+// slowTimer is longer than any wait of these tests, so that no member misses a leader that exits.
 const slowTimer = 30 * time.Second
 
 // slowCluster starts n members with that election timer; the first leads them.
@@ -90,21 +78,22 @@ func slowCluster(t *testing.T, d ovndb.Database, n int) []*server {
 	return all(ovsdbtest.Form(t, members...))
 }
 
-func TestLeaderThatIsHandedOverIsNotMissed(t *testing.T) {
+func TestHandOver_leader(t *testing.T) {
 	t.Parallel()
 	members := slowCluster(t, ovndb.NB, 3)
 	r := &restarter{t: t, server: members[0]}
 	require.Equal(t, raft.Leader, members[0].Status(t).Role)
 	require.NoError(t, r.handOver())
-	assert.True(t, r.exited, "systemd has nothing left to end")
+	assert.True(t, r.exited)
 	assert.Equal(t, []string{"systemctl restart ovn-ovsdb-server-nb"}, r.calls)
 	members[1].Reaches(t, func(s raft.Status) bool {
 		return s.HasLeader() && s.Leader != raft.Ref(members[0].Status(t).Server.Short())
-	}, "nobody has taken over, an election timer before anybody would miss the leader")
-	members[0].Reaches(t, func(s raft.Status) bool { return s.Role == raft.Follower && s.HasLeader() }, "it does not come back")
+	}, "no member has taken over before the election timer")
+	returned := func(s raft.Status) bool { return s.Role == raft.Follower && s.HasLeader() }
+	members[0].Reaches(t, returned, "it does not come back")
 }
 
-func TestServerThatDoesNotRunIsStarted(t *testing.T) {
+func TestHandOver_server_down(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.SB, 1)[0]
 	s.Kill(t)
@@ -114,7 +103,7 @@ func TestServerThatDoesNotRunIsStarted(t *testing.T) {
 	assert.Equal(t, raft.Leader, s.Status(t).Role)
 }
 
-func TestServerThatHangsIsLeftToSystemd(t *testing.T) {
+func TestHandOver_server_hangs(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.NB, 1)[0]
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
@@ -124,25 +113,25 @@ func TestServerThatHangsIsLeftToSystemd(t *testing.T) {
 	assert.Equal(t, raft.Leader, s.Status(t).Role)
 }
 
-// R1: a server that would not be started again is left as it is.
-func TestServerWhoseServiceIsMaskedIsNotEnded(t *testing.T) {
+// R1: a server that would not be started again is not stopped.
+func TestHandOver_masked_service(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.NB, 1)[0]
 	r := &restarter{t: t, server: s, masked: true}
 	require.ErrorIs(t, r.handOver(), systemd.ErrNotStartable)
 	assert.Empty(t, r.calls)
-	assert.Equal(t, raft.Leader, s.Status(t).Role, "it was not told to exit")
+	assert.Equal(t, raft.Leader, s.Status(t).Role)
 }
 
-// R5: a unit that has lost the lock meanwhile neither tells the server to exit nor has it
-// ended by force.
-func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
+// R5: a unit that has lost the lock neither tells the server to exit nor kills it.
+func TestHandOver_begin_refuses(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.NB, 1)[0]
 	closed := errors.New("too late")
 	r := &restarter{t: t, server: s}
-	require.ErrorIs(t, s.control().HandOver(t.Context(), systemd.Services{Runner: r}, ovndb.NB, func() (time.Time, error) { return time.Time{}, closed }), closed)
-	assert.Equal(t, raft.Leader, s.Status(t).Role, "it was not told to exit")
+	begin := func() (time.Time, error) { return time.Time{}, closed }
+	require.ErrorIs(t, s.control().HandOver(t.Context(), systemd.Services{Runner: r}, ovndb.NB, begin), closed)
+	assert.Equal(t, raft.Leader, s.Status(t).Role)
 
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	r.late = closed
@@ -151,9 +140,8 @@ func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
 	require.NoError(t, s.Signal(syscall.SIGCONT))
 }
 
-// A server that is silent for long, as for a compaction of a large database, is not
-// ended by force: it exits when it continues.
-func TestServerOfALargeDatabaseIsGivenTheTimeThatItsSizeTakes(t *testing.T) {
+// A server that is silent, as during a compaction of a large database, is not killed: it exits when it continues.
+func TestHandOver_large_database_gets_more_time(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.NB, 1)[0]
 	r := &restarter{t: t, server: s}
@@ -166,17 +154,18 @@ func TestServerOfALargeDatabaseIsGivenTheTimeThatItsSizeTakes(t *testing.T) {
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	silent := time.AfterFunc(3*time.Second, func() { _ = s.Signal(syscall.SIGCONT) })
 	defer silent.Stop()
-	require.NoError(t, c.HandOver(t.Context(), systemd.Services{Runner: r}, ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }))
+	require.NoError(t, c.HandOver(t.Context(), systemd.Services{Runner: r}, ovndb.NB, inAMinute))
 	assert.True(t, r.exited)
 }
 
-func TestHandOverEndsWithItsCaller(t *testing.T) {
+func TestHandOver_canceled(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.NB, 1)[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &restarter{t: t, server: s}
-	require.ErrorIs(t, s.control().HandOver(ctx, systemd.Services{Runner: r}, ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }), context.Canceled)
+	err := s.control().HandOver(ctx, systemd.Services{Runner: r}, ovndb.NB, inAMinute)
+	require.ErrorIs(t, err, context.Canceled)
 	assert.Empty(t, r.calls)
 	assert.Equal(t, raft.Leader, s.Status(t).Role)
 }

@@ -20,13 +20,15 @@ const (
 	recordCluster raft.ID = "9f3a0f21-8ca5-4d27-97f8-48f8f4e790d5"
 )
 
-// firstRecord is the first one of a cluster's file.
+// firstRecord is the first record of a cluster's file.
 func firstRecord() []byte {
-	text := fmt.Sprintf(`{"server_id":%q,"cluster_id":%q,"name":"OVN_Northbound","local_address":"tcp:192.0.2.1:6643"}`+"\n", recordServer, recordCluster)
-	return fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
+	const form = `{"server_id":%q,"cluster_id":%q,"name":"OVN_Northbound","local_address":"tcp:192.0.2.1:6643"}` + "\n"
+	text := fmt.Sprintf(form, recordServer, recordCluster)
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // the file format's own checksum
+	return fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n%s", len(text), sum, text)
 }
 
-// ran are the programs that were run, which said nothing.
+// ran are the programs that were run, without output.
 type ran []string
 
 // Run implements run.Runner.
@@ -35,9 +37,8 @@ func (r *ran) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return nil, nil
 }
 
-// The first record of a file may hold the whole database: no program reads it into its
-// memory to find out whose file it is.
-func TestFileWithAllDataInItsFirstRecordSaysWhoseItIsWithoutAProgram(t *testing.T) {
+// The first record of a file may have the whole database: no program reads it to describe the file.
+func TestInspect_reads_first_record_only(t *testing.T) {
 	t.Parallel()
 	programs := new(ran)
 	f := Files{Runner: programs, Paths: ovndb.Paths{DB: t.TempDir()}}
@@ -46,8 +47,10 @@ func TestFileWithAllDataInItsFirstRecordSaysWhoseItIsWithoutAProgram(t *testing.
 
 	file, err := f.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
-	assert.Equal(t, File{Path: path, Exists: true, Clustered: true, Name: "OVN_Northbound", Server: recordServer, Cluster: recordCluster}, file)
-	assert.Equal(t, ran{"ovsdb-tool check-cluster " + path}, *programs, "and that is asked whether it has left")
+	assert.Equal(t, File{
+		Path: path, Exists: true, Clustered: true, Name: "OVN_Northbound", Server: recordServer, Cluster: recordCluster,
+	}, file)
+	assert.Equal(t, ran{"ovsdb-tool check-cluster " + path}, *programs)
 	*programs = nil
 	address, err := f.Address(t.Context(), ovndb.NB)
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 )
 
-// As ovsdb-server of OVS 3.1 has written them.
+// longPollLog has lines of ovsdb-server of OVS 3.1.
 const longPollLog = `2026-11-23T09:00:00.000Z|00001|vlog|INFO|opened log file /var/log/ovn/ovsdb-server-nb.log
 2026-11-23T09:10:00.123Z|00017|timeval|WARN|Unreasonably long 9001ms poll interval (8000ms user, 2ms system)
 2026-11-23T10:10:00.123Z|00117|timeval|WARN|Unreasonably long 1002ms poll interval (20ms user, 2ms system)
@@ -24,13 +24,13 @@ const longPollLog = `2026-11-23T09:00:00.000Z|00001|vlog|INFO|opened log file /v
 2026-11-23T10:21:00.123Z|00018|raft|INFO|says "Unreasonably long 99999ms poll interval"
 2026-11-23T10:22:00.123Z|00019|timeval|WARN|Unreasonably lo`
 
-func TestLongTurnsAreCountedSinceAMoment(t *testing.T) {
+func TestReadLongPolls(t *testing.T) {
 	t.Parallel()
 	paths := ovndb.Paths{Logs: t.TempDir()}
 	since := time.Date(2026, 11, 23, 9, 30, 0, 0, time.UTC)
 	found, err := ovsctl.ReadLongPolls(paths, ovndb.NB, since)
 	require.NoError(t, err)
-	assert.Zero(t, found, "a log that is not there has none")
+	assert.Zero(t, found, "there is no log")
 
 	log := filepath.Join(paths.Logs, "ovsdb-server-nb.log")
 	require.NoError(t, os.WriteFile(log, []byte(longPollLog), 0o600))
@@ -38,8 +38,9 @@ func TestLongTurnsAreCountedSinceAMoment(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, ovsctl.LongPolls{Count: 2, Longest: 4321 * time.Millisecond}, found)
 
-	// Of a long log the end counts.
-	require.NoError(t, os.WriteFile(log, []byte(longPollLog+"\n"+strings.Repeat(strings.Repeat("x", 99)+"\n", 20_000)+longPollLog+"\n"), 0o600))
+	// Only the end of a long log is read.
+	long := longPollLog + "\n" + strings.Repeat(strings.Repeat("x", 99)+"\n", 20_000) + longPollLog + "\n"
+	require.NoError(t, os.WriteFile(log, []byte(long), 0o600))
 	found, err = ovsctl.ReadLongPolls(paths, ovndb.NB, since)
 	require.NoError(t, err)
 	assert.Equal(t, 2, found.Count)

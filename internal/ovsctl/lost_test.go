@@ -4,9 +4,7 @@ package ovsctl_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,11 +21,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
-	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// faulty are two members and a third, on whose disk a long write fails and a short
-// one does not.
+// faulty starts two members, and a third on whose disk only long writes fail.
 func faulty(t *testing.T) (leader, third *server) {
 	t.Helper()
 	members := all(ovsdbtest.Several(t, ovndb.NB, 3))
@@ -38,23 +34,28 @@ func faulty(t *testing.T) (leader, third *server) {
 	return leader, third
 }
 
-// pollEvery is how often a wait looks.
+// pollEvery is the interval of checks.
 const pollEvery = 20 * time.Millisecond
+
+// dns inserts a row with so many bytes.
+func dns(bytes int) string {
+	return `["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","` +
+		strings.Repeat("x", bytes) + `"]]]}}]`
+}
 
 func write(t *testing.T, s *server, bytes int) {
 	t.Helper()
-	text := filepath.Join(t.TempDir(), "transaction")
-	require.NoError(t, os.WriteFile(text, fmt.Appendf(nil,
-		`["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","%s"]]]}}]`, strings.Repeat("x", bytes)), 0o600))
-	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{
-		"-c",
-		`ovsdb-client --timeout=10 transact "$0" "$(cat "$1")"`, "unix:" + s.Paths.Socket(ovndb.NB), text,
-	}})
+	_, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "transact", s.Endpoint(), dns(bytes))
 	require.NoError(t, err)
 }
 
-// damagedRecord matches the number of the record that is invalid, in the output of
-// ovsdb-tool check-cluster.
+// follow waits until a member has committed all that the leader has.
+func follow(t *testing.T, s, leader *server) {
+	t.Helper()
+	s.Reaches(t, func(s raft.Status) bool { return s.Committed() == leader.Status(t).Committed() }, "it does not follow")
+}
+
+// damagedRecord matches the number of the record that is invalid, in the output of ovsdb-tool check-cluster.
 var damagedRecord = regexp.MustCompile(`: record (\d+) `)
 
 func stored(t *testing.T, m *server) (raftfile.Log, uint64) {
@@ -65,30 +66,30 @@ func stored(t *testing.T, m *server) (raftfile.Log, uint64) {
 	return log, end
 }
 
-func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *testing.T) {
+func TestCompact_restores_lost_entries(t *testing.T) {
 	t.Parallel()
 	leader, third := faulty(t)
 	log, end := stored(t, third)
 	require.Equal(t, raftfile.Log{End: end}, log)
 
-	// Too long for the disk, and nothing comes after it: there is space again.
+	// Too long for the disk; afterwards there is space again.
 	for range 10 { // each of 100 KiB, so that no argument is too long
 		write(t, leader, 100<<10)
 	}
 	third.Reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.Status(t).Log.End }, "it does not follow")
 	log, end = stored(t, third)
-	assert.Less(t, log.End, end, "the server believes to have stored them")
+	assert.Less(t, log.End, end, "the server acknowledges them")
 
-	// What is short enough is written behind the gap.
+	// A short entry is written behind the gap.
 	write(t, leader, 10)
-	third.Reaches(t, func(s raft.Status) bool { return s.Committed() == leader.Status(t).Committed() }, "it does not follow")
+	follow(t, third, leader)
 	log, _ = stored(t, third)
 	reason, err := third.files().Damaged(t.Context(), ovndb.NB)
 	require.NoError(t, err)
-	require.Equal(t, damagedRecord.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1], "%q, %q", reason, log.Damage)
+	require.Equal(t, damagedRecord.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1])
 
-	// With the disk full nothing is rewritten, and nothing gets worse.
-	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // else a later turn writes
+	// With a full disk nothing is rewritten.
+	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // or a later iteration writes
 		full := new(ovsctl.ServerError)
 		require.ErrorAs(t, err, &full)
 		assert.Contains(t, full.Text, "No space left on device")
@@ -103,7 +104,7 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 
 	require.NoError(t, syscall.Mount("", third.Paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
 	require.Eventually(t, func() bool {
-		_ = third.control().Compact(t.Context(), ovndb.NB) // the second time there may be nothing to do
+		_ = third.control().Compact(t.Context(), ovndb.NB) // refused if there is nothing to do
 		log, end = stored(t, third)
 		return log == raftfile.Log{End: end}
 	}, patience, pollEvery)
@@ -118,32 +119,28 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 	assert.Len(t, rows(t, third), 11)
 }
 
-// rows are the lines of the table that write writes to.
+// rows returns the rows that write has written.
 func rows(t *testing.T, s *server) []string {
 	t.Helper()
-	out, err := run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{
-		"--timeout=10", "--no-headings", "--format=csv", "dump", "unix:" + s.Paths.Socket(ovndb.NB), "OVN_Northbound", "DNS", "_uuid",
-	}})
+	out, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "--no-headings", "--format=csv",
+		"dump", s.Endpoint(), "OVN_Northbound", "DNS", "_uuid")
 	require.NoError(t, err)
-	all := strings.Split(strings.TrimSpace(string(out)), "\n")
+	all := strings.Split(strings.TrimSpace(out), "\n")
 	return slices.DeleteFunc(all, func(line string) bool { return strings.HasPrefix(line, "DNS") })
 }
 
-// A leader that could not write shows a status as if it still led. It is none for
-// any client that asks.
-func TestLeaderThatCouldNotWriteHasGivenUpTheDatabase(t *testing.T) {
+// The status of a leader that could not write shows it as the leader; it serves no client.
+func TestStatus_failed_leader(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	leader := &server{ovsdbtest.New(t, ovndb.NB, net+".1")}
+	leader := newServer(t, ovndb.NB, net+".1")
 	require.NoError(t, syscall.Mount("tmpfs", leader.Paths.DB, "tmpfs", 0, "size=200k"))
 	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(leader.Paths.DB, syscall.MNT_DETACH)) })
-	leader.Create(t).Start(t)
-	leader.Reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not lead")
+	leader.Create(t).Start(t).Reaches(t, isMember, "it does not lead")
 	end := leader.Status(t).Log.End
-	transact := `["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","` + strings.Repeat("x", 100<<10) + `"]]]}}]`
 	failed := new(ovsctl.FailedError)
 	require.Eventually(t, func() bool {
-		_, _ = run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{"--timeout=1", "transact", "unix:" + leader.Paths.Socket(ovndb.NB), transact}})
+		_, _ = leader.program(t.Context(), "ovsdb-client", "--timeout=1", "transact", leader.Endpoint(), dns(100<<10))
 		_, err := leader.control().Status(t.Context(), ovndb.NB)
 		return errors.As(err, &failed)
 	}, patience, pollEvery)
@@ -152,14 +149,13 @@ func TestLeaderThatCouldNotWriteHasGivenUpTheDatabase(t *testing.T) {
 	log, err := raftfile.ReadLog(t.Context(), leader.Paths, ovndb.NB)
 	require.NoError(t, err)
 	assert.Greater(t, log.End, end)
-	assert.Equal(t, failed.Status.Log.End, log.End+1, "what it could not write is in its memory, and nothing else")
+	assert.Equal(t, failed.Status.Log.End, log.End+1, "only the failed entry is in memory")
 
-	// Space doesn't help it, a start does.
+	// Space doesn't help, a restart does.
 	require.NoError(t, syscall.Mount("", leader.Paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
 	require.ErrorContains(t, leader.control().Leave(t.Context(), ovndb.NB), "can't leave after failure")
 	require.NoError(t, leader.control().Exit(t.Context(), ovndb.NB))
 	_ = leader.Wait(t)
-	leader.Start(t)
-	leader.Reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not come back")
+	leader.Start(t).Reaches(t, isMember, "it does not come back")
 	write(t, leader, 10)
 }

@@ -14,37 +14,28 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// NorthdState is the state that an ovn-northd reports. One of all units' is active
-// and the others are in standby, since they compete for a lock in SB.
-type NorthdState string
-
-// The states that ovn-northd prints (ovn_northd_status() in northd/ovn-northd.c).
-const (
-	NorthdActive  NorthdState = "active"
-	NorthdStandby NorthdState = "standby"
-	NorthdPaused  NorthdState = "paused"
-)
-
-// NorthdStatus asks this unit's ovn-northd how it is. One that does not run is
+// NorthdStatus returns the status of this unit's ovn-northd: active, standby or paused (ovn_northd_status() in
+// northd/ovn-northd.c). One unit's is active, since they compete for a lock in SB. If it does not run, the error is
 // [ErrNotRunning].
-func (c Control) NorthdStatus(ctx context.Context) (NorthdState, error) {
+func (c Control) NorthdStatus(ctx context.Context) (ovndb.NorthdHealth, error) {
 	out, err := c.askNorthd(ctx, "status")
 	if err != nil {
 		return "", err
 	}
-	switch state := NorthdState(strings.TrimSpace(strings.TrimPrefix(out, "Status:"))); state {
-	case NorthdActive, NorthdStandby, NorthdPaused:
+	switch state := ovndb.NorthdHealth(strings.TrimSpace(strings.TrimPrefix(out, "Status:"))); state {
+	case ovndb.NorthdActive, ovndb.NorthdStandby, ovndb.NorthdPaused:
 		return state, nil
 	}
-	return "", fmt.Errorf("cannot read the status of ovn-northd: %.80q is none", out)
+	return "", fmt.Errorf("cannot read the status of ovn-northd: unexpected output %.80q", out)
 }
 
-// askNorthd finds the control socket, which has the process ID in its name.
+// askNorthd runs a command on ovn-northd. The control socket has the process ID in its name.
 func (c Control) askNorthd(ctx context.Context, command string) (string, error) {
 	text, err := os.ReadFile(c.Paths.NorthdPID())
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("cannot ask ovn-northd for %s: %w", command, ErrNotRunning)
-	} else if err != nil {
+		err = ErrNotRunning
+	}
+	if err != nil {
 		return "", fmt.Errorf("cannot ask ovn-northd for %s: %w", command, err)
 	}
 	pid, err := strconv.Atoi(string(bytes.TrimSpace(text)))
@@ -55,9 +46,8 @@ func (c Control) askNorthd(ctx context.Context, command string) (string, error) 
 	return c.read(ctx, string(ovndb.Northd), socket, command)
 }
 
-// NorthdConnected reports whether this unit's ovn-northd has both databases. Its
-// status alone doesn't tell: it stays active if the Northbound database has no
-// quorum. One that does not run is [ErrNotRunning].
+// NorthdConnected reports whether this unit's ovn-northd is connected to both databases. Its status does not show that:
+// it stays active if NB has no quorum. If it does not run, the error is [ErrNotRunning].
 func (c Control) NorthdConnected(ctx context.Context) (bool, error) {
 	for _, command := range []string{"nb-connection-status", "sb-connection-status"} {
 		text, err := c.askNorthd(ctx, command)
@@ -68,14 +58,13 @@ func (c Control) NorthdConnected(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// NorthdHealth is how this unit's ovn-northd is, as far as can be found out within
-// the timeout of a question.
+// NorthdHealth returns the health of this unit's ovn-northd.
 func (c Control) NorthdHealth(ctx context.Context) ovndb.NorthdHealth {
 	connected, err := c.NorthdConnected(ctx)
 	if err == nil && connected {
-		var state NorthdState
+		var state ovndb.NorthdHealth
 		if state, err = c.NorthdStatus(ctx); err == nil {
-			return ovndb.NorthdHealth(state)
+			return state
 		}
 	}
 	switch {

@@ -11,12 +11,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Schemas are the versions of a database's schema.
+// Schemas are the versions of a database's schema, in the form X.Y.Z (RFC 7047, section 3.1).
 type Schemas struct {
-	// Served is that which this unit's server serves, Packages the one that the packages
-	// bring, as X.Y.Z (RFC 7047, section 3.1).
+	// Served is the version that this unit's server serves, Packages that of the installed packages.
 	Served, Packages string
-	// Older and Newer say how what is served compares.
+	// Older and Newer report how Served compares with Packages.
 	Older, Newer bool
 }
 
@@ -26,53 +25,43 @@ func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
 	if err != nil {
 		return Schemas{}, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
 	}
+	var packages ovndb.SchemaVersion
 	text, err := f.SchemaVersion(d)
+	if err == nil {
+		packages, err = ovndb.ParseSchemaVersion(text)
+	}
 	if err != nil {
 		return Schemas{}, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
 	}
-	brought, err := ovndb.ParseSchemaVersion(text)
-	if err != nil {
-		return Schemas{}, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
-	}
-	return Schemas{
-		Served: served.String(), Packages: brought.String(), Older: served.Before(brought),
-		Newer: brought.Before(served),
-	}, nil
+	return Schemas{served.String(), packages.String(), served.Before(packages), packages.Before(served)}, nil
 }
 
-// NeedsConversion reports whether the database that this unit's server serves has an
-// older schema than the packages bring. One that is newer stays as it is, as with
-// ovn-ctl (upgrade_cluster in OVS's ovs-lib): to convert it back would throw away
-// what older programs do not know.
+// NeedsConversion reports whether the served schema is older than that of the packages. A newer one stays, as with
+// ovn-ctl (upgrade_cluster in OVS's ovs-lib): a conversion would lose data that older programs do not know.
 func (f Files) NeedsConversion(ctx context.Context, d ovndb.Database) (bool, error) {
 	schemas, err := f.Schemas(ctx, d)
 	return schemas.Older, err
 }
 
-// Convert brings the database to the schema of the packages, in the whole cluster
-// at once. ovn-ctl does it only on a unit that has no remote to join through. What is
-// under way ends with ctx: the server drops it with the connection. Where this process
-// is killed, ovsdb-client ends by its own timeout.
+// Convert converts the database to the schema of the packages, in the whole cluster at once. When ctx ends, the server
+// drops the conversion with the connection. If this process is killed, ovsdb-client's own timeout ends it.
 func (f Files) Convert(ctx context.Context, d ovndb.Database, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	own := fmt.Sprintf("--timeout=%d", timeout/time.Second+1)
-	_, err := f.Runner.Run(ctx, run.Command{
-		Name: "ovsdb-client",
-		Args: []string{own, "convert", "unix:" + f.Paths.Socket(d), f.Paths.Schema(d)},
-	})
-	if err != nil {
+	args := []string{own, "convert", "unix:" + f.Paths.Socket(d), f.Paths.Schema(d)}
+	if _, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-client", Args: args}); err != nil {
 		return fmt.Errorf("cannot convert %s to the schema of the packages: %w", d, err)
 	}
 	return nil
 }
 
-// SchemaVersion is that of the schema that the packages bring for database d.
+// SchemaVersion returns the version of the schema of database d in the packages.
 func (f Files) SchemaVersion(d ovndb.Database) (string, error) {
 	return raftfile.SchemaVersion(f.Paths.Schema(d))
 }
 
-// servedSchema asks the server; a program is started only if that fails, and tells why.
+// servedSchema asks the server. It starts a program only if that fails, to find the reason.
 func (f Files) servedSchema(ctx context.Context, d ovndb.Database) (v ovndb.SchemaVersion, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, raftfile.Size(f.Paths.File(d))))
 	defer cancel()

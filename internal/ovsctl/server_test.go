@@ -25,12 +25,64 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// patience bounds every wait for a server: an election takes about two election
-// timers of 1 s, on a busy machine more.
+// patience bounds every wait for a server: an election takes about two election timers of 1 s, on a busy machine more.
 const patience = time.Minute
 
-// server is a real ovsdb-server, and how the charm asks it.
+// server is a real ovsdb-server.
 type server struct{ *ovsdbtest.Server }
+
+func newServer(t testing.TB, d ovndb.Database, host string) *server {
+	t.Helper()
+	return &server{ovsdbtest.New(t, d, host)}
+}
+
+// leads starts the only member of a new cluster.
+func leads(t testing.TB, d ovndb.Database) *server {
+	t.Helper()
+	s := newServer(t, d, loopbacktest.Network(t)+".1")
+	s.Create(t).Start(t).Reaches(t, isMember, "it does not lead")
+	return s
+}
+
+func isMember(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }
+
+// record is a record of a database's file (ovsdb(5)).
+func record(text string) string {
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // the format's own checksum
+	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sum, text)
+}
+
+// appendTo appends a record to the server's file.
+func (s *server) appendTo(t testing.TB, text string) {
+	t.Helper()
+	file, err := os.OpenFile(s.File(), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = file.WriteString(record(text))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+}
+
+type object = map[string]any
+
+// edited writes a changed schema of the packages.
+func edited(t testing.TB, d ovndb.Database, version string, change func(tables object)) (path string) {
+	t.Helper()
+	text, err := os.ReadFile(schema(d))
+	require.NoError(t, err)
+	var all object
+	require.NoError(t, json.Unmarshal(text, &all))
+	delete(all, "cksum")
+	all["version"] = version
+	change(all["tables"].(object))
+	text, err = json.Marshal(all)
+	require.NoError(t, err)
+	path = filepath.Join(t.TempDir(), filepath.Base(schema(d)))
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	return path
+}
+
+// columnsOf are the columns of a table.
+func columnsOf(tables object, table string) object { return tables[table].(object)["columns"].(object) }
 
 func schema(d ovndb.Database) string { return ovndb.Paths{}.Schema(d) }
 
@@ -38,7 +90,7 @@ func (s *server) control() ovsctl.Control { return ovsctl.Control{Runner: run.Ex
 
 func (s *server) files() ovsctl.Files { return ovsctl.Files{Runner: run.Exec{}, Paths: s.Paths} }
 
-// joined checks whether the server is a member by its file.
+// joined asserts whether the server is a member by its file.
 func (s *server) joined(t *testing.T, wanted bool) {
 	t.Helper()
 	member, err := s.files().Joined(t.Context(), s.Database)
@@ -46,13 +98,13 @@ func (s *server) joined(t *testing.T, wanted bool) {
 	require.Equal(t, wanted, member)
 }
 
-// gone waits until the server serves its database no more.
+// gone waits until the server no longer serves its database.
 func (s *server) gone(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		_, err := s.control().Status(t.Context(), s.Database)
 		return err != nil && strings.Contains(err.Error(), ovsctl.ErrUnknownCluster.Error())
-	}, patience, 20*time.Millisecond, "the server does not go")
+	}, patience, 20*time.Millisecond, "the server still serves the database")
 }
 
 // cluster starts n members of one cluster; the first leads it.
@@ -76,42 +128,47 @@ func tool(t testing.TB, args ...string) {
 	require.NoError(t, err)
 }
 
-// ovsdb-server reports entries that are whole and can't be applied, of each kind. It continues to serve with all of
-// them, as a healthy member.
-func TestServerSaysThatItHasNotAppliedAnEntryUntilItIsStartedAnew(t *testing.T) {
+// ovsdb-server reports entries that can't be applied until it is restarted without them, and serves meanwhile.
+func TestStorageError_unapplied_entry(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ transaction, said string }{
-		"it deletes a row that is not there": {`{"_is_diff":true,"NB_Global":{"11111111-1111-4111-8111-111111111111":null}}`, "ovsdb error: inconsistent data"},
-		"of a table that is not there":       {`{"_is_diff":true,"Nothing":{"11111111-1111-4111-8111-111111111111":{"name":"x"}}}`, "ovsdb error: inconsistent data"},
-		"of a column that is not there":      {`{"_is_diff":true,"NB_Global":{"11111111-1111-4111-8111-111111111111":{"nothing":"x"}}}`, "ovsdb error: inconsistent data"},
-		"none such":                          {`{"_is_diff":true,"Logical_Switch":{"11111111-1111-4111-8111-111111111111":{"name":"x"}}}`, ""},
+	const row, inconsistent = `{"11111111-1111-4111-8111-111111111111":`, "ovsdb error: inconsistent data"
+	for transaction, said := range map[string]string{
+		`"NB_Global":` + row + `null}`:              inconsistent, // a missing row
+		`"Nothing":` + row + `{"name":"x"}}`:        inconsistent,
+		`"NB_Global":` + row + `{"nothing":"x"}}`:   inconsistent,
+		`"Logical_Switch":` + row + `{"name":"x"}}`: "",
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(transaction, func(t *testing.T) {
 			t.Parallel()
-			s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)}
-			file, err := os.OpenFile(s.Paths.File(ovndb.NB), os.O_APPEND|os.O_WRONLY, 0)
-			require.NoError(t, err)
-			entry := `{"term":1,"index":2,"eid":"d38e85dc-da38-4a9e-bcee-7e5ebb69a001","data":[null,` + tt.transaction + "]}\n"
-			_, err = fmt.Fprintf(file, "OVSDB CLUSTER %d %x\n%s", len(entry), sha1.Sum([]byte(entry)), entry) //nolint:gosec // see above
-			require.NoError(t, err)
-			require.NoError(t, file.Close())
-			s.Start(t).Reaches(t, func(x raft.Status) bool { return x.Role == raft.Leader && x.Committed() >= 2 }, "a leader that has applied all")
-			s.says(t, tt.said)
+			s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1")
+			s.Create(t)
+			s.appendTo(t, `{"term":1,"index":2,"eid":"d38e85dc-da38-4a9e-bcee-7e5ebb69a001",`+
+				`"data":[null,{"_is_diff":true,`+transaction+"}]}\n")
+			applied := func(x raft.Status) bool { return x.Role == raft.Leader && x.Committed() >= 2 }
+			s.Start(t).Reaches(t, applied, "it does not apply the log")
+			s.says(t, said)
 
 			require.NoError(t, s.control().Compact(t.Context(), ovndb.NB))
-			// A server of 3.0 or later puts the snapshot together in a thread of its own, and answers before.
+			// A server of 3.0 or later makes the snapshot in another thread, and answers before.
 			s.Reaches(t, func(x raft.Status) bool { return x.Log.Start > 2 }, "a log without the entry")
-			s.Kill(t)
-			s.Start(t).Reaches(t, func(x raft.Status) bool { return x.Role == raft.Leader }, "a leader again")
+			restart(t, s)
+			s.Reaches(t, isMember, "a leader again")
 			s.says(t, "")
 		})
 	}
 }
 
-func TestServerThatDoesNotAnswerIsNoServerInGoodOrder(t *testing.T) {
+func restart(t *testing.T, s *server) {
+	t.Helper()
+	s.Kill(t)
+	s.Start(t)
+}
+
+func TestStorageError_server_down(t *testing.T) {
 	t.Parallel()
-	_, err := (&server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1")}).control().StorageError(t.Context(), ovndb.NB)
-	require.ErrorContains(t, err, "cannot ask OVN_Northbound's server how its storage is")
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1")
+	_, err := s.control().StorageError(t.Context(), ovndb.NB)
+	require.Error(t, err)
 }
 
 // says waits until the server reports this state of its storage.
@@ -127,7 +184,7 @@ func (s *server) says(t *testing.T, wanted string) {
 	assert.Equal(t, wanted, said)
 }
 
-// program runs one of OVN's, at the server's socket where it is a client.
+// program runs a program; ovn-nbctl is connected to the server.
 func (s *server) program(ctx context.Context, name string, args ...string) (string, error) {
 	if name == "ovn-nbctl" {
 		args = append([]string{"--no-leader-only", "--timeout=3", "--db=unix:" + s.Paths.Socket(s.Database)}, args...)
@@ -142,34 +199,37 @@ func (s *server) nbctl(t *testing.T, args ...string) {
 	require.NoError(t, err)
 }
 
-// dump is all that the server serves.
+// dump returns all that the server serves.
 func (s *server) dump(t *testing.T) string {
 	t.Helper()
-	text, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "dump", s.Endpoint(), string(s.Database))
+	text, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "dump", s.Endpoint(),
+		string(s.Database))
 	require.NoError(t, err)
 	return text
 }
 
-// servedFrom is what a server serves that is started on a standalone database's file.
+// servedFrom returns what a server of a standalone database's file serves.
 func servedFrom(t *testing.T, copied string) string {
 	t.Helper()
-	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")}
+	s := newServer(t, ovndb.NB, "127.0.0.1")
 	require.NoError(t, os.Rename(copied, s.Paths.File(ovndb.NB)))
 	s.Start(t)
 	return s.dump(t)
 }
 
-// A member that led, wrote what no other has, died, and came back has other entries now in
-// the places of those: its file has both. ovsdb-tool takes them all.
-func TestStandaloneCopyHasNothingThatOthersTookThePlaceOf(t *testing.T) {
+// The file of a leader that wrote uncommitted entries, died and came back has both these and the entries that replaced
+// them. ovsdb-tool copies both.
+func TestExtract_replaced_entries_are_left_out(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	old, others := members[0], members[1:]
-	old.nbctl(t, "ls-add", "kept", "--", "ls-add", "changed", "--", "set", "Logical_Switch", "changed", "external_ids:by=all")
+	old.nbctl(t, "ls-add", "kept", "--", "ls-add", "changed", "--",
+		"set", "Logical_Switch", "changed", "external_ids:by=all")
 	for _, o := range others {
-		o.Kill(t) // not stopped: what its sockets hold it would take when it continues
+		o.Kill(t) // a stopped server would read its sockets when it continues
 	}
-	_, err := old.program(t.Context(), "ovn-nbctl", "ls-del", "kept", "--", "ls-add", "phantom", "--", "set", "Logical_Switch", "changed", "external_ids:by=one")
+	_, err := old.program(t.Context(), "ovn-nbctl", "ls-del", "kept", "--", "ls-add", "phantom", "--",
+		"set", "Logical_Switch", "changed", "external_ids:by=one")
 	require.Error(t, err, "it is not committed")
 	old.Kill(t)
 	for _, o := range others {
@@ -188,14 +248,14 @@ func TestStandaloneCopyHasNothingThatOthersTookThePlaceOf(t *testing.T) {
 	}
 	old.Start(t)
 	wanted := others[0].dump(t)
-	require.NotContains(t, wanted, "phantom", "the premise: no other has it")
+	require.NotContains(t, wanted, "phantom")
 	require.Eventually(t, func() bool { return old.dump(t) == wanted }, patience, patience/1000, "it does not catch up")
 
 	by := filepath.Join(t.TempDir(), "by-ovsdb-tool")
 	tool(t, "cluster-to-standalone", by, old.Paths.File(ovndb.NB))
 	text, err := os.ReadFile(by)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "phantom", "the premise: the file has both")
+	require.Contains(t, string(text), "phantom", "the file has both")
 
 	copied := filepath.Join(t.TempDir(), "copy")
 	require.NoError(t, old.files().Extract(t.Context(), ovndb.NB, copied))
@@ -208,40 +268,20 @@ func TestStandaloneCopyHasNothingThatOthersTookThePlaceOf(t *testing.T) {
 	assert.NotContains(t, served, "new-2")
 }
 
-// newer is the Northbound schema with one more column, and a later version.
-func newer(t *testing.T) (path, text string) {
-	t.Helper()
-	old, err := os.ReadFile(schema(ovndb.NB))
-	require.NoError(t, err)
-	var all map[string]any
-	require.NoError(t, json.Unmarshal(old, &all))
-	all["version"] = "99.0.0"
-	all["tables"].(map[string]any)["Logical_Switch"].(map[string]any)["columns"].(map[string]any)["added"] = map[string]any{"type": "string"} //nolint:forcetypeassert // a schema
-	converted, err := json.Marshal(all)
-	require.NoError(t, err)
-	path = filepath.Join(t.TempDir(), "schema")
-	require.NoError(t, os.WriteFile(path, converted, 0o600))
-	return path, string(converted)
-}
-
-// logEntry is the record of an entry with a schema and a transaction.
-func logEntry(index, term uint64, schema, transaction string) string {
-	text := fmt.Sprintf(`{"data":[%s,%s],"eid":"e1000000-0000-4000-8000-000000000001","index":%d,"term":%d}`+"\n", schema, transaction, index, term)
-	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
-}
-
-// The log records a conversion as all the data with their schema, and since Open vSwitch 3.2
-// as the schema alone.
-func TestStandaloneCopyHasTheSchemaThatTheDatabaseWasConvertedTo(t *testing.T) {
+// The log records a conversion as all the data with their schema, and since Open vSwitch 3.2 as the schema alone.
+func TestExtract_converted_schema(t *testing.T) {
 	t.Parallel()
-	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Create(t).Start(t)}
-	s.Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
+	s := leads(t, ovndb.NB)
 	s.nbctl(t, "ls-add", "one", "--", "ls-add", "two")
 	before, err := os.ReadFile(s.Paths.File(ovndb.NB))
 	require.NoError(t, err)
 	end, err := raftfile.ReadEnd(t.Context(), s.Paths, ovndb.NB)
 	require.NoError(t, err)
-	path, text := newer(t)
+	path := edited(t, ovndb.NB, "99.0.0", func(tables object) {
+		columnsOf(tables, "Logical_Switch")["added"] = object{"type": "string"}
+	})
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
 	_, err = s.program(t.Context(), "ovsdb-client", "--timeout=20", "convert", "unix:"+s.Paths.Socket(ovndb.NB), path)
 	require.NoError(t, err)
 	s.nbctl(t, "ls-del", "two")
@@ -251,10 +291,13 @@ func TestStandaloneCopyHasTheSchemaThatTheDatabaseWasConvertedTo(t *testing.T) {
 	require.Contains(t, wanted, "added")
 	assert.Equal(t, wanted, servedFrom(t, copied))
 
-	bare := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")}
-	records := []string{string(before), logEntry(end.Index+1, end.Term, text, "null"), logEntry(end.Index+2, end.Term, "null",
-		`{"Logical_Switch":{"58fddd36-e650-4efb-bde5-9df6afd86bf8":{"name":"three","added":"yes"}},"_is_diff":true}`)}
-	require.NoError(t, os.WriteFile(bare.Paths.File(ovndb.NB), []byte(strings.Join(records, "")), 0o600))
+	bare := newServer(t, ovndb.NB, "127.0.0.1")
+	require.NoError(t, os.WriteFile(bare.File(), before, 0o600))
+	for n, data := range []string{string(text) + ",null", `null,{"_is_diff":true,"Logical_Switch":` +
+		`{"58fddd36-e650-4efb-bde5-9df6afd86bf8":{"name":"three","added":"yes"}}}`} {
+		bare.appendTo(t, fmt.Sprintf(`{"data":[%s],"eid":"e1000000-0000-4000-8000-000000000001","index":%d,"term":%d}`+"\n",
+			data, end.Index+1+uint64(n), end.Term))
+	}
 	require.NoError(t, bare.files().Extract(t.Context(), ovndb.NB, copied))
 	version, err := bare.files().Load(t.Context(), ovndb.NB, copied)
 	require.NoError(t, err)

@@ -15,14 +15,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// maxControlAnswer bounds the answer to a command; that of cluster/status has 100 bytes or so a
-// member.
+// maxControlAnswer bounds an answer, in bytes; cluster/status has about 100 for each member.
 const maxControlAnswer = 1 << 20
 
-// PollStatus is what cluster/status says, for an agent that asks several times in each TTL: it
-// speaks to the control socket itself, as ovs-appctl does (unixctl_client_transact() in
-// lib/unixctl.c of Open vSwitch), so that no process is started. ctx bounds it, and the
-// control's timeout. A server that does not answer so is any error.
+// PollStatus is [Control.Status] for an agent that asks several times in each TTL: it starts no process, even after an
+// error, but speaks to the control socket as ovs-appctl does (unixctl_client_transact() in lib/unixctl.c). It is
+// bounded by ctx and by Timeout.
 func (c Control) PollStatus(ctx context.Context, d ovndb.Database) (raft.Status, error) {
 	text, err := c.transact(ctx, c.Paths.Control(d), "cluster/status", string(d))
 	if err != nil {
@@ -31,21 +29,20 @@ func (c Control) PollStatus(ctx context.Context, d ovndb.Database) (raft.Status,
 	return raft.Parse(text)
 }
 
-// storageOK is what comes before the error of a database's storage, and what is there without
-// one (ovsdb_server_get_db_storage_status() in ovsdb/ovsdb-server.c of Open vSwitch, from 2.15 on).
+// Parts of the answer about a database's storage (ovsdb_server_get_db_storage_status() in ovsdb/ovsdb-server.c of Open
+// vSwitch, since 2.15).
 const (
 	storageStatus = "status: "
 	storageOK     = "ok"
 )
 
-// StorageError returns what is wrong with the storage of database d, as the server reports it; empty if
-// nothing is, or if the server is older than Open vSwitch 2.15, which doesn't report it. It starts no
-// process.
+// StorageError returns the server's error about the storage of database d; empty if there is none, or if the server is
+// older than Open vSwitch 2.15, which doesn't report it. It starts no process.
 //
-// It is "ovsdb error: inconsistent data" from when the server could not apply an entry of its log
-// (ovsdb_storage_unread() in ovsdb/storage.c, all releases up to 3.7) until the server is restarted. The server
-// has logged "syntax error", left the entry out and continued, so that its data differ from the other members',
-// and refuses what its own clients write. A failed write to the disk is not reported here.
+// It is "ovsdb error: inconsistent data" if the server could not apply an entry of its log, until it is restarted
+// (ovsdb_storage_unread() in ovsdb/storage.c, all releases up to 3.7). The server has logged "syntax error" and skipped
+// the entry, so that its data differ from the other members', and it refuses writes of its own clients. A failed write
+// to the disk is not reported here.
 func (c Control) StorageError(ctx context.Context, d ovndb.Database) (string, error) {
 	text, err := c.transact(ctx, c.Paths.Control(d), "ovsdb-server/get-db-storage-status", string(d))
 	if refused := (*ServerError)(nil); errors.As(err, &refused) &&
@@ -65,7 +62,7 @@ func (c Control) StorageError(ctx context.Context, d ovndb.Database) (string, er
 	return said, nil
 }
 
-// transact sends one command to the socket, and returns what is answered.
+// transact sends one command to the socket, and returns the answer.
 func (c Control) transact(ctx context.Context, socket, command string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, controlTimeout))
 	defer cancel()
@@ -79,8 +76,7 @@ func (c Control) transact(ctx context.Context, socket, command string, args ...s
 	return *answer, nil
 }
 
-// call sends one request to a socket of a server, as JSON-RPC 1.0, and decodes what is answered. A refusal is a
-// [*ServerError].
+// call sends one request to a server's socket, as JSON-RPC 1.0, and decodes the result. A refusal is a [*ServerError].
 func call(ctx context.Context, socket, method string, params []string, result any) (err error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {

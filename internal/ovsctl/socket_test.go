@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"net"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 )
 
-// answering has a control socket answer one command with a text, or with nothing, and returns where
-// it is and what it was asked.
+// answering makes a control socket that answers one command with a text, or never, and passes the command on.
 func answering(t *testing.T, answer string) (paths ovndb.Paths, asked <-chan string) {
 	t.Helper()
 	paths = ovndb.Paths{Run: t.TempDir()}
@@ -29,7 +30,7 @@ func answering(t *testing.T, answer string) (paths ovndb.Paths, asked <-chan str
 			return
 		}
 		defer conn.Close()
-		line, _ := bufio.NewReader(conn).ReadString('\n') // what is missing is seen
+		line, _ := bufio.NewReader(conn).ReadString('\n')
 		heard <- line
 		if _, err := conn.Write([]byte(answer)); err == nil && answer == "" {
 			_, _ = conn.Read(make([]byte, 1)) // until the other end gives up
@@ -38,12 +39,15 @@ func answering(t *testing.T, answer string) (paths ovndb.Paths, asked <-chan str
 	return paths, heard
 }
 
-func TestStatusIsPolledAsOvsAppctlAsks(t *testing.T) {
+func TestPollStatus(t *testing.T) {
 	t.Parallel()
-	const status = `3f3b\nName: OVN_Northbound\nCluster ID: f3b0 (f3b03511-e217-40a8-8457-fbae1b4bf63f)\n` +
-		`Server ID: 3f3b (3f3b7992-b0a2-4380-8cf5-8bcd008cac5f)\nAddress: tcp:127.0.0.1:6643\nStatus: cluster member\nRole: candidate\n` +
-		`Term: 2\nLeader: unknown\nVote: self\n\nElection timer: 1000\nLog: [2, 6]\nEntries not yet committed: 0\nEntries not yet applied: 0\n` +
-		`Connections: ->0000\nDisconnections: 0\nServers:\n    3f3b (3f3b at tcp:127.0.0.1:6643) (self)\n`
+	status := strings.Join([]string{
+		"3f3b", "Name: OVN_Northbound", "Cluster ID: f3b0 (f3b03511-e217-40a8-8457-fbae1b4bf63f)",
+		"Server ID: 3f3b (3f3b7992-b0a2-4380-8cf5-8bcd008cac5f)", "Address: tcp:127.0.0.1:6643",
+		"Status: cluster member", "Role: candidate", "Term: 2", "Leader: unknown", "Vote: self", "",
+		"Election timer: 1000", "Log: [2, 6]", "Entries not yet committed: 0", "Entries not yet applied: 0",
+		"Connections: ->0000", "Disconnections: 0", "Servers:", "    3f3b (3f3b at tcp:127.0.0.1:6643) (self)", "",
+	}, `\n`)
 	paths, asked := answering(t, `{"id":0,"result":"`+status+`","error":null}`)
 	found, err := ovsctl.Control{Paths: paths}.PollStatus(t.Context(), ovndb.NB)
 	require.NoError(t, err)
@@ -52,13 +56,13 @@ func TestStatusIsPolledAsOvsAppctlAsks(t *testing.T) {
 	assert.True(t, found.CutOff())
 }
 
-func TestStatusIsNotPolledFromWhatDoesNotServeTheDatabase(t *testing.T) {
+func TestPollStatus_errors(t *testing.T) {
 	t.Parallel()
 	paths, _ := answering(t, `{"id":0,"result":null,"error":"unknown cluster"}`)
 	_, err := ovsctl.Control{Paths: paths}.PollStatus(t.Context(), ovndb.NB)
 	require.ErrorContains(t, err, "unknown cluster")
 	_, err = ovsctl.Control{Paths: ovndb.Paths{Run: t.TempDir()}}.PollStatus(t.Context(), ovndb.NB)
-	require.ErrorContains(t, err, "no such file")
+	require.ErrorIs(t, err, os.ErrNotExist)
 	paths, _ = answering(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

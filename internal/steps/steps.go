@@ -17,7 +17,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -281,7 +280,7 @@ func (u *Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
 	}
 	poll.Await(ctx, lockPatience, pollInterval, nil, func() bool { // it is active at once if no other has the lock
 		state, err := u.Control.NorthdStatus(ctx)
-		return err == nil && state == ovsctl.NorthdActive
+		return err == nil && state == ovndb.NorthdActive
 	})
 }
 
