@@ -11,10 +11,11 @@ import (
 func TestCertificates_missing_relation_is_reported(t *testing.T) {
 	const missing = "'certificates' missing"
 	m := healthy()
-	m.goal = `{"units":{"ovn-central/0":{"status":"active"}},"relations":{"certificates":{"vault":{"status":"joined"},"vault/0":{"status":"active"}}}}`
+	m.goal = `{"units":{"ovn-central/0":{"status":"active"}},` +
+		`"relations":{"certificates":{"vault":{"status":"joined"},"vault/0":{"status":"active"}}}}`
 	for _, name := range []string{"install", "config-changed", "update-status"} {
 		require.NoError(t, m.run(t, name))
-		assert.NotContains(t, m.status, missing, "%s: the unit is yet to enter it", name)
+		assert.NotContains(t, m.status, missing, "%s: the unit has not joined it yet", name)
 	}
 	m.certificates = []string{"certificates:3"}
 	require.NoError(t, m.run(t, "config-changed"))
@@ -34,9 +35,9 @@ func TestCertificates_missing_relation_is_reported(t *testing.T) {
 	assert.NotContains(t, m.status, missing)
 
 	m.certificates = nil
-	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"active"}}}`
+	m.goal = dying
 	require.NoError(t, m.run(t, "update-status"))
-	assert.NotContains(t, m.status, missing, "Juju takes the relations away before the unit")
+	assert.NotContains(t, m.status, missing, "Juju removes the relations before the unit")
 }
 
 // goal-state omits relations in which another model's application consumes an offer.

@@ -63,8 +63,8 @@ type machine struct {
 	// members are those in the database files, by their addresses.
 	members map[raft.ID]string
 
-	mu   sync.Mutex
-	told []string
+	mu  sync.Mutex
+	ran []string
 	// unit and app are the published data; status is the unit's.
 	unit, app map[string]string
 	status    string
@@ -76,7 +76,8 @@ func (m *machine) services() (text string) {
 	pids := map[ovndb.Database]int{ovndb.NB: 12, ovndb.SB: 13}
 	maps.DeleteFunc(pids, func(d ovndb.Database, _ int) bool { return m.fixtures[d] == "" })
 	show := func(service ovndb.Service, enabled string, pid int) {
-		text += fmt.Sprintf("Id=%s.service\nLoadState=loaded\nActiveState=active\nUnitFileState=%s\nMainPID=%d\n\n", service, enabled, pid)
+		text += fmt.Sprintf("Id=%s.service\nLoadState=loaded\nActiveState=active\nUnitFileState=%s\nMainPID=%d\n\n", service,
+			enabled, pid)
 	}
 	show(ovndb.Northd, "static", 11)
 	show(ovndb.NorthboundServer, "disabled", pids[ovndb.NB])
@@ -92,7 +93,8 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	refuse := func(code int, text string) ([]byte, error) {
 		return nil, &run.Error{Command: c, ExitCode: code, Stderr: text, Err: errors.New("exit status")}
 	}
-	if slices.Contains(m.broken, c.Name) || slices.Contains(m.broken, c.Name+" --app") && slices.Contains(c.Args, "--app") {
+	if slices.Contains(m.broken, c.Name) || slices.Contains(m.broken, c.Name+" --app") &&
+		slices.Contains(c.Args, "--app") {
 		return refuse(1, "ERROR connection is shut down\n")
 	}
 	if other := m.tools[c.Name]; other != nil {
@@ -141,7 +143,7 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 		m.addSuperseded(settings)
 		return json.Marshal(settings)
 	case "network-get":
-		return []byte(`{"bind-addresses":[{"interface-name":"eth0","addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],"ingress-addresses":["10.0.0.1"]}`), nil
+		return []byte(`{"bind-addresses":[{"addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}]}`), nil
 	case "dpkg-query":
 		if m.upgrading {
 			return []byte("ovn-central half-configured 23.03.1-1"), nil
@@ -173,7 +175,7 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 		}
 		return nil, nil
 	}
-	m.told = append(m.told, c.String())
+	m.ran = append(m.ran, c.String())
 	return nil, nil
 }
 
@@ -210,7 +212,8 @@ func (m *machine) run(t *testing.T, name string) error {
 	synctest.Test(t, func(t *testing.T) { // it waits for a server to store its entries
 		err = hook.Run(t.Context(), &reconcile.Reconciler{
 			Machine: machine, Tools: tools, Observer: observer, Members: service, Paths: paths,
-			Packages: apt.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
+			Packages: apt.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m},
+			Monitoring: monitoring.On(m, t.TempDir()),
 		}, name)
 	})
 	return err
@@ -243,7 +246,8 @@ func status(fixture string) (raft.Status, error) {
 // converging are the hooks that may be the first to see a change.
 var converging = []string{
 	"install", "upgrade-charm", "config-changed", "start", "update-status", "leader-elected", "leader-settings-changed",
-	"ovsdb-peer-relation-created", "ovsdb-peer-relation-joined", "ovsdb-peer-relation-changed", "ovsdb-peer-relation-departed",
+	"ovsdb-peer-relation-created", "ovsdb-peer-relation-joined", "ovsdb-peer-relation-changed",
+	"ovsdb-peer-relation-departed",
 }
 
 func TestRun_unknown_hook_is_no_error(t *testing.T) {
@@ -264,9 +268,9 @@ func TestHook_publishes_identities_and_status(t *testing.T) {
 			assert.Equal(t, sb.Short(), m.unit["sb-identity"])
 			assert.Equal(t, string(nb), m.unit["nb-server-id"])
 			assert.Equal(t, string(sb), m.unit["sb-server-id"])
-			assert.Contains(t, m.status, "'certificates' missing", "after the files, which the servers of this test don't have")
-			assert.Nil(t, m.app, "only Juju's leader writes for all")
-			assert.Empty(t, m.told, "R15: a hook changes nothing")
+			assert.Contains(t, m.status, "'certificates' missing", "the servers of this test have no files")
+			assert.Nil(t, m.app, "only Juju's leader publishes for the application")
+			assert.Empty(t, m.ran, "R15: a hook changes nothing")
 		})
 	}
 }
@@ -277,8 +281,8 @@ func TestInstall_waits_for_running_upgrade_and_adopts(t *testing.T) {
 	m := healthy()
 	m.upgrading = true
 	require.NoError(t, m.run(t, "upgrade-charm"))
-	assert.Equal(t, []string{"apt-get --quiet check"}, m.told)
-	assert.Contains(t, m.status, "'certificates' missing", "after the files, which the servers of this test don't have")
+	assert.Equal(t, []string{"apt-get --quiet check"}, m.ran)
+	assert.Contains(t, m.status, "'certificates' missing", "the servers of this test have no files")
 }
 
 // These hooks' status of a starting server would stay until the next hook.
@@ -306,7 +310,7 @@ func TestHook_unknown_leadership_is_none(t *testing.T) {
 	m := healthy()
 	m.leader, m.broken = true, []string{"is-leader"}
 	require.ErrorContains(t, m.run(t, "update-status"), "cannot finish hook update-status: ")
-	assert.Nil(t, m.app, "who can't know that it leads writes nothing for all")
+	assert.Nil(t, m.app, "a unit that may not lead publishes nothing for the application")
 }
 
 func TestHook_lost_leadership_is_no_error(t *testing.T) {
@@ -327,7 +331,7 @@ func TestHook_unreadable_peers_fail_without_effect(t *testing.T) {
 				m.leader, m.broken, m.units = true, []string{tool}, []string{"ovn-central/1"}
 				require.ErrorContains(t, m.run(t, name), "ERROR connection is shut down")
 				assert.Empty(t, m.status)
-				assert.Empty(t, m.told)
+				assert.Empty(t, m.ran)
 				assert.Nil(t, m.unit)
 				assert.Nil(t, m.app)
 			})
@@ -338,7 +342,8 @@ func TestHook_unreadable_peers_fail_without_effect(t *testing.T) {
 func TestHook_fails_if_identities_cannot_be_published(t *testing.T) {
 	m := healthy()
 	m.broken = []string{"relation-set"}
-	require.ErrorContains(t, m.run(t, "config-changed"), "cannot finish hook config-changed: cannot write this unit's relation data")
+	require.ErrorContains(t, m.run(t, "config-changed"),
+		"cannot finish hook config-changed: cannot write this unit's relation data")
 }
 
 func TestHook_database_down_does_not_hide_other(t *testing.T) {
@@ -354,7 +359,7 @@ func TestHook_left_server_has_no_identity(t *testing.T) {
 	m.fixtures[ovndb.SB], m.left = "", true
 	require.NoError(t, m.run(t, "update-status"))
 	assert.Empty(t, m.unit["sb-identity"])
-	assert.Contains(t, m.unit, "sb-identity", "an empty value takes the key away")
+	assert.Contains(t, m.unit, "sb-identity", "an empty value deletes the key")
 	assert.Contains(t, m.unit, "sb-server-id")
 	assert.NotEmpty(t, m.unit["nb-identity"])
 }

@@ -26,7 +26,8 @@ func (m *machine) migrated() {
 
 func TestMigrated_to_Juju_4_keeps_clusters(t *testing.T) {
 	const foreign = "made elsewhere"
-	for _, name := range []string{"upgrade-charm", "config-changed", "update-status", "leader-elected", "ovsdb-peer-relation-changed"} {
+	for _, name := range []string{"upgrade-charm", "config-changed", "update-status", "leader-elected",
+		"ovsdb-peer-relation-changed"} {
 		for title, leader := range map[string]bool{"the Juju leader": true, "another unit": false} {
 			t.Run(name+" of "+title, func(t *testing.T) {
 				m := healthy()
@@ -42,13 +43,13 @@ func TestMigrated_to_Juju_4_keeps_clusters(t *testing.T) {
 				assert.Equal(t, published, m.unit)
 				assert.Equal(t, said, m.status)
 				if !leader {
-					assert.Empty(t, m.app, "only Juju's leader writes for all")
+					assert.Empty(t, m.app, "only Juju's leader publishes for the application")
 					return
 				}
 				for _, db := range ovndb.Databases() {
 					s, err := status(m.fixtures[db])
 					require.NoError(t, err)
-					assert.Equal(t, string(*s.Cluster), m.app[db.Short()+"_cid"], "a unit that comes after finds it there")
+					assert.Equal(t, string(*s.Cluster), m.app[db.Short()+"_cid"], "later units read it there")
 				}
 			})
 		}
@@ -79,7 +80,7 @@ func TestMigrated_redeployed_application_starts_empty(t *testing.T) {
 	}
 	assert.Equal(t, "distro", m.recorded(t, nil)["packages"]["source"])
 	require.NoError(t, m.run(t, "install"))
-	assert.Equal(t, "distro", m.recorded(t, nil)["packages"]["source"], "what an earlier try has noted stays")
+	assert.Equal(t, "distro", m.recorded(t, nil)["packages"]["source"], "the record of an earlier attempt stays")
 }
 
 // sections are those of a unit's record on the disk.

@@ -34,6 +34,11 @@ const (
 	other raft.ID = "13e40c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
 )
 
+// silent are two members whose machines do not answer.
+func silent() map[raft.ID]string {
+	return map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}
+}
+
 // addSuperseded adds the Juju leader's published record of a recovery.
 func (m *machine) addSuperseded(settings map[string]string) {
 	for _, d := range ovndb.Databases() {
@@ -43,6 +48,9 @@ func (m *machine) addSuperseded(settings map[string]string) {
 	}
 }
 
+// allDying is a removal of the application, dying one of this unit.
+const allDying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
+
 const dying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"active"}}}`
 
 func TestR9_stop_refused_changes_nothing(t *testing.T) {
@@ -51,44 +59,44 @@ func TestR9_stop_refused_changes_nothing(t *testing.T) {
 	err := m.run(t, "stop")
 	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
 	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave; find out which unit ca3c ")
-	assert.NotContains(t, m.status, "next:", "the log has the ways out")
+	assert.NotContains(t, m.status, "next:", "the log has the remedies")
 	assert.Nil(t, m.unit, "its identities stay published")
-	assert.Empty(t, m.told)
+	assert.Empty(t, m.ran)
 }
 
 // The command to type is in the part of the text that `juju status` shows.
 func TestR1_stop_needed_server_names_start_command(t *testing.T) {
-	m := &machine{goal: dying, members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
+	m := &machine{goal: dying, members: silent()}
 	assert.Equal(t, []string{"nb SERVER_NEEDED", "sb SERVER_NEEDED"}, findingtest.Codes(m.run(t, "stop")))
 	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave; run: juju run ovn-central/0 resume (")
-	assert.Empty(t, m.told)
+	assert.Empty(t, m.ran)
 }
 
 // A stopped server can't leave, so those that a pause has stopped are started once, in any case.
 func TestR9_stop_starts_paused_servers(t *testing.T) {
-	m := &machine{goal: dying, dir: t.TempDir(), members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
+	m := &machine{goal: dying, dir: t.TempDir(), members: silent()}
 	record := filepath.Join(m.dir, "ovn-central-operator.unit.json")
 	require.NoError(t, os.WriteFile(record, []byte(`{"unit":{"paused":true}}`), 0o600))
 	require.ErrorAs(t, m.run(t, "stop"), new(*finding.RefusedError), "they don't start, and the others need them")
 	for _, service := range []string{"ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
-		assert.Contains(t, m.told, "systemctl unmask "+service)
-		assert.Contains(t, m.told, "systemctl start "+service)
+		assert.Contains(t, m.ran, "systemctl unmask "+service)
+		assert.Contains(t, m.ran, "systemctl start "+service)
 	}
 	text, err := os.ReadFile(record)
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), `"paused"`, "a unit whose removal waits votes")
 
-	m.told, m.goal = nil, `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
+	m.ran, m.goal = nil, allDying
 	require.NoError(t, os.WriteFile(record, []byte(`{"unit":{"paused":true}}`), 0o600))
 	require.NoError(t, m.run(t, "stop"))
-	assert.NotContains(t, m.told, "systemctl start ovn-ovsdb-server-nb", "no unit stays")
+	assert.NotContains(t, m.ran, "systemctl start ovn-ovsdb-server-nb", "no unit stays")
 }
 
 // The others have another cluster, so they need no server of the one that was given up.
 func TestR9_stop_archives_given_up_cluster(t *testing.T) {
 	m := &machine{
 		goal: dying, superseded: true, relations: []string{"ovsdb-peer:0"}, dir: t.TempDir(),
-		members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"},
+		members: silent(),
 	}
 	require.NoError(t, m.run(t, "stop"))
 	for _, file := range []string{"ovnnb_db.db", "ovnsb_db.db"} {
@@ -98,9 +106,9 @@ func TestR9_stop_archives_given_up_cluster(t *testing.T) {
 		assert.Len(t, archived, 1, "R10: it is renamed, never deleted")
 	}
 	for _, d := range ovndb.Databases() {
-		assert.Contains(t, m.told, "systemctl stop ovn-ovsdb-server-"+d.Short())
+		assert.Contains(t, m.ran, "systemctl stop ovn-ovsdb-server-"+d.Short())
 	}
-	assert.Equal(t, stopped, m.told[len(m.told)-len(stopped):])
+	assert.Equal(t, stopped, m.ran[len(m.ran)-len(stopped):])
 	assert.Empty(t, m.unit["nb-identity"])
 }
 
@@ -109,7 +117,7 @@ func remade(t *testing.T) *machine {
 	t.Helper()
 	m := &machine{
 		goal: dying, superseded: true, dir: t.TempDir(),
-		members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"},
+		members: silent(),
 	}
 	for _, d := range ovndb.Databases() {
 		const id raft.ID = "4e310c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
@@ -134,7 +142,7 @@ func TestR9_stop_commits_new_cluster_and_waits_for_joins(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, archived, 1)
 	}
-	assert.NotContains(t, m.told, "systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central")
+	assert.NotContains(t, m.ran, "systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central")
 }
 
 // If Juju does not answer, that waits, and nothing else is moved away.
@@ -144,7 +152,7 @@ func TestR9_stop_keeps_files_if_Juju_is_silent(t *testing.T) {
 	err := m.run(t, "stop")
 	assert.Equal(t, []string{"nb NEW_CLUSTER_UNPLACED", "sb NEW_CLUSTER_UNPLACED"}, findingtest.Codes(err))
 	assert.Contains(t, m.status, "; run: juju run ovn-central/0 resume (")
-	assert.Empty(t, m.told)
+	assert.Empty(t, m.ran)
 	assert.FileExists(t, filepath.Join(m.dir, "ovnnb_db.db"))
 }
 
@@ -162,7 +170,7 @@ func TestR9_stop_needs_no_relation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &machine{left: true, goal: dying, broken: broken}
 			require.NoError(t, m.run(t, "stop"))
-			assert.Equal(t, stopped, m.told)
+			assert.Equal(t, stopped, m.ran)
 		})
 	}
 }
@@ -170,8 +178,9 @@ func TestR9_stop_needs_no_relation(t *testing.T) {
 func TestStop_withdraws_published_data(t *testing.T) {
 	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}}
 	require.NoError(t, m.run(t, "stop"))
-	assert.Equal(t, stopped, m.told)
-	for _, key := range []string{"nb-identity", "sb-identity", "nb-server-id", "sb-server-id", "nb-cluster-id", "sb-cluster-id"} {
+	assert.Equal(t, stopped, m.ran)
+	for _, key := range []string{"nb-identity", "sb-identity", "nb-server-id", "sb-server-id", "nb-cluster-id",
+		"sb-cluster-id"} {
 		value, there := m.unit[key]
 		assert.True(t, there, key)
 		assert.Empty(t, value, key)
@@ -187,15 +196,15 @@ func TestStop_succeeds_if_data_cannot_be_withdrawn(t *testing.T) {
 func TestStop_keeps_identity_of_remaining_member(t *testing.T) {
 	m := &machine{goal: dying, relations: []string{"ovsdb-peer:0"}} // both servers are down
 	require.NoError(t, m.run(t, "stop"))
-	assert.Equal(t, stopped, m.told)
-	assert.Equal(t, "0017", m.unit["nb-identity"], "the others are to know whose it was")
+	assert.Equal(t, stopped, m.ran)
+	assert.Equal(t, "0017", m.unit["nb-identity"], "the others can still name its unit")
 }
 
 func TestR9_stop_whole_application_only_stops_services(t *testing.T) {
 	m := healthy()
-	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
+	m.goal = allDying
 	require.NoError(t, m.run(t, "stop"))
-	assert.Equal(t, stopped, m.told)
+	assert.Equal(t, stopped, m.ran)
 	assert.Contains(t, m.log.String(), "nb: no unit stays that could serve the database; its data stay in ")
 }
 
@@ -212,7 +221,8 @@ func TestHook_interrupted_upgrade_hides_no_damage(t *testing.T) {
 	m.upgrading, m.broken = true, []string{"apt-get", "dpkg"}
 	require.NoError(t, m.run(t, "update-status"))
 	assert.Contains(t, m.log.String(), "cannot install")
-	assert.Contains(t, m.log.String(), `cannot publish the state of the server's file" database=nb missing="the server has entries up to `)
+	assert.Contains(t, m.log.String(),
+		`cannot publish the state of the server's file" database=nb missing="the server has entries up to `)
 	assert.NotContains(t, m.log.String(), `missing=""`)
 	assert.True(t, strings.HasPrefix(m.status, "blocked nb, sb: "+finding.Lookup(finding.FileLacksEntries).Line), m.status)
 }
@@ -222,7 +232,7 @@ const broken = "ovsdb-peer-relation-broken"
 func TestPeerBroken_staying_unit_does_nothing(t *testing.T) {
 	m := healthy()
 	require.NoError(t, m.run(t, broken))
-	assert.Empty(t, m.told)
+	assert.Empty(t, m.ran)
 	assert.Empty(t, m.status)
 }
 
@@ -234,7 +244,7 @@ func TestR9_peer_broken_waits_until_unit_may_leave(t *testing.T) {
 	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
 	assert.Contains(t, findingtest.Briefs(err), "IF_HOOK_SKIPPED")
 	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave")
-	assert.Empty(t, m.told)
+	assert.Empty(t, m.ran)
 }
 
 // R9: if the state is unknown, the unit may not leave, and nothing that may stay is stopped.
@@ -242,23 +252,23 @@ func TestR9_peer_broken_fails_if_Juju_is_silent(t *testing.T) {
 	m := healthy()
 	m.goal, m.broken = dying, []string{"goal-state"}
 	require.ErrorContains(t, m.run(t, broken), "cannot find out whether this unit is being removed")
-	assert.Empty(t, m.told)
+	assert.Empty(t, m.ran)
 }
 
 func TestStop_after_peer_broken_does_nothing(t *testing.T) {
 	m := &machine{left: true, goal: dying}
 	require.NoError(t, m.run(t, broken))
-	assert.Equal(t, stopped, m.told)
-	m.told = nil
+	assert.Equal(t, stopped, m.ran)
+	m.ran = nil
 	require.NoError(t, m.run(t, "stop"))
-	assert.Equal(t, stopped, m.told, "nothing is started, and nothing else done")
+	assert.Equal(t, stopped, m.ran, "nothing is started")
 }
 
 // R9: if the whole application is removed, the data stays.
 func TestR9_peer_broken_whole_application_keeps_data(t *testing.T) {
 	m := healthy()
-	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
+	m.goal = allDying
 	require.NoError(t, m.run(t, broken))
-	assert.Equal(t, stopped, m.told)
+	assert.Equal(t, stopped, m.ran)
 	assert.Contains(t, m.log.String(), "no unit stays that could serve the database")
 }
