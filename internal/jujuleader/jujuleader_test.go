@@ -68,8 +68,8 @@ func leader(t *testing.T, juju *tools, age time.Duration) *Manager {
 	return m
 }
 
-// A step may take minutes, as long as the database is large. What is written after it follows from what was read before:
-// so Juju is asked whether another unit has led meanwhile, and has published anything.
+// A step on a large database may take minutes. A write after it depends on data that were read before it, so Juju is
+// asked whether another unit has led meanwhile and has published anything.
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	supersede := func(p *published) { p.Clusters = p.Clusters.Supersede(ovndb.NB, third, "ovn-central/1") }
@@ -114,9 +114,10 @@ func TestSupersede(t *testing.T) {
 		writes map[string]string
 		now    raft.ID
 	}{
-		"the leader":              {leads: true, writes: map[string]string{"nb_cid": string(third)}, now: third},
-		"another unit leads":      {juju: juju.ErrNotLeader, now: first},
-		"without leader settings": {juju.ErrNoTool, ErrLater, true, map[string]string{"claim-ovn-central-0": string(third)}, first},
+		"the leader":         {leads: true, writes: map[string]string{"nb_cid": string(third)}, now: third},
+		"another unit leads": {juju: juju.ErrNotLeader, now: first},
+		"without leader settings": {juju.ErrNoTool, ErrLater, true, map[string]string{"claim-ovn-central-0": string(third)},
+			first},
 	} {
 		juju := &tools{fails: tt.juju}
 		m := leader(t, juju, 0)

@@ -25,7 +25,8 @@ func TestUnitsAreOrderedByNumberAndNotByDigits(t *testing.T) {
 func TestUnitIsOfItsApplicationAndHasANumber(t *testing.T) {
 	assert.True(t, unitname.IsOf("a/0", "a"))
 	assert.True(t, unitname.IsOf("a/4294967295", "a"))
-	for _, name := range []string{"", "a", "a/", "/0", "b/0", "ab/0", "a/b/0", "a/-1", "a/+1", "a/01", "a/1 ", "a/1\n", "a/4294967296"} {
+	for _, name := range []string{"", "a", "a/", "/0", "b/0", "ab/0", "a/b/0", "a/-1", "a/+1", "a/01", "a/1 ", "a/1\n",
+		"a/4294967296"} {
 		assert.False(t, unitname.IsOf(name, "a"), name)
 	}
 	assert.False(t, unitname.IsOf("/0", ""))
