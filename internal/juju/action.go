@@ -26,10 +26,8 @@ var reservedKeys = []string{"stdout", "stdout-encoding", "stderr", "stderr-encod
 // Juju has read what a person typed as YAML: the identity 3974 arrives as a number, 0017 as the number 15.
 func (t *Tools) ActionParams(ctx context.Context) (map[string]any, error) {
 	var params map[string]any
-	if err := t.query(ctx, &params, "action-get"); err != nil {
-		return nil, fmt.Errorf("cannot read action parameters: %w", err)
-	}
-	return params, nil
+	err := t.query(ctx, &params, "action-get")
+	return params, cannot(err, "read action parameters")
 }
 
 // ActionSet adds results to those of the running action, in one call. It sets nothing if a key is not of lower-case
@@ -57,26 +55,18 @@ func (t *Tools) ActionSet(ctx context.Context, results map[string]string) error 
 		}
 		args = append(args, arg)
 	}
-	if err := t.tell(ctx, "action-set", args...); err != nil {
-		return fmt.Errorf("cannot set action results: %w", err)
-	}
-	return nil
+	return cannot(t.tell(ctx, "action-set", args...), "set action results")
 }
 
 // ActionFail marks the running action as failed, with the reason. End the program with exit code 0 then: with any
 // other, Juju replaces the message by "exit status N". In a hook it returns [ErrNotAnAction].
 func (t *Tools) ActionFail(ctx context.Context, message string) error {
-	if err := t.tell(ctx, "action-fail", "--", argument(run.Redact(message))); err != nil {
-		return fmt.Errorf("cannot mark the action as failed (%s): %w", oneLine(run.Redact(message)), err)
-	}
-	return nil
+	err := t.tell(ctx, "action-fail", "--", argument(run.Redact(message)))
+	return cannot(err, "mark the action as failed (%s)", oneLine(run.Redact(message)))
 }
 
 // ActionLog sends a message to the client that waits for the running action, at once. In a hook it returns
 // [ErrNotAnAction].
 func (t *Tools) ActionLog(ctx context.Context, message string) error {
-	if err := t.tell(ctx, "action-log", "--", argument(run.Redact(message))); err != nil {
-		return fmt.Errorf("cannot log to the action: %w", err)
-	}
-	return nil
+	return cannot(t.tell(ctx, "action-log", "--", argument(run.Redact(message))), "log to the action")
 }

@@ -13,20 +13,15 @@ import (
 // false.
 func (t *Tools) IsLeader(ctx context.Context) (bool, error) {
 	var leader bool
-	if err := t.query(ctx, &leader, "is-leader"); err != nil {
-		return false, fmt.Errorf("cannot ask for leadership: %w", err)
-	}
-	return leader, nil
+	err := t.query(ctx, &leader, "is-leader")
+	return leader, cannot(err, "ask for leadership")
 }
 
 // LeaderGet returns the settings that the application's leaders have written, empty if none has. Long values are
 // treated as in [Tools.RelationGet]. A Juju without leader settings is an [ErrNoTool].
 func (t *Tools) LeaderGet(ctx context.Context) (map[string]string, error) {
 	settings, err := t.data(ctx, "leader-get")
-	if err != nil {
-		return nil, fmt.Errorf("cannot read leader settings: %w", err)
-	}
-	return settings, nil
+	return settings, cannot(err, "read leader settings")
 }
 
 // LeaderSet writes leader settings, all in one step. Other keys stay as they are, and an empty value removes its key.
@@ -55,8 +50,5 @@ func (t *Tools) LeaderSet(ctx context.Context, settings map[string]string) error
 		}
 		args = append(args, arg)
 	}
-	if err := t.tell(ctx, "leader-set", args...); err != nil {
-		return fmt.Errorf("cannot write leader settings: %w", err)
-	}
-	return nil
+	return cannot(t.tell(ctx, "leader-set", args...), "write leader settings")
 }

@@ -19,10 +19,8 @@ const MaxLogLine = 8 << 10
 
 // Log writes one message to Juju's log, as DEBUG, INFO, WARNING or ERROR, the highest that level reaches.
 func (t *Tools) Log(ctx context.Context, level slog.Level, message string) error {
-	if err := t.tell(ctx, "juju-log", "-l", levelWord(level), "--", argument(run.Redact(message))); err != nil {
-		return fmt.Errorf("cannot write to Juju's log: %w", err)
-	}
-	return nil
+	err := t.tell(ctx, "juju-log", "-l", levelWord(level), "--", argument(run.Redact(message)))
+	return cannot(err, "write to Juju's log")
 }
 
 func levelWord(level slog.Level) string {

@@ -15,20 +15,16 @@ import (
 // are none, and for the peer relation in the hook `stop` if the unit's agent has restarted since the unit joined it.
 func (t *Tools) RelationIDs(ctx context.Context, endpoint string) ([]string, error) {
 	var ids []string
-	if err := t.queryOnce(ctx, &ids, "relation-ids", endpoint); err != nil {
-		return nil, fmt.Errorf("cannot list relations of %s: %w", endpoint, err)
-	}
-	return ids, nil
+	err := t.queryOnce(ctx, &ids, "relation-ids", endpoint)
+	return ids, cannot(err, "list relations of %s", endpoint)
 }
 
 // RelationUnits returns the other units in a relation. Juju 4 keeps removed units in it: those that exist are in
 // [Tools.GoalState]. An unknown relation is an [ErrNotFound].
 func (t *Tools) RelationUnits(ctx context.Context, relationID string) ([]string, error) {
 	var units []string
-	if err := t.queryOnce(ctx, &units, "relation-list", "-r", relationID); err != nil {
-		return nil, fmt.Errorf("cannot list units in %s: %w", relationID, err)
-	}
-	return units, nil
+	err := t.queryOnce(ctx, &units, "relation-list", "-r", relationID)
+	return units, cannot(err, "list units in %s", relationID)
 }
 
 // RelationGet returns everything that a unit, this one or another, has published in a relation: strings exactly as they
@@ -47,10 +43,7 @@ func (t *Tools) RelationGetApp(ctx context.Context, relationID, app string) (map
 
 func (t *Tools) relationData(ctx context.Context, owner, relationID string, args ...string) (map[string]string, error) {
 	data, err := t.data(ctx, "relation-get", args...)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read relation data of %s in %s: %w", owner, relationID, err)
-	}
-	return data, nil
+	return data, cannot(err, "read relation data of %s in %s", owner, relationID)
 }
 
 // RelationSet publishes values of this unit in a relation. Other keys stay as they are, and an empty value removes its

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"syscall"
@@ -100,12 +101,11 @@ func (t *Tools) queryOnce(ctx context.Context, answer any, tool string, args ...
 	question := strings.Join(append([]string{tool}, args...), " ")
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if out, known := t.said[question]; known {
-		return decode(out, answer, tool)
-	}
-	var out json.RawMessage
-	if err := t.query(ctx, &out, tool, args...); err != nil {
-		return err
+	out, known := t.said[question]
+	if !known {
+		if err := t.query(ctx, &out, tool, args...); err != nil {
+			return err
+		}
 	}
 	if err := decode(out, answer, tool); err != nil {
 		return err
@@ -118,6 +118,14 @@ func (t *Tools) queryOnce(ctx context.Context, answer any, tool string, args ...
 func (t *Tools) tell(ctx context.Context, tool string, args ...string) error {
 	_, err := t.call(ctx, run.Command{Name: tool, Args: args})
 	return err
+}
+
+// cannot adds to an error what could not be done; nil stays nil.
+func cannot(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot "+format+": %w", append(args, err)...)
 }
 
 func (t *Tools) call(ctx context.Context, c run.Command) ([]byte, error) {
