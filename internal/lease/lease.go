@@ -6,6 +6,9 @@
 package lease
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // Record is the value in the store. An absent record is the zero value.
@@ -164,4 +168,43 @@ func (h Held) Until() time.Time { return h.Written.Add(h.TTL() / actShare) }
 func (h Held) MayAct(now time.Time) bool {
 	until := h.Until()
 	return h.Holder != "" && now.Before(until) && now.Round(0).Before(until.Round(0))
+}
+
+// padBytes is the size of the padding. It exceeds what can be left of a file's last page: pages have 4 KiB. Larger
+// pages are not supported. The text is incompressible, so that all of it has to be stored.
+const padBytes = 8 << 10
+
+// Padded is the record with a text that is longer than the rest of a file's last page. A server that stores it has
+// space on the disk, while one with a full disk still accepts short writes. The text differs each time; the holder's
+// next record has none.
+func (r Record) Padded() Record {
+	var seed [16]byte
+	binary.BigEndian.PutUint64(seed[:8], r.Term)
+	binary.BigEndian.PutUint64(seed[8:], r.Sequence)
+	block := sha256.Sum256(seed[:])
+	pad := make([]byte, 0, padBytes+len(block))
+	for len(pad) < padBytes {
+		pad = append(pad, block[:]...)
+		block = sha256.Sum256(block[:])
+	}
+	r.Pad = base64.RawStdEncoding.EncodeToString(pad)
+	return r
+}
+
+// UnknownHolder describes why the record's holder is not an agent that the agent of unit knows. It is empty if there is
+// no holder, or if the agent knows it. known reports whether an address is that agent's own or one that it asks. Any
+// client of the database can write a record. An unknown holder is not asked, so its TTL ends and other units take over.
+//
+// If unit is not a Juju unit name, the holder's name does not count.
+func (r Record) UnknownHolder(unit string, known func(address string) bool) string {
+	application := unitname.Application(unit)
+	switch {
+	case r.Holder == "":
+		return ""
+	case unitname.IsOf(unit, application) && !unitname.IsOf(r.Holder, application):
+		return r.Holder + ", which is no unit of " + application
+	case !known(r.Address):
+		return r.Holder + " at " + r.Address + ", no peer"
+	}
+	return ""
 }
