@@ -7,7 +7,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -109,3 +111,62 @@ type UnitIdentities map[string]Identities
 
 // Names lists the units in a stable order.
 func (u UnitIdentities) Names() []string { return slices.Sorted(maps.Keys(u)) }
+
+// keyMembers, after the database's short name, has the Raft addresses of its members. A unit that is being removed may
+// have the only copy while its data can't be read any more: a joining unit still finds it by these.
+const keyMembers = "-members"
+
+// Members are the Raft addresses of a database's members.
+type Members map[ovndb.Database][]string
+
+// Databag is the members as the application's data. Databases that are missing in it keep their value.
+func (m Members) Databag() map[string]string {
+	databag := map[string]string{}
+	for d, addresses := range m {
+		all := slices.Clone(addresses)
+		slices.Sort(all)
+		databag[d.Short()+keyMembers] = strings.Join(slices.Compact(all), ",")
+	}
+	return databag
+}
+
+// ParseMembers parses the application's data.
+func ParseMembers(databag map[string]string) Members {
+	m := Members{}
+	for _, d := range ovndb.Databases() {
+		for _, address := range split(databag[d.Short()+keyMembers]) {
+			m[d] = append(m[d], foreign.Name(address))
+		}
+	}
+	return m
+}
+
+// Data is what one owner has published on a relation. Unread, empty and present data are three different states. The
+// zero value is unread.
+type Data struct {
+	read   bool
+	values map[string]string
+}
+
+// Read makes data that was read; without values it is empty, not unread.
+func Read(values map[string]string) Data { return Data{read: true, values: values} }
+
+// Unread reports whether nothing is known about the data.
+func (d Data) Unread() bool { return !d.read }
+
+// jujusKeys are the keys that Juju itself writes into the data of each unit (defaults of network-get; worker/uniter and
+// state/relationunit.go).
+var jujusKeys = []string{"egress-subnets", "ingress-address", "private-address"}
+
+// Empty reports whether the data was read and the owner has written nothing yet.
+func (d Data) Empty() bool {
+	for key, value := range d.values {
+		if value != "" && !slices.Contains(jujusKeys, key) {
+			return false
+		}
+	}
+	return d.read
+}
+
+// Values are the published values; nil if unread.
+func (d Data) Values() map[string]string { return d.values }
