@@ -2,10 +2,12 @@ package action
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	agentreport "github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
@@ -166,4 +168,59 @@ func shownCluster(format string, c observe.Cluster) (string, error) {
 		return document.Cluster(c), nil
 	}
 	return rendered(format, status.ClusterDocument(c), nil)
+}
+
+// agentStatus shows which unit acts for gateways, and the pending work.
+func agentStatus(ctx context.Context, u Unit, p *params) (results, error) {
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	s, err := report.Ask(ctx, u.Members.Control.Paths.AgentConfig())
+	if err != nil {
+		return nil, err
+	}
+	text, err := shown(p.format, s, document.Agent)
+	return results{"agent": text}, err
+}
+
+// health summarizes all findings in one line, or lists them with their remedies.
+func health(ctx context.Context, u Unit, p *params) (results, error) {
+	detail := p.flag("detail")
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	all := u.look(ctx).findings
+	found := results{"health": present.Health(all), "verdict": present.Verdict(all)}
+	if detail && len(all) > 0 && !p.programs() {
+		found["details"] = present.Details(u.Env.Version, all)
+	}
+	return found, u.addFindings(found, p, all)
+}
+
+// okTo is an action that reports whether something may be done with a unit now. For scripts, it fails if not.
+func okTo(judge func(observe.Report, string) (status.Answer, error)) handler {
+	return func(ctx context.Context, u Unit, p *params) (results, error) {
+		unit := p.text("unit")
+		if err := p.err(); err != nil {
+			return nil, err
+		}
+		snapshot, report := u.Observer.ObserveClusters(ctx, u.Tools)
+		if snapshot.Application.Unread != nil {
+			return nil, snapshot.Application.Unread
+		}
+		a, err := judge(report, unit)
+		if err != nil {
+			return nil, err
+		}
+		found := results{"ok": "true"}
+		if len(a.Lines) > 0 {
+			found["arithmetic"] = lines(a.Lines)
+		}
+		found.list("next", present.Ways(u.Env.Version, a.Down))
+		if a.Against == nil {
+			return found, nil
+		}
+		found["ok"], found["details"] = "false", present.Details(u.Env.Version, []finding.Finding{*a.Against})
+		return found, errors.New(a.Against.Line())
+	}
 }
