@@ -60,8 +60,7 @@ func (p *plane) code(method, url string, client *http.Client) int {
 // slowClients is how many there are in all; a thousand of them at the same time.
 const slowClients = 10_000
 
-// Clients that say nothing, or read nothing, cost the lease nothing: the holder stays, and
-// answers others.
+// Clients that say nothing, or read nothing, cost the lease nothing: the holder stays, and answers others.
 func TestLease_slow_API_clients_keep_holder(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)

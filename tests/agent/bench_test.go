@@ -97,7 +97,7 @@ func (p *plane) listed(chassis string, gateways int) {
 	}, 10*time.Minute, 50*time.Millisecond, chassis)
 }
 
-// followsAll has it not be known of a chassis that it ever lags behind nb_cfg.
+// followsAll deletes the row that shows whether a chassis lags behind nb_cfg.
 func (p *plane) followsAll(chassis string) {
 	p.t.Helper()
 	p.sb("--if-exists", "destroy", "Chassis_Private", chassis)

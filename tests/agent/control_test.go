@@ -24,7 +24,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// patience bounds waits for what has no bound of its own.
 const patience = 2 * time.Minute
 
 // plane is a control plane of three units, each with a member of NB and an agent.
@@ -43,7 +42,7 @@ type plane struct {
 	machines []*machine
 }
 
-// process is an agent, or another program that was started.
+// process is a program that a test has started.
 type process struct {
 	*ovsdbtest.Process
 	url  string // of the agent's API
@@ -65,7 +64,6 @@ func newPlaneOf(t testing.TB, program executable, more ...string) *plane {
 	return p
 }
 
-// begin starts all that there is of the plane.
 func (p *plane) begin(more ...string) {
 	t := p.t
 	t.Helper()
@@ -87,7 +85,7 @@ func (p *plane) begin(more ...string) {
 func (p *plane) path(name string) string { return filepath.Join(p.dir, name) }
 func (p *plane) host(n int) string       { return fmt.Sprintf("%s.%d", p.network, n+1) }
 
-// local is where programs of the unit's machine ask its agent.
+// local is the address at which a unit's agent answers programs of its own machine.
 func (p *plane) local(n int) string {
 	if p.machines != nil {
 		return "127.0.0.1"
@@ -95,7 +93,6 @@ func (p *plane) local(n int) string {
 	return p.host(n)
 }
 
-// southbound is where agents find the Southbound database.
 func (p *plane) southbound() string {
 	if p.machines != nil {
 		return "tcp:" + p.host(hub) + ":6642"
@@ -176,7 +173,6 @@ func (p *plane) runDir(n int) string {
 	return dir
 }
 
-// authority makes a CA, and one certificate for all units.
 func (p *plane) authority() {
 	p.t.Helper()
 	ca := vault.New("CA")
@@ -186,7 +182,7 @@ func (p *plane) authority() {
 	}
 }
 
-// get asks an agent; the text is what it answers, empty if it doesn't.
+// get returns an agent's answer; it is empty if there is none.
 func (p *plane) get(a *process, path string) string {
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, a.url+path, http.NoBody)
 	if err != nil {
@@ -204,7 +200,6 @@ func (p *plane) get(a *process, path string) string {
 	return strings.TrimSpace(string(body))
 }
 
-// name is what an agent says at /.
 func (p *plane) name(a *process) string {
 	var said struct{ Name string }
 	if json.Unmarshal([]byte(p.get(a, "/")), &said) != nil {
@@ -233,7 +228,6 @@ func (p *plane) holder(agents ...*process) (holder *process) {
 	return holder
 }
 
-// all reports whether all of the agents name the unit.
 func (p *plane) all(agents []*process, unit string) bool {
 	for _, a := range agents {
 		if p.name(a) != unit {
@@ -243,7 +237,7 @@ func (p *plane) all(agents []*process, unit string) bool {
 	return true
 }
 
-// but are the agents without one.
+// but returns the other agents.
 func (p *plane) but(a *process) (others []*process) {
 	for _, other := range p.agents {
 		if other != a {
@@ -253,7 +247,6 @@ func (p *plane) but(a *process) (others []*process) {
 	return others
 }
 
-// database is the status of the cluster, as its first member has it.
 func (p *plane) database() raft.Status {
 	p.t.Helper()
 	status, err := raft.Parse(p.run("ovs-appctl", "-t", p.servers[0].Control(), "cluster/status", "OVN_Northbound"))

@@ -19,13 +19,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// intend records a drain, as a command leaves it that is killed right after.
+// intend records a drain as a killed command leaves it.
 func (p *plane) intend(chassis string) {
 	p.t.Helper()
 	p.amend(maintenance.Begin(chassis, maintenance.Note{By: "a person", At: time.Now()}, maintenance.Limits{Timeout: time.Hour}))
 }
 
-// amend writes a change of what is noted of nodes.
 func (p *plane) amend(change maintenance.Change) {
 	p.t.Helper()
 	var args []string
@@ -38,7 +37,6 @@ func (p *plane) amend(change maintenance.Change) {
 	p.nb(args[1:]...)
 }
 
-// leaves waits until no gateway has the chassis first.
 func (p *plane) leaves(chassis string, gateways int) {
 	p.t.Helper()
 	eventually(p.t, func() bool {
@@ -118,7 +116,6 @@ func TestDrain_interrupted_is_continued_by_acting_unit(t *testing.T) {
 	assert.Len(t, p.journal(), before, "it is Neutron's to choose again")
 }
 
-// cordon has a node take nothing new, as the command does.
 func (p *plane) cordon(chassis string) {
 	p.t.Helper()
 	s := &node.Service{

@@ -108,8 +108,8 @@ func (p *plane) flap(r *rand.Rand, there map[string]bool, n int) {
 	p.transact(all...)
 }
 
-// arrival and departure are the operations with which an ovn-controller registers its chassis, as
-// [plane.arrive] does it, and takes it away.
+// arrival and departure are the operations by which an ovn-controller registers its chassis (see [plane.arrive]) and
+// removes it.
 func arrival(name string) string {
 	return fmt.Sprintf(`{"op":"insert","table":"Encap","uuid-name":"e","row":{"type":"geneve","ip":"10.2.0.%[2]s","chassis_name":"%[1]s"}},`+
 		`{"op":"insert","table":"Chassis","uuid-name":"c","row":{"name":"%[1]s","encaps":["named-uuid","e"],`+
@@ -121,7 +121,6 @@ func departure(name string) string {
 	return fmt.Sprintf(`{"op":"delete","table":"Chassis_Private","where":[["name","==",%[1]q]]},{"op":"delete","table":"Chassis","where":[["name","==",%[1]q]]}`, name)
 }
 
-// transact sends transactions to the Southbound database, each when the one before it is done.
 func (p *plane) transact(all ...string) {
 	p.t.Helper()
 	c, err := net.Dial("unix", p.south.Paths.Socket(p.south.Database))

@@ -29,7 +29,6 @@ const (
 	lateNotice = electionTimer + time.Second
 )
 
-// electionTimer is that of the plane's databases.
 const electionTimer = 4 * time.Second
 
 // agents' port, and those of the databases.
@@ -38,10 +37,8 @@ const (
 	databasePorts = "-p tcp -m multiport --ports 6642,6643"
 )
 
-// number is that of the agent's unit.
 func (p *plane) number(a *process) int { return slices.Index(p.agents, a) }
 
-// forever is longer than any fault.
 const forever = time.Hour
 
 // becomes waits until the condition holds ten times in a row: a single missing answer does not count.
@@ -58,10 +55,9 @@ func (p *plane) becomes(isSo func() bool, why string) {
 	}, lateNotice+2*ttl, 100*time.Millisecond, why)
 }
 
-// handsOver has a fault at the holder: another unit acts in time, the old one says soon that it
-// does not, and once the fault is over all name the same unit. During some faults the old one may act
-// again, and rightly, so long after it was replaced: they end earlier. On a machine that is too slow for
-// that it is only seen that one acts in the end.
+// handsOver has a fault at the holder: another unit acts in time, the old one says soon that it does not, and once the
+// fault is over all name the same unit. During some faults the old one may act again, and rightly, so long after it was
+// replaced: they end earlier. On a machine that is too slow for that it is only seen that one acts in the end.
 func (p *plane) handsOver(t *testing.T, most, rightly time.Duration, fault func(n int) (end func())) {
 	t.Helper()
 	old := p.holder(p.agents...)
@@ -85,7 +81,7 @@ func (p *plane) handsOver(t *testing.T, most, rightly time.Duration, fault func(
 	assert.True(t, p.status(next).Acts, "and it has gone on")
 }
 
-// stays has a fault at the holder that is no reason for another one: it acts all the time.
+// stays requires that the holder keeps the lease during a fault.
 func (p *plane) stays(t *testing.T, fault func(n int) (end func())) {
 	t.Helper()
 	holder := p.holder(p.agents...)
@@ -99,7 +95,7 @@ func (p *plane) stays(t *testing.T, fault func(n int) (end func())) {
 	assert.Equal(t, term, p.status(holder).Term)
 }
 
-// filtered are rules on the holder's machine for as long as the fault lasts.
+// filtered applies iptables rules to the holder's machine during the fault.
 func (p *plane) filtered(rules ...string) func(n int) func() {
 	return func(n int) func() {
 		p.filter(n, rules...)
@@ -214,7 +210,7 @@ func TestLease_database_of_holder_fails(t *testing.T) {
 	p.holder(p.agents...)
 }
 
-// agree reports whether one agent acts, and each names it or, if its database fails, none.
+// agree reports whether one agent holds the lease and all agents name it. An agent whose database fails may name none.
 func (p *plane) agree() bool {
 	acting, named := "", map[string]bool{"": true}
 	for _, a := range p.agents {
@@ -229,7 +225,7 @@ func (p *plane) agree() bool {
 	return acting != "" && named[acting] && len(named) == 2
 }
 
-// leader is the member that says it leads; -1: none of those that answer.
+// leader returns the member that reports itself as leader, or -1.
 func (p *plane) leader() int {
 	for n := range hub {
 		out, err := exec.CommandContext(p.t.Context(), "ovs-appctl", "--timeout=2", "-t", p.servers[n].Control(), "cluster/status", "OVN_Northbound").Output()

@@ -17,7 +17,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// members are all of NB, as its clients name them.
 func (p *plane) members() string {
 	var all []string
 	for n := range hub {
@@ -26,7 +25,6 @@ func (p *plane) members() string {
 	return strings.Join(all, ",")
 }
 
-// nb runs ovn-nbctl on a member of NB, sb ovn-sbctl.
 func (p *plane) nb(args ...string) string {
 	p.t.Helper()
 	if p.machines != nil { // a member that was cut off may have no leader for a while, and ends the connection
@@ -46,7 +44,6 @@ func (p *plane) sb(args ...string) {
 	p.run("ovn-sbctl", append([]string{"--timeout=20", "--db=" + p.south.Endpoint()}, args...)...)
 }
 
-// arrive adds a chassis that may host gateways.
 func (p *plane) arrive(name string) {
 	p.t.Helper()
 	p.sb("chassis-add", name, "geneve", "10.1.0."+strings.TrimPrefix(name, "c"),
@@ -59,7 +56,6 @@ func (p *plane) depart(name string) {
 	p.sb("chassis-del", name)
 }
 
-// gateways makes routers, each with a gateway on the chassis c1.
 func (p *plane) gateways(n int) {
 	p.t.Helper()
 	args := []string{"ls-add", "ext", "--", "lsp-add", "ext", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--", "lsp-set-options", "provnet", "network_name=net"}
@@ -72,7 +68,7 @@ func (p *plane) gateways(n int) {
 	p.nb(args...)
 }
 
-// candidates are those of a router's gateway, best first.
+// candidates returns the candidates of a router's gateway, best first.
 func (p *plane) candidates(router string) (names []string) {
 	p.t.Helper()
 	for line := range strings.Lines(p.nb("lrp-get-gateway-chassis", "lrp-"+router)) {
@@ -84,7 +80,6 @@ func (p *plane) candidates(router string) (names []string) {
 	return names
 }
 
-// complete waits until each of the three gateways has so many candidates.
 func (p *plane) complete(candidates int) {
 	p.t.Helper()
 	eventually(p.t, func() bool {
@@ -97,7 +92,6 @@ func (p *plane) complete(candidates int) {
 	}, patience, 200*time.Millisecond, "not every gateway has %d candidates: %v", candidates, p.candidates("r0"))
 }
 
-// noted is a record of changes of gateways.
 type noted struct {
 	ID, By    string
 	Operation string
@@ -107,7 +101,7 @@ type noted struct {
 	row       string
 }
 
-// journal returns which agents and people have changed gateways, for each record.
+// journal returns the author of each record of a gateway change.
 func (p *plane) journal() (by []string) {
 	p.t.Helper()
 	for _, one := range p.changes() {
@@ -116,8 +110,8 @@ func (p *plane) journal() (by []string) {
 	return by
 }
 
-// changes returns the records of changes, in the order in which they were written. The journal also has layouts, and
-// operations that have changed no gateway.
+// changes returns the records of changes in the order in which they were written, without those of layouts and of
+// operations that changed no gateway.
 func (p *plane) changes() (all []noted) {
 	p.t.Helper()
 	var table struct{ Data [][]any }
@@ -143,8 +137,7 @@ func (p *plane) changes() (all []noted) {
 	return all
 }
 
-// 003-3, 004: a chassis that comes, or goes for good, is acted on once, by the unit that
-// acts; masters stay.
+// 003-3, 004: a chassis that comes, or goes for good, is acted on once, by the unit that acts; masters stay.
 func TestAgent_chassis_change_is_handled_once(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "2s")
@@ -184,8 +177,7 @@ func TestAgent_chassis_change_is_handled_once(t *testing.T) {
 	always(t, func() bool { return p.database().Committed() == before.Committed() }, 2*ttl, ttl/4, "commits without an event")
 }
 
-// R14, 003-7: what happens in the gap is found by the next one, and the one that slept
-// changes nothing any more.
+// R14, 003-7: what happens in the gap is found by the next one, and the one that slept changes nothing any more.
 func TestLease_holder_that_slept_changes_nothing(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "2s")

@@ -20,21 +20,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// hub is where the Southbound database runs, and what runs on no unit.
+// hub runs the Southbound database and everything that belongs to no unit.
 const hub = 3
 
-// machine is a network namespace that lasts as long as the process that made it.
 type machine struct {
 	pid    int
 	client *http.Client
 }
 
-// enter is the command by which a program runs in the namespace, as the process that is started.
+// enter returns the nsenter command that runs a program in the namespace.
 func (m *machine) enter(name string, args ...string) (nsenter string, all []string) {
 	return "nsenter", slices.Concat([]string{fmt.Sprintf("--net=/proc/%d/ns/net", m.pid), "--", name}, args)
 }
 
-// newMachine makes a namespace; connections of its client begin in there.
+// newMachine makes a namespace, from which its client connects.
 func (p *plane) newMachine() *machine {
 	p.t.Helper()
 	cmd := exec.Command("sleep", "infinity")
@@ -49,8 +48,8 @@ func (p *plane) newMachine() *machine {
 	return m
 }
 
-// dial connects in the namespace, and has its thread come back from there: were it to end, so
-// would all processes that it has started, by their Pdeathsig.
+// dial connects from inside the namespace. Its thread returns from there: if it ended, Pdeathsig would end all
+// processes that it has started.
 func (m *machine) dial(ctx context.Context, network, address string) (c net.Conn, err error) {
 	runtime.LockOSThread()
 	here, err := os.Open("/proc/thread-self/ns/net")
@@ -74,7 +73,7 @@ func (m *machine) dial(ctx context.Context, network, address string) (c net.Conn
 	return c, err
 }
 
-// newPlaneOnMachines is a plane of which each unit has a network that can be cut.
+// newPlaneOnMachines returns a plane whose units each have a network that can be cut.
 func newPlaneOnMachines(t *testing.T, program executable, more ...string) *plane {
 	t.Helper()
 	p := &plane{t: t, dir: t.TempDir(), network: "10.99.0", program: program}
@@ -93,7 +92,6 @@ func newPlaneOnMachines(t *testing.T, program executable, more ...string) *plane
 	return p
 }
 
-// ip runs commands of ip(8) on a machine.
 func (p *plane) ip(on int, commands ...string) {
 	p.t.Helper()
 	name, args := p.machines[on].enter("ip", "-batch", "-")
@@ -103,7 +101,7 @@ func (p *plane) ip(on int, commands ...string) {
 	require.NoError(p.t, err, "%s", out)
 }
 
-// filter has a machine drop what these rules of iptables(8) match, and nothing else any more.
+// filter replaces the rules by which a machine drops packets (iptables(8)).
 func (p *plane) filter(on int, rules ...string) {
 	p.t.Helper()
 	for _, rule := range append([]string{"-F"}, rules...) {
@@ -112,7 +110,6 @@ func (p *plane) filter(on int, rules ...string) {
 	}
 }
 
-// northd starts an ovn-northd on the first member.
 func (p *plane) northd() {
 	p.t.Helper()
 	p.start(nil, "ovn-northd", "-vconsole:off", "--unixctl="+p.path("northd.ctl"), "--ovnnb-db="+p.servers[0].Endpoint(), "--ovnsb-db="+p.south.Endpoint())
@@ -122,8 +119,8 @@ func (p *plane) northd() {
 	}, patience, 50*time.Millisecond, "ovn-northd does not work")
 }
 
-// recomputed is how often ovn-northd has computed everything from scratch (inc-engine/show-stats of
-// ovn-northd(8)). Asking it causes one such computation.
+// recomputed returns how often ovn-northd has recomputed everything (inc-engine/show-stats of ovn-northd(8)). The
+// question itself causes one recomputation.
 func (p *plane) recomputed() (times int) {
 	p.t.Helper()
 	out := p.run("ovn-appctl", "-t", p.path("northd.ctl"), "inc-engine/show-stats")
@@ -134,11 +131,9 @@ func (p *plane) recomputed() (times int) {
 	return times
 }
 
-// eventually and always ask in the test's own goroutine. Those of testify ask in another one:
-// what that still runs when the time is over is killed with the test's context, and a require
-// in it ends that goroutine and not the test.
+// eventually and always ask in the test's own goroutine. Those of testify ask in another one: what that still runs when
+// the time is over is killed with the test's context, and a require in it ends that goroutine and not the test.
 
-// eventually asks until it is so, within the limit.
 func eventually(t testing.TB, isSo func() bool, limit, pause time.Duration, why ...any) {
 	t.Helper()
 	for begun := time.Now(); !isSo(); require.NoError(t, poll.Wait(t.Context(), pause)) {
@@ -146,7 +141,6 @@ func eventually(t testing.TB, isSo func() bool, limit, pause time.Duration, why 
 	}
 }
 
-// always asks for so long, and it is so each time.
 func always(t testing.TB, isSo func() bool, long, pause time.Duration, why ...any) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < long; require.NoError(t, poll.Wait(t.Context(), pause)) {

@@ -18,16 +18,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
-// program has a process of these tests be the program itself.
+// program is set for a process of these tests that runs the program itself.
 const program = "OVN_CENTRAL_TEST_PROGRAM"
 
-// executable is the program that agents run.
 type executable struct {
 	path        string
 	environment []string
 }
 
-// tested is the program within these tests, with the race detector if they have it.
+// tested returns the program within these tests, with the race detector if they have it.
 func tested(t testing.TB) executable {
 	t.Helper()
 	self, err := os.Executable()
@@ -35,8 +34,7 @@ func tested(t testing.TB) executable {
 	return executable{self, []string{program + "=1"}}
 }
 
-// shipped is the program as it is shipped, if it matters what it takes of a machine: the race
-// detector has it take several times as much memory.
+// shipped returns the program as it is shipped, for tests of memory: the race detector multiplies it.
 func shipped(t testing.TB) executable {
 	t.Helper()
 	path, err := build()
@@ -44,7 +42,6 @@ func shipped(t testing.TB) executable {
 	return executable{path: path}
 }
 
-// built is where programs are built that all tests use.
 var built string
 
 var build = sync.OnceValues(func() (string, error) {

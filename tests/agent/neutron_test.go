@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// neutrons makes a router of Neutron's, with a gateway on the chassis c1.
+// neutrons makes a router as Neutron does, with a gateway on the chassis c1.
 func (p *plane) neutrons(router string) {
 	p.t.Helper()
 	p.nb("lr-add", router, "--", "lrp-add", router, "lrp-"+router, "02:00:00:00:02:01", "10.2.0.1/24",
@@ -21,7 +21,6 @@ func (p *plane) neutrons(router string) {
 		"--", "lsp-add", "ext", "ext-"+router, "--", "lsp-set-type", "ext-"+router, "router", "--", "lsp-set-options", "ext-"+router, "router-port=lrp-"+router)
 }
 
-// has waits until the router's gateway has so many candidates, and returns them.
 func (p *plane) has(router string, candidates int) (names []string) {
 	p.t.Helper()
 	eventually(p.t, func() bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// interrupted notes a run in the journal, as one leaves it that was cut short.
+// interrupted leaves a run in the journal that was cut short.
 func (p *plane) interrupted(id, by string) {
 	p.t.Helper()
 	p.nb("create", "DNS", "external_ids:ovn-central-operator=gateways",

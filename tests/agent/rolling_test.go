@@ -50,13 +50,13 @@ func TestAgent_rolling_restart_of_twenty_chassis_changes_no_row(t *testing.T) {
 	assert.Equal(t, before+1, p.database().Committed(), "the one write is that of the client that syncs")
 }
 
-// ask has every ovn-controller be asked to follow the first nb_cfg, as ovn-northd does.
+// ask increases nb_cfg once, as ovn-northd does.
 func (p *plane) ask() {
 	p.t.Helper()
 	p.sb("set", "SB_Global", ".", "nb_cfg=1")
 }
 
-// follows has a chassis' ovn-controller have seen the first nb_cfg.
+// follows makes a chassis' ovn-controller report the first nb_cfg.
 func (p *plane) follows(name string) {
 	p.t.Helper()
 	p.sb("set", "Chassis_Private", name, "nb_cfg=1")

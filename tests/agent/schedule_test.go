@@ -34,7 +34,6 @@ const (
 	pool     = 5
 )
 
-// played is a plane on which random schedules run one after the other.
 type played struct {
 	*plane
 	r       *rand.Rand
@@ -47,7 +46,7 @@ type played struct {
 	last    map[string][]schedule.Candidate
 }
 
-// try does again what has failed while there was no quorum: it changes nothing the second time.
+// try repeats a command that has failed while there was no quorum; the command must be idempotent.
 func (p *played) try(args ...string) {
 	p.t.Helper()
 	args = append([]string{"--timeout=5", "--db=" + p.members()}, args...)
@@ -56,8 +55,7 @@ func (p *played) try(args ...string) {
 	}, patience, 200*time.Millisecond, args)
 }
 
-// event is a chassis that comes or goes, or Neutron that chooses another one for its router, if
-// it can write.
+// event adds or removes a chassis, or moves Neutron's router if the database is writable.
 func (p *played) event(writable bool) string {
 	name := fmt.Sprintf("c%d", 1+p.r.IntN(pool))
 	if p.r.IntN(4) == 0 && writable {
@@ -79,14 +77,13 @@ func (p *played) event(writable bool) string {
 	return name + " stays"
 }
 
-// Faults during which a write to NB may have to wait for their end; of those that cut a member
-// off, while two last.
+// Faults during which a write to NB may have to wait for their end; of those that cut a member off, while two last.
 const (
 	quorumLost, diskFull = "quorum lost", "disk full"
 	cutOff, databasesCut = "cut off", "cut off from the databases"
 )
 
-// fault begins one at a unit, and returns what ends it.
+// fault begins a fault at a unit, and returns what ends it.
 func (p *played) fault(n int) (what string, end func()) {
 	a, server := p.agents[n], p.servers[n]
 	peers := "-p tcp --dport 16402"
@@ -136,7 +133,7 @@ func (p *played) fault(n int) (what string, end func()) {
 	}
 }
 
-// play has faults and events happen, ends them, and waits until all is as it should be.
+// play runs faults and events, ends them, and waits until everything has settled.
 func (p *played) play(t *testing.T) {
 	type ending struct {
 		at  time.Time
@@ -170,7 +167,6 @@ func (p *played) play(t *testing.T) {
 	p.settles(t)
 }
 
-// settles waits until one agent acts, all say so, and each gateway has all chassis that are there.
 func (p *played) settles(t *testing.T) {
 	holder := p.holder(p.agents...)
 	eventually(t, func() bool {
@@ -185,8 +181,8 @@ func (p *played) settles(t *testing.T) {
 	}, patience, 100*time.Millisecond, "%v: %v, %s", p.there, p.candidates("r0"), holder.unit)
 }
 
-// check compares the agents' notes since then with the database: each note begins with
-// the state in which the one before it ended, so that none did what another had done.
+// check compares the agents' records with the database: each begins with the state in which the one before it ended, so
+// that no agent undid another's work.
 func (p *played) check(t *testing.T) {
 	for _, run := range p.records() {
 		require.True(t, strings.HasSuffix(run.By, ", agent"), run.By)
@@ -212,7 +208,6 @@ func (p *played) check(t *testing.T) {
 	}
 }
 
-// records are those of the journal that are new, in the order in which they were written.
 func (p *played) records() (all []noted) {
 	p.t.Helper()
 	for _, one := range p.changes() {
@@ -224,15 +219,15 @@ func (p *played) records() (all []noted) {
 	return all
 }
 
-// enoughForMemory is how many schedules tell a leak from the heap's own breathing: Go returns
-// memory to the system in its own time, so that of ten schedules the second half may hold more.
+// enoughForMemory is the number of schedules from which a leak can be told from the heap's fluctuation: Go returns
+// memory late.
 const enoughForMemory = 40
 
-// mostMemory is what an agent has at most, in kB, from the first schedule on: twice as much as any
-// had in 216 of them (docs/reference/reliability.md).
+// mostMemory is the limit in kB from the first schedule on: twice the maximum of 216 schedules
+// (docs/reference/reliability.md).
 const mostMemory = 64 << 10
 
-// resources are how many kilobytes of memory and descriptors a process has.
+// resources returns a process' memory in kB and its number of descriptors.
 func resources(t *testing.T, one *process) (kilobytes, descriptors int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", one.Pid))

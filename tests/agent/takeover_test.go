@@ -21,11 +21,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// ttl is the agent's own.
 const ttl = 5 * time.Second
 
-// replaced waits until another one than gone acts, and says how long that took; then until
-// all name it.
+// replaced waits until another agent than gone acts, and then until all name it. It returns that agent and the time it
+// took.
 func (p *plane) replaced(gone *process, begun time.Time) (next *process, took time.Duration) {
 	p.t.Helper()
 	others := p.but(gone)
@@ -195,7 +194,6 @@ func TestAgent_idle_writes_nothing(t *testing.T) {
 	assert.Greater(t, p.recomputed(), computed+2*asking, "this test can fail")
 }
 
-// southboundSize is that of the file of the Southbound database, to which each commit is appended.
 func (p *plane) southboundSize() int64 {
 	p.t.Helper()
 	found, err := os.Stat(p.south.File())

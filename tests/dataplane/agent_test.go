@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
-// program has a process of these tests be the program itself.
+// program is set for a process of these tests that runs the program itself.
 const program = "OVN_CENTRAL_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -30,11 +30,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// heldDown is so long that OVN has long done what it does by itself when agents begin.
+// heldDown is longer than OVN takes for everything that it does by itself.
 const heldDown = 25 * time.Second
 
-// addAgents starts the agents of two units beside the databases, and returns what kills the one of a
-// unit.
+// addAgents starts the agents of two units beside the databases, and returns a function per unit that kills its agent.
 func (w *world) addAgents() (kill map[string]func()) {
 	w.t.Helper()
 	self, err := os.Executable()
@@ -70,7 +69,7 @@ func (w *world) addAgents() (kill map[string]func()) {
 
 var holderOf = regexp.MustCompile(`holder[\\":]+(u/\d)`)
 
-// holder is the unit of the lease's record; empty if there is none yet.
+// holder returns the unit that holds the lease, if any.
 func (w *world) holder() string {
 	w.t.Helper()
 	found := holderOf.FindStringSubmatch(w.nbctl("list", "NB_Global"))
@@ -80,9 +79,8 @@ func (w *world) holder() string {
 	return found[1]
 }
 
-// 003-5, 004: a chassis dies for good in the moment in which the unit that acts does. OVN has its
-// gateways go to their first backups; the other unit gives them candidates that there are, and no
-// traffic stops for that.
+// 003-5, 004: a chassis dies for good in the moment in which the unit that acts does. OVN has its gateways go to their
+// first backups; the other unit gives them candidates that there are, and no traffic stops for that.
 func TestTraffic_chassis_and_acting_unit_die_together(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)

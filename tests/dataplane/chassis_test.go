@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chassis is a machine that may host gateways.
 type chassis struct {
 	world *world
 	name  string
@@ -19,8 +18,7 @@ type chassis struct {
 	database, vswitch, controller *daemon
 }
 
-// addChassis starts a machine. Its port of a bridge in the hub is named after it and the
-// bridge.
+// addChassis starts a machine. Its port of a bridge in the hub is named after both.
 func (w *world) addChassis() {
 	w.t.Helper()
 	number := len(w.chassis) + 1
@@ -58,7 +56,6 @@ func (c *chassis) vsctl(args ...string) {
 	c.world.run("ovs-vsctl", append([]string{"--db=" + c.socket()}, args...)...)
 }
 
-// startController has the chassis register, if it isn't yet.
 func (c *chassis) startController() {
 	c.world.t.Helper()
 	c.controller = c.world.start(c.at, c.dir, "ovn-controller", c.socket())
@@ -70,7 +67,6 @@ func (c *chassis) startController() {
 	})
 }
 
-// plug connects or cuts links of the chassis.
 func (c *chassis) plug(state string, bridges ...string) {
 	c.world.t.Helper()
 	for _, bridge := range bridges {
@@ -78,7 +74,7 @@ func (c *chassis) plug(state string, bridges ...string) {
 	}
 }
 
-// lose is a machine that loses its power.
+// lose cuts the power of the machine.
 func (c *chassis) lose() {
 	c.world.t.Helper()
 	c.plug("down", controlBridge, dataBridge)
@@ -87,14 +83,13 @@ func (c *chassis) lose() {
 	}
 }
 
-// remove takes the chassis out of the cloud, as an orderly stop of ovn-controller does.
+// remove stops ovn-controller in order, so that it removes its chassis.
 func (c *chassis) remove() {
 	c.world.t.Helper()
 	c.controller.exit()
 	require.Empty(c.world.t, c.world.sbctl("--bare", "--columns=name", "find", "Chassis", "name="+c.name))
 }
 
-// named is the chassis of a name.
 func (w *world) named(name string) *chassis {
 	w.t.Helper()
 	at := slices.IndexFunc(w.chassis, func(c *chassis) bool { return c.name == name })
@@ -102,7 +97,6 @@ func (w *world) named(name string) *chassis {
 	return w.chassis[at]
 }
 
-// but are the names of all chassis but one; none is empty.
 func (w *world) but(one string) (names []string) {
 	for _, c := range w.chassis {
 		if c.name != one {

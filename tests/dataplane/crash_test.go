@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// nodeService is what the program uses; it tells each line, as the action's log has it.
+// nodeService is what the program uses; told receives the lines of the action's log.
 func (w *world) nodeService(told func(line string)) *node.Service {
 	g := &gateway.Service{
 		Dialer: new(ovsdb.Dialer), NB: []string{w.endpoint("nb")}, SB: []string{w.endpoint("sb")}, By: "a test", Now: time.Now,
@@ -28,13 +28,12 @@ func (w *world) nodeService(told func(line string)) *node.Service {
 	return &node.Service{Gateways: g, Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value }}
 }
 
-// crashes are the ways in which a chassis dies.
 var crashes = map[string]func(*chassis){
 	"machine":        (*chassis).crash,
 	"ovn-controller": func(c *chassis) { c.controller.kill() },
 }
 
-// fourWith is a world of four chassis with so many times four gateways, half of which ch1 hosts.
+// fourWith returns a world of four chassis with 4·times gateways, half of them on ch1.
 func fourWith(t *testing.T, times int) (w *world, candidates map[string][]string) {
 	t.Helper()
 	w = newWorld(t, 4)
@@ -49,10 +48,9 @@ func fourWith(t *testing.T, times int) (w *world, candidates map[string][]string
 	return w, candidates
 }
 
-// At each step of a drain of ch1 a chassis crashes: ch1, or one that gets its gateways; the whole
-// machine, or its ovn-controller alone, for which the others would wait for ever, as they hear its
-// tunnels. The drain ends by itself, every gateway works where the dead one is not, and once
-// all are back the ranks are as before.
+// At each step of a drain of ch1 a chassis crashes: ch1, or one that gets its gateways; the whole machine, or its
+// ovn-controller alone, for which the others would wait for ever, as they hear its tunnels. The drain ends by itself,
+// every gateway works where the dead one is not, and once all are back the ranks are as before.
 func TestDrain_chassis_crashes_at_each_step(t *testing.T) {
 	t.Parallel()
 	for name, crash := range crashes {
@@ -70,8 +68,7 @@ func TestDrain_chassis_crashes_at_each_step(t *testing.T) {
 	}
 }
 
-// crashDuringDrain drains ch1 and puts it back; the chassis dies right after the drain has said
-// something.
+// crashDuringDrain drains ch1 and puts it back; the chassis dies right after the drain has logged the step.
 func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis)) {
 	w.t.Helper()
 	var lines []string
@@ -97,16 +94,15 @@ func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis
 	require.Equal(w.t, answer.Success, back.Reason, "%s\n%s", document.Answer(back), strings.Join(lines, "\n"))
 }
 
-// crash ends what controls the chassis and what moves its packets.
+// crash kills ovn-controller and ovs-vswitchd.
 func (c *chassis) crash() {
 	c.controller.kill()
 	c.vswitch.kill()
 }
 
-// As with a drain, at the step of an undrain of ch1 in which the ranks are back, and of
-// clear-labels in which they are gone. An undrain whose node dies is not done, and says so: with
-// the machine the others take over by themselves; an ovn-controller that died alone needs the drain
-// that is named.
+// As with a drain, at the step of an undrain of ch1 in which the ranks are back, and of clear-labels in which they are
+// gone. An undrain whose node dies is not done, and says so: with the machine the others take over by themselves; an
+// ovn-controller that died alone needs the drain that is named.
 func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 	t.Parallel()
 	for name, crash := range crashes {
@@ -150,7 +146,6 @@ func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 	}
 }
 
-// drained drains a node, which must succeed.
 func (w *world) drained(name string) {
 	w.t.Helper()
 	var lines []string
@@ -160,7 +155,7 @@ func (w *world) drained(name string) {
 	assert.Empty(w.t, w.bound().on(name))
 }
 
-// crashesAmid does something with nodes; the chassis dies right after it has written ranks.
+// crashesAmid runs do; the chassis dies right after do has written ranks.
 func (w *world) crashesAmid(dies *chassis, crash func(*chassis), do func(*node.Service) answer.Status) (said answer.Status, log string) {
 	w.t.Helper()
 	var lines []string
@@ -177,7 +172,6 @@ func (w *world) crashesAmid(dies *chassis, crash func(*chassis), do func(*node.S
 	return said, log
 }
 
-// answers waits until every gateway answers, for a while.
 func (w *world) answers() {
 	w.t.Helper()
 	w.lasts("every gateway works", hold, func() string {

@@ -15,11 +15,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
-// moreThanASwap is how much longer a gateway may be silent that is moved than one of which only
-// priorities change, in the same run.
+// moreThanASwap is how much longer a moved gateway may be silent than one of which only priorities change.
 const moreThanASwap = time.Second
 
-// nodes runs the program on nodes, and expects that it ends well.
+// nodes runs a command on nodes, which must succeed.
 func (w *world) nodes(args ...string) string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*patience)
@@ -82,7 +81,7 @@ func TestTraffic_every_chassis_drained_rebooted_and_undrained(t *testing.T) {
 	}
 }
 
-// swap gives the first backups of some gateways a priority, by which these move to them or back from them.
+// swap changes the priority of the first backups of some gateways, which moves these gateways there or back.
 func (w *world) swap(before map[string][]string, priority int) {
 	w.t.Helper()
 	var args []string
@@ -96,7 +95,7 @@ func (w *world) swap(before map[string][]string, priority int) {
 	w.settles(best(w.candidates()))
 }
 
-// reboot ends what moves packets on the chassis, and what controls it, and starts it again.
+// reboot kills ovn-controller and ovs-vswitchd, and starts them again.
 func (c *chassis) reboot() {
 	c.world.t.Helper()
 	c.crash()

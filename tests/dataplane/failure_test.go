@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// G4: a schedule is such that the load is even after a chassis fails, and OVN does what
-// the schedule says.
+// G4: a schedule is such that the load is even after a chassis fails, and OVN does what the schedule says.
 func TestTraffic_dead_chassis_load_spreads_over_backups(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
@@ -34,7 +33,7 @@ func TestTraffic_dead_chassis_load_spreads_over_backups(t *testing.T) {
 	assert.LessOrEqual(t, w.bound().spread(w.but("ch2")...), 1)
 }
 
-// listed counts in how many lists a chassis is.
+// listed counts the gateways of which a chassis is a candidate.
 func listed(candidates map[string][]string, chassis string) (n int) {
 	for _, list := range candidates {
 		if slices.Contains(list, chassis) {
@@ -77,9 +76,8 @@ func TestTraffic_removed_chassis_regains_its_share(t *testing.T) {
 	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
 }
 
-// silence kills the ovn-controller of a chassis, and no more: its row in SB stays, its
-// tunnels are up, and the gateways that it hosts still work. Then a client asks for a sign of
-// life, as Neutron does.
+// silence kills the ovn-controller of a chassis, and no more: its row in SB stays, its tunnels are up, and the gateways
+// that it hosts still work. Then a client asks for a sign of life, as Neutron does.
 func (c *chassis) silence() {
 	c.world.t.Helper()
 	c.controller.kill()
@@ -112,7 +110,7 @@ func TestReschedule_notices_dead_controller_before_moving(t *testing.T) {
 	w.settles(masters)
 }
 
-// rebalancesWithout expects that the others share evenly, and one chassis gets nothing.
+// rebalancesWithout requires that the other chassis share evenly and that the silent one gets nothing.
 func (w *world) rebalancesWithout(silent string) {
 	w.t.Helper()
 	w.proved("rebalance", "--yes", "--wait", "60s")

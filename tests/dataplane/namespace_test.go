@@ -23,14 +23,13 @@ const (
 	centralAddress = controlNetwork + ".254"
 )
 
-// The bridges in the hub: management of chassis, and what goes through Open vSwitch, which
-// is tunnels and physnet1.
+// The bridges in the hub: management of chassis, and what goes through Open vSwitch, which is tunnels and physnet1.
 const (
 	controlBridge = "control"
 	dataBridge    = "data"
 )
 
-// namespace is a network namespace that lasts as long as the process that made it.
+// namespace is a network namespace that exists as long as its process.
 type namespace struct{ pid int }
 
 func (w *world) newNamespace() *namespace {
@@ -47,15 +46,13 @@ func (w *world) newNamespace() *namespace {
 	return n
 }
 
-// command runs a program in the namespace. It is the process that is started, and doesn't
-// outlive the test.
+// command runs a program in the namespace, as the process that is started; it ends with the test.
 func (n *namespace) command(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command("nsenter", slices.Concat([]string{fmt.Sprintf("--net=/proc/%d/ns/net", n.pid), "--", program}, args)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
 }
 
-// ip runs commands of ip(8) in a namespace.
 func (w *world) ip(where *namespace, commands ...string) {
 	w.t.Helper()
 	cmd := where.command("ip", "-batch", "-")
@@ -63,7 +60,6 @@ func (w *world) ip(where *namespace, commands ...string) {
 	w.output(cmd)
 }
 
-// wire lays out the hub and the hosts outside.
 func (w *world) wire() {
 	w.t.Helper()
 	w.hub, w.outside = w.newNamespace(), w.newNamespace()
@@ -83,7 +79,7 @@ func (w *world) connect(port, bridge string, to *namespace, name string) {
 	w.ip(to, "link set "+name+" up")
 }
 
-// learned is the port of the hub behind which each MAC address was seen last.
+// learned returns the hub's port behind which each MAC address was seen last.
 func (w *world) learned() map[string]string {
 	w.t.Helper()
 	ports := map[string]string{}
@@ -96,7 +92,7 @@ func (w *world) learned() map[string]string {
 	return ports
 }
 
-// daemon is a program that runs until the test ends, unless it is ended before.
+// daemon is a program that runs until the test ends it.
 type daemon struct {
 	*ovsdbtest.Process
 	world *world
@@ -104,8 +100,7 @@ type daemon struct {
 	control string
 }
 
-// start runs a daemon in a namespace, with a directory for all of its files, and returns
-// when it answers.
+// start runs a daemon in a namespace with a directory for its files, and returns when it answers.
 func (w *world) start(where *namespace, dir, program string, args ...string) *daemon {
 	w.t.Helper()
 	cmd := where.command(program, append([]string{"-vconsole:warn", "--log-file"}, args...)...)
@@ -116,8 +111,7 @@ func (w *world) start(where *namespace, dir, program string, args ...string) *da
 	return d
 }
 
-// directories have OVN and Open vSwitch keep everything in one directory, which holds the
-// files of one machine.
+// directories makes OVN and Open vSwitch keep all files of one machine in one directory.
 func directories(dir string) (environment []string) {
 	for _, name := range []string{"RUNDIR", "DBDIR", "SYSCONFDIR", "LOGDIR"} {
 		environment = append(environment, "OVS_"+name+"="+dir, "OVN_"+name+"="+dir)
@@ -125,13 +119,11 @@ func directories(dir string) (environment []string) {
 	return environment
 }
 
-// kill is kill -9, and returns when the process is gone.
 func (d *daemon) kill() {
 	_ = d.Signal(syscall.SIGKILL) // it may be gone
 	<-d.Ended
 }
 
-// exit lets a daemon tidy up and end.
 func (d *daemon) exit() {
 	d.world.t.Helper()
 	d.world.run("ovs-appctl", "-t", d.control, "exit")

@@ -33,8 +33,7 @@ func TestRebalance_traffic_follows_plan(t *testing.T) {
 	assert.Empty(t, w.problems())
 }
 
-// Gateways of a chassis that is dead work on their first backups: chassis that came before these
-// would take them over.
+// Gateways of a chassis that is dead work on their first backups: chassis that came before these would take them over.
 func TestReschedule_working_backup_keeps_its_gateway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
@@ -114,8 +113,8 @@ func TestStatus_names_gateways_off_their_first_chassis(t *testing.T) {
 	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
 }
 
-// unproved runs the program, which must report of all gateways that were to be on a chassis,
-// and of no others, where they are instead: on their first backups.
+// unproved runs the program, which must report exactly the gateways that should be on a chassis and are on their first
+// backups.
 func (w *world) unproved(chassis string, args ...string) []string {
 	w.t.Helper()
 	code, out, stderr := w.operate(args...)

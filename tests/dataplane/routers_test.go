@@ -11,17 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// routed is a router's gateway to physnet1.
 type routed struct {
 	port, mac, address string
-	// group is the name of its HA_Chassis_Group; empty if its candidates are rows of
-	// Gateway_Chassis.
+	// group is the name of its HA_Chassis_Group; empty if its candidates are rows of Gateway_Chassis.
 	group string
 }
 
-// addGateway adds a router with a gateway and its candidates, best first. Of every two
-// gateways one has its candidates in Gateway_Chassis, and one in a group of its own: names
-// are those that Neutron gives.
+// addGateway adds a router with a gateway and its candidates, best first. Of every two gateways one has its candidates
+// in Gateway_Chassis, and one in a group of its own: names are those that Neutron gives.
 func (w *world) addGateway(candidates ...string) {
 	w.t.Helper()
 	n := len(w.gateways) + 1
@@ -67,7 +64,7 @@ func (w *world) rows(ctl func(args ...string) string, columns string, command ..
 	return rows
 }
 
-// candidates are those of each port in NB, best first.
+// candidates returns the candidates of each port in NB, best first.
 func (w *world) candidates() map[string][]string {
 	w.t.Helper()
 	type candidate struct {
@@ -100,7 +97,7 @@ func (w *world) candidates() map[string][]string {
 	return all
 }
 
-// places are the chassis that ports are on, or are to be on.
+// places maps each port to its chassis.
 type places map[string]string
 
 // best are the candidates that are to host their ports.

@@ -46,8 +46,7 @@ func (w *world) lasts(what string, long time.Duration, wrong func() string) {
 	}
 }
 
-// settles waits until each port is where it is to be, its router answers from there, and
-// this lasts.
+// settles waits until each port is where it is to be, its router answers from there, and this lasts.
 func (w *world) settles(want places) {
 	w.t.Helper()
 	begun := time.Now()
@@ -135,7 +134,6 @@ func (w *world) silent(gateways ...routed) (ports []string) {
 // pingInterval is the time between two pings of a stream.
 const pingInterval = 100 * time.Millisecond
 
-// stream pings a gateway all the time.
 type stream struct {
 	world *world
 	cmd   *exec.Cmd
@@ -153,8 +151,8 @@ func (w *world) stream(g routed) *stream {
 
 var answered = regexp.MustCompile(` icmp_seq=(\d+) ttl=`)
 
-// longestGap ends the stream, and says for how long there was no answer at most. What is
-// on its way in the end doesn't count.
+// longestGap ends the stream and returns the longest time without an answer. Packets that are on their way at the end
+// don't count.
 func (s *stream) longestGap() time.Duration {
 	s.world.t.Helper()
 	require.NoError(s.world.t, s.cmd.Process.Signal(os.Interrupt))
@@ -169,7 +167,6 @@ func (s *stream) longestGap() time.Duration {
 	return time.Duration(most) * pingInterval
 }
 
-// describe logs the state of the world after a test has failed.
 func (w *world) describe() {
 	ports, through := w.learned(), places{}
 	for _, g := range w.gateways {
@@ -185,7 +182,7 @@ func (w *world) describe() {
 	}
 }
 
-// claims is what ovn-controller wrote of a gateway, on each chassis.
+// claims returns what each ovn-controller has logged about a gateway.
 func (w *world) claims(port string) (lines []string) {
 	for _, c := range w.chassis {
 		log, err := os.ReadFile(filepath.Join(c.dir, "ovn-controller.log"))

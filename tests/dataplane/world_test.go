@@ -1,10 +1,8 @@
-// Package dataplane shows that gateways really go where the program plans them, and that
-// traffic follows: on chassis with Open vSwitch and ovn-controller, with tunnels and BFD
-// between them, each in a network namespace of its own.
+// Package dataplane shows that gateways really go where the program plans them, and that traffic follows: on chassis
+// with Open vSwitch and ovn-controller, with tunnels and BFD between them, each in a network namespace of its own.
 //
-// All namespaces are without a name and belong to a process, as do the links in them: what
-// is killed leaves nothing, and any number of runs don't meet. The machine's own network
-// isn't touched.
+// All namespaces are without a name and belong to a process, as do the links in them: what is killed leaves nothing,
+// and any number of runs don't meet. The machine's own network isn't touched.
 package dataplane
 
 import (
@@ -25,21 +23,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// patience bounds every wait. What is waited for takes 5 s at most on an idle machine.
+// patience bounds every wait: 5 s are enough on an idle machine.
 const patience = 90 * time.Second
 
-// hold is how long something must be so until it counts: claims bounce for up to 3 s as
-// long as chassis don't hear one another yet.
+// hold is how long a condition must hold: claims bounce for up to 3 s until chassis have heard one another.
 const hold = 3 * time.Second
 
-// lookInterval is the pause between two checks of a condition.
 const lookInterval = 100 * time.Millisecond
 
 // tun makes the bridges of Open vSwitch's userspace datapath visible to the system.
 const tun = "/dev/net/tun"
 
-// world is two standalone databases and the ovn-northd between them, chassis, and a host
-// outside of the cloud that its routers' gateways are reached from.
+// world is two standalone databases with an ovn-northd, chassis, and a host outside of the cloud, from which the
+// gateways are reached.
 type world struct {
 	t   *testing.T
 	dir string
@@ -73,8 +69,8 @@ func newWorld(t *testing.T, chassis int) *world {
 	return w
 }
 
-// possible skips the test without root. Root must have what chassis need: CI would be
-// green, and would have shown nothing.
+// possible skips the test without root. For root, missing programs are a failure: otherwise CI would pass without a
+// test.
 func possible(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -101,7 +97,6 @@ func (w *world) run(program string, args ...string) string {
 	return w.output(exec.Command(program, args...))
 }
 
-// output runs a command that must succeed. It also works while the test ends.
 func (w *world) output(cmd *exec.Cmd) string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), patience)
@@ -113,8 +108,7 @@ func (w *world) output(cmd *exec.Cmd) string {
 	return strings.TrimSpace(string(out))
 }
 
-// nbctl runs ovn-nbctl as a new process each time: its daemon would answer from a copy that may not
-// have the newest yet.
+// nbctl runs ovn-nbctl without its daemon, whose copy may be outdated.
 func (w *world) nbctl(args ...string) string {
 	w.t.Helper()
 	return w.run("ovn-nbctl", append([]string{"--db=" + w.endpoint("nb")}, args...)...)
@@ -125,7 +119,7 @@ func (w *world) sbctl(args ...string) string {
 	return w.run("ovn-sbctl", append([]string{"--db=" + w.endpoint("sb")}, args...)...)
 }
 
-// operate runs the program, as a person would. It also works while the test ends.
+// operate runs the program. It also works during cleanup.
 func (w *world) operate(args ...string) (code int, stdout, stderr string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 2*patience)
@@ -137,7 +131,6 @@ func (w *world) operate(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// operated runs the program and expects that it ends well.
 func (w *world) operated(args ...string) string {
 	w.t.Helper()
 	code, out, stderr := w.operate(args...)
@@ -145,7 +138,6 @@ func (w *world) operated(args ...string) string {
 	return out
 }
 
-// planned is what the program would do.
 func (w *world) planned(operation string) schedule.Plan {
 	w.t.Helper()
 	var p schedule.Plan
@@ -153,7 +145,6 @@ func (w *world) planned(operation string) schedule.Plan {
 	return p
 }
 
-// status is the status that the program reports.
 func (w *world) status() schedule.Status {
 	w.t.Helper()
 	var s schedule.Status
@@ -161,7 +152,6 @@ func (w *world) status() schedule.Status {
 	return s
 }
 
-// problems are the codes of the findings about gateways.
 func (w *world) problems() (codes []string) {
 	w.t.Helper()
 	var s struct{ Problems []finding.Document }

@@ -35,7 +35,6 @@ func main() {
 	}
 }
 
-// model is the application in a model with vault, nrpe and grafana-agent.
 type model struct {
 	*lab.Application
 	dir, root string
@@ -86,7 +85,7 @@ func run(ctx context.Context, sources, format, juju string) (err error) {
 
 func (m *model) file(name string) string { return filepath.Join(m.root, "tests", "dropin", name) }
 
-// request is what the played libjuju asks for: the fields that Op needs.
+// request is a request of the played libjuju: the fields that Op needs.
 type request struct {
 	Op, Unit, Action, Script, TTL string
 	Args                          []string
@@ -94,7 +93,6 @@ type request struct {
 	N                             int
 }
 
-// serve answers requests, one a connection.
 func (m *model) serve(ctx context.Context, listener net.Listener) {
 	for {
 		connection, err := listener.Accept()
@@ -167,7 +165,6 @@ func (m *model) do(ctx context.Context, r request) (any, error) {
 	return nil, fmt.Errorf("no operation %q", r.Op)
 }
 
-// add adds units to machines on which nrpe has its directories.
 func (m *model) add(ctx context.Context, n int) error {
 	err := m.Add(ctx, n)
 	for _, u := range m.Lab.Units() {
@@ -201,8 +198,7 @@ func (m *model) status() any {
 	return units
 }
 
-// ownProcesses has pidof and pgrep name the processes of one machine: the lab's machines have networks of their own, not
-// process IDs.
+// ownProcesses limits pidof and pgrep to the processes of one machine: the lab's machines share their process IDs.
 const ownProcesses = `own() {
 	for pid in $("$@"); do [ "$(readlink /proc/$pid/ns/net)" != "$(readlink /proc/self/ns/net)" ] || echo $pid; done | grep .
 }
@@ -210,7 +206,6 @@ pidof() { own command pidof "$@"; }
 pgrep() { own command pgrep "$@"; }
 `
 
-// exec is juju exec.
 func (m *model) exec(ctx context.Context, r request) (any, error) {
 	u, err := m.Unit(r.Unit)
 	if err != nil {

@@ -27,8 +27,7 @@ type Application interface {
 	Units(ctx context.Context) (map[string]Unit, error)
 	// Log is what the charm has shown of a unit lately; nothing if it isn't kept.
 	Log(ctx context.Context, unit string) ([]Past, error)
-	// Run runs an action, and returns its results; if it failed, the error is an
-	// [ErrAction].
+	// Run runs an action, and returns its results; if it failed, the error is an [ErrAction].
 	Run(ctx context.Context, unit, action string, args ...string) (map[string]any, error)
 	// Exec runs a program on a unit's machine, and returns what it wrote to stdout.
 	Exec(ctx context.Context, unit, program string, args ...string) (string, error)
@@ -71,8 +70,8 @@ type Past struct {
 	Since   time.Time `json:"since"`
 }
 
-// logDelay is after how long the log has what was shown. Juju 4 writes it every two
-// seconds (flushInterval of cmd/jujud-controller/agent/logger.go, 4.0.15).
+// logDelay is the delay of the log. Juju 4 writes it every two seconds (flushInterval of
+// cmd/jujud-controller/agent/logger.go, 4.0.15).
 const logDelay = 3 * time.Second
 
 // ErrAction is wrapped where an action has failed.

@@ -12,8 +12,7 @@ type Scene struct {
 	Certified bool
 	// Moving is whether units are being added or removed.
 	Moving bool
-	// Down are the units whose machines are off, or were a moment ago; Cut reports whether they can't be
-	// reached, but run.
+	// Down are the units whose machines are off, or were a moment ago; Cut reports whether they can't be reached, but run.
 	Down []string
 	Cut  bool
 	// Blackout is whether all of them are down at once, and come back one by one.
@@ -22,8 +21,8 @@ type Scene struct {
 	Refused bool
 }
 
-// shown is how much of a message `juju status` prints, without the ellipsis
-// (maxMessageLength of cmd/juju/status/output_tabular.go).
+// shown is the length at which `juju status` cuts a message, without the ellipsis (maxMessageLength of
+// cmd/juju/status/output_tabular.go).
 const shown = 117
 
 var (

@@ -91,7 +91,7 @@ func TestWatch_log_is_judged_by_scene_of_its_time(t *testing.T) {
 	}
 }
 
-// told is an application with these units, of any of which it tells this log.
+// told is an application whose units all have the same log.
 type told struct {
 	Application
 	units []string

@@ -61,7 +61,7 @@ func (s *Story) certify(ctx context.Context) error {
 	return s.active(ctx, 3)
 }
 
-// write stores a row through a unit, and sees all those before it through another.
+// write stores a row through one unit, and reads all earlier rows through another.
 func (s *Story) write(ctx context.Context) error {
 	units, err := s.App.Units(ctx)
 	if err != nil {
@@ -96,13 +96,11 @@ func (s *Story) write(ctx context.Context) error {
 	return err
 }
 
-// nbctl needs no leader at the unit: members pass on what is written.
 func (s *Story) nbctl(ctx context.Context, unit string, args ...string) (string, error) {
 	return s.App.Exec(ctx, unit, "ovn-nbctl", append([]string{"--no-leader-only", "--timeout=15"}, args...)...)
 }
 
-// well is the end of most steps: n units are active, and the members of both clusters; what
-// was written is there.
+// well requires that n units are active, that both clusters have their members, and that the rows written are there.
 func (s *Story) well(ctx context.Context, n int) error {
 	if err := errors.Join(s.active(ctx, n), s.members(ctx, n)); err != nil {
 		return err
@@ -177,8 +175,7 @@ func (s *Story) lose(ctx context.Context) error {
 	return s.well(ctx, 3)
 }
 
-// typeWhatIsPrinted runs the commands that cluster-status prints, until there is
-// none and n members are up. What is printed has to work.
+// typeWhatIsPrinted runs the commands that cluster-status prints, until it prints none and n members are up.
 func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 	for {
 		unit, err := s.unitOf(ctx, true)
@@ -210,7 +207,7 @@ func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 	}
 }
 
-// printed is the first action of the commands that cluster-status prints, as what is typed after `juju run`.
+// printed returns the arguments of the first `juju run` that cluster-status prints.
 func printed(next []string) []string {
 	for _, line := range next {
 		if typed, is := strings.CutPrefix(line, "juju run "); is {
@@ -222,8 +219,8 @@ func printed(next []string) []string {
 
 const timerOption = "ovsdb-server-election-timer"
 
-// timer sets the election timer to one value after another. A member takes each by steps
-// of which none is more than double, the next one with a hook.
+// timer sets the election timer to one value after another. A member at most doubles it in one step, and needs a hook
+// for the next.
 func timer(values ...string) func(*Story, context.Context) error {
 	return func(s *Story, ctx context.Context) error {
 		for _, seconds := range values {

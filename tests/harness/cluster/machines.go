@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// reuse has a unit leave, and another one on its machine, where the files of the first are.
+// reuse removes a unit and adds one on the same machine, where the files of the first still are.
 func (s *Story) reuse(ctx context.Context) error {
 	going, err := s.unitOf(ctx, false)
 	if err != nil {
@@ -31,8 +31,7 @@ func (s *Story) reuse(ctx context.Context) error {
 	return s.well(ctx, 3)
 }
 
-// restart restarts one machine after another, and waits for each until its members have
-// caught up.
+// restart restarts the machines in turn, and waits each time until the members have caught up.
 func (s *Story) restart(ctx context.Context) error {
 	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
 	units, err := app.Units(ctx)
@@ -51,8 +50,8 @@ func (s *Story) restart(ctx context.Context) error {
 	return nil
 }
 
-// cut cuts one machine off, kicks its members through another unit, and puts the cable
-// back: the unit finds itself removed and joins again.
+// cut disconnects a machine, kicks its members through another unit, and reconnects it: the unit detects its removal
+// and joins again.
 func (s *Story) cut(ctx context.Context) error {
 	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
 	lost, err := s.unitOf(ctx, false)
@@ -100,8 +99,7 @@ func (s *Story) cut(ctx context.Context) error {
 	return err
 }
 
-// powerCut cuts the power of the machine that leads: the others continue, and the machine boots
-// again by itself.
+// powerCut cuts the power of the leader's machine: the others continue, and the machine boots again by itself.
 func (s *Story) powerCut(ctx context.Context) error {
 	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
 	unit, err := s.leads(ctx, "ovnsb")
@@ -115,9 +113,8 @@ func (s *Story) powerCut(ctx context.Context) error {
 	return s.well(ctx, 3)
 }
 
-// blackout cuts the power of all machines at once, so that no unit is left that another could
-// ask. (kube-ovn's pull request 3101: its start scripts waited for each other.) No cluster is
-// made again.
+// blackout cuts the power of all machines at once, so that no unit is left that another could ask. (kube-ovn's pull
+// request 3101: its start scripts waited for each other.) No cluster is made again.
 func (s *Story) blackout(ctx context.Context) error {
 	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
 	there, err := app.Units(ctx)
@@ -150,7 +147,6 @@ func (s *Story) blackout(ctx context.Context) error {
 	return err
 }
 
-// atOnce does something to all units at the same time.
 func atOnce(ctx context.Context, units []string, do func(context.Context, string) error) error {
 	errs := make([]error, len(units))
 	var group sync.WaitGroup
@@ -161,7 +157,6 @@ func atOnce(ctx context.Context, units []string, do func(context.Context, string
 	return errors.Join(errs...)
 }
 
-// allServerIDs are those of the members of several units.
 func (s *Story) allServerIDs(ctx context.Context, units []string) (map[string]map[string]string, error) {
 	all := map[string]map[string]string{}
 	for _, unit := range units {
@@ -174,10 +169,9 @@ func (s *Story) allServerIDs(ctx context.Context, units []string) (map[string]ma
 	return all, nil
 }
 
-// serverID is in what cluster-status shows of each database.
+// serverID matches the server IDs in cluster-status.
 var serverID = regexp.MustCompile(`Server ID: [0-9a-f]{4} \(([0-9a-f-]{36})`)
 
-// serverIDs are the IDs of a unit's own members, from its cluster-status.
 func (s *Story) serverIDs(ctx context.Context, unit string) (map[string]string, error) {
 	results, err := s.App.Run(ctx, unit, "cluster-status")
 	if err != nil {

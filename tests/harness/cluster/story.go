@@ -17,8 +17,7 @@ type Story struct {
 	// App runs the application; Runner names its kind.
 	App    Application
 	Runner Runner
-	// CA is an application in the model that issues certificates over an endpoint named
-	// certificates, and is ready.
+	// CA is an application in the model that issues certificates over an endpoint named certificates, and is ready.
 	CA string
 	// Options are set when the application is deployed.
 	Options map[string]string
@@ -99,8 +98,7 @@ const (
 	Lab Runner = "lab"
 	// Client is a `juju` client, by tests/system/juju: of any controller, or of the lab.
 	Client Runner = "client"
-	// Machines is tests/system/machines/juju: machines with systemd and Debian's packages, under Juju's
-	// own unit agent.
+	// Machines is tests/system/machines/juju: machines with systemd and Debian's packages, under Juju's own unit agent.
 	Machines Runner = "machines"
 )
 

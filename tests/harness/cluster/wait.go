@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// until waits for what a condition, which says what is missing, is about.
+// until waits until missing returns "".
 func (s *Story) until(ctx context.Context, missing func(map[string]Unit) string) error {
 	what := ""
 	for {
@@ -27,7 +27,6 @@ func (s *Story) until(ctx context.Context, missing func(map[string]Unit) string)
 	}
 }
 
-// active waits until there are n units, and all are well.
 func (s *Story) active(ctx context.Context, n int) error {
 	return s.until(ctx, func(units map[string]Unit) string {
 		for name, u := range units {
@@ -47,8 +46,7 @@ func number(units map[string]Unit, n int) string {
 	return fmt.Sprintf("there are %d units: %v", len(units), slices.Sorted(maps.Keys(units)))
 }
 
-// members waits until each unit's cluster-status shows n members, all of them up,
-// and prints no command.
+// members waits until cluster-status of each unit shows n members that are up, and prints no command.
 func (s *Story) members(ctx context.Context, n int) error {
 	return s.reports(ctx, func(results map[string]any) string {
 		if next := findings(results).Next(); len(next) > 0 {
@@ -61,21 +59,18 @@ func (s *Story) members(ctx context.Context, n int) error {
 	})
 }
 
-// findings are what cluster-status with format=json finds wrong; none if it shows none.
+// findings returns the findings of cluster-status with format=json.
 func findings(results map[string]any) Findings {
 	all, _ := ReadFindings(results["findings"])
 	return all
 }
 
-// complete reports whether cluster-status shows n members of both databases, and all
-// of them up.
 func complete(results map[string]any, n int) bool {
 	all := fmt.Sprintf("of %d members may fail (%d up)", n, n)
 	return strings.Count(text(results["fault-tolerance"]), all) == 2
 }
 
-// reports waits until each unit's cluster-status is as a condition, which says what
-// is missing, wants it.
+// reports waits until missing returns "" for cluster-status of each unit.
 func (s *Story) reports(ctx context.Context, missing func(results map[string]any) string) error {
 	return s.until(ctx, func(units map[string]Unit) string {
 		err := atOnce(ctx, slices.Collect(maps.Keys(units)), func(ctx context.Context, unit string) error {
@@ -92,7 +87,7 @@ func (s *Story) reports(ctx context.Context, missing func(results map[string]any
 	})
 }
 
-// unitOf is Juju's leader, or the last unit that is not.
+// unitOf returns Juju's leader, or the last unit that is not.
 func (s *Story) unitOf(ctx context.Context, leader bool) (name string, err error) {
 	units, err := s.App.Units(ctx)
 	if err != nil {
@@ -109,12 +104,11 @@ func (s *Story) unitOf(ctx context.Context, leader bool) (name string, err error
 	return name, nil
 }
 
-// leads is the unit whose member leads a database.
 func (s *Story) leads(ctx context.Context, db string) (string, error) {
 	return s.find(ctx, func(_ Unit, results map[string]any) bool { return isLeader(results, db) })
 }
 
-// follower is a unit that leads nothing: neither for Juju, nor a database. Of three there may be none.
+// follower returns a unit that is neither Juju's leader nor a database's. Three units may have none.
 func (s *Story) follower(ctx context.Context) (string, error) {
 	return s.find(ctx, func(u Unit, results map[string]any) bool {
 		return !u.Leader && !isLeader(results, "ovnnb") && !isLeader(results, "ovnsb")
@@ -125,7 +119,7 @@ func isLeader(results map[string]any, db string) bool {
 	return strings.Contains(text(results[db]), "Role: leader")
 }
 
-// find waits for a unit that is as a condition, by its cluster-status too, wants it.
+// find waits for a unit for which is returns true.
 func (s *Story) find(ctx context.Context, is func(u Unit, results map[string]any) bool) (found string, err error) {
 	err = s.until(ctx, func(units map[string]Unit) string {
 		for name, u := range units {
@@ -143,7 +137,7 @@ func (s *Story) find(ctx context.Context, is func(u Unit, results map[string]any
 	return found, err
 }
 
-// removeUnit removes a unit, and waits until it is out of the model.
+// removeUnit removes a unit, and waits until the model has dropped it.
 func (s *Story) removeUnit(ctx context.Context, unit string) error {
 	gone := func() error { return nil }
 	if s.Leaving != nil {
@@ -167,7 +161,6 @@ func (s *Story) removeUnit(ctx context.Context, unit string) error {
 	return gone()
 }
 
-// text is a result as one text.
 func text(result any) string {
 	if result == nil {
 		return ""

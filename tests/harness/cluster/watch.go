@@ -22,13 +22,12 @@ type watch struct {
 	wrong  []string
 }
 
-// since is a scene, and when it began. It ends where the next one begins.
+// since is a scene and its beginning. It ends where the next one begins.
 type since struct {
 	Scene
 	began time.Time
 }
 
-// run looks until ctx ends.
 func (w *watch) run(ctx context.Context) {
 	ticker := time.NewTicker(w.every)
 	defer ticker.Stop()
@@ -48,7 +47,7 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// see judges what one unit shows, once for each change.
+// see judges the status of one unit, once per change.
 func (w *watch) see(unit, word, message string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,8 +60,8 @@ func (w *watch) see(unit, word, message string) {
 	w.judge(unit, Past{Status: word, Message: message}, w.scenes[len(w.scenes)-1:])
 }
 
-// starting is in the status of a unit whose server has not opened its control socket yet. The
-// charm can't distinguish that from a deleted socket, which needs an operator.
+// starting is in the status of a unit whose server has no control socket yet. The charm can't distinguish that from a
+// deleted socket, which needs an operator.
 const starting = "it is still starting"
 
 // judge notes what is wrong in what a unit has shown in one of some scenes: what
@@ -83,7 +82,6 @@ func (w *watch) judge(unit string, shown Past, scenes []since) {
 	}
 }
 
-// wrongly notes what else was wrong.
 func (w *watch) wrongly(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,14 +94,12 @@ func (w *watch) add(text string) {
 	}
 }
 
-// down are the units of the scene that are down.
 func (w *watch) down() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.scenes[len(w.scenes)-1].Down
 }
 
-// set begins another scene.
 func (w *watch) set(s Scene) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +132,6 @@ func (w *watch) logs(ctx context.Context) error {
 	return nil
 }
 
-// shown are the units that have been seen in the status.
 func (w *watch) shown() map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,8 +142,8 @@ func (w *watch) shown() map[string]bool {
 	return units
 }
 
-// at returns the scenes to which a time in the log may belong: two, if Juju logs whole
-// seconds and a scene ended in that second.
+// at returns the scenes to which a time in the log may belong: two if a scene ended within that second and Juju logs
+// whole seconds.
 func (w *watch) at(t time.Time) (scenes []since) {
 	until := t
 	if t.Nanosecond() == 0 {

@@ -1,6 +1,5 @@
-// Command demo plays the charm's story on real OVN databases, on this machine
-// alone, with the lab in Juju's place. It prints each command as a user of Juju
-// types it, ends by itself, and leaves nothing behind.
+// Command demo plays the charm's story on real OVN databases, on this machine alone, with the lab in Juju's place. It
+// prints each command as a user of Juju types it, ends by itself, and leaves nothing behind.
 package main
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// limit bounds the whole story, which takes about a minute on a machine that does nothing else.
+// limit bounds the story, which takes about a minute on an idle machine.
 const limit = 20 * time.Minute
 
 func main() {
@@ -47,7 +46,6 @@ func main() {
 	}
 }
 
-// keep writes a recording, or compares one.
 func keep(printed []byte, record, compared string) error {
 	if record != "" {
 		recording, err := cast(printed)

@@ -28,7 +28,6 @@ const (
 	titlePause   = 1.0
 )
 
-// cast makes a recording of what was printed.
 func cast(printed []byte) ([]byte, error) {
 	header, err := json.Marshal(map[string]any{"version": 2, "width": columns, "height": rows, "title": "ovn-central operator: make demo"})
 	if err != nil {
@@ -54,7 +53,6 @@ func cast(printed []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// printedIn is what a recording shows.
 func printedIn(recording []byte) ([]byte, error) {
 	lines := bufio.NewScanner(bytes.NewReader(recording))
 	lines.Buffer(nil, len(recording)+1)
@@ -76,11 +74,10 @@ func printedIn(recording []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// varying is what is another in each run: IDs, and which unit it is.
+// varying matches what differs between runs: IDs, and the numbers of units.
 var varying = regexp.MustCompile(`[0-9a-f]{4,}(-[0-9a-f]{4,})*|/\d+`)
 
-// storyOf is what every run has in common: its titles and commands. The leader is another unit
-// each time, and so is much of what is printed.
+// storyOf returns what every run has in common: titles and commands.
 func storyOf(printed []byte) []string {
 	var all []string
 	for line := range strings.Lines(string(printed)) {
@@ -91,7 +88,6 @@ func storyOf(printed []byte) []string {
 	return all
 }
 
-// compare lists the differences between a recording and this run.
 func compare(recording, printed []byte) error {
 	shown, err := printedIn(recording)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// story is a lab that narrates its steps.
 type story struct {
 	*lab.Lab
 	ctx    context.Context
@@ -43,7 +42,6 @@ func (s *story) deploy() error {
 	return s.status()
 }
 
-// add adds units on empty machines, as Juju has them.
 func (s *story) add(n int) error {
 	_, err := s.AddUnitsWith(s.ctx, n, lab.AddOptions{Fresh: true})
 	return err
@@ -132,7 +130,7 @@ func (s *story) dieWithoutLeaving() error {
 	return err
 }
 
-// pause lets real time pass, which a member's silence is measured in.
+// pause waits in real time, which decides whether a member is silent.
 func (s *story) pause(d time.Duration) error {
 	select {
 	case <-s.ctx.Done():
@@ -204,7 +202,7 @@ func (s *story) kickWhatIsDead() error {
 	return s.status()
 }
 
-// next is the kick of a stale member that a unit tells to type; empty if it tells none.
+// next returns the kick of a stale member that a unit prints, if any.
 func (s *story) next(on *lab.Unit) (string, error) {
 	result, err := s.RunAction(s.ctx, on, "health", "format=json")
 	if err != nil {
@@ -245,7 +243,6 @@ func (s *story) status() error {
 	return s.ctx.Err()
 }
 
-// run runs an action and prints what `juju run` prints.
 func (s *story) run(u *lab.Unit, action string, args ...string) (lab.ActionResult, error) {
 	s.typed(strings.Join(append([]string{"juju run", u.Name(), action}, args...), " "))
 	result, err := s.RunAction(s.ctx, u, action, args...)

@@ -19,8 +19,7 @@ type ActionResult struct {
 	ID string
 	// Status is completed or failed.
 	Status string
-	// Message is that of action-fail, or "exit status N" if the action exited so:
-	// Juju then drops what action-fail said.
+	// Message is that of action-fail, or "exit status N" if the action exited so: Juju then drops what action-fail said.
 	Message string
 	// Results are those of action-set, nested keys joined by dots, and Juju's own:
 	// return-code always, stdout and stderr if there is any.
@@ -29,9 +28,8 @@ type ActionResult struct {
 	Log []string
 }
 
-// RunAction runs an action as `juju run UNIT ACTION key=value…` does. The error
-// says why it was refused before it ran, or is that of a hook which other units
-// ran because of it; an action that fails is no error. It runs also while the
+// RunAction runs an action as `juju run UNIT ACTION key=value…` does. The error says why it was refused before it ran,
+// or is that of a hook which other units ran because of it; an action that fails is no error. It runs also while the
 // unit is being removed, or in error, but not beside a hook.
 func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...string) (ActionResult, error) {
 	result, _, err := l.act(ctx, u, action, args, neverKill)
@@ -92,9 +90,8 @@ func (l *Lab) act(ctx context.Context, u *Unit, action string, args []string, ki
 	return result, Killed{Killed: run.killed, Calls: run.calls}, nil
 }
 
-// addOutput adds what the action printed, in lines: Juju loses what follows the
-// last end of a line, since it holds the pipe open on which it waits for more
-// (worker/uniter/runner, runCharmProcessOnLocal). What isn't text is encoded.
+// addOutput adds what the action printed, in lines: Juju loses what follows the last end of a line, since it holds the
+// pipe open on which it waits for more (worker/uniter/runner, runCharmProcessOnLocal). What isn't text is encoded.
 func addOutput(results map[string]any, key string, text []byte) {
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	switch {

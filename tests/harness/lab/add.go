@@ -20,8 +20,7 @@ type AddOptions struct {
 	Fresh bool
 	// Disk is a unit that has left, of this lab or of another: the machine has its disk.
 	Disk *Unit
-	// NoDatabases leaves the unit without databases and servers; see
-	// [Unit.JoinDatabases].
+	// NoDatabases leaves the unit without databases and servers; see [Unit.JoinDatabases].
 	NoDatabases bool
 	// NoHooks leaves its hooks, and the others' hooks about it, to [Lab.Settle].
 	NoHooks bool
@@ -50,8 +49,7 @@ func (l *Lab) AddUnitsWith(ctx context.Context, n int, o AddOptions) ([]*Unit, e
 	return units, l.Settle(ctx)
 }
 
-// AddUnitWith adds a unit with these options. It returns the unit even if its
-// hooks fail.
+// AddUnitWith adds a unit with these options. It returns the unit even if its hooks fail.
 func (l *Lab) AddUnitWith(ctx context.Context, o AddOptions) (*Unit, error) {
 	if l.ca == nil {
 		return nil, errNoCA
@@ -71,7 +69,6 @@ func (l *Lab) AddUnitWith(ctx context.Context, o AddOptions) (*Unit, error) {
 	return u, nil
 }
 
-// newUnit puts a unit into the model and makes its machine.
 func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 	var added *model.Unit
 	var err error
@@ -107,8 +104,6 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 	return u, u.layOut(ctx)
 }
 
-// furnishUnit makes the machine of a unit, turns it on, and unpacks the charm
-// there.
 func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) (*Unit, error) {
 	m := &machine.Machine{
 		Dir: filepath.Join(l.o.Dir, unitDir(added.Number)), Lab: l.o.Dir, Address: added.Addresses[0], Others: added.Addresses[1:],

@@ -9,8 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// HookError says which hook failed, and how. The unit is in error until the hook
-// is retried or skipped.
+// HookError says which hook failed, and how. The unit is in error until the hook is retried or skipped.
 type HookError struct {
 	Unit string
 	model.Failure
@@ -24,7 +23,7 @@ func (e *HookError) Error() string {
 // ErrLost is wrapped where something can't be done because the machine is off.
 var ErrLost = errors.New("the machine is off")
 
-// pending is what the unit's agent would do next.
+// pending is the next thing that the unit's agent would do.
 type pending struct {
 	hook   model.Hook
 	any    bool
@@ -49,9 +48,8 @@ func (u *Unit) pending() (p pending) {
 	return p
 }
 
-// drive runs the unit's hooks one after another until there are no more, or until
-// stop returns true for the next one. A hook that failed before is run
-// only if retry is set, and only as the first.
+// drive runs the unit's hooks one after another until there are no more, or until stop returns true for the next one. A
+// hook that failed before is run only if retry is set, and only as the first.
 func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.Hook, ran int) bool) error {
 	if err := u.acquire(ctx); err != nil {
 		return err
@@ -79,10 +77,9 @@ func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.
 	}
 }
 
-// settle runs what the agents of units have to do until none has anything more:
-// a hook that changes a relation gives the others work, at once. Units run at the
-// same time, each its own hooks in order. Units that are in error or off are left
-// as they are, and so is one that another program removes meanwhile.
+// settle runs what the agents of units have to do until none has anything more: a hook that changes a relation gives
+// the others work, at once. Units run at the same time, each its own hooks in order. Units that are in error or off are
+// left as they are, and so is one that another program removes meanwhile.
 func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 	type turn struct {
 		unit *Unit
@@ -116,8 +113,7 @@ func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 	}
 }
 
-// coming is when the first of the units hears of something that is on its way to
-// it; zero if nothing is.
+// coming returns when the first of the units hears of a change that is on its way; zero if there is none.
 func (l *Lab) coming(units []*Unit, broken map[*Unit]bool) (at time.Time) {
 	l.model.Do(func(s *model.State) {
 		for _, u := range units {
@@ -133,24 +129,21 @@ func (l *Lab) coming(units []*Unit, broken map[*Unit]bool) (at time.Time) {
 	return at
 }
 
-// due reports whether the unit's agent has something to do by itself.
+// due reports whether the unit's agent has something to do.
 func (u *Unit) due() bool {
 	next := u.pending()
 	return next.any && !next.gone && !next.lost && next.failed == nil && !u.Dying()
 }
 
-// runNext runs one hook of a unit, if one is due.
 func (l *Lab) runNext(ctx context.Context, u *Unit) error {
 	return l.drive(ctx, u, false, func(_ model.Hook, ran int) bool { return ran > 0 || u.Dying() })
 }
 
-// Settle runs everything that the agents of the units have to do: new units are
-// set up, and changes of relations and of the configuration reach the charm. A
-// unit that is being removed isn't driven on. Failures are [*HookError], joined.
+// Settle runs everything that the agents of the units have to do: new units are set up, and changes of relations and of
+// the configuration reach the charm. A unit that is being removed isn't driven on. Failures are [*HookError], joined.
 func (l *Lab) Settle(ctx context.Context) error { return l.settle(ctx, l.Units()) }
 
-// settleStarted is Settle for the units that have been set up: a unit that was
-// added without hooks waits for Settle. In a held lab nothing happens by itself.
+// settleStarted is Settle without the units that were added without hooks. A held lab does nothing by itself.
 func (l *Lab) settleStarted(ctx context.Context) error {
 	if l.held.Load() {
 		return nil

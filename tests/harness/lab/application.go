@@ -12,9 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 )
 
-// Application is a lab whose agents live by themselves: they run the hooks that are due, and
-// update-status every now and then, as [cluster.Application] requires. Other work with
-// the lab runs beside them.
+// Application is a lab whose agents live by themselves: they run the hooks that are due, and update-status every now
+// and then, as [cluster.Application] requires. Other work with the lab runs beside them.
 type Application struct {
 	*Lab
 	// begin does what follows from a command once that is over.
@@ -27,8 +26,8 @@ type Application struct {
 
 var _ cluster.OwnMachines = (*Application)(nil)
 
-// updateInterval is between two update-status, in Juju five minutes: so short that what needs
-// several gets them, and so long that units rest meanwhile.
+// updateInterval separates two update-status (five minutes in Juju): short enough for tests that need several, long
+// enough for units to become idle.
 const updateInterval = 10 * time.Second
 
 // Live has a lab's agents live by themselves until end.
@@ -42,7 +41,7 @@ func Live(ctx context.Context, l *Lab) (a *Application, end func()) {
 	return a, func() { stop(); group.Wait() }
 }
 
-// live is what agents do by themselves.
+// live does what agents do by themselves.
 func (a *Application) live(ctx context.Context) error {
 	due := time.Now().Add(updateInterval)
 	for ctx.Err() == nil {
@@ -60,8 +59,7 @@ func (a *Application) live(ctx context.Context) error {
 	return nil
 }
 
-// retry runs failed hooks again, such as those of a machine that went off amid one. Removals see to
-// their own.
+// retry runs failed hooks again, such as those of a machine that was powered off. Removals retry their own.
 func (a *Application) retry(ctx context.Context) {
 	for _, u := range a.Lab.Units() {
 		if u.pending().failed != nil && !u.Dying() {
@@ -104,7 +102,7 @@ func (a *Application) add(ctx context.Context, disk *Unit) error {
 	return err
 }
 
-// note keeps what a charm shows.
+// note records the calls with which a charm shows something.
 func (a *Application) note(unit, call string) {
 	words := strings.SplitN(strings.Replace(call, " -- ", " ", 1), " ", 3)
 	if words[0] != "status-set" || len(words) < 2 {
@@ -230,7 +228,6 @@ func (a *Application) CutOff(_ context.Context, unit string, off bool) error {
 	return a.to(unit, func(u *Unit) error { return u.Cut(off) })
 }
 
-// to does something to a unit.
 func (a *Application) to(unit string, do func(*Unit) error) error {
 	u, err := a.Unit(unit)
 	if err != nil {

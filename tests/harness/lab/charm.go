@@ -18,7 +18,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// readCharm reads a charm as Juju's controller does.
 func readCharm(dir string) (*charm.CharmDir, error) {
 	info, err := os.Stat(filepath.Join(dir, "dispatch"))
 	switch {
@@ -36,7 +35,7 @@ func readCharm(dir string) (*charm.CharmDir, error) {
 	return ch, nil
 }
 
-// declared is what hook tools need to know of a charm.
+// declared returns what hook tools need to know of a charm.
 func declared(ch *charm.CharmDir) hooktool.Charm {
 	meta := ch.Meta()
 	var bindings []string
@@ -49,8 +48,8 @@ func declared(ch *charm.CharmDir) hooktool.Charm {
 	}
 }
 
-// peerRelations are the relations that the model has from the start, numbered
-// backwards by name: so the one that charms speak on is the first.
+// peerRelations returns the model's initial relations, numbered backwards by name, so that the charm's own is the
+// first.
 func peerRelations(ch *charm.CharmDir) []*model.Relation {
 	var relations []*model.Relation
 	names := slices.Sorted(maps.Keys(ch.Meta().Peers))
@@ -63,7 +62,6 @@ func peerRelations(ch *charm.CharmDir) []*model.Relation {
 	return relations
 }
 
-// copyTree makes the tree from at to.
 func copyTree(from, to string) error {
 	if inside, err := filepath.Rel(from, to); err == nil && filepath.IsLocal(inside) {
 		return fmt.Errorf("cannot copy the charm %s into itself: the lab's directory is in it", from)
@@ -116,7 +114,6 @@ func BuildTools(ctx context.Context, root, out string) error {
 //go:embed hooktool/hooktool.c
 var clientSource []byte
 
-// compileClient compiles the program that hooks call, beside the one in Go.
 func compileClient(ctx context.Context, program string) error {
 	compiler := exec.CommandContext(ctx, "cc", "-O2", "-static", "-s", "-o", hooktool.Client(program), "-x", "c", "-")
 	compiler.Stdin, compiler.Stderr = bytes.NewReader(clientSource), os.Stderr
@@ -126,7 +123,7 @@ func compileClient(ctx context.Context, program string) error {
 	return nil
 }
 
-// linkHooks makes the links that people, and programs that don't know of dispatch, run.
+// linkHooks makes the links for callers that don't know dispatch.
 func linkHooks(from, to string) error {
 	hooks, err := os.ReadDir(from)
 	if err == nil {

@@ -20,8 +20,8 @@ const (
 	boottimeFile = "boottime-is-fast-by"
 )
 
-// playedClock is what the charm of [LayOutWithClock] takes for the time. As where a
-// clock is set, what a process of a hook measures by two looks at it stays right.
+// playedClock replaces the clock in the charm of [LayOutWithClock]. Differences within one process stay right, as on a
+// machine whose clock is set.
 const playedClock = `package cli
 
 import (
@@ -47,9 +47,8 @@ func playedNow() time.Time { return time.Now().Add(fast()) }
 func playedBoottime() time.Duration { return agent.Boottime() + fastBy("` + boottimeFile + `") }
 `
 
-// LayOutWithClock is [LayOut] of a charm whose clock can be set, by [Unit.SetClock]:
-// its program is built from the same sources but for one thing, what it is given as
-// the clock. CLOCK_REALTIME itself is one for all machines of a host
+// LayOutWithClock is [LayOut] of a charm whose clock can be set, by [Unit.SetClock]: its program is built from the same
+// sources but for one thing, what it is given as the clock. CLOCK_REALTIME itself is one for all machines of a host
 // (time_namespaces(7)): database servers, clients and OpenSSL see that one.
 func LayOutWithClock(ctx context.Context, dir, root string) (err error) {
 	temporary, err := os.MkdirTemp("", "clock-")
@@ -68,10 +67,9 @@ func LayOutWithClock(ctx context.Context, dir, root string) (err error) {
 	return LayOut(ctx, dir, root, binary)
 }
 
-// playedCalls are the sources that give a clock, to each service and to the agent: their call, and its replacement.
+// playedCalls names the sources that read a clock, with the call and its replacement.
 var playedCalls = map[string][2]string{"cli.go": {"time.Now", "playedNow"}, "agent.go": {"agent.Boottime", "playedBoottime"}}
 
-// clockOverlay writes the replacements of the sources (go help build, -overlay).
 func clockOverlay(dir, root string) (path string, err error) {
 	root, err = filepath.Abs(root)
 	if err != nil {

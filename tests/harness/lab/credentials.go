@@ -16,11 +16,9 @@ import (
 // Credentials are the files of a client or server, as OVN's programs take them.
 type Credentials struct{ Key, Certificate, CA string }
 
-// validity is how long certificates are valid that the lab itself issues: longer
-// than the 30 days before whose end the charm warns.
+// validity is the lifetime of the lab's own certificates: longer than the 30 days before whose end the charm warns.
 const validity = 365 * 24 * time.Hour
 
-// clientName is the common name of the lab's client.
 const clientName = "ovn-lab"
 
 // CA is the authority that has issued the certificates of the units which the lab
@@ -33,14 +31,12 @@ func (l *Lab) ClientCredentials() Credentials {
 	return Credentials{Key: base + ".key", Certificate: base + ".crt", CA: base + "-ca.crt"}
 }
 
-// foundCA makes the authority and the client's certificate.
 func (l *Lab) foundCA() error {
 	l.ca = vault.New("ovn-lab-ca")
 	certificate, key := l.issue(clientName)
 	return l.install(l.ClientCredentials(), certificate, key)
 }
 
-// issue makes a certificate, and its key, for a name and addresses.
 func (l *Lab) issue(name string, addresses ...string) (certificate, key string) {
 	now := time.Now()
 	return l.ca.Issue(name, addresses, now.Add(-time.Minute), now.Add(validity))
@@ -54,16 +50,15 @@ func (l *Lab) install(c Credentials, certificate, key string) error {
 	return nil
 }
 
-// clientEnvironment has ovn-nbctl and ovn-sbctl use the client's credentials: they
-// put these variables before their arguments.
+// clientEnvironment makes ovn-nbctl and ovn-sbctl use the client's credentials: they put these variables before their
+// arguments.
 func (l *Lab) clientEnvironment() []string {
 	c := l.ClientCredentials()
 	options := fmt.Sprintf("--private-key=%s --certificate=%s --ca-cert=%s", c.Key, c.Certificate, c.CA)
 	return []string{"OVN_NBCTL_OPTIONS=" + options, "OVN_SBCTL_OPTIONS=" + options}
 }
 
-// own are the files of the unit's own credentials: the names that the Python
-// charm gives them.
+// own names the files of the unit's own credentials, as the Python charm does.
 func own(m *machine.Machine) Credentials {
 	return Credentials{
 		Key: filepath.Join(m.ConfDir(), "key_host"), Certificate: filepath.Join(m.ConfDir(), "cert_host"),
@@ -71,7 +66,6 @@ func own(m *machine.Machine) Credentials {
 	}
 }
 
-// installCredentials puts the files of a unit's certificate in place, which is issued once.
 func (u *Unit) installCredentials() error {
 	if u.certificate == "" {
 		u.certificate, u.key = u.lab.issue(u.Address(), append([]string{u.Address()}, u.Machine.Others...)...)
@@ -79,9 +73,8 @@ func (u *Unit) installCredentials() error {
 	return u.lab.install(own(u.Machine), u.certificate, u.key)
 }
 
-// RelateCA relates the application to one that issues certificates of [Lab.CA],
-// as vault does. A unit that the lab has laid out by hand gets the certificate that
-// it has already: it was issued to the charm before.
+// RelateCA relates the application to one that issues certificates of [Lab.CA], as vault does. A unit that the lab has
+// laid out by hand gets the certificate that it has already: it was issued to the charm before.
 func (l *Lab) RelateCA(ctx context.Context) (relation int, err error) {
 	if l.ca == nil {
 		return 0, errNoCA
@@ -90,7 +83,7 @@ func (l *Lab) RelateCA(ctx context.Context) (relation int, err error) {
 	return l.Relate(ctx, caEndpoint, caApp, 1)
 }
 
-// errNoCA is the error of what needs the CA in a lab that was kept.
+// errNoCA is returned by what needs the CA in a lab that was kept.
 var errNoCA = errors.New("a test has kept this lab, and the CA has ended with the test: no unit can be added")
 
 // The relation of RelateCA.

@@ -15,12 +15,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
 )
 
-// schemaDir is where the ovn-common package has the schemas.
 const schemaDir = "/usr/share/ovn"
 
-// JoinDatabases makes the unit a member of both clusters, which are created
-// if no other unit of the model has them, and starts the servers. It returns
-// when they are members. What is there already is left as it is.
+// JoinDatabases makes the unit a member of both clusters, which are created if no other unit of the model has them, and
+// starts the servers. It returns when they are members. What is there already is left as it is.
 func (u *Unit) JoinDatabases(ctx context.Context) error {
 	if err := u.layOut(ctx); err != nil {
 		return err
@@ -73,8 +71,8 @@ func (u *Unit) joinDatabase(ctx context.Context, db DB) error {
 	return nil
 }
 
-// members are the other units whose servers are members now; others reports whether
-// any other unit has a file of the database at all.
+// members returns the other units whose servers are members; others reports whether any other unit has a file of the
+// database.
 func (l *Lab) members(ctx context.Context, db DB, but *Unit) (running []*Unit, others bool) {
 	for _, u := range l.Units() {
 		if u == but {
@@ -91,13 +89,12 @@ func (l *Lab) members(ctx context.Context, db DB, but *Unit) (running []*Unit, o
 	return running, others
 }
 
-// settled reports whether a cluster/status text is that of a member that knows its
-// leader.
+// settled reports whether a cluster/status is that of a member with a leader.
 func settled(status string) bool {
 	return field(status, "Status") == "cluster member" && field(status, "Leader") != "unknown"
 }
 
-// field is the value of the first line "NAME: VALUE" of a cluster/status text.
+// field returns the value of the first line "NAME: VALUE" of a cluster/status.
 func field(status, name string) string {
 	match := regexp.MustCompile(`(?m)^` + name + `: (.*)$`).FindStringSubmatch(status)
 	if match == nil {
@@ -154,16 +151,14 @@ func (u *Unit) join(ctx context.Context, o JoinOptions) error {
 	return err
 }
 
-// tool runs ovsdb-tool and returns its output without the last line end. It needs
-// files only: the machine may be off.
+// tool runs ovsdb-tool and returns its output without the last line end. The machine may be off.
 func (u *Unit) tool(ctx context.Context, args ...string) (string, error) {
 	out, err := u.lab.Exec(ctx, "ovsdb-tool", args...)
 	return strings.TrimSpace(out), err
 }
 
-// RaftLeader waits, at most for [limit], for a server that calls itself leader and
-// returns its unit. An old leader may do so for two election timers after it was
-// cut off: of several, the one of the latest term is the leader.
+// RaftLeader waits, at most for [limit], for a server that calls itself leader and returns its unit. An old leader may
+// do so for two election timers after it was cut off: of several, the one of the latest term is the leader.
 func (l *Lab) RaftLeader(ctx context.Context, db DB) (leader *Unit, err error) {
 	err = await(ctx, func() (bool, error) {
 		latest := -1
@@ -185,12 +180,11 @@ func (l *Lab) RaftLeader(ctx context.Context, db DB) (leader *Unit, err error) {
 	return leader, err
 }
 
-// serverTimeout bounds a question to a server, which may hang.
+// serverTimeout bounds a question to a server that may hang.
 const serverTimeout = 3 * time.Second
 
-// Appctl asks the database's server what ovs-appctl would, for at most [serverTimeout]: one
-// request of JSON-RPC on its control socket, without a program that runs for it. Source:
-// lib/unixctl.c of Open vSwitch.
+// Appctl asks the database's server what ovs-appctl would, for at most [serverTimeout]: one request of JSON-RPC on its
+// control socket, without a program that runs for it. Source: lib/unixctl.c of Open vSwitch.
 func (u *Unit) Appctl(ctx context.Context, db DB, command string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()

@@ -11,17 +11,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// Hold makes the lab leave the order of events to the caller, or ends that: no
-// hook runs by itself any more, only by [Lab.Deliver], [Lab.DeliverHook] and
-// what names its hook or drives a unit itself (Settle, RunHook, RunAction,
-// RemoveUnit). Units are added with AddOptions.NoHooks, and removed with
-// [Lab.Destroy].
+// Hold makes the lab leave the order of events to the caller, or ends that: no hook runs by itself any more, only by
+// [Lab.Deliver], [Lab.DeliverHook] and what names its hook or drives a unit itself (Settle, RunHook, RunAction,
+// RemoveUnit). Units are added with AddOptions.NoHooks, and removed with [Lab.Destroy].
 func (l *Lab) Hold(held bool) { l.held.Store(held) }
 
-// Pending are the hooks of which the unit's agent runs one next. The first is that
-// of an agent that has heard of everything; the others are as legal, since an
-// agent hears of relations, configuration, leadership and so on one by one.
-// A hook that failed, or was killed, is the only one: nothing runs before it.
+// Pending are the hooks of which the unit's agent runs one next. The first is that of an agent that has heard of
+// everything; the others are as legal, since an agent hears of relations, configuration, leadership and so on one by
+// one. A hook that failed, or was killed, is the only one: nothing runs before it.
 func (l *Lab) Pending(u *Unit) (hooks []string) {
 	l.model.Do(func(s *model.State) {
 		for _, h := range s.Choices(u.name) {
@@ -31,17 +28,15 @@ func (l *Lab) Pending(u *Unit) (hooks []string) {
 	return hooks
 }
 
-// Coming is when the unit's agent hears of something that is on its way to it; zero where
-// nothing is.
+// Coming is when the unit's agent hears of something that is on its way to it; zero where nothing is.
 func (l *Lab) Coming(u *Unit) (at time.Time) {
 	l.model.Do(func(s *model.State) { at = s.Coming(u.name) })
 	return at
 }
 
-// Deliver runs exactly the next hook of a unit, or the failed one again, and
-// nothing else. It returns the hook, as [Unit.Hooks] names it, and "" where there
-// is none. When a unit that is being removed has run its last one it leaves the
-// model.
+// Deliver runs exactly the next hook of a unit, or the failed one again, and nothing else. It returns the hook, as
+// [Unit.Hooks] names it, and "" where there is none. When a unit that is being removed has run its last one it leaves
+// the model.
 func (l *Lab) Deliver(ctx context.Context, u *Unit) (string, error) { return l.deliver(ctx, u, "") }
 
 // DeliverHook is [Lab.Deliver] with one of [Lab.Pending].
@@ -105,9 +100,8 @@ func (l *Lab) Retry(ctx context.Context, u *Unit) error {
 	return l.settleStarted(ctx)
 }
 
-// RetryUntil retries the failed hook of a unit as Juju does, with the waits of
-// Juju in the lab's scale, until all is well or ctx ends. The error is then the
-// last failure, with that of ctx.
+// RetryUntil retries the failed hook of a unit as Juju does, with the waits of Juju in the lab's scale, until all is
+// well or ctx ends. The error is then the last failure, with that of ctx.
 func (l *Lab) RetryUntil(ctx context.Context, u *Unit) (tries int, err error) {
 	for wait := minRetry; ; wait = min(wait*retryFactor, maxRetry) {
 		jittered := float64(wait) * retryScale * (0.5 + rand.Float64()/2)

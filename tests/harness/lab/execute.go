@@ -21,11 +21,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// pipeGrace is how long a process that the charm left behind may hold the hook's
-// output open after the hook has ended.
+// pipeGrace is how long a background process may hold the hook's output open after the hook has ended.
 const pipeGrace = time.Second
 
-// outcome is how one run of the charm ended.
 type outcome struct {
 	code           int
 	killed         bool  // by the plan
@@ -35,10 +33,9 @@ type outcome struct {
 	calls          []string
 }
 
-// environment is exactly what Juju gives to hooks and actions on Ubuntu
-// (context.HookVars and OSDependentEnvVars), and OVN's own variables, which on a
-// real machine aren't needed. There is no HOME and no USER. What is neither a hook nor an
-// action, dispatch "", has no path.
+// environment is exactly what Juju gives to hooks and actions on Ubuntu (context.HookVars and OSDependentEnvVars), and
+// OVN's own variables, which on a real machine aren't needed. There is no HOME and no USER. What is neither a hook nor
+// an action, dispatch "", has no path.
 func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []string {
 	_, name, _ := strings.Cut(dispatch, "/")
 	random := make([]byte, 16)
@@ -76,7 +73,6 @@ func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []strin
 
 func (u *Unit) socket() string { return filepath.Join(u.Machine.Dir, "agent.socket") }
 
-// path is the hook's PATH: hook tools, systemctl, the system.
 func (l *Lab) path(u *Unit, traced bool) string {
 	dirs := []string{l.toolsDir(), u.Machine.SystemPath()}
 	if traced {
@@ -85,8 +81,7 @@ func (l *Lab) path(u *Unit, traced bool) string {
 	return "PATH=" + strings.Join(dirs, ":")
 }
 
-// execute runs the charm's dispatch, or another command, to its end, answering its hook
-// tools.
+// execute runs the charm's dispatch, or another command, to its end, and answers its hook tools.
 func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []string, kill killPlan, command ...string) outcome {
 	ctx, cancel := context.WithTimeout(ctx, l.o.HookTimeout)
 	defer cancel()
@@ -141,8 +136,7 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 	return result
 }
 
-// hookLog takes what a hook prints and logs: to the unit's hooks.log, to the
-// lab's log, and to the error that it may become.
+// hookLog receives the output of a hook: for the unit's hooks.log, the lab's log, and the error that it may become.
 type hookLog struct {
 	mu   sync.Mutex
 	file *os.File

@@ -10,23 +10,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// ErrKilled is wrapped by the error of a hook that was killed. It runs again
-// with the next thing that drives the unit; but if the machine went off, and
-// its agent with it, it has failed, as under Juju, and waits to be retried.
+// ErrKilled is wrapped by the error of a hook that was killed. It runs again with the next thing that drives the unit;
+// but if the machine went off, and its agent with it, it has failed, as under Juju, and waits to be retried.
 var ErrKilled = errors.New("hook was killed")
 
 // Killed says what became of [Lab.RunHookKilledAt].
 type Killed struct {
 	// Killed is false if the hook ended before its call number call.
 	Killed bool
-	// Calls are the calls of external programs that the charm made, the last one
-	// being that which it didn't live to see.
+	// Calls are the calls of external programs that the charm made, the last one being that which it didn't live to see.
 	Calls []string
 }
 
-// runHook runs one hook of a unit whose lock is held, and records how it ended:
-// committed, failed (the unit is in error), or killed (it is queued again).
-// A command, if there is one, runs in place of the charm.
+// runHook runs one hook of a unit whose lock is held, and records how it ended: committed, failed (the unit is in
+// error), or killed (it is queued again). A command, if there is one, runs in place of the charm.
 func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, kill killPlan) (Killed, error) {
 	if h.Kind == model.UpgradeCharm {
 		if err := l.unpack(u); err != nil {
@@ -71,7 +68,6 @@ func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, 
 	return killed, err
 }
 
-// relationVariables are what only hooks of a relation have.
 func relationVariables(h model.Hook) []string {
 	if h.Relation == "" {
 		return nil
@@ -93,9 +89,8 @@ func (l *Lab) newContext(u *Unit, h model.Hook) *hooktool.Context {
 	return c
 }
 
-// find makes the hook that a caller names: the one that the unit's agent would
-// run next if it has that name, else one out of order, whose relation context
-// comes from env as Juju would set it.
+// find makes the hook that a caller names: the one that the unit's agent would run next if it has that name, else one
+// out of order, whose relation context comes from env as Juju would set it.
 func (u *Unit) find(name string, env []string) model.Hook {
 	if next := u.pending(); next.any && next.hook.Name() == name {
 		return next.hook
@@ -126,7 +121,6 @@ func (u *Unit) find(name string, env []string) model.Hook {
 	return h
 }
 
-// run runs one hook by name, in or out of order.
 func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill killPlan) (Killed, error) {
 	next, err := u.take(ctx)
 	if err != nil {
@@ -139,13 +133,11 @@ func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill 
 	return l.runHook(ctx, u, u.find(name, env), env, kill)
 }
 
-// RunHook runs one hook now, by its full name ("update-status",
-// "ovsdb-peer-relation-changed"), whether or not Juju would, and then what other
-// units have to do because of it. A failed hook of that name is thereby retried.
-// Further environment may be given; JUJU_REMOTE_UNIT=U also says which unit a relation's
-// hook is about. The error is a [*HookError] where
-// the hook fails, and the unit is then in error. Where ctx ends first the hook is
-// killed, the error wraps [ErrKilled], and the hook is queued.
+// RunHook runs one hook now, by its full name ("update-status", "ovsdb-peer-relation-changed"), whether or not Juju
+// would, and then what other units have to do because of it. A failed hook of that name is thereby retried. Further
+// environment may be given; JUJU_REMOTE_UNIT=U also says which unit a relation's hook is about. The error is a
+// [*HookError] where the hook fails, and the unit is then in error. Where ctx ends first the hook is killed, the error
+// wraps [ErrKilled], and the hook is queued.
 func (l *Lab) RunHook(ctx context.Context, u *Unit, hook string, env ...string) error {
 	_, err := l.run(ctx, u, hook, env, neverKill)
 	if failed := (*HookError)(nil); err != nil && !errors.As(err, &failed) {
@@ -155,19 +147,16 @@ func (l *Lab) RunHook(ctx context.Context, u *Unit, hook string, env ...string) 
 	return errors.Join(err, l.settleStarted(ctx))
 }
 
-// RunHookKilledAt runs one hook and kills it (SIGKILL, its whole process group)
-// at its call number call, counted from 1, of another program: a hook tool,
-// systemctl, or one of OVN's tools. That call has then done nothing. After it the
-// hook is queued, as under Juju 3: RunHook, RunHookKilledAt, Retry, Settle and
-// RemoveUnit run it again. With call 0 it is never killed; Calls says what there
-// is to kill.
+// RunHookKilledAt runs one hook and kills it (SIGKILL, its whole process group) at its call number call, counted from
+// 1, of another program: a hook tool, systemctl, or one of OVN's tools. That call has then done nothing. After it the
+// hook is queued, as under Juju 3: RunHook, RunHookKilledAt, Retry, Settle and RemoveUnit run it again. With call 0 it
+// is never killed; Calls says what there is to kill.
 func (l *Lab) RunHookKilledAt(ctx context.Context, u *Unit, hook string, call int) (Killed, error) {
 	return l.run(ctx, u, hook, nil, killAt(call))
 }
 
-// RunHookKilledWhen is like [Lab.RunHookKilledAt], at the first call for which when
-// says true: "is-leader --format=json", or
-// "ovs-appctl -T 6 -t … cluster/leave OVN_Northbound".
+// RunHookKilledWhen is like [Lab.RunHookKilledAt], at the first call for which when says true: "is-leader
+// --format=json", or "ovs-appctl -T 6 -t … cluster/leave OVN_Northbound".
 func (l *Lab) RunHookKilledWhen(ctx context.Context, u *Unit, hook string, when func(call string) bool) (Killed, error) {
 	return l.run(ctx, u, hook, nil, killPlan{when: when, traced: true})
 }

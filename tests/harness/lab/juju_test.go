@@ -44,7 +44,6 @@ func TestLabAnswersAsJuju(t *testing.T) {
 	}
 }
 
-// told35 is a lab for a story, with the ways of Juju 3.5.
 type told35 struct {
 	*lab.Lab
 	t     *testing.T
@@ -180,7 +179,7 @@ func (g *told35) See() *recorded.Seen {
 	return seen
 }
 
-// flatten is how the lab has an action's results.
+// flatten converts results to the lab's form.
 func flatten(flat map[string]any, prefix string, tree map[string]any) map[string]any {
 	for key, value := range tree {
 		if branch, is := value.(map[string]any); is {

@@ -18,7 +18,7 @@ import (
 // KeepVariable is the variable of the environment that keeps the labs of failed tests, if it is 1.
 const KeepVariable = "KEEP"
 
-// keptHookTimeout is [Options].HookTimeout of a lab that [Open] has opened: a person may run the hook under a debugger.
+// keptHookTimeout is [Options].HookTimeout of a lab that [Open] has opened: the hook may run under a debugger.
 const keptHookTimeout = 24 * time.Hour
 
 // Test is the part of testing.TB that [Lab.CloseOrKeep] needs.
@@ -48,7 +48,7 @@ func (l *Lab) CloseOrKeep(t Test) {
 	t.Logf("%s", l.keptText(t.Name()))
 }
 
-// kept is what [Open] reads of a lab; the rest is in the directories of the machines.
+// kept is what [Open] reads of a lab besides the machines' directories.
 type kept struct {
 	Options Options
 	State   *model.State
@@ -62,7 +62,7 @@ func Kept(dir string) bool {
 	return err == nil
 }
 
-// keep writes what only this process knows, and ends the guard, which would clean up after it.
+// keep writes what only this process knows, and ends the guard, which would clean up.
 func (l *Lab) keep() error {
 	k := kept{Options: l.o}
 	k.Options.Log = nil
@@ -81,7 +81,6 @@ func (l *Lab) keep() error {
 	return l.guard.Release()
 }
 
-// keptText says how a kept lab is used.
 func (l *Lab) keptText(test string) string {
 	root, err := Root()
 	if err != nil {
@@ -124,7 +123,6 @@ func Open(_ context.Context, dir string, log io.Writer) (*Lab, error) {
 	return l, l.load(k.State)
 }
 
-// load reads the lab's directory.
 func (l *Lab) load(state *model.State) (err error) {
 	l.model = model.New(state)
 	if l.charm, err = readCharm(l.charmDir()); err != nil {

@@ -1,23 +1,18 @@
-// Package lab replaces Juju on one host. Each unit has its own machine: a network
-// namespace on a common bridge, directories, a systemd that runs the packages'
-// units, package tools and a firewall that tests can read. The database servers
-// are real ovsdb-server processes in Raft clusters over TLS. The charm runs
-// unchanged, as under Juju: dispatch, environment, hook tools, order of hooks,
-// errors and retries, and actions, whose parameters Juju's own libraries parse
+// Package lab replaces Juju on one host. Each unit has its own machine: a network namespace on a common bridge,
+// directories, a systemd that runs the packages' units, package tools and a firewall that tests can read. The database
+// servers are real ovsdb-server processes in Raft clusters over TLS. The charm runs unchanged, as under Juju: dispatch,
+// environment, hook tools, order of hooks, errors and retries, and actions, whose parameters Juju's own libraries parse
 // and validate.
 //
-// The lab prepares a unit's machine in one of two ways: as the Python charm leaves
-// a member of both clusters, or empty, so that the charm installs the packages.
-// The lab needs root, or a user namespace with root, and the programs ip and
-// nsenter and the packages of OVN. It registers nothing with the system: the
-// machines end with their processes.
+// The lab prepares a unit's machine in one of two ways: as the Python charm leaves a member of both clusters, or empty,
+// so that the charm installs the packages. The lab needs root, or a user namespace with root, and the programs ip and
+// nsenter and the packages of OVN. It registers nothing with the system: the machines end with their processes.
 //
-// If the lab and Juju differ, the lab is wrong. It is modelled on Juju 3.6.11; the
-// differences of other versions are [Ways], each with its own switch. The lab has
-// no storage, secrets, resources, subordinates or order between services (After=),
-// and the rules that ufw keeps filter nothing. A server that is killed stays dead
-// until it is started, unless [Options].Restart is set. Update-status and the retry
-// of a failed hook run when the test asks for them, not by a clock.
+// If the lab and Juju differ, the lab is wrong. It is modelled on Juju 3.6.11; the differences of other versions are
+// [Ways], each with its own switch. The lab has no storage, secrets, resources, subordinates or order between services
+// (After=), and the rules that ufw keeps filter nothing. A server that is killed stays dead until it is started, unless
+// [Options].Restart is set. Update-status and the retry of a failed hook run when the test asks for them, not by a
+// clock.
 //
 // If a test fails and the environment has KEEP=1, its labs stay ([Lab.CloseOrKeep]). The test prints the
 // commands of ovn-lab that show such a lab, run one of its hooks again, and end it. A lab
@@ -48,9 +43,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// Lab is one application of one model, with its units and their machines. Its
-// methods may be called from several goroutines; hooks and actions of one unit
-// run one at a time, as under Juju.
+// Lab is one application of one model, with its units and their machines. Its methods may be called from several
+// goroutines; hooks and actions of one unit run one at a time, as under Juju.
 type Lab struct {
 	o       Options
 	model   *model.Model
@@ -73,8 +67,7 @@ func (l *Lab) Dir() string { return l.o.Dir }
 
 func (l *Lab) toolsDir() string { return filepath.Join(l.o.Dir, "tools") }
 
-// Units are those in the model, dying ones too, by number. One whose machine is
-// still being made is not among them yet.
+// Units are those in the model, dying ones too, by number. One whose machine is still being made is not among them yet.
 func (l *Lab) Units() []*Unit {
 	var names []string
 	l.model.Do(func(s *model.State) {
@@ -107,8 +100,7 @@ func (l *Lab) Unit(name string) (*Unit, error) {
 	return nil, fmt.Errorf("unit %q not found", name)
 }
 
-// Leader is the unit that Juju calls leader, or nil; also as long as its machine is
-// being made.
+// Leader is the unit that Juju calls leader, or nil; also as long as its machine is being made.
 func (l *Lab) Leader() *Unit {
 	var name string
 	l.model.Do(func(s *model.State) { name = s.Leader })
@@ -138,7 +130,6 @@ func (l *Lab) Remotes(db DB) string {
 	return strings.Join(slices.Compact(remotes), ",")
 }
 
-// logf writes one line to the lab's log.
 func (l *Lab) logf(format string, args ...any) {
 	if l.o.Log == nil {
 		return
@@ -148,15 +139,13 @@ func (l *Lab) logf(format string, args ...any) {
 	fmt.Fprintf(l.o.Log, format+"\n", args...)
 }
 
-// poll is how often the lab looks whether something has happened.
 const poll = 25 * time.Millisecond
 
-// limit bounds each wait. A join of a healthy server takes 50 ms, on a
-// machine that has nothing else to do.
+// limit bounds each wait. A healthy server joins within 50 ms on an idle machine.
 const limit = 3 * time.Minute
 
-// await polls until done says so, at most for limit or as long as ctx lasts. The
-// error then carries the last one of done.
+// await polls until done returns true, for at most limit and as long as ctx lasts. The error contains the last one of
+// done.
 func await(ctx context.Context, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -11,12 +11,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// inactivityProbe is the charm's ovsdb-server-inactivity-probe, in ms.
 const inactivityProbe = 60000
 
-// layOut makes the machine what the Python charm leaves behind before it starts
-// the services: certificates, options of ovn-ctl, nothing masked. Its sources are
-// src/lib/charm/openstack/ovn_central.py and the templates beside it.
+// layOut makes the machine what the Python charm leaves behind before it starts the services: certificates, options of
+// ovn-ctl, nothing masked. Its sources are src/lib/charm/openstack/ovn_central.py and the templates beside it.
 func (u *Unit) layOut(ctx context.Context) error {
 	if err := u.installCredentials(); err != nil {
 		return err
@@ -31,9 +29,8 @@ func (u *Unit) layOut(ctx context.Context) error {
 	return nil
 }
 
-// defaults are the options of ovn-ctl, in the layout of the Python charm's
-// template: continued lines, one option each. Only Juju's leader has no remote
-// address, so that ovn-ctl there may create a cluster.
+// defaults are the options of ovn-ctl, in the layout of the Python charm's template: continued lines, one option each.
+// Only Juju's leader has no remote address, so that ovn-ctl there may create a cluster.
 func (u *Unit) defaults() string {
 	remote := ""
 	if u.lab.Leader() != u {
@@ -64,16 +61,14 @@ func (u *Unit) defaults() string {
 	return "# Configuration file maintained by Juju. Local changes may be overwritten.\nOVN_CTL_OPTS= \\\n" + strings.Join(lines, " \\\n") + "\n"
 }
 
-// northdParams is what ovn-ctl gives ovn-northd, in the template's lines.
 func (u *Unit) northdParams() string {
 	files := own(u.Machine)
 	return fmt.Sprintf("--ovnnb-db=%s\n--ovnsb-db=%s\n-c %s\n-C %s\n-p %s\n",
 		u.lab.Remotes(NB), u.lab.Remotes(SB), files.Certificate, files.CA, files.Key)
 }
 
-// listen makes the Connection rows of a database that the unit has just created:
-// its clients' ports, in the Southbound one also that of the chassis, with their
-// role.
+// listen makes the Connection rows of a database that the unit has just created: its clients' ports, in the Southbound
+// one also that of the chassis, with their role.
 func (u *Unit) listen(ctx context.Context, db DB) error {
 	args := []string{
 		"--timeout=10", "--db=unix:" + u.Machine.Socket(db), fmt.Sprintf("--inactivity-probe=%d", inactivityProbe),
@@ -86,9 +81,8 @@ func (u *Unit) listen(ctx context.Context, db DB) error {
 	return err
 }
 
-// announce makes the leader settings those of the Python charm, once there are
-// clusters: it does so in leader_set, and no unit has run a hook yet that could
-// have missed it.
+// announce makes the leader settings those of the Python charm, once there are clusters: it does so in leader_set, and
+// no unit has run a hook yet that could have missed it.
 func (u *Unit) announce(ctx context.Context) error {
 	settings := map[string]string{"ready": "True", "install_stamp": "2203"}
 	for _, db := range Databases {
@@ -108,8 +102,8 @@ func (u *Unit) announce(ctx context.Context) error {
 	return nil
 }
 
-// refreshNorthd tells every ovn-northd of the clusters' members, by the file that
-// the packages' ovn-ctl reads, and restarts those whose file changed.
+// refreshNorthd writes the members for every ovn-northd into the file that ovn-ctl reads, and restarts those whose file
+// changed.
 func (l *Lab) refreshNorthd(ctx context.Context) error {
 	for _, u := range slices.DeleteFunc(l.Units(), func(u *Unit) bool { return u.Machine.Bare || !u.Running(NB) }) {
 		file, params := u.Machine.NorthdParams(), u.northdParams()

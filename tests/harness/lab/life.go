@@ -59,8 +59,7 @@ func newOf(o Options) *Lab {
 	}
 }
 
-// furnish fills the lab's directory: the charm, and the programs, of which the one in C has the
-// names of the hook tools.
+// furnish fills the lab's directory with the charm and the programs. The C program has the names of the hook tools.
 func (l *Lab) furnish(ctx context.Context) error {
 	if err := copyTree(l.o.Charm, l.charmDir()); err != nil {
 		return err
@@ -93,12 +92,10 @@ func (l *Lab) Close() error {
 	return err
 }
 
-// intercepted is whether this program can play the lab's tools.
 var intercepted bool
 
-// Intercept plays systemctl, another program of the machine or the guard if the
-// program was called by such a name, and then exits. A program that uses [New]
-// must call it before anything else.
+// Intercept plays systemctl, another program of the machine or the guard if the program was called by such a name, and
+// then exits. A program that uses [New] must call it before anything else.
 func Intercept() {
 	intercepted = true
 	machine.Play()

@@ -15,7 +15,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// processesOf counts the living processes whose command line names dir.
 func processesOf(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -29,7 +28,6 @@ func processesOf(t *testing.T, dir string) (lines []string) {
 	return lines
 }
 
-// count is how many lines begin with a word.
 func count(lines []string, word string) (n int) {
 	for _, line := range lines {
 		if strings.HasPrefix(line, word) {
@@ -74,7 +72,7 @@ func TestGuard_cleans_up_after_killed_owner(t *testing.T) {
 	assert.Empty(t, processesOf(t, dir))
 }
 
-// failVariable makes the next test fail with a lab, in a process of its own.
+// failVariable makes the test below fail with a lab, in a separate process.
 const failVariable = "OVN_LAB_TEST_FAIL"
 
 // A test that fails with KEEP=1 leaves a lab that the commands which it prints show, use and end.
@@ -110,7 +108,7 @@ func TestLabOfAFailedTestIsKept(t *testing.T) {
 	assert.Empty(t, processesOf(t, dir))
 }
 
-// failWith runs the test above so that it fails, and returns what it printed.
+// failWith runs the test above so that it fails, and returns its output.
 func failWith(t *testing.T, variable string) []byte {
 	t.Helper()
 	program, err := os.Executable()
@@ -123,7 +121,6 @@ func failWith(t *testing.T, variable string) []byte {
 	return out
 }
 
-// typedIn runs a command line and returns what it printed.
 func typedIn(t *testing.T, line string) string {
 	t.Helper()
 	out, err := exec.CommandContext(ctx(t), "sh", "-c", line).CombinedOutput()

@@ -25,7 +25,7 @@ func TestService_restarts_if_configured(t *testing.T) {
 	})
 }
 
-// fresh adds a machine without packages, and with a charm that does nothing.
+// fresh adds a machine without packages, and a charm that does nothing.
 func fresh(t *testing.T) (*lab.Unit, func(command string) (string, int)) {
 	t.Helper()
 	l := newLab(t, lab.Options{})
@@ -42,8 +42,7 @@ func fresh(t *testing.T) (*lab.Unit, func(command string) (string, int)) {
 	}
 }
 
-// The trap: what isn't masked before the installation is started by it, and makes
-// a database that is no cluster's.
+// The trap: what isn't masked before the installation is started by it, and makes a database that is no cluster's.
 func TestInstall_starts_unmasked_services(t *testing.T) {
 	t.Parallel()
 	u, run := fresh(t)

@@ -14,12 +14,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// ownerVariable makes the test program the owner of a lab, for the test that
-// kills such a one.
+// ownerVariable makes the test program the owner of a lab, for the test that kills it.
 const ownerVariable = "OVN_LAB_TEST_OWNER"
 
-// toolsDir has the program that plays the tools of most labs, once one was made; in the
-// others, this program does.
+// toolsDir has the program that plays the tools of most labs; in the others the test program does.
 var toolsDir string
 
 var buildTools = sync.OnceValue(func() error {
@@ -44,7 +42,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// ownALab makes a lab with a unit, says where it is, and waits to be killed.
+// ownALab makes a lab with a unit, prints its directory, and waits to be killed.
 func ownALab() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -61,10 +59,9 @@ func ownALab() {
 	os.Exit(1)
 }
 
-// scripts are what the test charm does, by hook or action, as shell.
+// scripts maps hooks and actions to the shell scripts that the test charm runs.
 type scripts map[string]string
 
-// newCharm is the test charm with scripts.
 func newCharm(t *testing.T, s scripts) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,7 +72,7 @@ func newCharm(t *testing.T, s scripts) string {
 	return dir
 }
 
-// on changes what the charm of one unit does.
+// on replaces a script of one unit's charm.
 func on(t *testing.T, u *lab.Unit, name, text string) {
 	t.Helper()
 	file := filepath.Join(u.CharmDir(), "on-"+name)
@@ -83,7 +80,6 @@ func on(t *testing.T, u *lab.Unit, name, text string) {
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 }
 
-// newLab makes a lab that ends with the test.
 func newLab(t *testing.T, o lab.Options) *lab.Lab {
 	t.Helper()
 	if o.Charm == "" {
@@ -97,8 +93,7 @@ func newLab(t *testing.T, o lab.Options) *lab.Lab {
 	return l
 }
 
-// withUnits makes a lab with n units, whose databases are clusters of n members
-// unless bare is set.
+// withUnits makes a lab with n units, whose databases are clusters of n members unless bare is set.
 func withUnits(t *testing.T, n int, bare bool, s scripts) (*lab.Lab, []*lab.Unit) {
 	t.Helper()
 	l := newLab(t, lab.Options{Charm: newCharm(t, s)})
@@ -112,7 +107,7 @@ func withUnits(t *testing.T, n int, bare bool, s scripts) (*lab.Lab, []*lab.Unit
 	return l, units
 }
 
-// ctx ends with the test, or before the test run's own limit.
+// ctx ends before the test run's own limit.
 func ctx(t *testing.T) context.Context {
 	t.Helper()
 	c, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -21,10 +21,9 @@ const (
 
 func address4(host int) string { return fmt.Sprintf("%s.%d", network, host) }
 
-// address6 has the host's number in it as it is read, not as it is.
+// address6 has the decimal digits of the host's number.
 func address6(host int) string { return fmt.Sprintf("%s%d", network6, host) }
 
-// bootHub makes the network that the machines are connected to.
 func (l *Lab) bootHub(ctx context.Context) error {
 	l.hub = &machine.Machine{
 		Dir: filepath.Join(l.o.Dir, machine.HubDir), Lab: l.o.Dir, Address: address4(reservedHost),
@@ -38,22 +37,18 @@ func (l *Lab) bootHub(ctx context.Context) error {
 	return l.hub.Boot(ctx, l.program)
 }
 
-// Exec runs a program in the hub's network, where clients of the units are: none
-// of the units' machines, but all of them can be reached. OVN's clients are given
-// [Lab.ClientCredentials].
+// Exec runs a program in the hub's network, where clients of the units are: none of the units' machines, but all of
+// them can be reached. OVN's clients are given [Lab.ClientCredentials].
 func (l *Lab) Exec(ctx context.Context, name string, args ...string) (string, error) {
 	return l.execOn(ctx, l.hub, "the hub", name, args)
 }
 
-// HubNamespace is the file by which the hub's network is entered, by nsenter(1)
-// or setns(2).
+// HubNamespace is the file by which the hub's network is entered, by nsenter(1) or setns(2).
 func (l *Lab) HubNamespace() (string, error) { return l.hub.Namespace() }
 
-// SetAddress changes the addresses of a unit's machine, of either family; the
-// first is the one that Juju prefers. One with a length, as 10.99.0.5/32, is in a network
-// of its own. The machine keeps those that it had: its
-// servers may be bound to them ([Lab.LoseAddress]). The unit runs config-changed, and what Juju
-// itself puts on relations follows.
+// SetAddress changes the addresses of a unit's machine, of either family; the first is the one that Juju prefers. One
+// with a length, as 10.99.0.5/32, is in a network of its own. The machine keeps those that it had: its servers may be
+// bound to them ([Lab.LoseAddress]). The unit runs config-changed, and what Juju itself puts on relations follows.
 func (l *Lab) SetAddress(ctx context.Context, u *Unit, addresses ...string) error {
 	for _, address := range addresses {
 		if err := u.Machine.AddAddress(ctx, address); err != nil {
@@ -69,9 +64,8 @@ func (l *Lab) LoseAddress(ctx context.Context, u *Unit, address string) error {
 	return u.Machine.DropAddress(ctx, address)
 }
 
-// Bind puts an endpoint into a space where the unit has these addresses:
-// network-get of that endpoint says them, and of others still those of the
-// machine.
+// Bind puts an endpoint into a space where the unit has these addresses: network-get of that endpoint says them, and of
+// others still those of the machine.
 func (l *Lab) Bind(ctx context.Context, u *Unit, endpoint string, addresses ...string) error {
 	l.model.Do(func(s *model.State) { s.Bind(u.name, endpoint, addresses) })
 	return l.settleStarted(ctx)

@@ -39,24 +39,21 @@ type Options struct {
 	// A test that needs what Juju 4 lacks sets it to [Juju3]: leader settings, and
 	// ovsdb-peer-relation-departed on the units that stay.
 	JujuVersion string
-	// Ways are what that Juju does otherwise than 3.6; nil: all that it is known to,
-	// [WaysOf]. So each can be had alone.
+	// Ways are what that Juju does otherwise than 3.6; nil: all that it is known to, [WaysOf]. So each can be had alone.
 	Ways *Ways
 	// ElectionTimer is that of both databases, in whole milliseconds; 1 s.
 	ElectionTimer time.Duration
 	// Northd runs ovn-northd on every unit that the lab lays out. Without it
 	// ovn-central.service doesn't want it there: that saves much time.
 	Northd bool
-	// IPv6 gives every machine an address in fd99::/64 besides the one in
-	// 10.99.0.0/24.
+	// IPv6 gives every machine an address in fd99::/64 besides the one in 10.99.0.0/24.
 	IPv6 bool
 	// Restart starts services again as their units say (Restart=on-failure), with systemd's limit of five starts in 10 s.
 	// Without it a server that is killed stays dead.
 	Restart bool
 	// Log gets what the charm prints and logs. It is also in DIR/UNIT/hooks.log.
 	Log io.Writer
-	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such
-	// limit.
+	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such limit.
 	HookTimeout time.Duration
 	// Program is what [BuildTools] has built, which then plays the tools. Empty:
 	// this program, which must have called [Intercept], and a C compiler.
@@ -69,17 +66,14 @@ const (
 	Juju4 = "4.0.15"
 )
 
-// application is the application's name.
 const application = "ovn-central"
 
-// retryScale shortens Juju's waits between the tries of a failed hook, which grow from 5 s to
-// 5 min, and the times of [Ways].
+// retryScale shortens Juju's waits between the tries of a failed hook (5 s to 5 min), and the times of [Ways].
 const retryScale = 0.02
 
-// maxSocketPath is sizeof(sockaddr_un.sun_path) less its final 0 (unix(7)).
+// maxSocketPath is sizeof(sockaddr_un.sun_path) minus the final 0 (unix(7)).
 const maxSocketPath = 107
 
-// complete fills in the defaults.
 func (o *Options) complete() error {
 	o.JujuVersion = cmp.Or(o.JujuVersion, os.Getenv("LAB_JUJU"), Juju3)
 	if o.Ways == nil {
@@ -103,7 +97,6 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// makeDir makes the lab's directory.
 func (o *Options) makeDir() (err error) {
 	if o.Dir == "" {
 		if o.Dir, err = os.MkdirTemp("", "ovn-lab-"); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 )
 
-// parseParams reads `juju run` arguments as Juju's client does: key.key=value,
-// each value as YAML, so that 3974 is a number and 13e4 is not.
+// parseParams reads arguments as Juju's client does: key.key=value, each value as YAML, so that 3974 is a number and
+// 13e4 is not.
 func parseParams(args []string) (map[string]any, error) {
 	params := map[string]any{}
 	for _, arg := range args {
@@ -40,9 +40,8 @@ func parseParams(args []string) (map[string]any, error) {
 	return params, nil
 }
 
-// checkKeys refuses maps whose keys aren't strings, as Juju's client does. The client doesn't
-// send what it makes of the other maps: a map inside a value reaches JSON
-// as YAML read it, which JSON then refuses.
+// checkKeys refuses maps whose keys aren't strings, as Juju's client does. The client doesn't send what it makes of the
+// other maps: a map inside a value reaches JSON as YAML read it, which JSON then refuses.
 func checkKeys(value any) error {
 	switch v := value.(type) {
 	case map[any]any:
@@ -64,8 +63,7 @@ func checkKeys(value any) error {
 	return nil
 }
 
-// overWire is what parameters become on their way to the controller and to the
-// unit: every number is a float64 there.
+// overWire converts parameters as the transport does: every number becomes a float64.
 func overWire(params map[string]any) (map[string]any, error) {
 	data, err := json.Marshal(params)
 	if err != nil {
@@ -75,8 +73,7 @@ func overWire(params map[string]any) (map[string]any, error) {
 	return arrived, json.Unmarshal(data, &arrived)
 }
 
-// actionParams is what the charm gets: the arguments, validated by the action's
-// schema, and only then completed by its defaults, as the controller does it.
+// actionParams validates the arguments by the action's schema and only then adds its defaults, as the controller does.
 func actionParams(spec charm.ActionSpec, args []string) (map[string]any, error) {
 	params, err := parseParams(args)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 )
 
-// PrintStatus prints one line a unit, as `juju status` does; the Juju leader has a
-// star.
+// PrintStatus prints one line a unit, as `juju status` does; the Juju leader has a star.
 func (l *Lab) PrintStatus(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "Unit\tWorkload\tAgent\tAddress\tServers\tMessage")

@@ -39,14 +39,12 @@ func (l *Lab) Refresh(ctx context.Context, charmDir string) error {
 	return l.settleStarted(ctx)
 }
 
-// spec is the application's charm.
 func (l *Lab) spec() *charm.CharmDir {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.charm
 }
 
-// charmDir is where the application's charm is kept.
 func (l *Lab) charmDir() string {
 	version := 0
 	if l.model != nil {
@@ -62,8 +60,7 @@ func (l *Lab) charmVersion(version int) string {
 	return filepath.Join(l.o.Dir, fmt.Sprintf("charm-%d", version))
 }
 
-// unpack replaces the files of the charm that a unit has by those of the
-// application's. Files that aren't the charm's stay, as under Juju.
+// unpack replaces the charm's files on a unit; other files stay, as under Juju.
 func (l *Lab) unpack(u *Unit) error {
 	had := 0
 	u.look(func(m *model.Unit) { had = m.Uniter.CharmVersion })

@@ -11,12 +11,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// Answer plays the other side of a relation: it gets what one of our units has
-// put there, and returns what the first unit of the other application is to put
-// there; nil or the same again changes nothing. It may not use the lab.
+// Answer plays the other side of a relation: it gets what one of our units has put there, and returns what the first
+// unit of the other application is to put there; nil or the same again changes nothing. It may not use the lab.
 type Answer func(unit string, bag map[string]string) map[string]string
 
-// remotes are the other sides that are played.
 type remotes struct {
 	mu      sync.Mutex
 	answers map[string]Answer
@@ -30,10 +28,9 @@ type RelationData struct {
 	Units, RemoteUnits map[string]map[string]string
 }
 
-// Relate is `juju integrate`: it relates our endpoint to another application,
-// whose units are there at once and are played by the caller: [Lab.OnRemote],
-// [Lab.RemoteSet]. It returns the relation's number; that of the peer relation
-// is 1.
+// Relate is `juju integrate`: it relates our endpoint to another application, whose units are there at once and are
+// played by the caller: [Lab.OnRemote], [Lab.RemoteSet]. It returns the relation's number; that of the peer relation is
+// 1.
 func (l *Lab) Relate(ctx context.Context, endpoint, remoteApp string, remoteUnits int) (int, error) {
 	meta := l.spec().Meta()
 	_, provides := meta.Provides[endpoint]
@@ -45,8 +42,7 @@ func (l *Lab) Relate(ctx context.Context, endpoint, remoteApp string, remoteUnit
 	return id, l.settleStarted(ctx)
 }
 
-// Unrelate is `juju remove-relation`: our units run -departed for each unit of
-// the other application, and -broken.
+// Unrelate is `juju remove-relation`: our units run -departed for each unit of the other application, and -broken.
 func (l *Lab) Unrelate(ctx context.Context, relation int) error {
 	return l.change(ctx, relation, func(s *model.State, r *model.Relation) error { s.Unrelate(r); return nil })
 }
@@ -67,8 +63,7 @@ func (l *Lab) RemoteSet(ctx context.Context, relation int, unit string, bag map[
 	})
 }
 
-// RemoteUnits says which units of the other application are in the relation from
-// now on: new ones join, others depart.
+// RemoteUnits says which units of the other application are in the relation from now on: new ones join, others depart.
 func (l *Lab) RemoteUnits(ctx context.Context, relation int, units ...string) error {
 	return l.change(ctx, relation, func(_ *model.State, r *model.Relation) error {
 		for known := range r.RemoteUnits {
@@ -83,7 +78,6 @@ func (l *Lab) RemoteUnits(ctx context.Context, relation int, units ...string) er
 	})
 }
 
-// change does something to a relation with another application.
 func (l *Lab) change(ctx context.Context, relation int, do func(*model.State, *model.Relation) error) error {
 	err := fmt.Errorf("relation %d not found, or a peer relation", relation)
 	l.model.Do(func(s *model.State) {
@@ -97,9 +91,8 @@ func (l *Lab) change(ctx context.Context, relation int, do func(*model.State, *m
 	return l.settleStarted(ctx)
 }
 
-// OnRemote plays the other side of all relations of an endpoint: it calls answer
-// with the data that are there already, and after every hook or action that changed
-// the data of a unit of ours.
+// OnRemote plays the other side of all relations of an endpoint: it calls answer with the data that are there already,
+// and after every hook or action that changed the data of a unit of ours.
 func (l *Lab) OnRemote(endpoint string, answer Answer) {
 	l.remotes.mu.Lock()
 	l.remotes.answers[endpoint] = answer
@@ -108,7 +101,7 @@ func (l *Lab) OnRemote(endpoint string, answer Answer) {
 	l.tellRemotes()
 }
 
-// tellRemotes shows the other sides what is new, and writes what they answer.
+// tellRemotes shows new data to the other applications, and writes their answers.
 func (l *Lab) tellRemotes() {
 	l.remotes.mu.Lock()
 	defer l.remotes.mu.Unlock()
@@ -144,8 +137,7 @@ func (l *Lab) tellRemotes() {
 	}
 }
 
-// RelationData returns the data on a relation, of both sides; nothing if it is
-// gone.
+// RelationData returns the data on a relation, of both sides; nothing if it is gone.
 func (l *Lab) RelationData(relation int) (data RelationData) {
 	bags := func(units map[string]*model.Bag) map[string]map[string]string {
 		copied := map[string]map[string]string{}
@@ -167,9 +159,8 @@ func (l *Lab) RelationData(relation int) (data RelationData) {
 	return data
 }
 
-// SetLeader gives the leadership to a unit, as the controller does when the lease
-// of the one before runs out: that unit runs leader-elected, and the other one
-// finds that it leads no more.
+// SetLeader gives the leadership to a unit, as the controller does when the lease of the one before runs out: that unit
+// runs leader-elected, and the other one finds that it leads no more.
 func (l *Lab) SetLeader(ctx context.Context, u *Unit) error {
 	if u.Removed() {
 		return fmt.Errorf("cannot make %s the leader: it is gone", u.name)

@@ -18,12 +18,10 @@ type RemoveOptions struct {
 	Force bool
 }
 
-// RemoveUnit removes a unit as `juju remove-unit` does: it is dying, the others
-// run -departed, then the unit runs -departed for each of them (and -broken, if
-// its agent was restarted), stop and remove, and then its machine is taken away.
-// If one of its hooks fails the error is a [*HookError] and the unit stays,
-// dying and in error: [Lab.Retry], [Lab.Resolved], or RemoveUnit again, which
-// continues if the unit isn't in error. If the model doesn't wait for those
+// RemoveUnit removes a unit as `juju remove-unit` does: it is dying, the others run -departed, then the unit runs
+// -departed for each of them (and -broken, if its agent was restarted), stop and remove, and then its machine is taken
+// away. If one of its hooks fails the error is a [*HookError] and the unit stays, dying and in error: [Lab.Retry],
+// [Lab.Resolved], or RemoveUnit again, which continues if the unit isn't in error. If the model doesn't wait for those
 // hooks, by [Ways].GoneAfter, the unit is gone when it returns, whatever they did.
 func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
 	if u.Removed() {
@@ -39,8 +37,7 @@ func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
 	return errors.Join(begun, l.finish(ctx, u, false))
 }
 
-// BeginRemoval makes a unit dying and runs every hook up to, and without, its
-// stop.
+// BeginRemoval makes a unit dying and runs every hook up to, and without, its stop.
 func (l *Lab) BeginRemoval(ctx context.Context, u *Unit) error {
 	l.model.Do(func(s *model.State) { s.Destroy(u.name) })
 	others := l.settleStarted(ctx)
@@ -54,7 +51,7 @@ func (l *Lab) BeginRemoval(ctx context.Context, u *Unit) error {
 
 func isStop(h model.Hook, _ int) bool { return h.Kind == model.Stop || h.Kind == model.Remove }
 
-// finish runs the last hooks of a dying unit and takes its machine away.
+// finish runs the last hooks of a dying unit and removes its machine.
 func (l *Lab) finish(ctx context.Context, u *Unit, retry bool) error {
 	if err := l.drive(ctx, u, retry, nil); err != nil {
 		return err
@@ -62,7 +59,7 @@ func (l *Lab) finish(ctx context.Context, u *Unit, retry bool) error {
 	return l.end(ctx, u)
 }
 
-// end takes a unit away, and has the others hear of it.
+// end removes a unit, and notifies the others.
 func (l *Lab) end(ctx context.Context, u *Unit) error {
 	if err := l.takeAway(ctx, u); err != nil {
 		return err
@@ -70,15 +67,14 @@ func (l *Lab) end(ctx context.Context, u *Unit) error {
 	return l.settleStarted(ctx)
 }
 
-// takeAway is the end of a unit: it leaves the model, and its machine is off.
+// takeAway removes the unit from the model and powers its machine off.
 func (l *Lab) takeAway(ctx context.Context, u *Unit) error {
 	l.forget(u)
 	return errors.Join(u.Machine.KillAll(), l.refreshNorthd(ctx))
 }
 
-// RemoveApplication removes the application: all units are dying at once, and
-// their stop hooks run at once. Failures are [*HookError], joined; those units
-// stay.
+// RemoveApplication removes the application: all units are dying at once, and their stop hooks run at once. Failures
+// are [*HookError], joined; those units stay.
 func (l *Lab) RemoveApplication(ctx context.Context) error {
 	units := l.Units()
 	l.model.Do(func(s *model.State) {
@@ -99,7 +95,6 @@ func (l *Lab) RemoveApplication(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// atOnce runs f for all units at the same time and returns the errors.
 func atOnce(units []*Unit, f func(*Unit) error) map[*Unit]error {
 	var mu sync.Mutex
 	var group sync.WaitGroup
@@ -123,10 +118,10 @@ type Ways = model.Ways
 // WaysOf are those of a version of Juju.
 func WaysOf(version string) Ways { return model.WaysOf(version) }
 
-// errGone ends the hooks of a unit that has left the model while they run.
+// errGone ends the hooks of a unit that has left the model meanwhile.
 var errGone = errors.New("the unit is gone")
 
-// doomed is when the unit leaves the model though its hooks run; zero: it doesn't.
+// doomed returns when the unit leaves the model though its hooks run, or zero.
 func (u *Unit) doomed() (at time.Time) {
 	u.lab.model.Do(func(s *model.State) {
 		if known := s.Units[u.name]; known != nil {
@@ -136,10 +131,9 @@ func (u *Unit) doomed() (at time.Time) {
 	return at
 }
 
-// perish runs the last hooks of a unit that the model doesn't wait for, whose lock
-// is held. It leaves the model when its time is over; from then on its hook tools
-// are refused, and its machine goes, with what runs there, after the same time
-// again. A hook that fails isn't run a second time.
+// perish runs the last hooks of a unit that the model doesn't wait for, whose lock is held. It leaves the model when
+// its time is over; from then on its hook tools are refused, and its machine goes, with what runs there, after the same
+// time again. A hook that fails isn't run a second time.
 func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (err error) {
 	gone := make(chan struct{})
 	timer := time.AfterFunc(time.Until(at), func() { l.forget(u); close(gone) })
@@ -175,7 +169,6 @@ func (l *Lab) goneAfter() (after time.Duration) {
 	return after
 }
 
-// forget takes a unit out of the model, whatever its hooks are doing.
 func (l *Lab) forget(u *Unit) {
 	if c := u.context.Load(); c != nil {
 		c.End()

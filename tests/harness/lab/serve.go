@@ -16,10 +16,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
 )
 
-// killPlan says at which call of another program a hook is killed: the first for which when says true. A
-// traced hook's calls of OVN's tools count too. watch sees each call before it
-// does anything; refuse says why a call of a hook tool fails, which then does
-// nothing.
+// killPlan says at which call of another program a hook is killed: the first for which when says true. A traced hook's
+// calls of OVN's tools count too. watch sees each call before it does anything; refuse says why a call of a hook tool
+// fails, which then does nothing.
 type killPlan struct {
 	when   func(call string) bool
 	watch  func(call string)
@@ -29,16 +28,14 @@ type killPlan struct {
 
 var neverKill = killPlan{}
 
-// killAt is the plan for the call with a number; 0 is none.
 func killAt(call int) killPlan {
 	return killPlan{traced: true, when: func(string) bool { call--; return call == 0 }}
 }
 
-// callTimeout bounds the talk with one tool, without what is done for it.
+// callTimeout bounds the communication with one tool, without the work done for it.
 const callTimeout = 10 * time.Second
 
-// server answers the hook tools of one run of the charm, and plays the machine's
-// programs for it.
+// server answers the hook tools of one run of the charm, and runs the machine's stand-ins for it.
 type server struct {
 	listener net.Listener
 	machine  *machine.Machine
@@ -52,7 +49,6 @@ type server struct {
 	killed bool
 }
 
-// listenForTools listens on the unit's socket.
 func (u *Unit) listenForTools() (net.Listener, error) {
 	if err := os.Remove(u.socket()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot listen for hook tools: %w", err)
@@ -60,7 +56,7 @@ func (u *Unit) listenForTools() (net.Listener, error) {
 	return net.Listen("unix", u.socket())
 }
 
-// serve answers until close. The process that is to be killed has been started.
+// serve answers until close. The process that plan kills has been started.
 func serve(u *Unit, listener net.Listener, c *hooktool.Context, plan killPlan, kill func() error) *server {
 	s := &server{listener: listener, machine: u.Machine, context: c, plan: plan, kill: kill}
 	s.group.Go(func() {
@@ -104,7 +100,7 @@ func receive(connection net.Conn) (request hooktool.Request, err error) {
 	return request, err
 }
 
-// reply ends the talk. A client that is gone needs no answer.
+// reply ignores a client that has gone.
 func reply(connection net.Conn, response hooktool.Response) {
 	defer connection.Close()
 	if connection.SetDeadline(time.Now().Add(callTimeout)) == nil {
@@ -112,7 +108,7 @@ func reply(connection net.Conn, response hooktool.Response) {
 	}
 }
 
-// run answers a hook tool, unless its call is to fail.
+// run answers a hook tool, unless the test makes its call fail.
 func (s *server) run(request hooktool.Request) hooktool.Response {
 	if s.plan.refuse != nil {
 		if err := s.plan.refuse(request.Call()); err != nil {
@@ -122,8 +118,8 @@ func (s *server) run(request hooktool.Request) hooktool.Response {
 	return s.context.Run(request)
 }
 
-// ends counts the call and reports whether the hook dies of it. A tool that asks
-// again with its input is one call.
+// ends counts the call and reports whether the hook is killed at it. A tool that repeats its call with input is one
+// call.
 func (s *server) ends(request hooktool.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +142,6 @@ func (s *server) ends(request hooktool.Request) bool {
 	return true
 }
 
-// end reports whether the hook was killed, and what it called.
 func (s *server) end() (killed bool, calls []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,11 +153,10 @@ func (s *server) close() {
 	s.group.Wait()
 }
 
-// SignalHook sends a signal to the hook or action that the unit is running, and to
-// the processes that it has called: SIGKILL kills it, as [Lab.RunHookKilledAt] does; SIGSTOP
-// suspends it until SIGCONT, while jobs that it gave to systemd continue. The function of
-// [Unit.OnCall] may call SignalHook. If no hook or action is running the error
-// wraps [os.ErrProcessDone].
+// SignalHook sends a signal to the hook or action that the unit is running, and to the processes that it has called:
+// SIGKILL kills it, as [Lab.RunHookKilledAt] does; SIGSTOP suspends it until SIGCONT, while jobs that it gave to
+// systemd continue. The function of [Unit.OnCall] may call SignalHook. If no hook or action is running the error wraps
+// [os.ErrProcessDone].
 func (u *Unit) SignalHook(sig syscall.Signal) error {
 	if p := u.hook.Load(); p == nil || syscall.Kill(-p.Pid, sig) != nil {
 		return fmt.Errorf("cannot signal a hook of %s: %w", u.name, os.ErrProcessDone)
@@ -170,14 +164,12 @@ func (u *Unit) SignalHook(sig syscall.Signal) error {
 	return nil
 }
 
-// OnTool decides for each call of a hook tool that the unit's hooks and actions
-// make from now on whether it fails: an error is what the tool prints, and it does
-// nothing. nil ends that.
+// OnTool decides for each call of a hook tool that the unit's hooks and actions make from now on whether it fails: an
+// error is what the tool prints, and it does nothing. nil ends that.
 func (u *Unit) OnTool(fails func(call string) error) {
 	u.tools.Store(&fails)
 }
 
-// refusal is what a tool prints that is to fail.
 func (u *Unit) refusal(call string) error {
 	if fails := u.tools.Load(); fails != nil && *fails != nil {
 		return (*fails)(call)

@@ -17,14 +17,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// commandTimeout bounds a program that the lab runs for a unit, where ctx
-// doesn't.
+// commandTimeout bounds a program that the lab runs for a unit, if ctx doesn't.
 const commandTimeout = 2 * time.Minute
 
-// Exec runs a program on the unit's machine (its network, environment and PATH,
-// without a hook's tools) and returns what it wrote to stdout. OVN's clients are
-// given [Lab.ClientCredentials]. Of a machine that is off only the disk is there:
-// the program runs in the hub's network.
+// Exec runs a program on the unit's machine (its network, environment and PATH, without a hook's tools) and returns
+// what it wrote to stdout. OVN's clients are given [Lab.ClientCredentials]. Of a machine that is off only the disk is
+// there: the program runs in the hub's network.
 func (u *Unit) Exec(ctx context.Context, name string, args ...string) (string, error) {
 	m := u.Machine
 	if !m.On() {
@@ -76,14 +74,13 @@ func (u *Unit) Start(ctx context.Context, db DB) error {
 	return nil
 }
 
-// active reports whether systemctl calls the database's service active, or about to
-// be.
+// active reports whether systemctl calls the database's service active or activating.
 func (u *Unit) active(ctx context.Context, db DB) bool {
 	state, _, err := u.Systemctl(ctx, "is-active", db.Service())
 	return err == nil && (strings.TrimSpace(state) == "active" || strings.TrimSpace(state) == "activating")
 }
 
-// lastWords is the last line that the database's server printed.
+// lastWords is the last line of the server's output.
 func (u *Unit) lastWords(db DB) string {
 	text, _ := os.ReadFile(filepath.Join(u.LogDir(), db.Service()+".out"))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -120,13 +117,11 @@ func (u *Unit) Running(db DB) bool {
 	return alive
 }
 
-// Kill kills the database's server (SIGKILL) and waits until it is gone. Unless
-// [Options].Restart is set it stays dead until it is started; systemctl calls it
-// failed.
+// Kill kills the database's server (SIGKILL) and waits until it is gone. Unless [Options].Restart is set it stays dead
+// until it is started; systemctl calls it failed.
 func (u *Unit) Kill(db DB) error { return u.signal(db, syscall.SIGKILL) }
 
-// Hang suspends the server's process (SIGSTOP): the kernel still
-// accepts connections for it, but nothing answers.
+// Hang suspends the server's process (SIGSTOP): the kernel still accepts connections for it, but nothing answers.
 func (u *Unit) Hang(db DB) error { return u.signal(db, syscall.SIGSTOP) }
 
 // Resume ends [Unit.Hang].
@@ -163,17 +158,15 @@ func (u *Unit) ServerID(ctx context.Context, db DB) (string, error) {
 // sends is lost, and nothing reaches it. Hooks run there all the same.
 func (u *Unit) Cut(off bool) error { return u.Machine.Cut(context.Background(), off) }
 
-// PowerOff is the sudden end of the machine: all that runs there is killed, a hook
-// too, its network is gone, and its agent is lost until [Unit.PowerOn]. The unit
-// stays in the model.
+// PowerOff is the sudden end of the machine: all that runs there is killed, a hook too, its network is gone, and its
+// agent is lost until [Unit.PowerOn]. The unit stays in the model.
 func (u *Unit) PowerOff() error {
 	u.lab.model.Do(func(s *model.State) { s.Lose(u.name, true) })
 	return u.Machine.KillAll()
 }
 
-// PowerOn is the machine's next boot: the services that are enabled start, and so
-// does the agent, which runs start again (Juju does so after a reboot) and
-// whatever else has come up. It returns when the servers run, or have ended.
+// PowerOn is the machine's next boot: the services that are enabled start, and so does the agent, which runs start
+// again (Juju does so after a reboot) and whatever else has come up. It returns when the servers run, or have ended.
 func (u *Unit) PowerOn(ctx context.Context) error {
 	if err := u.Boot(ctx); err != nil {
 		return err

@@ -19,8 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// Snapshot is a lab as it was at one moment. Others are made of it, in which no hook needs to run:
-// [Snapshot.Open].
+// Snapshot is a lab as it was at one moment. Others are made of it, in which no hook needs to run: [Snapshot.Open].
 type Snapshot struct {
 	options Options // Dir is that of the lab that was copied
 	dir     string
@@ -30,7 +29,6 @@ type Snapshot struct {
 	leaders map[DB]string   // of the clusters
 }
 
-// pair is what [Unit.installCredentials] has put in place.
 type pair struct{ certificate, key string }
 
 // Snapshot copies a settled lab, all of whose servers run, to dir, which it makes. Nothing is stopped: a server can
@@ -75,7 +73,7 @@ func (l *Lab) takeSnapshot(ctx context.Context, s *Snapshot) error {
 	return err
 }
 
-// writtenDBs is a text that changes when a server writes to its database's file.
+// writtenDBs returns a text that changes when a server writes to its database's file.
 func (l *Lab) writtenDBs() (string, error) {
 	var text strings.Builder
 	for _, u := range l.Units() {
@@ -162,7 +160,7 @@ func (s *Snapshot) Open(ctx context.Context, log io.Writer) (_ *Lab, err error) 
 	return l, l.resume(ctx, s.leaders)
 }
 
-// resume continues what ran on the machines: the servers, and once they have elected the leader of before, the rest.
+// resume starts the servers, and once the former leaders are elected, the rest.
 func (l *Lab) resume(ctx context.Context, leaders map[DB]string) error {
 	units := l.Units()
 	for _, m := range append([]*machine.Machine{l.hub}, machinesOf(units)...) {
@@ -220,13 +218,12 @@ func (l *Lab) resumeServers(ctx context.Context, db DB, leader *Unit) error {
 	}
 }
 
-// connected reports whether a cluster/status text is that of a member that knows its leader, and whose connections all
-// are up.
+// connected reports whether a cluster/status has a leader, and all connections are up.
 func connected(status string) bool {
 	return settled(status) && !strings.Contains(field(status, "Connections"), "(")
 }
 
-// awaitStatus waits until the database's server says what is wanted.
+// awaitStatus waits for a status of the database's server.
 func (u *Unit) awaitStatus(ctx context.Context, db DB, wanted func(status string) bool) error {
 	return await(ctx, func() (bool, error) {
 		text, err := u.Status(ctx, db)

@@ -46,9 +46,8 @@ func newUnitOf(l *Lab, known *model.Unit, m *machine.Machine) *Unit {
 	return &Unit{lab: l, name: known.Name, number: known.Number, Machine: m, busy: make(chan struct{}, 1)}
 }
 
-// OnCall lets see each call of another program that the unit's hooks and actions
-// make from now on, before it does anything; nil ends that. The lab may be used
-// in it, but not to run anything on this unit.
+// OnCall lets see each call of another program that the unit's hooks and actions make from now on, before it does
+// anything; nil ends that. The lab may be used in it, but not to run anything on this unit.
 func (u *Unit) OnCall(see func(call string)) {
 	u.watch.Store(&see)
 }
@@ -61,7 +60,7 @@ func (u *Unit) watched(plan killPlan) killPlan {
 	return plan
 }
 
-// take acquires the unit's machine for commands that are run there by hand, if that is possible.
+// take acquires the unit's machine for commands that a person runs there, if possible.
 func (u *Unit) take(ctx context.Context) (next pending, err error) {
 	if err := u.acquire(ctx); err != nil {
 		return next, err
@@ -78,7 +77,6 @@ func (u *Unit) take(ctx context.Context) (next pending, err error) {
 	return next, err
 }
 
-// acquire waits for the unit's machine lock.
 func (u *Unit) acquire(ctx context.Context) error {
 	select {
 	case u.busy <- struct{}{}:
@@ -90,7 +88,7 @@ func (u *Unit) acquire(ctx context.Context) error {
 
 func (u *Unit) release() { <-u.busy }
 
-// look runs f with what the model knows of the unit, or knew last.
+// look calls f with the model's unit, or its last state.
 func (u *Unit) look(f func(*model.Unit)) {
 	u.lab.model.Do(func(s *model.State) {
 		if known := s.Units[u.name]; known != nil {
@@ -122,8 +120,7 @@ func (u *Unit) Address6() string {
 // CharmDir is the unit's copy of the charm.
 func (u *Unit) CharmDir() string { return filepath.Join(u.Machine.Dir, "charm") }
 
-// Workload is the unit's status as `juju status` shows it: what the charm set,
-// or error while a hook has failed.
+// Workload is the unit's status as `juju status` shows it: what the charm set, or error while a hook has failed.
 func (u *Unit) Workload() (status Status) {
 	u.look(func(m *model.Unit) { status = m.VisibleStatus() })
 	return status
@@ -160,9 +157,8 @@ func (u *Unit) Removed() (removed bool) {
 	return removed
 }
 
-// Hooks are all hooks that were run, in order, with the unit that they were about and how
-// they ended if they didn't end well: "install",
-// "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
+// Hooks are all hooks that were run, in order, with the unit that they were about and how they ended if they didn't end
+// well: "install", "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
 func (u *Unit) Hooks() (hooks []string) {
 	u.look(func(m *model.Unit) { hooks = slices.Clone(m.History) })
 	return hooks

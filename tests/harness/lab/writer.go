@@ -16,8 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
 )
 
-// writePause is the least time between two writes to one database. Each write
-// costs a client process, and makes ovn-northd compute everything again.
+// writePause separates two writes to one database. Each write costs a client process, and makes ovn-northd recompute
+// everything.
 const writePause = 500 * time.Millisecond
 
 // Writer writes rows to both databases, one after another, through the client
@@ -26,20 +26,17 @@ type Writer struct {
 	lab   *Lab
 	stop  context.CancelFunc
 	group sync.WaitGroup
-	// name begins its rows: those of another writer would hide what it lost, and
-	// ovn-nbctl refuses a name that is there.
+	// name begins its rows: those of another writer would hide what it lost, and ovn-nbctl refuses a name that is there.
 	name string
 
 	mu   sync.Mutex
 	logs map[DB]*writes.Log
 }
 
-// writeTimeout is after how many seconds a client gives up. An election, of a
-// timer of 4 s, fits in.
+// writeTimeout, in seconds, is longer than an election with a timer of 4 s.
 const writeTimeout = "15"
 
-// How a row of its own is written and read, by database. The row must be of a
-// table that ovn-northd leaves alone.
+// How a row of its own is written and read, by database. The row must be of a table that ovn-northd leaves alone.
 var (
 	insert = map[DB]func(row string) []string{
 		NB: func(row string) []string { return []string{"ovn-nbctl", "ls-add", row} },
@@ -64,7 +61,7 @@ func (l *Lab) StartWriter(ctx context.Context, pause time.Duration) *Writer {
 	return w
 }
 
-// write writes until going ends. A write that is under way is ended by ctx alone.
+// write writes until going ends. Only ctx ends a write that has begun.
 func (w *Writer) write(ctx, going context.Context, db DB, pause time.Duration) {
 	mine := w.logs[db]
 	ticker := time.NewTicker(pause)
@@ -89,7 +86,6 @@ func (w *Writer) write(ctx, going context.Context, db DB, pause time.Duration) {
 	mine.Ended = time.Now()
 }
 
-// soFar is what has become of the writes to db.
 func (w *Writer) soFar(db DB) writes.Log {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +101,6 @@ func (w *Writer) Acknowledgement(db DB, n int) (row string, at time.Time) {
 	return a.Row, a.At
 }
 
-// client runs one of OVN's clients against all members; it finds the leader.
 func (w *Writer) client(ctx context.Context, db DB, command []string) (string, error) {
 	if len(w.lab.Units()) == 0 {
 		return "", errors.New("there is no unit to ask")
@@ -154,7 +149,6 @@ func rowsOf(text string) map[string]bool {
 // Written matches the names of a [Writer]'s rows.
 var Written = regexp.MustCompile(`write-[0-9a-f]{8}-[0-9]+`)
 
-// columns are the table and the column that have a writer's rows.
 var columns = map[DB][2]string{NB: {"Logical_Switch", "name"}, SB: {"Controller_Event", "event_info"}}
 
 // Stored are the rows of writers in the file of a unit's database, whose server may be down or know no leader.

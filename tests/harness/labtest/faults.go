@@ -18,9 +18,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// FailOnce has the first of these calls on the Northbound file of a unit fail with this
-// error. What it returns waits until that has happened: a follower may still be about to
-// write what the others have stored.
+// FailOnce has the first of these calls on the Northbound file of a unit fail with this error. What it returns waits
+// until that has happened: a follower may still be about to write what the others have stored.
 func (m *Model) FailOnce(u *lab.Unit, calls, errno string) (end func()) {
 	m.T.Helper()
 	pid, err := u.ServerPID(lab.NB)
@@ -101,8 +100,7 @@ func (m *Model) KillHookAt(u *lab.Unit, hook string, call int) bool {
 // Always is an end of [Model.KillEverywhere] for what waits for nothing.
 func Always() bool { return true }
 
-// KillHook runs a hook that is killed at the first call for which when is true, and requires that
-// there is one.
+// KillHook runs a hook that is killed at the first call for which when is true, and requires that there is one.
 func (m *Model) KillHook(u *lab.Unit, hook string, when func(call string) bool) {
 	m.T.Helper()
 	k, err := m.RunHookKilledWhen(m.T.Context(), u, hook, when)
@@ -110,8 +108,7 @@ func (m *Model) KillHook(u *lab.Unit, hook string, when func(call string) bool) 
 	require.True(m.T, k.Killed, "%s of %s makes no such call: %v", hook, u.Name(), k.Calls)
 }
 
-// KillPending runs the pending hooks of a unit until one is killed, at the first call for which when
-// is true.
+// KillPending runs the pending hooks of a unit until one is killed, at the first call for which when is true.
 func (m *Model) KillPending(u *lab.Unit, when func(call string) bool) {
 	m.T.Helper()
 	for {
@@ -134,12 +131,11 @@ func (m *Model) nextHook(u *lab.Unit) string {
 	return hook
 }
 
-// maxSteps bounds an order of events; three units that are deployed take about 80.
+// maxSteps bounds an order of events; the deployment of three units takes about 80.
 const maxSteps = 800
 
-// PlayOrder plays events and the hooks of all units in an order that is drawn, until no event is left
-// and no hook is pending. deliver runs a hook of a unit that has one pending; after is called after
-// each step.
+// PlayOrder plays events and the hooks of all units in an order that is drawn, until no event is left and no hook is
+// pending. deliver runs a hook of a unit that has one pending; after is called after each step.
 func (m *Model) PlayOrder(random *rand.Rand, events []func(), deliver func(*lab.Unit), after func()) {
 	m.T.Helper()
 	events = slices.Clone(events)

@@ -40,7 +40,7 @@ func Fresh(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 	return m, units
 }
 
-// start starts a lab whose program plays the tools, and closes it at the end of the test.
+// start starts a lab for the test, whose program plays the tools.
 func start(t *testing.T, o lab.Options) *Model {
 	t.Helper()
 	o.Program, o.Log = program, t.Output()
@@ -137,9 +137,8 @@ func (m *Model) AddEmpty() *lab.Unit {
 	return u
 }
 
-// charmDir is the charm as Juju unpacks it. The hooks of idleCharm do nothing: units that it set
-// up, and that then get the real charm, need a third of the hooks of new ones. program plays the
-// lab's tools.
+// charmDir is the charm as Juju unpacks it. The hooks of idleCharm do nothing: units that it set up, and that then get
+// the real charm, need a third of the hooks of new ones. program plays the lab's tools.
 var charmDir, idleCharm, program string
 
 // Main is the TestMain of a package whose tests make labs.
@@ -161,17 +160,15 @@ func layOut(ctx context.Context, dir, root string) error {
 	return os.WriteFile(filepath.Join(idleCharm, "dispatch"), []byte("#!/bin/sh\n"), 0o755) //nolint:gosec // Juju runs it
 }
 
-// original is what copies of a deployment are made of.
+// original is a deployment from which copies are made.
 type original struct {
 	mu    sync.Mutex // held while it is deployed
 	lab   *lab.Snapshot
 	model Model
 }
 
-// deployment makes a lab with n units.
 type deployment func(t *testing.T, n int, o lab.Options) *Model
 
-// originals are those of this process, by how they were deployed.
 var originals = struct {
 	mu  sync.Mutex
 	all map[string]*original
@@ -186,8 +183,8 @@ func originalOf(key string) *original {
 	return originals.all[key]
 }
 
-// copied is what deploy makes with n units, or a copy of what it has made for another test. An application whose
-// elections take long is deployed: a copy begins with one.
+// copied deploys n units, or copies the deployment of another test. An application with long elections is deployed: a
+// copy begins with an election.
 func copied(t *testing.T, how string, n int, o lab.Options, deploy deployment) *Model {
 	t.Helper()
 	o.JujuVersion = cmp.Or(o.JujuVersion, os.Getenv("LAB_JUJU"), lab.Juju3)
@@ -226,7 +223,6 @@ func Settled(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 	return m, m.Deployed
 }
 
-// open makes a copy for a test.
 func (d *original) open(t *testing.T) *Model {
 	t.Helper()
 	l, err := d.lab.Open(t.Context(), t.Output())

@@ -63,8 +63,7 @@ func New(t *testing.T, n int, o lab.Options) *Model {
 	return m
 }
 
-// LeaderOf is that of a database's cluster; followers are those of the Northbound
-// cluster.
+// LeaderOf is that of a database's cluster; followers are those of the Northbound cluster.
 func (m *Model) LeaderOf(db lab.DB) *lab.Unit {
 	m.T.Helper()
 	u, err := m.RaftLeader(m.T.Context(), db)
@@ -104,10 +103,9 @@ func (m *Model) MakeOneLeader() *lab.Unit {
 	return leader
 }
 
-// MakeLeader has a unit elected. A leader hands over to the first of its list, which is
-// the same on all members, so that two would hand it to and fro: the others are kept from
-// asking for votes meanwhile. They are let go after a while, as a unit that lacks an entry
-// of theirs is given it by a leader only, and no votes before.
+// MakeLeader has a unit elected. A leader hands over to the first of its list, which is the same on all members, so
+// that two would hand it to and fro: the others are kept from asking for votes meanwhile. They are let go after a
+// while, as a unit that lacks an entry of theirs is given it by a leader only, and no votes before.
 func (m *Model) MakeLeader(u *lab.Unit, db lab.DB) {
 	m.T.Helper()
 	test := func(on *lab.Unit, what string) {
@@ -138,7 +136,6 @@ func (m *Model) MakeLeader(u *lab.Unit, db lab.DB) {
 	})
 }
 
-// votes bounds an election that makeLeader arranges.
 const votes = 10 * time.Second
 
 // RaftStatus is what a unit's server says.
@@ -176,8 +173,7 @@ func (m *Model) MemberIDs(u *lab.Unit, db lab.DB) []string {
 	return all
 }
 
-// Verify stops a writer, and requires that some of its writes were acknowledged, and that none of
-// these is lost.
+// Verify stops a writer, and requires that some of its writes were acknowledged, and that none of these is lost.
 func (m *Model) Verify(w *lab.Writer) map[lab.DB]writes.Outcome {
 	m.T.Helper()
 	var all map[lab.DB]writes.Outcome
@@ -203,8 +199,7 @@ func (m *Model) Wait(d time.Duration) {
 	}
 }
 
-// Eventually asks until it is so, in the test's own goroutine: what is asked may require
-// something itself.
+// Eventually asks until it is so, in the test's own goroutine: what is asked may require something itself.
 func (m *Model) Eventually(what string, condition func() bool) {
 	m.T.Helper()
 	require.True(m.T, m.Within(Patience, condition), what)
@@ -237,8 +232,7 @@ func (m *Model) Remove(u *lab.Unit) {
 	require.True(m.T, u.Removed())
 }
 
-// RefuseRemoval removes a unit and requires that its hook stop fails; it returns
-// what the hook said.
+// RefuseRemoval removes a unit and requires that its hook stop fails; it returns what the hook said.
 func (m *Model) RefuseRemoval(u *lab.Unit) string {
 	m.T.Helper()
 	err := m.RemoveUnit(m.T.Context(), u, lab.RemoveOptions{})
@@ -291,8 +285,7 @@ func KickArgs(sb, nb string, more ...string) []string {
 	return append(append(args, "i-really-mean-it=true"), more...)
 }
 
-// KillServers makes a unit's servers die without leaving, while the unit stays
-// in the model.
+// KillServers makes a unit's servers die without leaving, while the unit stays in the model.
 func (m *Model) KillServers(u *lab.Unit) {
 	m.T.Helper()
 	for _, db := range lab.Databases {
@@ -300,8 +293,7 @@ func (m *Model) KillServers(u *lab.Unit) {
 	}
 }
 
-// PowerOff makes units' machines end, while the units stay in the model: nothing
-// starts their servers again.
+// PowerOff makes units' machines end, while the units stay in the model: nothing starts their servers again.
 func (m *Model) PowerOff(units ...*lab.Unit) {
 	m.T.Helper()
 	for _, u := range units {
@@ -332,8 +324,7 @@ func (m *Model) RemoveByForce(u *lab.Unit) {
 	require.NoError(m.T, m.RemoveUnit(m.T.Context(), u, lab.RemoveOptions{Force: true}))
 }
 
-// RequireDown waits until the cluster's leader has missed the unit's server for
-// longer than the election timer.
+// RequireDown waits until the cluster's leader has missed the unit's server for longer than the election timer.
 func (m *Model) RequireDown(gone ...*lab.Unit) {
 	m.T.Helper()
 	for _, db := range lab.Databases {

@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// RequireMembers waits until each of the units sees exactly these members of both databases, and a
-// leader.
+// RequireMembers waits until each of the units sees exactly these members of both databases, and a leader.
 func (m *Model) RequireMembers(units ...*lab.Unit) {
 	m.T.Helper()
 	m.agree(units, func(lab.DB) string { return "" })
@@ -36,8 +35,8 @@ func (m *Model) RequireOneCluster(units ...*lab.Unit) {
 	m.RequireWritable()
 }
 
-// agree waits until the units are the members of one cluster of each database: that which cluster
-// returns, or any if it returns "".
+// agree waits until the units are the members of one cluster of each database: the one that cluster returns, or any if
+// it returns "".
 func (m *Model) agree(units []*lab.Unit, cluster func(lab.DB) string) {
 	m.T.Helper()
 	var why string
@@ -52,8 +51,7 @@ func (m *Model) agree(units []*lab.Unit, cluster func(lab.DB) string) {
 	require.Empty(m.T, why, "%s", m.Statuses())
 }
 
-// disagreement reports why the units are not the members of one cluster of a database; it is empty if
-// they are.
+// disagreement returns why the units are not the members of one cluster of a database, or "".
 func (m *Model) disagreement(db lab.DB, cluster string, units []*lab.Unit) string {
 	var want []string
 	for _, u := range units {
@@ -85,7 +83,7 @@ func (m *Model) disagreement(db lab.DB, cluster string, units []*lab.Unit) strin
 	return ""
 }
 
-// claimed is what the leader has published of the clusters: Juju 4 has no leader settings.
+// claimed is what the leader has published of the clusters. Juju 4 has no leader settings.
 func (m *Model) claimed() map[string]string {
 	if settings := m.LeaderSettings(); len(settings) > 0 {
 		return settings
@@ -130,8 +128,7 @@ func (m *Model) AllActive() bool {
 	return !slices.ContainsFunc(m.Units(), func(u *lab.Unit) bool { return u.Workload().Status != "active" })
 }
 
-// Connections are the listeners of a database by target: the inactivity probe in ms, and the role if
-// there is one.
+// Connections are the listeners of a database by target: the inactivity probe in ms, and the role if there is one.
 func (m *Model) Connections(db lab.DB) map[string]string {
 	m.T.Helper()
 	program, columns := "ovn-nbctl", "target,inactivity_probe"

@@ -39,8 +39,8 @@ func PythonCloud(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 	return m, units
 }
 
-// pythonCharm is a charm in place of the Python charm: it has that one's endpoints, options and
-// actions, and no others, and its hooks do what a test writes for them.
+// pythonCharm is a charm with the endpoints, options and actions of the Python charm, whose hooks do what a test
+// writes.
 func pythonCharm(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -63,9 +63,8 @@ func pythonCharm(t *testing.T) string {
 	return dir
 }
 
-// pythonData is what that charm puts on the relations, in its form on the wire: values of its own
-// endpoints are JSON, certificate_name is random, and the request is for the machine's name and its
-// address.
+// pythonData is what that charm puts on the relations, in its form on the wire: values of its own endpoints are JSON,
+// certificate_name is random, and the request is for the machine's name and its address.
 func (m *Model) pythonData(u *lab.Unit) string {
 	publish := fmt.Sprintf(`bound-address='"%s"'`, u.Address())
 	request := fmt.Sprintf(`unit_name=%s common_name=machine-%d sans='["%s"]' certificate_name=7d7a-%d`,
@@ -75,7 +74,7 @@ func (m *Model) pythonData(u *lab.Unit) string {
 		publish, m.Chassis, publish, m.CMS, publish, m.Certificates, request)
 }
 
-// guardAsPython sets the firewall as that charm does: a rule for each port and peer.
+// guardAsPython sets the firewall as the Python charm does: a rule for each port and peer.
 func (m *Model) guardAsPython(u *lab.Unit, units []*lab.Unit) {
 	m.T.Helper()
 	rules := []string{"default allow incoming", "--force enable"}

@@ -54,8 +54,7 @@ func (m *Model) Lose(units ...*lab.Unit) (left []*lab.Unit) {
 	return left
 }
 
-// Tick runs update-status until the condition holds: on these units, or on all on which Juju would
-// run it.
+// Tick runs update-status until the condition holds: on these units, or on all on which Juju would run it.
 func (m *Model) Tick(what string, condition func() bool, units ...*lab.Unit) {
 	m.T.Helper()
 	ctx := context.WithoutCancel(m.T.Context())

@@ -33,7 +33,7 @@ func (m *Model) RequireOneServed() {
 	}
 }
 
-// all are the units of the model, and those that were deployed and are gone.
+// all returns the units of the model, and those that were deployed and removed.
 func (m *Model) all() []*lab.Unit {
 	units := m.Units()
 	for _, u := range m.Deployed {
@@ -44,8 +44,7 @@ func (m *Model) all() []*lab.Unit {
 	return units
 }
 
-// betweenLooks is the pause of [Model.WatchServed]. Without one, its questions take a processor
-// from the servers.
+// betweenLooks is the pause of [Model.WatchServed]: without it, questions take a processor from the servers.
 const betweenLooks = 50 * time.Millisecond
 
 // WatchServed asks every server, as long as the test runs, which cluster it serves. It
@@ -106,9 +105,8 @@ func (m *Model) StoredByAll(units ...*lab.Unit) map[lab.DB]map[string]bool {
 	return stored
 }
 
-// RequireKept requires that every unit has the rows that were stored before, and that of the
-// acknowledged writes none is lost but of the first ones, which were acknowledged before
-// the quorum was lost.
+// RequireKept requires that every unit has the rows that were stored before, and that of the acknowledged writes none
+// is lost but of the first ones, which were acknowledged before the quorum was lost.
 func (m *Model) RequireKept(w *lab.Writer, stored map[lab.DB]map[string]bool, before map[lab.DB]int) {
 	m.T.Helper()
 	for _, db := range lab.Databases {

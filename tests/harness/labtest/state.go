@@ -35,7 +35,7 @@ func (m *Model) RequireConfigured(timer, probe int) {
 	}
 }
 
-// listeners are the rows that the charm makes, with the probe in ms.
+// listeners returns the rows that the charm makes, with the probe in ms.
 func listeners(db lab.DB, probe string) map[string]string {
 	if db == lab.NB {
 		return map[string]string{"pssl:6641": probe}
@@ -66,10 +66,9 @@ func (m *Model) Everything(u *lab.Unit) map[string]string {
 	return all
 }
 
-// unitFiles are the files of a unit's machine, with their content and when they
-// were written. Files of services that run tell when those were started; what
-// the servers themselves write all the time is left out, and how far a hook has read
-// it: the databases' rows are compared instead.
+// unitFiles are the files of a unit's machine, with their content and when they were written. Files of services that
+// run tell when those were started; what the servers themselves write all the time is left out, and how far a hook has
+// read it: the databases' rows are compared instead.
 func unitFiles(t *testing.T, u *lab.Unit) map[string]string {
 	t.Helper()
 	root, all := filepath.Dir(u.CharmDir()), map[string]string{}
@@ -99,8 +98,7 @@ func unitFiles(t *testing.T, u *lab.Unit) map[string]string {
 	return all
 }
 
-// rows are those of a database that the charm writes, as the unit's server has
-// them.
+// rows returns a unit's copy of the rows that the charm writes.
 func rows(t *testing.T, u *lab.Unit, db lab.DB) string {
 	t.Helper()
 	database, global := "OVN_Northbound", "NB_Global"

@@ -53,7 +53,6 @@ func (m *Model) Type(line string) lab.ActionResult {
 	return lab.ActionResult{Status: "completed", Results: map[string]string{"stdout": out}}
 }
 
-// unit returns the unit that Juju means by a name.
 func (m *Model) unit(name string) *lab.Unit {
 	m.T.Helper()
 	if strings.HasSuffix(name, "/leader") {
@@ -80,7 +79,7 @@ func (m *Model) typeAction(line string, words []string) lab.ActionResult {
 	return r
 }
 
-// typeRemoval removes units. If a hook of one fails, Juju's client has ended long before.
+// typeRemoval removes units. Juju's client succeeds even if a hook fails later.
 func (m *Model) typeRemoval(words []string) {
 	m.T.Helper()
 	o := lab.RemoveOptions{Force: words[0] == "--force"}
@@ -92,7 +91,7 @@ func (m *Model) typeRemoval(words []string) {
 	}
 }
 
-// forgive is nothing if what has failed is a hook.
+// forgive ignores the failure of a hook.
 func forgive(err error) error {
 	if failed := (*lab.HookError)(nil); errors.As(err, &failed) {
 		return nil
@@ -100,7 +99,6 @@ func forgive(err error) error {
 	return err
 }
 
-// typeConfig sets options, or resets one.
 func (m *Model) typeConfig(words []string) error {
 	m.T.Helper()
 	values := map[string]string{}
@@ -116,7 +114,6 @@ func (m *Model) typeConfig(words []string) error {
 	return m.Configure(m.T.Context(), values)
 }
 
-// defaultOf is an option's default.
 func (m *Model) defaultOf(option string) string {
 	m.T.Helper()
 	text, err := os.ReadFile(filepath.Join(charmDir, "config.yaml"))

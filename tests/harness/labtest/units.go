@@ -30,8 +30,7 @@ func (m *Model) RequireActive(units ...*lab.Unit) {
 	}
 }
 
-// awaitNorthd lets a unit see which ovn-northd has taken over, if it waits for that: the unit that was lost may have had
-// the active one.
+// awaitNorthd lets a unit see which ovn-northd has taken over, if it waits for that: the active one may be lost.
 func (m *Model) awaitNorthd(u *lab.Unit) {
 	m.T.Helper()
 	none := func() bool {
@@ -255,7 +254,6 @@ func (m *Model) RequireVacated(u *lab.Unit) {
 	}
 }
 
-// rulesLeft are the rules of ufw that are stored on a unit's machine.
 func (m *Model) rulesLeft(u *lab.Unit) (rules []any) {
 	m.T.Helper()
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(u.CharmDir()), "ufw.json"))
@@ -292,8 +290,7 @@ func RecordCalls(units ...*lab.Unit) (called func(word string) []string) {
 	}
 }
 
-// Archive is a package source that is like any other: the lab's apt-get has newer versions if
-// [Model.Offer] says so.
+// Archive is a package source that is like any other: the lab's apt-get has newer versions if [Model.Offer] says so.
 func Archive(n int) map[string]string {
 	return map[string]string{"source": fmt.Sprintf("deb http://archive%d.test/debian stable main", n)}
 }
@@ -342,8 +339,7 @@ func WatchServers(units []*lab.Unit) *Downs {
 	return d
 }
 
-// look takes the first that was down again, after all others: only if it still is, were two down at
-// one moment.
+// look asks a server that was down again after all others: two count as down at once only if it still is.
 func (d *Downs) look(units []*lab.Unit, db lab.DB) {
 	var down []*lab.Unit
 	for _, u := range units {
@@ -363,8 +359,7 @@ func (d *Downs) End() {
 	d.group.Wait()
 }
 
-// TakeOut takes the last entry but one out of a database's file, as a write does
-// that failed.
+// TakeOut takes the last entry but one out of a database's file, as a write does that failed.
 func (m *Model) TakeOut(path string) {
 	m.T.Helper()
 	text, err := os.ReadFile(path)

@@ -9,22 +9,19 @@ import (
 	"strings"
 )
 
-// request is what tells one request from another: which unit asks for which name. A
-// list of SANs that has changed makes the same request due again.
+// request identifies a request: a unit and a name. A changed list of SANs makes it due again.
 type request struct{ unit, cn string }
 
-// pair is what was issued for a request.
 type pair struct {
 	sans      []string
 	cert, key string
 }
 
-// Answer is what the provider's unit has on the relation once it has seen what
-// the unit of a client published, as the charm does: a certificate is issued when
-// it is first asked for and again when the SANs change; otherwise the answer is
-// the same, byte for byte. A unit that has not asked gets the CA. unit is the
-// client's name, which counts if the request doesn't say one. Requests as one JSON
-// object (cert_requests), and for certificates of clients, aren't answered.
+// Answer is what the provider's unit has on the relation once it has seen what the unit of a client published, as the
+// charm does: a certificate is issued when it is first asked for and again when the SANs change; otherwise the answer
+// is the same, byte for byte. A unit that has not asked gets the CA. unit is the client's name, which counts if the
+// request doesn't say one. Requests as one JSON object (cert_requests), and for certificates of clients, aren't
+// answered.
 //
 // Source: provides.py and tls_certificates_common.py of interface-tls-certificates,
 // publish_ca_info and create_certs of charm-vault's src/reactive/vault_handlers.py.
@@ -57,9 +54,8 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 	return bag, nil
 }
 
-// first is the answer to the request with keys of its own. These don't name the
-// common name, so that a unit that goes back to an earlier one, with the same
-// SANs, is left with the certificate of the later one. c.mu is held.
+// first is the answer to the request with keys of its own. These don't name the common name, so that a unit that goes
+// back to an earlier one, with the same SANs, is left with the certificate of the later one. c.mu is held.
 func (c *CA) first(r request, sans []string) pair {
 	_, answered := c.firsts[r.unit]
 	before := c.issued[r]
@@ -69,7 +65,6 @@ func (c *CA) first(r request, sans []string) pair {
 	return c.firsts[r.unit]
 }
 
-// pair is what was issued for a request, now or before. c.mu is held.
 func (c *CA) pair(r request, sans []string) pair {
 	sans = slices.Compact(slices.Sorted(slices.Values(sans)))
 	if p, found := c.issued[r]; found && slices.Equal(p.sans, sans) {
@@ -82,8 +77,7 @@ func (c *CA) pair(r request, sans []string) pair {
 	return p
 }
 
-// Reissue forgets all that was issued, so that every unit gets a new answer: the
-// charm's action reissue-certificates.
+// Reissue forgets all that was issued, so that every unit gets a new answer: the charm's action reissue-certificates.
 func (c *CA) Reissue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,8 +85,7 @@ func (c *CA) Reissue() {
 	clear(c.firsts)
 }
 
-// valid refuses the names that vault refuses: invalid ones, such as an address in
-// brackets. The charm logs that and leaves the request without an answer.
+// valid refuses the names that vault refuses, such as an address in brackets. The charm logs that and does not answer.
 func valid(names []string) error {
 	for _, n := range names {
 		if net.ParseIP(n) == nil && (n == "" || strings.ContainsAny(n, "[]:/ \t\n\"")) {

@@ -27,8 +27,8 @@ const (
 	DefaultCATTL = 87599 * time.Hour
 )
 
-// backdated is how far before its issue a certificate begins to be valid, for
-// clocks that are behind. Source: not_before_duration of Vault's PKI engine.
+// backdated is how far NotBefore precedes the issue, for clocks that are behind. Source: not_before_duration of Vault's
+// PKI engine.
 const backdated = 30 * time.Second
 
 // Options say what kind of authority it is. The zero value issues from a root,
@@ -107,9 +107,8 @@ func (c *CA) authority(name string, parent *signer) signer {
 	return signer{parse(must(x509.CreateCertificate(rand.Reader, template, parent.certificate, key.Public(), parent.key))), key}
 }
 
-// Issue makes a key and a certificate for it, both in PEM, as vault's role for
-// servers does: for server and client authentication, the common name among the
-// names, no newline at the end.
+// Issue makes a key and a certificate for it, both in PEM, as vault's role for servers does: for server and client
+// authentication, the common name among the names, no newline at the end.
 func (c *CA) Issue(cn string, sans []string, notBefore, notAfter time.Time) (certPEM, keyPEM string) {
 	key := c.newKey()
 	template := &x509.Certificate{
@@ -175,7 +174,6 @@ func (c *CA) newKey() crypto.Signer {
 	return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 }
 
-// serial is a random number of 127 bits.
 func serial() *big.Int { return must(rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))) }
 
 func encodeKey(key crypto.Signer) string {

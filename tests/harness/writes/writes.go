@@ -1,6 +1,5 @@
-// Package writes says what became of a client's writes to a database: which of those that were
-// acknowledged are lost, and how long none was acknowledged. How they are made and read back is
-// their writer's.
+// Package writes says what became of a client's writes to a database: which of those that were acknowledged are lost,
+// and how long none was acknowledged. How they are made and read back is their writer's.
 package writes
 
 import "time"
@@ -22,8 +21,7 @@ type Acknowledgement struct {
 
 // Outcome is what became of the writes.
 type Outcome struct {
-	// Acknowledged were reported as done by the client; of them Lost weren't there
-	// when they were read back.
+	// Acknowledged were reported as done by the client; of them Lost weren't there when they were read back.
 	Acknowledged, Lost int
 	// Missing are the numbers of the acknowledged ones that are lost, counted from 0 in the
 	// order of their acknowledgement.

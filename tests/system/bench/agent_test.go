@@ -19,12 +19,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// manyHosts are the chassis of the cloud that the agent follows, with 10,000 routers; those
-// beside the ones of the other benchmarks host nothing.
+// manyHosts are the chassis of the cloud that the agent follows, with 10,000 routers; the additional ones host nothing.
 const manyHosts = 1000
 
-// What an agent costs while nothing happens, at 10,000 routers and 1,000 chassis: at most 1 % of a
-// core and 150 MB.
+// What an agent costs while nothing happens, at 10,000 routers and 1,000 chassis: at most 1 % of a core and 150 MB.
 func BenchmarkIdleAgent(b *testing.B) {
 	nb, sb := databases(b)
 	fill(b, nb, "OVN_Northbound", northbound())
@@ -63,7 +61,6 @@ func BenchmarkIdleAgent(b *testing.B) {
 	}
 }
 
-// idleHosts are chassis that may host no gateway.
 func idleHosts() (all []operation) {
 	for n := hosts; n < manyHosts; n++ {
 		encap, chassis := fmt.Sprintf("encap%d", n), fmt.Sprintf("chassis%d", n)
@@ -74,7 +71,7 @@ func idleHosts() (all []operation) {
 	return all
 }
 
-// processor is what a process has had of the processors (proc_pid_stat(5), in ticks of 10 ms).
+// processor is the processor time of a process (proc_pid_stat(5), in ticks of 10 ms).
 func processor(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

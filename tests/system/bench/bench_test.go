@@ -1,6 +1,5 @@
-// Package bench compares the charm with the bare commands that it replaces,
-// side by side in one run, on real ovsdb-server processes. It prints ratios and
-// asserts nothing.
+// Package bench compares the charm with the bare commands that it replaces, side by side in one run, on real
+// ovsdb-server processes. It prints ratios and asserts nothing.
 package bench
 
 import (
@@ -20,7 +19,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// charmDir is the charm as Juju would unpack it, program what plays the lab's tools.
 var charmDir, program string
 
 func TestMain(m *testing.M) {
@@ -30,7 +28,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// empty is a lab without units, as the charm is configured in all of this package.
+// empty is a lab without units, with this package's configuration.
 func empty(b *testing.B, o lab.Options) *lab.Lab {
 	b.Helper()
 	o.Charm, o.Program, o.ElectionTimer = charmDir, program, time.Second
@@ -41,7 +39,7 @@ func empty(b *testing.B, o lab.Options) *lab.Lab {
 	return l
 }
 
-// cluster is a lab with three units that work.
+// cluster is a lab with three active units.
 func cluster(b *testing.B) *lab.Lab {
 	b.Helper()
 	l := empty(b, lab.Options{})
@@ -53,7 +51,6 @@ func cluster(b *testing.B) *lab.Lab {
 	return l
 }
 
-// working reports whether all units call themselves active.
 func working(units []*lab.Unit) bool {
 	for _, u := range units {
 		if u.Workload().Status != "active" {
@@ -63,8 +60,7 @@ func working(units []*lab.Unit) bool {
 	return true
 }
 
-// tools are put into PATH instead of Juju's hook tools: shell scripts that answer at
-// once, so that what the tools themselves cost is the same on both sides.
+// tools replaces Juju's hook tools by scripts that answer at once, so that their cost is the same on both sides.
 func tools(b *testing.B, l *lab.Lab) string {
 	b.Helper()
 	dir := b.TempDir()
@@ -82,7 +78,6 @@ func tools(b *testing.B, l *lab.Lab) string {
 	return dir
 }
 
-// environment is that of an action on the unit.
 func environment(u *lab.Unit, dir, action string) []string {
 	return []string{
 		"PATH=" + dir + ":" + os.Getenv("PATH"), "JUJU_UNIT_NAME=" + u.Name(), "JUJU_DISPATCH_PATH=actions/" + action, "JUJU_VERSION=3.6.11",
@@ -90,7 +85,6 @@ func environment(u *lab.Unit, dir, action string) []string {
 	}
 }
 
-// inside has a command run in the network of the unit.
 func inside(b *testing.B, u *lab.Unit, command ...string) []string {
 	b.Helper()
 	namespace, err := u.Namespace()
@@ -111,8 +105,7 @@ func timed(b testing.TB, env []string, command ...string) (time.Duration, *os.Pr
 	return took, cmd.ProcessState
 }
 
-// The action against the same two ovs-appctl run by a shell. Bound: 1.5, without
-// what the hook tools take.
+// The action against the same two ovs-appctl run by a shell. Bound: 1.5, without what the hook tools take.
 func BenchmarkClusterStatusAgainstTwoAppctl(b *testing.B) {
 	l := cluster(b)
 	dir := tools(b, l)
@@ -167,8 +160,7 @@ func BenchmarkStartToFirstAction(b *testing.B) {
 	b.ReportMetric(float64(rss)/1024, "MiB-max")
 }
 
-// A follower's whole hook stop against its bare leave and the stop of its
-// services. Bound: 0.3 s over the leave itself.
+// A follower's whole hook stop against its bare leave and the stop of its services. Bound: 0.3 s over the leave itself.
 func BenchmarkFollowersStopAgainstBareLeave(b *testing.B) {
 	l := cluster(b)
 	var hook, bare, services time.Duration
@@ -200,7 +192,7 @@ func BenchmarkFollowersStopAgainstBareLeave(b *testing.B) {
 	b.ReportMetric(float64(hook)/float64(bare), "times-bare-leave")
 }
 
-// leave is what an operator does by hand, and waits for.
+// leave does what an operator does by hand, and waits for it.
 func leave(b *testing.B, u *lab.Unit, db lab.DB) {
 	b.Helper()
 	_, err := u.Appctl(b.Context(), db, "cluster/leave", db.Schema())

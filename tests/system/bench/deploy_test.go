@@ -17,11 +17,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// From the first start hook to two clusters of three members, against the bare
-// commands that make, join and start the same servers on machines of the same lab,
-// and against the same where the packages' services start them, as the charm has to.
-// Bound: 3 times the former. The charm has its packages then, but no certificates
-// yet; a person typing the commands has them.
+// From the first start hook to two clusters of three members, against the bare commands that make, join and start the
+// same servers on machines of the same lab, and against the same where the packages' services start them, as the charm
+// has to. Bound: 3 times the former. The charm has its packages then, but no certificates yet; a person typing the
+// commands has them.
 func BenchmarkDeploymentAgainstBareCommands(b *testing.B) {
 	var charm, active, bare, packaged time.Duration
 	hooks := 0
@@ -40,8 +39,7 @@ func BenchmarkDeploymentAgainstBareCommands(b *testing.B) {
 	b.ReportMetric(float64(hooks)/float64(b.N), "hooks")
 }
 
-// deployed is how long the charm takes until there are clusters, and until all
-// units are active, and how many hooks there are in all.
+// deployed returns the time until there are clusters, the time until all units are active, and the number of hooks.
 func deployed(b *testing.B) (clusters, active time.Duration, hooks int) {
 	b.Helper()
 	first := &firstStart{}
@@ -67,10 +65,8 @@ func deployed(b *testing.B) (clusters, active time.Duration, hooks int) {
 	return clusters, active, hooks
 }
 
-// look is the pause between two checks of a condition.
 const look = 5 * time.Millisecond
 
-// clustered reports whether all units' servers are members of both clusters.
 func clustered(b *testing.B, units []*lab.Unit) bool {
 	b.Helper()
 	for _, u := range units {
@@ -84,7 +80,6 @@ func clustered(b *testing.B, units []*lab.Unit) bool {
 	return true
 }
 
-// firstStart is a lab's log that notes when the first start hook begins.
 type firstStart struct {
 	mu sync.Mutex
 	at time.Time
@@ -106,8 +101,7 @@ func (f *firstStart) time() time.Time {
 	return f.at
 }
 
-// commanded is how long the bare commands take: one machine makes the clusters,
-// then the others join at the same time. start is how a server is started.
+// commanded is the time of the bare commands: one machine makes the clusters, then the others join at the same time.
 func commanded(b *testing.B, start func(*lab.Unit, lab.DB) string) time.Duration {
 	b.Helper()
 	l := empty(b, lab.Options{})
@@ -135,7 +129,6 @@ func commanded(b *testing.B, start func(*lab.Unit, lab.DB) string) time.Duration
 	return time.Since(begun)
 }
 
-// commands are what one types on one machine.
 func commands(u, through *lab.Unit, start func(*lab.Unit, lab.DB) string) string {
 	var lines strings.Builder
 	for db, port := range map[lab.DB]int{lab.NB: 6643, lab.SB: 6644} {
@@ -153,7 +146,6 @@ func commands(u, through *lab.Unit, start func(*lab.Unit, lab.DB) string) string
 
 func stem(u *lab.Unit, db lab.DB) string { return u.RunDir() + "/ovn" + string(db) + "_db" }
 
-// server starts the server itself.
 func server(u *lab.Unit, db lab.DB) string {
 	run, etc := stem(u, db), u.SysconfDir()+"/ovn/"
 	return fmt.Sprintf("ovsdb-server --detach --no-chdir --log-file=%s.log --pidfile=%s.pid --unixctl=%s.ctl --remote=punix:%s.sock "+
@@ -161,7 +153,7 @@ func server(u *lab.Unit, db lab.DB) string {
 		run, run, run, run, etc, etc, etc, u.DBFile(db))
 }
 
-// service starts it by the packages' ovn-ctl.
+// service starts a server by the packages' ovn-ctl.
 func service(u *lab.Unit, db lab.DB) string {
 	return fmt.Sprintf("systemctl start ovn-ovsdb-server-%s\nwhile ! test -S %s.sock; do sleep 0.01; done\n", db, stem(u, db))
 }

@@ -89,7 +89,7 @@ func sortByName(all []schedule.Candidate) {
 	slices.SortFunc(all, func(a, b schedule.Candidate) int { return strings.Compare(a.Chassis, b.Chassis) })
 }
 
-// requireThat is for 10,000 rows, for which assertions by reflection take long.
+// requireThat checks 10,000 rows without the cost of reflection.
 func requireThat(t *testing.T, so bool, what string, x schedule.Group) {
 	t.Helper()
 	if !so {
@@ -97,7 +97,6 @@ func requireThat(t *testing.T, so bool, what string, x schedule.Group) {
 	}
 }
 
-// observed are all gateways, by their names.
 func observed(t *testing.T, g *gateway.Service) []schedule.Group {
 	t.Helper()
 	inventory, err := g.Observe(t.Context())
@@ -106,7 +105,7 @@ func observed(t *testing.T, g *gateway.Service) []schedule.Group {
 	return slices.SortedFunc(slices.Values(inventory.State.Groups), func(a, b schedule.Group) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// claimElsewhere binds what is on a chassis elsewhere, once it is first for no gateway.
+// claimElsewhere rebinds the gateways of a chassis that is not the first candidate of any gateway.
 func claimElsewhere(ctx context.Context, nb, sb, chassis string) error {
 	uuids, err := rowsOf(ctx, sb)
 	if err != nil {

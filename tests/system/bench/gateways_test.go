@@ -22,8 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
-// The cloud whose databases are read: a router each with a gateway in one of the
-// networks, and its candidates.
+// The cloud whose databases are read: a router each with a gateway in one of the networks, and its candidates.
 const (
 	gateways   = 10_000
 	hosts      = 200
@@ -31,9 +30,8 @@ const (
 	networks   = 4
 )
 
-// What is read of gateways in both databases, against ovn-nbctl and ovn-sbctl that read
-// the same columns of the same tables. Bounds: 3.5 times, and 300 MB for the whole
-// program.
+// What is read of gateways in both databases, against ovn-nbctl and ovn-sbctl that read the same columns of the same
+// tables. Bounds: 3.5 times, and 300 MB for the whole program.
 func BenchmarkSnapshotAgainstCtl(b *testing.B) {
 	nb, sb := databases(b)
 	fill(b, nb, "OVN_Northbound", northbound())
@@ -84,7 +82,6 @@ func BenchmarkSnapshotAgainstCtl(b *testing.B) {
 	b.ReportMetric(float64(memoryNbctl)/1024, "MiB-max-nbctl")
 }
 
-// complete checks that all was read, and as it was written.
 func complete(b *testing.B, c *gateway.Inventory) {
 	b.Helper()
 	require.Empty(b, c.Findings)
@@ -97,9 +94,8 @@ func complete(b *testing.B, c *gateway.Inventory) {
 	}
 }
 
-// measured runs a program, and returns how long it took and the most memory that it had,
-// in KiB. Maxrss would not do: it begins with what the parent had, which is much here
-// (exec_mmap in the kernel's fs/exec.c).
+// measured runs a program, and returns how long it took and the most memory that it had, in KiB. Maxrss would not do:
+// it begins with what the parent had, which is much here (exec_mmap in the kernel's fs/exec.c).
 func measured(b *testing.B, command ...string) (took time.Duration, peak int64) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
@@ -129,8 +125,7 @@ func measured(b *testing.B, command ...string) (took time.Duration, peak int64) 
 	}
 }
 
-// reader is how a program reads columns of tables, and prints no row, since that would
-// take it time too.
+// reader is a command that reads columns and prints nothing, which would take time too.
 func reader(program, socket string, columns map[string]string) []string {
 	command := []string{program, "--no-leader-only", "--timeout=60", "--db=unix:" + socket}
 	for i, table := range slices.Sorted(maps.Keys(columns)) {
@@ -143,7 +138,7 @@ func reader(program, socket string, columns map[string]string) []string {
 	return command
 }
 
-// databases starts a server of each, which is empty, until the test ends, and returns their sockets.
+// databases starts an empty server of each database, until the test ends, and returns their sockets.
 func databases(b testing.TB) (nb, sb string) {
 	b.Helper()
 	start := func(d ovndb.Database) string {

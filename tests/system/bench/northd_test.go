@@ -26,23 +26,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// each is how many gateways a chassis hosts.
 const each = gateways / hosts
 
-// written is how many gateways a cloud has that is written through ovn-northd, where GATEWAYS does not
-// say it.
+// written is the default of GATEWAYS for a cloud that is written through ovn-northd.
 const written = 500
 
-// northdPatience bounds a wait for ovn-northd: its first run takes 27 s for 10,000 routers on an
-// idle machine.
+// northdPatience bounds a wait for ovn-northd: its first run takes 27 s for 10,000 routers on an idle machine.
 const northdPatience = 15 * time.Minute
 
-// playInterval is how often what plays ovn-controllers looks: SB is to have other things to do.
+// playInterval is the pause of the played ovn-controllers, which leaves SB time for others.
 const playInterval = 100 * time.Millisecond
 
-// BenchmarkWriteThroughNorthd writes through a real ovn-northd: every gateway of a cloud gets one
-// more candidate, in batches that follow it. Bound: a third of the time that batches of 100 take, each
-// as long as the first one.
+// BenchmarkWriteThroughNorthd writes through a real ovn-northd: every gateway of a cloud gets one more candidate, in
+// batches that follow it. Bound: a third of the time that batches of 100 take, each as long as the first one.
 func BenchmarkWriteThroughNorthd(b *testing.B) {
 	for b.Loop() {
 		c := newRouted(b)
@@ -63,8 +59,8 @@ func BenchmarkDrainThroughNorthd(b *testing.B) {
 	}
 }
 
-// routed is a cloud with an ovn-northd: 500 gateways on 10 chassis, or GATEWAYS of them, 50 for each
-// chassis. With GATEWAYS=10000 there are 200. Chassis are rows.
+// routed is a cloud with an ovn-northd: 500 gateways on 10 chassis, or GATEWAYS of them, 50 for each chassis. Chassis
+// are rows only.
 type routed struct {
 	b               *testing.B
 	nb, sb          string
@@ -83,7 +79,6 @@ func newRouted(b *testing.B) *routed {
 	return &routed{b: b, nb: nb, sb: sb, gateways: count, hosts: count / each}
 }
 
-// populate fills both databases, with so many candidates for each gateway, and starts ovn-northd.
 func (c *routed) populate(candidates int) {
 	fill(c.b, c.sb, "OVN_Southbound", [][]operation{append(chassisRows(c.hosts), signRows(c.hosts)...)})
 	fill(c.b, c.nb, "OVN_Northbound", routers(c.gateways, c.hosts, candidates))
@@ -116,7 +111,6 @@ func (c *routed) service(told func(line string)) *gateway.Service {
 	return s
 }
 
-// write gives every gateway one more candidate.
 func (c *routed) write() {
 	var batches []time.Time
 	s := c.service(func(line string) {
@@ -139,7 +133,7 @@ func (c *routed) write() {
 	c.b.ReportMetric(float64(took)/float64(fixed), "batches-times-of-100")
 }
 
-// drain empties a chassis, and puts it back.
+// drain empties a chassis, and fills it again.
 func (c *routed) drain() {
 	chassis := id(0, 0)
 	g := c.service(func(line string) { c.b.Logf("%s %s", time.Now().Format("04:05.000"), line) })
@@ -183,12 +177,11 @@ func (c *routed) drain() {
 	}
 }
 
-// ask carries a transaction out on SB.
 func (c *routed) ask(ctx context.Context, operations ...map[string]any) (rows [][]map[string]any, err error) {
 	return ask(ctx, c.sb, "OVN_Southbound", operations...)
 }
 
-// ask carries a transaction out, and returns the rows of each operation.
+// ask runs a transaction, and returns the rows of each operation.
 func ask(ctx context.Context, socket, database string, operations ...map[string]any) (rows [][]map[string]any, err error) {
 	connection, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {
@@ -220,7 +213,6 @@ func ask(ctx context.Context, socket, database string, operations ...map[string]
 	return rows, nil
 }
 
-// rowsOf are the UUIDs of the chassis, by their names.
 func rowsOf(ctx context.Context, sb string) (map[string]any, error) {
 	rows, err := ask(ctx, sb, "OVN_Southbound", map[string]any{"op": "select", "table": "Chassis", "where": []any{}, "columns": []string{"_uuid", "name"}})
 	if err != nil {
@@ -234,7 +226,7 @@ func rowsOf(ctx context.Context, sb string) (map[string]any, error) {
 	return uuids, nil
 }
 
-// bindAll has every gateway on its first candidate, in one transaction, for which ovn-northd computes once.
+// bindAll binds every gateway to its first candidate in one transaction, so that ovn-northd computes once.
 func (c *routed) bindAll() {
 	uuids, err := rowsOf(c.b.Context(), c.sb)
 	require.NoError(c.b, err)
@@ -258,7 +250,7 @@ func (c *routed) bindAll() {
 	require.NoError(c.b, err)
 }
 
-// playSigns has each chassis follow nb_cfg of SB, as its ovn-controller does: in a transaction of its own.
+// playSigns makes each chassis report SB's nb_cfg in a transaction of its own, as ovn-controllers do.
 func (c *routed) playSigns(ctx context.Context) error {
 	last := -1.0
 	for {
@@ -283,7 +275,7 @@ func (c *routed) playSigns(ctx context.Context) error {
 	}
 }
 
-// playClaims binds what is on a chassis elsewhere, once it is first for no gateway.
+// playClaims rebinds the gateways of a chassis that is not the first candidate of any gateway.
 func (c *routed) playClaims(ctx context.Context, chassis string) error {
 	uuids, err := rowsOf(ctx, c.sb)
 	if err != nil {

@@ -27,7 +27,6 @@ func insert(table, name string, row map[string]any) operation {
 	return operation{Op: "insert", Table: table, Name: name, Row: row}
 }
 
-// fill carries out transactions.
 func fill(b testing.TB, socket, database string, transactions [][]operation) {
 	b.Helper()
 	connection, err := net.Dial("unix", socket)
@@ -66,16 +65,14 @@ func pairs(keysAndValues ...string) []any {
 	return []any{"map", all}
 }
 
-// id is as long as Neutron's and as a system-id.
+// id has the length of Neutron's IDs and of a system-id.
 func id(kind, n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", n*7919, kind<<32+n) }
 
-// batchSize is how many routers are made in one transaction.
 const batchSize = 500
 
-// northbound is what Neutron writes of the routers.
+// northbound returns what Neutron writes.
 func northbound() [][]operation { return routers(gateways, hosts, candidates) }
 
-// routers is that of so many, with so many candidates of each.
 func routers(count, hosts, candidates int) (all [][]operation) {
 	first := []operation{insert("NB_Global", "", map[string]any{})}
 	for n := range networks {
@@ -108,8 +105,8 @@ func routers(count, hosts, candidates int) (all [][]operation) {
 
 func network(n int) string { return fmt.Sprintf("physnet%d", n) }
 
-// router has a gateway with candidates, of which the best has the same priority in any cloud.
-// Without the option ovn-northd writes a flow for every two routers of a network; Neutron gives it.
+// router has a gateway with candidates, the best with the same priority in any cloud. Neutron sets the option, without
+// which ovn-northd writes a flow for every two routers of a network.
 func router(n, hosts, some int) (all []operation) {
 	port, routerID := "lrp-"+id(2, n), id(1, n)
 	list := []any{}
@@ -140,12 +137,11 @@ func router(n, hosts, some int) (all []operation) {
 	)
 }
 
-// hostOf is the chassis of a candidate: those of one master have other backups.
+// hostOf returns the chassis of a candidate. Gateways of one master have different backups.
 func hostOf(n, rank int) int { return hostAmong(n, rank, hosts) }
 
 func hostAmong(n, rank, hosts int) int { return (n + rank*(1+n/hosts%(hosts/candidates))) % hosts }
 
-// southbound is what ovn-controllers and ovn-northd write.
 func southbound() (all [][]operation) {
 	first := append(chassisRows(hosts), insert("Datapath_Binding", "datapath", map[string]any{"tunnel_key": 1}))
 	first = append(first, signRows(hosts)...)
@@ -158,7 +154,6 @@ func southbound() (all [][]operation) {
 	return [][]operation{first}
 }
 
-// chassisRows is what so many ovn-controllers write of themselves, without signs of life.
 func chassisRows(hosts int) []operation {
 	var mappings []string
 	for n := range networks {
@@ -181,7 +176,6 @@ func chassisRows(hosts int) []operation {
 	return first
 }
 
-// signRows are those in which so many ovn-controllers say what they have followed.
 func signRows(hosts int) (all []operation) {
 	for n := range hosts {
 		all = append(all, insert("Chassis_Private", "", map[string]any{

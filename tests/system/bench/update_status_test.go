@@ -12,9 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// A healthy unit's update-status against the same calls, made one after the other
-// by a shell in the same hook. What a hook takes that does nothing is taken off
-// both. Bounds: 12 hook tools, 2 ovs-appctl for each database, 5 times.
+// A healthy unit's update-status against the same calls, made one after the other by a shell in the same hook. What a
+// hook takes that does nothing is taken off both. Bounds: 12 hook tools, 2 ovs-appctl for each database, 5 times.
 func BenchmarkUpdateStatusAgainstItsCalls(b *testing.B) {
 	l := cluster(b)
 	for _, u := range l.Units()[:2] {
@@ -43,7 +42,6 @@ func BenchmarkUpdateStatusAgainstItsCalls(b *testing.B) {
 	}
 }
 
-// updateStatus runs the hook with the program as the charm's dispatch.
 func updateStatus(b *testing.B, l *lab.Lab, u *lab.Unit, program string) time.Duration {
 	b.Helper()
 	dispatch := filepath.Join(u.CharmDir(), "dispatch")
@@ -63,8 +61,7 @@ func script(b *testing.B, name, text string) string {
 	return path
 }
 
-// byHand makes a shell's lines of the calls. Where the lab has put words together
-// is not seen; of the charm's arguments only dpkg-query's format has a space.
+// byHand converts calls to lines of a shell. Of the charm's arguments only dpkg-query's format has a space.
 func byHand(calls []string) string {
 	var lines strings.Builder
 	for _, call := range calls {
@@ -81,8 +78,8 @@ func byHand(calls []string) string {
 	return lines.String()
 }
 
-// counted are the hook tools among the calls, and the calls of ovs-appctl for the
-// database that has most of them.
+// counted returns the number of hook tools among the calls, and of calls of ovs-appctl for the database that has most
+// of them.
 func counted(calls []string) (tools, appctl int) {
 	of := map[lab.DB]int{}
 	for _, call := range calls {

@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// page is what a browser has made of a page of the site.
 type page struct {
 	// Wider are the elements that reach over the right edge of the window and can't be scrolled.
 	Wider []string
@@ -60,7 +59,6 @@ found.Player = all(".ap-player").length > 0;
 document.body.innerHTML = "<pre>" + btoa(unescape(encodeURIComponent(JSON.stringify(found)))) + "</pre>";
 }, 500))</script></body>`
 
-// site builds the site and serves it, with inspect in each page but that of the search.
 func site(t *testing.T) string {
 	t.Helper()
 	build := exec.CommandContext(t.Context(), "make", "docs")
@@ -82,7 +80,6 @@ func site(t *testing.T) string {
 	return server.URL
 }
 
-// hit is a result of the search, in the page that shows them.
 var hit = regexp.MustCompile(`<li[^>]*><a href="([^"?]+)[^"]*"`)
 
 func TestSiteIsReadableAndFound(t *testing.T) {
@@ -130,16 +127,13 @@ func TestSiteIsReadableAndFound(t *testing.T) {
 
 const root = "../../.."
 
-// shown is what a browser has made of a picture.
 type shown struct {
 	// Texts, Boxes and Arrows are how many of each it has drawn.
 	Texts, Boxes, Arrows int
-	// Outside are the texts that are not wholly within the picture; Over those that are wider
-	// than the box around them.
+	// Outside are the texts that are not wholly within the picture; Over those that are wider than the box around them.
 	Outside, Over []string
 }
 
-// measure is run in the page, which has the picture in it.
 const measure = `
 const svg = document.querySelector("svg"), all = svg.getBoundingClientRect();
 const found = {Texts: 0, Boxes: 0, Arrows: svg.querySelectorAll("[marker-end]").length, Outside: [], Over: []};
@@ -161,7 +155,6 @@ document.body.innerHTML = "<pre>" + btoa(unescape(encodeURIComponent(JSON.string
 
 var answer = regexp.MustCompile(`<pre>([A-Za-z0-9+/=]+)</pre>`)
 
-// look has a browser show a picture.
 func look(t *testing.T, svg string) (s shown) {
 	t.Helper()
 	page := filepath.Join(t.TempDir(), "page.html")
@@ -171,7 +164,7 @@ func look(t *testing.T, svg string) (s shown) {
 	return s
 }
 
-// dump is the page of an address as a window of that width has made it.
+// dump returns a page as a browser window of that width renders it.
 func dump(t *testing.T, url string, width int) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -183,7 +176,6 @@ func dump(t *testing.T, url string, width int) []byte {
 	return out
 }
 
-// found decodes what a script has put into its page.
 func found(t *testing.T, page []byte, into any) {
 	t.Helper()
 	m := answer.FindSubmatch(page)

@@ -18,16 +18,15 @@ import (
 )
 
 // zaza does with an application what the functional tests of the Python charm do:
-// zaza/openstack/charm_tests/ovn/tests.py and test_utils.py of
-// openstack-charmers/zaza-openstack-tests (217e261), zaza/model.py of
-// openstack-charmers/zaza (d171f49), and src/tests/tests.yaml of that charm.
+// zaza/openstack/charm_tests/ovn/tests.py and test_utils.py of openstack-charmers/zaza-openstack-tests (217e261),
+// zaza/model.py of openstack-charmers/zaza (d171f49), and src/tests/tests.yaml of that charm.
 type zaza struct{ *labtest.Model }
 
-// awaiting is target_deploy_status of the charm's tests.yaml.
+// awaiting is target_deploy_status in the charm's tests.yaml.
 const awaiting = "'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data"
 
-// states is wait_for_application_states: every unit has an approved word, and a
-// message with an approved beginning. tests.yaml adds to both.
+// states is wait_for_application_states: every unit has an approved status, and a message with an approved beginning.
+// tests.yaml adds to both.
 func (z zaza) states() {
 	z.T.Helper()
 	z.Tick("an approved state of each unit", func() bool {
@@ -40,8 +39,7 @@ func (z zaza) states() {
 	})
 }
 
-// message is block_until_unit_wl_message_match, for all units: re.match knows only a
-// match that begins where the message does.
+// message is block_until_unit_wl_message_match for all units: re.match matches at the beginning only.
 func (z zaza) message(pattern string) {
 	z.T.Helper()
 	match := regexp.MustCompile("^(?:" + pattern + ")")
@@ -50,8 +48,7 @@ func (z zaza) message(pattern string) {
 	})
 }
 
-// clusterStatus is _cluster_status_action: what the unit that leads gives without any
-// parameter, read as YAML.
+// clusterStatus is _cluster_status_action: the leader's results without parameters, read as YAML.
 func (z zaza) clusterStatus(u *lab.Unit) (sb, nb map[string]any) {
 	z.T.Helper()
 	results := z.Act(u, "cluster-status")
@@ -78,7 +75,7 @@ func (z zaza) removed() {
 	assert.NotContains(z.T, unitMap(z.T, nb), "UNKNOWN")
 }
 
-// hosting is _get_unit_hosting_ovn: a unit with the leader of sb, or one without.
+// hosting is _get_unit_hosting_ovn: a unit with, or without, the leader of sb.
 func (z zaza) hosting(leader bool) *lab.Unit {
 	z.T.Helper()
 	sb, _ := z.clusterStatus(z.Leader())
@@ -102,9 +99,8 @@ func (z zaza) remove(u *lab.Unit) {
 	z.states()
 }
 
-// verified is what juju-verify makes of cluster-status on every unit: it wants these
-// keys, one leader, and no member without a unit (juju_verify/verifiers/ovn_central.py
-// of canonical/juju-verify, 0c80d50).
+// verified is what juju-verify makes of cluster-status on every unit: it wants these keys, one leader, and no member
+// without a unit (juju_verify/verifiers/ovn_central.py of canonical/juju-verify, 0c80d50).
 func (z zaza) verified() {
 	z.T.Helper()
 	keys := []string{
@@ -238,7 +234,6 @@ func TestRemoval_servers_left_by_hand(t *testing.T) {
 	}
 }
 
-// quoted is an ID as programs send it: as text, whatever its digits.
 func quoted(id string) string { return `"` + id + `"` }
 
 func TestMain(m *testing.M) { labtest.Main(m) }

@@ -12,7 +12,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/controller"
 )
 
-// eventually waits for what an agent does by itself.
 func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
 	require.Eventually(t, condition, 3*time.Minute, 20*time.Millisecond)
@@ -38,8 +37,7 @@ func TestHook_failed_is_retried_by_agent(t *testing.T) {
 	assert.Equal(t, []string{"update-status (failed)", "update-status (failed)", "update-status (failed)"}, s.hooks(unit)[before:before+3])
 }
 
-// A machine that loses its power in a hook: the hook counts as failed, and waits
-// to be retried, with nothing before it.
+// A machine that loses its power in a hook: the hook counts as failed, and waits to be retried, with nothing before it.
 func TestHook_dies_with_agent_and_fails(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)

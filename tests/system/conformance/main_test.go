@@ -23,8 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/controller"
 )
 
-// agentVariable makes the test program the agent of a unit: of each its own
-// process, as in Juju.
+// agentVariable makes the test program the agent of a unit: each has its own process, as in Juju.
 const agentVariable = "CONFORMANCE_AGENT"
 
 func TestMain(m *testing.M) {
@@ -34,7 +33,6 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// hookTool is a built cmd/juju-hook-tool.
 var hookTool string
 
 func run(m *testing.M) int {
@@ -54,7 +52,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// beAgent is the life of an agent: SIGTERM ends it.
+// beAgent is the main function of an agent: SIGTERM ends it.
 func beAgent() int {
 	// A test that looks for a reason sets it.
 	_ = loggo.ConfigureLoggers(cmp.Or(os.Getenv("JUJU_LOGGING_CONFIG"), "<root>=WARNING"))
@@ -77,13 +75,12 @@ func beAgent() int {
 	return 0
 }
 
-// denied is the exit code of an agent that the controller knows no more.
+// denied is the exit code of an agent whose unit the controller doesn't know.
 const denied = 3
 
-// scripts are what the test charm does, by hook or action, as shell.
+// scripts maps hooks and actions to the shell scripts that the test charm runs.
 type scripts map[string]string
 
-// scene is a model with the agents of its units.
 type scene struct {
 	*controller.Controller
 	t      *testing.T
@@ -92,14 +89,13 @@ type scene struct {
 	agents map[string]*running
 }
 
-// running is an agent.
 type running struct {
 	process *exec.Cmd
 	done    chan struct{}
 	err     error
 }
 
-// charmDir is the charm of the lab's tests, with scripts: both run the same.
+// charmDir is the charm of the lab's tests, so that both run the same.
 func charmDir(t *testing.T, s scripts) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -137,7 +133,6 @@ func newScene(t *testing.T, s scripts) *scene {
 	return sc
 }
 
-// add adds a unit and starts its agent.
 func (s *scene) add(addresses ...string) string {
 	s.t.Helper()
 	unit, err := s.AddUnit(append(addresses, "10.99.0.10")[:max(1, len(addresses))]...)
@@ -146,7 +141,6 @@ func (s *scene) add(addresses ...string) string {
 	return unit
 }
 
-// agentConfig is what can be told of an agent.
 type agentConfig struct {
 	rebooted bool
 	retry    params.RetryStrategy
@@ -192,7 +186,7 @@ func (s *scene) startAgent(unit string, o agentConfig) {
 	}()
 }
 
-// stopAgent lets the hook that runs end.
+// stopAgent lets the running hook end.
 func (s *scene) stopAgent(unit string) {
 	r := s.agents[unit]
 	_ = r.process.Process.Signal(syscall.SIGTERM)
@@ -205,7 +199,6 @@ func (s *scene) stopAgent(unit string) {
 	}
 }
 
-// showLogs shows the ends of what the agents logged.
 func (s *scene) showLogs() {
 	files, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))
 	for _, file := range files {
@@ -220,7 +213,7 @@ func (s *scene) restartAgent(unit string, o agentConfig) {
 	s.startAgent(unit, o)
 }
 
-// settle waits until nothing is to be done, and returns the units in error.
+// settle waits until nothing is left to do, and returns the units in error.
 func (s *scene) settle() map[string]string {
 	s.t.Helper()
 	limit, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
@@ -248,11 +241,9 @@ func (s *scene) settle() map[string]string {
 	return failed
 }
 
-// gone reports whether a unit was removed.
 func (s *scene) gone(unit string) (gone bool) {
 	s.Look(func(state controller.State) { gone = state.Gone[unit] != nil })
 	return gone
 }
 
-// hooks are those that a unit has run.
 func (s *scene) hooks(unit string) []string { return s.Hooks()[unit] }

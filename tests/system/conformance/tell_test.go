@@ -22,8 +22,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/recorded"
 )
 
-// stories is the directory of those that run twice: here to Juju, whose answers are written
-// beside each step, and by the lab's tests to the lab, which has to give the same.
+// stories is the directory of those that run twice: on Juju, whose answers are recorded, and on the lab, which must
+// give the same answers.
 const stories = "../../harness/lab/testdata/juju"
 
 var update = flag.Bool("update", false, "write down what Juju answers")
@@ -54,7 +54,7 @@ func TestJuju_answers_as_recorded(t *testing.T) {
 	}
 }
 
-// tell tells a story to Juju and compares what comes of it.
+// tell runs a story on Juju and compares the answers.
 func tell(t *testing.T, story recorded.Story) {
 	t.Helper()
 	s := newScene(t, story.Scripts)
@@ -188,15 +188,12 @@ func (s *scene) See() *recorded.Seen {
 	return seen
 }
 
-// width is how long a line of a recording may be before it is broken up.
 const width = 160
 
-// plain is a value whose parts, if it has any, have none: outside of strings, no brackets
-// but those around it.
+// plain matches a value without nested parts.
 var plain = regexp.MustCompile(`^[\[{]?("(\\.|[^"\\])*"|[^"\[\]{}])*[\]}]?$`)
 
-// format writes stories such that a person can read and compare them: a value that fits on a line
-// is on one line, and so is a value without parts of its own, like an answer.
+// format writes stories for people: values that fit, or have no nested parts, on one line.
 func format(stories []recorded.Story) ([]byte, error) {
 	var compact, b bytes.Buffer
 	encoder := json.NewEncoder(&compact)
@@ -211,7 +208,6 @@ func format(stories []recorded.Story) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// layOut writes a value on one line, or each of its parts on lines of their own.
 func layOut(b *bytes.Buffer, value json.RawMessage, depth int) error {
 	if len(value)+depth <= width || plain.Match(value) {
 		b.Write(value)

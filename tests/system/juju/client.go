@@ -1,6 +1,5 @@
-// Package juju tells the story of an application to a Juju that another program
-// has: it needs a `juju` client with a bootstrapped controller, and judges each
-// status that is shown on the way.
+// Package juju tells the story of an application to a Juju that another program has: it needs a `juju` client with a
+// bootstrapped controller, and judges each status that is shown on the way.
 package juju
 
 import (
@@ -44,7 +43,7 @@ var (
 	Restart = []string{"ssh", "{unit}", "--", "sudo", "systemctl", "restart", "jujud-machine-*"}
 )
 
-// output runs one command of the client, with the model, and returns what it wrote.
+// output runs one command of the client in the model, and returns its output.
 func (c *Client) output(ctx context.Context, command string, args ...string) (stdout []byte, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -59,7 +58,6 @@ func (c *Client) output(ctx context.Context, command string, args ...string) (st
 	return out.Bytes(), stderr, err
 }
 
-// do runs a command of which only the end matters.
 func (c *Client) do(ctx context.Context, command string, args ...string) error {
 	_, _, err := c.output(ctx, command, args...)
 	return err
@@ -79,7 +77,7 @@ func (c *Client) Add(ctx context.Context, n int) error {
 	return c.do(ctx, "add-unit", append([]string{c.App, "-n", fmt.Sprint(n)}, c.to(n)...)...)
 }
 
-// to are the flags that say where n units go.
+// to returns the flags for the placement of n units.
 func (c *Client) to(n int) []string {
 	if len(c.Machines) == 0 {
 		return nil
@@ -197,7 +195,6 @@ func (c *Client) PowerOff(ctx context.Context, unit string) error {
 	return ctx.Err()
 }
 
-// on runs a command of the client about a unit.
 func (c *Client) on(ctx context.Context, unit string, command []string) error {
 	args := make([]string, 0, len(command))
 	for _, arg := range command {

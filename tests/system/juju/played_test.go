@@ -33,7 +33,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// answer is what a command prints, and its end.
 type answer struct {
 	Stdout, Stderr string
 	Code           int
@@ -57,7 +56,7 @@ func ask(socket string, args []string) int {
 	return got.Code
 }
 
-// play serves a juju client of an application, and returns the program that is it.
+// play serves a juju client of an application, and returns the client program.
 func play(ctx context.Context, t *testing.T, app cluster.Application) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -95,8 +94,7 @@ func play(ctx context.Context, t *testing.T, app cluster.Application) string {
 	return program
 }
 
-// flags are the arguments of a command without those of every command: the
-// values of flags, and the arguments that aren't flags.
+// flags separates the flags of a command from its other arguments, without those of every command.
 func flags(args []string) (values map[string][]string, alone []string) {
 	values = map[string][]string{}
 	for i := 0; i < len(args); i++ {
@@ -115,7 +113,6 @@ func flags(args []string) (values map[string][]string, alone []string) {
 	return values, alone
 }
 
-// command is one command of the client.
 func command(ctx context.Context, app cluster.Application, args []string) (string, error) {
 	values, alone := flags(args[1:])
 	n, _ := strconv.Atoi(strings.Join(values["-n"], ""))
@@ -155,7 +152,7 @@ func command(ctx context.Context, app cluster.Application, args []string) (strin
 	return "", fmt.Errorf("the played juju has no %v", args)
 }
 
-// kept is a log as Juju 4 keeps it: of whole seconds, and written every two.
+// kept is a log as Juju 4 keeps it: in whole seconds, written every two.
 func kept(log []cluster.Past) []cluster.Past {
 	lines := []cluster.Past{}
 	for _, line := range log {

@@ -23,10 +23,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R0: what a large database takes its servers is waited for. A member that compacts is not taken for
-// down because it does not answer in what the size adds, but by its connection alone, which the cluster
-// ends once it was silent for longer than the election timer. A restart and a join end in that time,
-// and a leave does not stay pending.
+// R0: what a large database takes its servers is waited for. A member that compacts is not taken for down because it
+// does not answer in what the size adds, but by its connection alone, which the cluster ends once it was silent for
+// longer than the election timer. A restart and a join end in that time, and a leave does not stay pending.
 func TestWaits_database_of_160_MiB(t *testing.T) {
 	const size = 160
 	m := labtest.New(t, 3, lab.Options{ElectionTimer: 4 * time.Second, HookTimeout: 20 * time.Minute})
@@ -85,8 +84,8 @@ func TestWaits_database_of_160_MiB(t *testing.T) {
 
 func TestMain(m *testing.M) { labtest.Main(m) }
 
-// grow writes rows of the Northbound database, of size bytes each and half a MiB at a time,
-// until its file has so many MiB. It returns how many it wrote.
+// grow writes rows of size bytes to the Northbound database, half a MiB at a time, until its file has so many MiB. It
+// returns their number.
 func grow(m *labtest.Model, mib int64, size int) (rows int) {
 	m.T.Helper()
 	u := m.LeaderOf(lab.NB)
@@ -130,7 +129,6 @@ func long(m *labtest.Model, what string, condition func() bool, units ...*lab.Un
 	}), what)
 }
 
-// counted is how many of those rows a unit's server serves.
 func counted(m *labtest.Model, u *lab.Unit) int {
 	m.T.Helper()
 	out, err := u.Exec(m.T.Context(), "ovn-nbctl", "--timeout=100", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "--bare", "--columns=name", "list", "Address_Set")

@@ -14,12 +14,10 @@ import (
 	"time"
 )
 
-// outputLimit is how much of what a failed command said is kept in its error, in
-// bytes: the end, where the reason is.
+// outputLimit is how many bytes of a failed command's output its error keeps: the end, which has the reason.
 const outputLimit = 4 << 10
 
-// pipeGrace is how long a process that a command left behind may hold its output
-// open.
+// pipeGrace is how long a background process may hold a command's output open.
 const pipeGrace = 2 * time.Second
 
 // ExecError is a command that ran and failed.
@@ -36,13 +34,11 @@ func (e *ExecError) Error() string {
 
 func (e *ExecError) Unwrap() error { return e.Err }
 
-// run runs a program and returns its standard output. The end of ctx kills it
-// with all that it started.
+// run runs a program and returns its standard output. The end of ctx kills its whole process group.
 func run(ctx context.Context, name string, args ...string) (string, error) {
 	return runWith(ctx, exec.CommandContext(ctx, name, args...), append([]string{name}, args...))
 }
 
-// runWith runs a command that is shown as shown if it fails.
 func runWith(ctx context.Context, cmd *exec.Cmd, shown []string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -63,7 +59,6 @@ func runWith(ctx context.Context, cmd *exec.Cmd, shown []string) (string, error)
 	return stdout.String(), failed
 }
 
-// tail is the last limit bytes of text, from the beginning of a line.
 func tail(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -75,7 +70,6 @@ func tail(text string, limit int) string {
 	return text
 }
 
-// poll calls done until it says true, or ctx ends.
 func poll(ctx context.Context, every time.Duration, done func() bool) error {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -89,12 +83,11 @@ func poll(ctx context.Context, every time.Duration, done func() bool) error {
 	return nil
 }
 
-// systemPath is where programs are in a shell of root on Debian.
+// systemPath is the PATH of a root shell on Debian.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Exec runs a program on the machine as root, and returns what it printed. It
-// works while the network cable is out, too. A program that fails is an
-// [*ExecError].
+// Exec runs a program on the machine as root, and returns what it printed. It works while the network cable is out,
+// too. A program that fails is an [*ExecError].
 func (m *Machine) Exec(ctx context.Context, args ...string) (string, error) {
 	if !m.On() {
 		return "", fmt.Errorf("cannot run %q on %s: it is off", strings.Join(args, " "), m.Name())
@@ -102,8 +95,7 @@ func (m *Machine) Exec(ctx context.Context, args ...string) (string, error) {
 	return m.enter(ctx, args...)
 }
 
-// Shell runs a shell script on the machine, which ends at the first command that
-// fails.
+// Shell runs a shell script on the machine, which ends at the first command that fails.
 func (m *Machine) Shell(ctx context.Context, script string, args ...string) (string, error) {
 	return m.Exec(ctx, append([]string{"sh", "-euc", script, "sh"}, args...)...)
 }
@@ -116,7 +108,7 @@ func (m *Machine) enter(ctx context.Context, args ...string) (string, error) {
 	return runWith(ctx, exec.CommandContext(ctx, "nsenter", all...), append([]string{m.Name() + ":"}, args...))
 }
 
-// findInit is the machine's pid 1 as the host numbers it; 0: there is none yet.
+// findInit returns the host's number of the machine's pid 1; 0: there is none yet.
 func (m *Machine) findInit() int {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", m.cmd.Process.Pid))
 	for _, list := range lists {
@@ -131,8 +123,7 @@ func (m *Machine) findInit() int {
 	return 0
 }
 
-// isInit reports whether a process is pid 1 of a namespace: proc(5), NSpid, the last
-// number is the innermost.
+// isInit reports whether a process is pid 1 of a namespace (proc(5): the last number of NSpid is the innermost).
 func isInit(pid int) bool {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(text)) {

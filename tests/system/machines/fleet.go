@@ -1,14 +1,11 @@
-// Package machines boots machines for tests: systemd as pid 1 in systemd-nspawn
-// containers over a Debian root, each with its own disk, control group and
-// network card, on one network that leads nowhere else. What can be done to a
-// machine can be done here: install packages, restart, pull its power or its
-// network cable.
+// Package machines boots machines for tests: systemd as pid 1 in systemd-nspawn containers over a Debian root, each
+// with its own disk, control group and network card, on one network that leads nowhere else. What can be done to a
+// machine can be done here: install packages, restart, pull its power or its network cable.
 //
-// It needs root, and Debian with what tests/install-deps machines installs. It runs beside
-// everything else on the host: what it makes is in network namespaces, control
-// groups and mounts of its own, all named ovn-e2e, and in one directory. A run
-// that was killed takes its machines with it, and the next run cleans up the rest;
-// a second run waits for the first.
+// It needs root, and Debian with what tests/install-deps machines installs. It runs beside everything else on the host:
+// what it makes is in network namespaces, control groups and mounts of its own, all named ovn-e2e, and in one
+// directory. A run that was killed takes its machines with it, and the next run cleans up the rest; a second run waits
+// for the first.
 //
 // What isn't real: the kernel is the host's, so that there is one clock, and a
 // machine whose power is pulled loses nothing of what it had written.
@@ -27,15 +24,12 @@ import (
 	"time"
 )
 
-// prefix begins the name of everything that the host knows of a run: network
-// namespaces, control groups, machines.
+// prefix begins the host's names for everything of a run: network namespaces, control groups, machines.
 const prefix = "ovn-e2e"
 
-// lockFile is locked by the run that there is. The names are the host's, so that
-// there can be one only.
+// lockFile is locked by the current run. The names are the host's, so only one run is possible.
 const lockFile = "/run/lock/" + prefix + ".lock"
 
-// closeTimeout bounds the cleaning up after a run.
 const closeTimeout = 2 * time.Minute
 
 // Options are those of [Open].
@@ -71,11 +65,10 @@ type Fleet struct {
 	machines []*Machine
 }
 
-// ErrBusy is returned by [Open] where another run had machines on this host until
-// the context ended.
+// ErrBusy is returned by [Open] where another run had machines on this host until the context ended.
 var ErrBusy = errors.New("another run has machines on this host")
 
-// lockEvery is how often a run that waits for another looks for its end.
+// lockEvery is the pause of a run that waits for the lock.
 const lockEvery = 500 * time.Millisecond
 
 // Open waits for the end of another run, cleans up what a run that was killed has left, makes the root of the suite
@@ -124,8 +117,7 @@ func (f *Fleet) prepare(ctx context.Context) error {
 	return f.hub.build(ctx)
 }
 
-// takeLock makes this process the only one with machines. The lock goes with the
-// process.
+// takeLock makes this process the only one with machines. The lock ends with the process.
 func takeLock(ctx context.Context) (*os.File, error) {
 	file, err := os.OpenFile(lockFile, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o644)
 	if err != nil {
@@ -164,8 +156,7 @@ func (f *Fleet) Boot(ctx context.Context, n int) ([]*Machine, error) {
 	return booting, errors.Join(errs...)
 }
 
-// Machines are those that were booted, in the order of their numbers, also those
-// that are off.
+// Machines are those that were booted, in the order of their numbers, also those that are off.
 func (f *Fleet) Machines() []*Machine {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,8 +20,7 @@ var (
 	network6 = netip.MustParsePrefix("fd99::/64")
 )
 
-// hub is the switch that the machines' network cables end in: a bridge in a
-// network namespace that has no way out.
+// hub is the switch between the machines: a bridge in an isolated network namespace.
 type hub struct{ namespace string }
 
 func (h hub) build(ctx context.Context) error {
@@ -34,8 +33,7 @@ func (h hub) build(ctx context.Context) error {
 	return ip(ctx, steps)
 }
 
-// plug gives machine n a network namespace with a card eth0 and a cable to the
-// hub. Both are new at each boot: a firewall that wasn't stored is gone.
+// plug gives machine n a new network namespace with eth0 and a cable to the hub, without any firewall.
 func (h hub) plug(ctx context.Context, n int) error {
 	machine, port := machineName(n), portName(n)
 	steps := [][]string{
@@ -50,8 +48,8 @@ func (h hub) plug(ctx context.Context, n int) error {
 	return ip(ctx, steps)
 }
 
-// unplug takes a machine's card away. Nothing that the machine says afterwards,
-// also the end of a connection, is heard.
+// unplug removes a machine's card, so that nothing that the machine sends later is heard, not even the end of a
+// connection.
 func (h hub) unplug(ctx context.Context, n int) error {
 	if _, err := run(ctx, "ip", "-n", h.namespace, "link", "del", portName(n)); err != nil {
 		return err
@@ -60,7 +58,7 @@ func (h hub) unplug(ctx context.Context, n int) error {
 	return err
 }
 
-// cut pulls the cable out of the hub, or puts it back.
+// cut disconnects the cable from the hub, or reconnects it.
 func (h hub) cut(ctx context.Context, n int, out bool) error {
 	state := "up"
 	if out {
@@ -79,14 +77,11 @@ func ip(ctx context.Context, steps [][]string) error {
 	return nil
 }
 
-// machineName is the host's name for machine n, of its container, namespace and
-// control group.
+// machineName is the name of machine n's container, namespace and control group.
 func machineName(n int) string { return prefix + "-" + strconv.Itoa(n) }
 
-// portName is the name of the hub's end of the cable of machine n.
 func portName(n int) string { return "m" + strconv.Itoa(n) }
 
-// host is the address of machine n in a network.
 func host(network netip.Prefix, n int) netip.Addr {
 	bytes := network.Addr().AsSlice()
 	bytes[len(bytes)-1] = byte(n)
@@ -106,8 +101,7 @@ func (m *Machine) Kill(ctx context.Context) error {
 	if m.cmd == nil {
 		return nil
 	}
-	// The cable first: a kernel that ends processes ends their connections, which a
-	// machine without power doesn't.
+	// The cable first: a kernel that ends processes ends their connections, which a machine without power doesn't.
 	errs := []error{m.fleet.hub.unplug(ctx, m.Number)}
 	if m.on() {
 		errs = append(errs, endProcesses(ctx, m.fleet.groups(machineName(m.Number))))
@@ -144,13 +138,12 @@ func (m *Machine) Reboot(ctx context.Context) error {
 	return m.Start(ctx)
 }
 
-// Cut pulls the machine's network cable, or puts it back. The machine itself goes
-// on, and keeps its addresses.
+// Cut pulls the machine's network cable, or puts it back. The machine itself goes on, and keeps its addresses.
 func (m *Machine) Cut(ctx context.Context, out bool) error {
 	return m.fleet.hub.cut(ctx, m.Number, out)
 }
 
-// off waits until the machine is gone and forgets it.
+// off waits until the machine is gone and removes it.
 func (m *Machine) off(ctx context.Context) error {
 	select {
 	case <-m.done:
@@ -166,7 +159,7 @@ func (m *Machine) off(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// consoleLimit is how much of a machine's console an error shows, in bytes.
+// consoleLimit is how many bytes of a machine's console an error shows.
 const consoleLimit = 1 << 10
 
 func (m *Machine) console() string {

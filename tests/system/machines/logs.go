@@ -12,20 +12,17 @@ import (
 	"time"
 )
 
-// logTimeout bounds the reading of one machine's journal.
 const logTimeout = 20 * time.Second
 
-// shownLines is how many of the last lines of each log [Fleet.Collect] shows.
+// shownLines is the number of lines of each log that [Fleet.Collect] shows.
 const shownLines = 25
 
-// collected are the directories and files of a machine's disk that are kept.
 var collected = []string{
 	"var/log/ovn", "var/log/openvswitch", "var/log/apt/term.log", "var/log/dpkg.log",
 	"etc/default/ovn-central", "etc/ovn/ovn-northd-db-params.conf", "etc/ufw/user.rules",
 }
 
-// Journal is what journalctl prints for args, of this boot and those before it.
-// The machine has to be on.
+// Journal is what journalctl prints for args, of this boot and those before it. The machine has to be on.
 func (m *Machine) Journal(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
@@ -64,8 +61,7 @@ func (f *Fleet) Collect(ctx context.Context, dir string, show io.Writer, units .
 	return errors.Join(errs...)
 }
 
-// copyTree copies a file or a directory of a machine's disk, but not what it
-// links to.
+// copyTree copies a file or directory of a machine's disk without following links.
 func copyTree(root, from, to string) error {
 	err := filepath.WalkDir(filepath.Join(root, from), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

@@ -15,12 +15,10 @@ import (
 	"time"
 )
 
-// bootTimeout is how long a machine may take until systemd reports that it is up.
-// It takes a second if nothing else runs.
+// bootTimeout bounds a boot, which takes a second on an idle machine.
 const bootTimeout = 2 * time.Minute
 
-// shutdownTimeout is how long a machine may take to shut down. systemd itself
-// kills a service that hasn't stopped after 90 s (DefaultTimeoutStopSec).
+// shutdownTimeout bounds a shutdown. systemd kills a service that hasn't stopped after 90 s (DefaultTimeoutStopSec).
 const shutdownTimeout = 3 * time.Minute
 
 // Machine is one machine. Its disk keeps what is on it while it is off.
@@ -46,8 +44,7 @@ func (m *Machine) Name() string { return fmt.Sprintf("m%d", m.Number) }
 // Address is the machine's IPv4 address.
 func (m *Machine) Address() netip.Addr { return host(network4, m.Number) }
 
-// Root is where the host sees the machine's disk, without what the machine has
-// mounted over it (/run, /tmp).
+// Root is where the host sees the machine's disk, without what the machine has mounted over it (/run, /tmp).
 func (m *Machine) Root() string { return filepath.Join(m.dir, "root") }
 
 // On reports whether the machine has power.
@@ -112,8 +109,8 @@ func (m *Machine) start(ctx context.Context) error {
 	return nil
 }
 
-// mount makes the machine's disk if it has none, and mounts it: the suite's
-// root, which no machine writes to, below what is the machine's.
+// mount makes the machine's disk if it has none, and mounts it: an overlay over the suite's root, which no machine
+// writes to.
 func (m *Machine) mount() error {
 	if _, err := os.Stat(filepath.Join(m.Root(), "etc")); err == nil {
 		return nil
@@ -137,7 +134,7 @@ func (m *Machine) mount() error {
 		os.WriteFile(filepath.Join(m.Root(), "etc/hosts"), []byte(hosts), 0o644))
 }
 
-// maxMachines is how many machines know each other's names.
+// maxMachines is how many machines know one another's names.
 const maxMachines = 20
 
 // spawn runs systemd-nspawn in the machine's own control groups.
@@ -170,8 +167,7 @@ func (m *Machine) spawn() error {
 	cmd.Stdout, cmd.Stderr = console, console
 	// systemd of today boots on version 2 of control groups only.
 	cmd.Env = append(os.Environ(), "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1")
-	// A machine ends with the run, also if that is killed: systemd-nspawn does the
-	// same for the machine's pid 1.
+	// A machine ends with the run, also if that is killed: systemd-nspawn does the same for the machine's pid 1.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 
 	started, done := make(chan error), make(chan struct{})

@@ -20,11 +20,10 @@ import (
 //go:embed make-root
 var makeRoot []byte
 
-// rootTimeout bounds the making of a root, most of which is a download.
+// rootTimeout bounds the creation of a root, most of which is a download.
 const rootTimeout = 15 * time.Minute
 
-// rootOf returns the root of a Debian suite below dir, and makes it if it is
-// missing.
+// rootOf returns the root of a Debian suite below dir, and makes it if it is missing.
 func rootOf(ctx context.Context, dir, suite string, log io.Writer) (string, error) {
 	root := kept(dir, suite, makeRoot)
 	if _, err := os.Stat(root); err == nil {
@@ -34,15 +33,13 @@ func rootOf(ctx context.Context, dir, suite string, log io.Writer) (string, erro
 	return root, keep(ctx, dir, suite, makeRoot, suite)
 }
 
-// kept is where what a program makes is kept below dir: another program's is
-// elsewhere.
+// kept is the directory below dir for what this version of a program makes.
 func kept(dir, name string, program []byte) string {
 	sum := sha256.Sum256(program)
 	return filepath.Join(dir, name+"-"+hex.EncodeToString(sum[:4]))
 }
 
-// keep has a program make what is kept of a suite, in the place of what an older
-// program has made.
+// keep makes a program's output for a suite, and replaces that of older programs.
 func keep(ctx context.Context, dir, name string, program []byte, suite string) error {
 	others, err := filepath.Glob(filepath.Join(dir, name+"-*"))
 	if err != nil {
@@ -70,14 +67,12 @@ func keep(ctx context.Context, dir, name string, program []byte, suite string) e
 // NewerPackages is where machines have [Options.Newer], as a repository for apt.
 const NewerPackages = "/srv/newer"
 
-// makeNewer is the program that makes it. It is made again when the program changes,
-// and kept for all runs after that.
+// makeNewer is the program that makes it. It is made again when the program changes, and kept for all runs after that.
 //
 //go:embed make-newer
 var makeNewer []byte
 
-// newerOf returns the directory with OVN's packages of a newer suite below dir, and
-// makes it if it is missing.
+// newerOf returns the directory with OVN's packages of a newer suite below dir, and makes it if it is missing.
 func newerOf(ctx context.Context, dir, suite string, log io.Writer) (string, error) {
 	packages := kept(dir, "newer-"+suite, makeNewer)
 	if _, err := os.Stat(packages); err == nil || !errors.Is(err, fs.ErrNotExist) {

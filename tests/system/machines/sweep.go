@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// sweep removes everything that bears our name, of this run or of one that was
-// killed: processes, mounts, network namespaces, control groups, disks. The lock
-// is held, so that no other run's is among it.
+// sweep removes everything that bears our name, of this run or of one that was killed: processes, mounts, network
+// namespaces, control groups, disks. The lock is held, so that no other run's is among it.
 func (f *Fleet) sweep(ctx context.Context) error {
 	var groups []string
 	for _, dir := range f.cgroups {
@@ -40,7 +39,6 @@ func (f *Fleet) sweep(ctx context.Context) error {
 	return os.RemoveAll(f.runDir)
 }
 
-// endProcesses kills what runs in control groups and waits until it is gone.
 func endProcesses(ctx context.Context, groups []string) error {
 	var failed error
 	err := poll(ctx, 50*time.Millisecond, func() bool {
@@ -63,7 +61,6 @@ func endProcesses(ctx context.Context, groups []string) error {
 	return nil
 }
 
-// unmountBelow unmounts everything below dir, the latest mount first.
 func unmountBelow(dir string) error {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -93,9 +90,8 @@ func removeNamespaces(ctx context.Context) error {
 	return err
 }
 
-// hierarchies are the directories of the control group hierarchies in which
-// systemd-nspawn looks for the group that it runs in: that of version 2, and,
-// where the host has both versions, systemd's own of version 1.
+// hierarchies are the directories of the control group hierarchies in which systemd-nspawn looks for the group that it
+// runs in: that of version 2, and, where the host has both versions, systemd's own of version 1.
 func hierarchies() ([]string, error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -108,8 +104,7 @@ func hierarchies() ([]string, error) {
 	return found, nil
 }
 
-// cgroupMounts reads mountinfo, whose form is in proc(5): the fifth field is
-// where the mount is; type, source and options are behind a dash.
+// cgroupMounts reads mountinfo (proc(5)): the fifth field is the mount point; type, source and options follow a dash.
 func cgroupMounts(mountinfo string) []string {
 	var found []string
 	for line := range strings.Lines(mountinfo) {
@@ -125,8 +120,8 @@ func cgroupMounts(mountinfo string) []string {
 	return found
 }
 
-// groups are the control groups of a machine, one in each hierarchy. Machines
-// that share a group see each other's processes in it, and systemctl fails.
+// groups are a machine's control groups, one in each hierarchy. In a shared group machines see each other's processes,
+// and systemctl fails.
 func (f *Fleet) groups(machine string) []string {
 	groups := make([]string, len(f.cgroups))
 	for i, dir := range f.cgroups {
@@ -158,8 +153,7 @@ func processes(group string) ([]int, error) {
 	return pids, err
 }
 
-// removeGroup removes a control group without processes, with the groups below
-// it.
+// removeGroup removes a control group without processes, with the groups below it.
 func removeGroup(group string) error {
 	var dirs []string
 	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
@@ -174,7 +168,7 @@ func removeGroup(group string) error {
 	return err
 }
 
-// ignoreMissing is nil for what is gone: groups go while they are looked at.
+// ignoreMissing ignores that a group vanished during the look.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

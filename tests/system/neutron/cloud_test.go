@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// cloud is what scheduler.py is given.
+// cloud is the input of scheduler.py.
 type cloud struct {
 	Chassis []string `json:"chassis"`
 	// Gateways are names and networks.
@@ -16,22 +16,20 @@ type cloud struct {
 	Operations []operation `json:"operations"`
 }
 
-// operation is one of the three.
 type operation struct {
 	Schedule bool   `json:"schedule,omitempty"`
 	Remove   string `json:"remove,omitempty"`
 	Return   string `json:"return,omitempty"`
 }
 
-// outcome is what scheduler.py answers of an operation.
+// outcome is scheduler.py's answer for an operation.
 type outcome struct {
 	Seconds float64 `json:"seconds"`
 	// Candidates are those of each gateway, best first.
 	Candidates map[string][]string `json:"candidates"`
 }
 
-// newCloud has gateways that are scheduled first; then one chassis fails and comes back,
-// and then each of them is restarted, one after the other.
+// newCloud schedules gateways; then one chassis fails and returns, and then each of them is restarted in turn.
 func newCloud(gateways, chassis, networks int) cloud {
 	var c cloud
 	for n := range chassis {
@@ -48,7 +46,6 @@ func newCloud(gateways, chassis, networks int) cloud {
 	return c
 }
 
-// name says how large the cloud is.
 func (c cloud) name() string {
 	return fmt.Sprintf("%d-on-%d-in-%d", len(c.Gateways), len(c.Chassis), len(c.networks()))
 }
@@ -62,7 +59,7 @@ func (c cloud) networks() (all []string) {
 	return all
 }
 
-// phase is some of the operations, which are looked at as one.
+// phase is a group of operations that are judged together.
 type phase struct {
 	name        string
 	first, last int
@@ -76,7 +73,7 @@ func (c cloud) phases() []phase {
 	return all
 }
 
-// there are the chassis after an operation.
+// there returns the chassis that exist after an operation.
 func (c cloud) there(operation int) []string {
 	if removed := c.Operations[operation].Remove; removed != "" {
 		return slices.DeleteFunc(slices.Clone(c.Chassis), func(name string) bool { return name == removed })
@@ -84,7 +81,7 @@ func (c cloud) there(operation int) []string {
 	return c.Chassis
 }
 
-// state is what the planner is given after an operation, which has left these candidates.
+// state is the planner's input after an operation with these candidates.
 func (c cloud) state(operation int, candidates map[string][]string) schedule.State {
 	var s schedule.State
 	for _, g := range c.Gateways {
@@ -101,7 +98,7 @@ func (c cloud) state(operation int, candidates map[string][]string) schedule.Sta
 	return s
 }
 
-// after are the candidates when a plan has been carried out.
+// after returns the candidates after a plan.
 func after(s schedule.State, p schedule.Plan) map[string][]string {
 	all := map[string][]string{}
 	for _, g := range s.Groups {
@@ -118,14 +115,13 @@ func after(s schedule.State, p schedule.Plan) map[string][]string {
 	return all
 }
 
-// planned is what the planner makes of all operations.
+// planned returns the planner's result of all operations.
 func planned(c cloud) []outcome {
 	return c.carryOut(phase{last: len(c.Operations) - 1}, nil)
 }
 
-// carryOut is what the planner makes of the operations of a phase, given the outcomes of
-// those before. A chassis that is restarted counts as gone, as Neutron takes it; an
-// operator would wait instead.
+// carryOut is what the planner makes of the operations of a phase, given the outcomes of those before. A chassis that
+// is restarted counts as gone, as Neutron takes it; an operator would wait instead.
 func (c cloud) carryOut(p phase, before []outcome) (all []outcome) {
 	var candidates map[string][]string
 	if p.first > 0 {

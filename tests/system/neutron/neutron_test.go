@@ -1,6 +1,5 @@
-// Package neutron compares gateways as the program plans them with gateways as Neutron
-// does, which is what the charm's users have had until now: Neutron's own code, on the
-// same input, in one run.
+// Package neutron compares gateways as the program plans them with gateways as Neutron does, which is what the charm's
+// users have had until now: Neutron's own code, on the same input, in one run.
 package neutron
 
 import (
@@ -23,10 +22,10 @@ import (
 
 var large = flag.Bool("neutron.large", false, "also 10,000 gateways on 200 chassis, for which Neutron takes more than 10 minutes")
 
-// version is that of Neutron that scheduler.py can run.
+// version is the version of Neutron that scheduler.py can run.
 const version = "21."
 
-// missing says why Neutron can't be asked.
+// missing returns why Neutron can't be asked.
 func missing() string {
 	out, err := exec.Command("/usr/bin/python3", "-c", "import importlib.metadata as m; print(m.version('neutron'))").Output()
 	if err != nil {
@@ -38,10 +37,10 @@ func missing() string {
 	return ""
 }
 
-// patience bounds a run of Neutron; that of the largest cloud may take half of it.
+// patience bounds a run of Neutron; the largest cloud may take half of it.
 const patience = 50 * time.Minute
 
-// asked has Neutron carry the operations out.
+// asked runs the operations in Neutron.
 func asked(tb testing.TB, c cloud) (all []outcome) {
 	tb.Helper()
 	input, err := json.Marshal(c)
@@ -60,10 +59,9 @@ func asked(tb testing.TB, c cloud) (all []outcome) {
 	return all
 }
 
-// Each phase of the clouds' life by the planner, against Neutron's scheduler: how long
-// each takes, how even the load is, how even it stays if any one chassis fails, and how
-// many gateways lose their traffic. What only the planner has is a rebalancing, here of
-// what its own restarts have left and of what Neutron's have.
+// Each phase of the clouds' life by the planner, against Neutron's scheduler: how long each takes, how even the load
+// is, how even it stays if any one chassis fails, and how many gateways lose their traffic. What only the planner has
+// is a rebalancing, here of what its own restarts have left and of what Neutron's have.
 func BenchmarkPlansAgainstNeutron(b *testing.B) {
 	if reason := missing(); reason != "" {
 		b.Skip(reason)
@@ -114,7 +112,7 @@ func seconds(all []outcome) (sum float64) {
 	return sum
 }
 
-// rebalance gives chassis that were added their backups first, as an operator would.
+// rebalance makes added chassis first backups, as an operator would.
 func rebalance(b *testing.B, c cloud, candidates map[string][]string) {
 	b.Helper()
 	last := len(c.Operations) - 1
@@ -188,10 +186,8 @@ func TestPlans_are_never_worse_than_Neutron(t *testing.T) {
 	}
 }
 
-// quality is how good the candidates are after an operation.
 type quality struct {
-	// Spread is the difference between the chassis with most and with fewest masters, in
-	// the network where it is largest.
+	// Spread is the difference between the chassis with most and with fewest masters, in the network where it is largest.
 	Spread int
 	// Failure is the load of a network's fullest chassis after the failure of one, the
 	// worst there is; Best is that of an even spread.
@@ -200,7 +196,6 @@ type quality struct {
 	Moved int
 }
 
-// judge looks at a phase.
 func (c cloud) judge(p phase, all []outcome) (q quality) {
 	q = c.measure(c.there(p.last), all[p.last].Candidates)
 	for n := max(p.first, 1); n <= p.last; n++ {
@@ -226,7 +221,7 @@ func (c cloud) measure(chassis []string, candidates map[string][]string) (q qual
 	return q
 }
 
-// load is that of the network's chassis with the fewest and with the most gateways.
+// load returns the fewest and the most gateways of a network's chassis.
 func (c cloud) load(chassis []string, candidates map[string][]string, network, failed string) (least, most int) {
 	load := map[string]int{}
 	for _, g := range c.Gateways {

@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// claim is what the charm has said that is done, to be held against what is.
+// claim is a statement of the charm that is checked after the step.
 type claim struct {
 	text string
 	true func(context.Context) bool
@@ -21,7 +21,6 @@ func (w *world) claim(text string, holds func(context.Context) bool) {
 	w.claims = append(w.claims, claim{text, holds})
 }
 
-// claimKick notes the result of a kick for each database.
 func (w *world) claimKick(args []string, results map[string]string) {
 	if slices.Contains(args, "dry-run=true") {
 		return
@@ -49,8 +48,7 @@ func (w *world) claimKick(args []string, results map[string]string) {
 	}
 }
 
-// claimResumed notes that a unit which reports that it is active again has its servers
-// running, unless a fault has ended them since.
+// claimResumed: a unit that reports active again has its servers running, unless a later fault has ended them.
 func (w *world) claimResumed(h *host, results map[string]string) {
 	if !strings.HasPrefix(results["status"], "active") {
 		return
@@ -60,8 +58,7 @@ func (w *world) claimResumed(h *host, results map[string]string) {
 	})
 }
 
-// claimRestarted notes that servers were restarted: they are not the ones from before,
-// and run, as far as no fault has taken them since.
+// claimRestarted: restarted servers are new processes that run, unless a later fault has ended them.
 func (w *world) claimRestarted(h *host, service string, before map[lab.DB]int) {
 	for _, db := range lab.Databases {
 		if service != "ovn-central" && service != db.Service() {
@@ -74,7 +71,7 @@ func (w *world) claimRestarted(h *host, service string, before map[lab.DB]int) {
 	}
 }
 
-// untrue is the first claim of the step that doesn't hold.
+// untrue returns the first false claim of the step.
 func (w *world) untrue(ctx context.Context) string {
 	w.mu.Lock()
 	claims := w.claims

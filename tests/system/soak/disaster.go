@@ -5,19 +5,16 @@ import (
 	"slices"
 )
 
-// disasterStream sets the draws of disasters apart from those of [Generate].
 const disasterStream = 17
 
-// mostDisasters is how many one application suffers at the most, each after it came to its
-// end from the one before: a deployment takes as long as a disaster.
+// mostDisasters is the maximum per application, each after the recovery from the one before: a deployment takes as long
+// as a disaster.
 const mostDisasters = 3
 
-// lastCall is up to which call of a recovery's action, and of the hooks of its unit that
-// follow, faults are drawn.
+// lastCall is the last call at which faults are drawn, counted over a recovery's action and its unit's following hooks.
 const lastCall = 150
 
-// disaster is what the generator knows of one: which units are lost, in which order, and
-// which are left.
+// disaster is the generator's view of one: the lost units in order, and the rest.
 type disaster struct {
 	*draw
 	lost, left []int
@@ -41,7 +38,7 @@ func GenerateDisaster(seed uint64) Schedule {
 	return s
 }
 
-// disaster draws one, up to where all that was lost may come back.
+// disaster draws one, until all lost units may come back.
 func (d *draw) disaster() (steps []Step) {
 	n := len(d.units)
 	least := n - n/2 // without so many there is no quorum
@@ -71,7 +68,7 @@ func (d *draw) disaster() (steps []Step) {
 	return append(steps, Step{Do: "end"})
 }
 
-// before are units that lag, while clients write and whichever unit leads in Juju.
+// before draws units that lag while clients write, and Juju's leader.
 func (d disaster) before() (steps []Step) {
 	lagging := min(d.IntN(3), (len(d.units)-1)/2) // with more of them down nothing is written
 	for _, u := range d.Perm(len(d.units))[:lagging] {
@@ -83,11 +80,9 @@ func (d disaster) before() (steps []Step) {
 	return append(steps, d.writes())
 }
 
-// writes waits for so many writes.
 func (d disaster) writes() Step { return Step{Do: "write", Arg: string(rune('2' + d.IntN(6)))} }
 
-// lose takes units for good, all in one moment or one after another: their machines, or
-// files of their servers.
+// lose takes units for good, at once or one after another: their machines, or files of their servers.
 func (d disaster) lose() (steps []Step) {
 	all := Step{Do: "lose", Unit: d.lost[0]}
 	for _, u := range d.lost {
@@ -103,7 +98,7 @@ func (d disaster) lose() (steps []Step) {
 	return steps
 }
 
-// recoveries are what is typed on one or two units that are left.
+// recoveries draws the commands on one or two of the remaining units.
 func (d disaster) recoveries() (steps []Step) {
 	asked := d.left[0]
 	if d.chance(75) {
@@ -131,12 +126,11 @@ func (d disaster) recoveries() (steps []Step) {
 	return append(steps, d.recover("insist", d.left[d.IntN(len(d.left))]))
 }
 
-// recover is one run of the action, or as many as it takes.
 func (d disaster) recover(do string, from int) Step {
 	return d.disturbed(Step{Do: do, Unit: from, DB: d.db, Arg: []string{"units", "ids"}[d.IntN(2)]})
 }
 
-// disturbed adds faults at calls of the action, and of the hooks that its unit runs then.
+// disturbed adds faults at calls of the action and of its unit's following hooks.
 func (d disaster) disturbed(s Step) Step {
 	for range d.IntN(4) {
 		var fault Step
@@ -164,8 +158,8 @@ func (d disaster) disturbed(s Step) Step {
 	return s
 }
 
-// back are lost units whose machines are turned on again, one of them or all: then there
-// may be a majority of the old cluster. Now and then their hooks come late.
+// back turns the machines of one lost unit or of all on again, which may give the old cluster a majority. Sometimes
+// their hooks come late.
 func (d disaster) back() (steps []Step) {
 	units := slices.Clone(d.lost)
 	if d.chance(50) {
@@ -181,7 +175,6 @@ func (d disaster) back() (steps []Step) {
 	return steps
 }
 
-// disasterFaults are the faults that only disasters have.
 var disasterFaults = []string{"lose", "destroy", "power-on"}
 
 // Disasters counts those of a schedule.

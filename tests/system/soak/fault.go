@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// disturb has the faults of a step happen at their calls.
+// disturb triggers the faults of a step at their calls.
 func (w *world) disturb(ctx context.Context, h *host, with []Step) (stop func()) {
 	var mu sync.Mutex
 	n := 0
@@ -38,7 +38,6 @@ func (w *world) disturb(ctx context.Context, h *host, with []Step) (stop func())
 	}
 }
 
-// fault makes a fault happen now.
 func (w *world) fault(ctx context.Context, s Step) error {
 	h := w.there(s.Unit)
 	if h == nil || w.has(h, "power-off") != (s.Do == "power-on") {
@@ -117,8 +116,7 @@ func (w *world) later(s Step, end func() error) {
 	w.ends = append(w.ends, time.AfterFunc(time.Duration(s.Seconds*float64(time.Second)), func() { w.note(s, end()) }))
 }
 
-// pass has a network that was cut, servers that hang or were killed, or a machine that is off
-// come back by themselves after the step's time, if it has one.
+// pass ends a cut, a hang, a kill or a power cut after the step's time, if it has one.
 func (w *world) pass(ctx context.Context, h *host, s Step) {
 	if s.Seconds == 0 || s.Do == "lose-socket" {
 		return
@@ -164,8 +162,7 @@ func (w *world) reconnect(ctx context.Context, h *host, fault string) error {
 	return nil
 }
 
-// restartKilled starts servers that were killed, as an operator does; but for those that were
-// stopped meanwhile.
+// restartKilled starts killed servers, as an operator does, except those that were stopped meanwhile.
 func (w *world) restartKilled(ctx context.Context, h *host, s Step) (err error) {
 	for _, db := range s.databases() {
 		if w.has(h, "kill "+string(db)) && !w.has(h, "destroy "+string(db)) && !h.held(db) {
@@ -175,7 +172,6 @@ func (w *world) restartKilled(ctx context.Context, h *host, s Step) (err error) 
 	return err
 }
 
-// resume continues a server that hangs.
 func (w *world) resume(h *host, db lab.DB) error {
 	if !w.has(h, "hang "+string(db)) {
 		return nil
@@ -196,7 +192,7 @@ func (w *world) signalHook(h *host, sig syscall.Signal) error {
 	return running(err)
 }
 
-// running takes it for no error that a hook had ended.
+// running ignores that the process had ended.
 func running(err error) error {
 	if gone(err) {
 		return nil
@@ -204,7 +200,6 @@ func running(err error) error {
 	return err
 }
 
-// harm does something to a server.
 func (w *world) harm(h *host, what string, db lab.DB) error {
 	if !h.Running(db) || w.has(h, "hang "+string(db)) {
 		return nil
@@ -224,11 +219,10 @@ func (w *world) harm(h *host, what string, db lab.DB) error {
 	return running(err)
 }
 
-// nobodysMAC is an address that no machine has: what is sent there is lost.
+// nobodysMAC is an address that no machine has, so that packets to it are lost.
 const nobodysMAC = "02:00:00:00:00:01"
 
-// mute cuts the network of a machine one way: "out" is lost what it sends to the
-// other units, "in" what these send to it.
+// mute cuts the network of a machine one way: "out" drops what it sends to the other units, "in" what they send to it.
 func (w *world) mute(ctx context.Context, h *host, way string) (err error) {
 	for _, other := range w.inModel() {
 		if other == h || w.has(other, "power-off") {
@@ -244,7 +238,7 @@ func (w *world) mute(ctx context.Context, h *host, way string) (err error) {
 	return err
 }
 
-// unmute ends it, both ways. What isn't there any more, after a boot, is fine.
+// unmute ends it, both ways. After a boot there may be nothing to remove.
 func (w *world) unmute(ctx context.Context, h *host) {
 	for _, other := range w.inModel() {
 		if other != h && !w.has(other, "power-off") {
@@ -283,8 +277,7 @@ func (w *world) fill(h *host, s Step) error {
 	return file.Truncate(max(0, size-left*1024))
 }
 
-// free makes space again. What a server couldn't write meanwhile is lost for it:
-// that it goes down later is this fault's doing still.
+// free makes space again. What a server couldn't write is lost for it: this fault is also the cause if it ends later.
 func (w *world) free(h *host) error {
 	w.mu.Lock()
 	if since, full := h.faults["full"]; full {
@@ -298,7 +291,6 @@ func (w *world) free(h *host) error {
 	return nil
 }
 
-// forget drops all faults of a host but these.
 func (w *world) forget(h *host, but ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -317,7 +309,6 @@ func (w *world) count() {
 	w.faults++
 }
 
-// heal ends all faults of a host.
 func (w *world) heal(ctx context.Context, h *host) error {
 	if h.Removed() {
 		return nil
@@ -346,7 +337,7 @@ func (w *world) heal(ctx context.Context, h *host) error {
 	return nil
 }
 
-// cure ends what was done to a server, as an operator would.
+// cure undoes the faults of a server, as an operator would.
 func (w *world) cure(ctx context.Context, h *host, db lab.DB) error {
 	if err := w.resume(h, db); err != nil {
 		return err

@@ -6,31 +6,25 @@ import (
 	"slices"
 )
 
-// steps is how many a schedule has, at the least and at the most.
 const minSteps, maxSteps = 8, 20
 
-// most is how many units there are at once, and maxUnits how many at the start.
 const most, maxUnits = 5, 5
 
-// calls is about how many calls of other programs the hooks or the action of a step make,
-// as counted: a fault at a later one doesn't happen.
+// calls is the approximate number of calls by the hooks or the action of a step. A fault at a later call doesn't
+// happen.
 var calls = map[string]int{"add": 600, "replace": 600, "remove": 130, "type": 110}
 
-// fewCalls is that of all others.
 const fewCalls = 30
 
-// mostDisturbances is how many faults are drawn for the calls of one step at the most.
 const mostDisturbances = 6
 
-// kind is a step that can be drawn, and how often beside the others.
 type kind struct {
 	do     string
 	weight int
 	make   func(*draw) (Step, bool)
 }
 
-// draw is what the generator knows: the units that exist if all goes well. It is
-// only to draw what makes sense; what happened is the runner's to see.
+// draw is the generator's state: the units that exist if all goes well. The runner knows what really happened.
 type draw struct {
 	*rand.Rand
 	units, gone []int
@@ -39,8 +33,7 @@ type draw struct {
 	paused      map[int]bool
 }
 
-// Generate draws a schedule of so many steps at the least: the same seed, the same
-// schedule.
+// Generate draws a schedule of so many steps at the least: the same seed, the same schedule.
 func Generate(seed uint64, least int) Schedule {
 	r := rand.New(rand.NewPCG(seed, 0))
 	d := &draw{Rand: r, down: map[int]bool{}, paused: map[int]bool{}}
@@ -69,14 +62,12 @@ func (d *draw) chance(percent int) bool { return d.IntN(100) < percent }
 
 func (d *draw) db() string { return []string{"nb", "sb", ""}[d.IntN(3)] }
 
-// remove forgets a unit.
 func (d *draw) remove(u int) {
 	d.units = slices.DeleteFunc(d.units, func(o int) bool { return o == u })
 	delete(d.down, u)
 	delete(d.paused, u)
 }
 
-// step draws one.
 func (d *draw) step() Step {
 	for {
 		kinds := operations
@@ -112,8 +103,7 @@ func (d *draw) of(kinds []kind) (Step, bool) {
 	panic("the weights are their sum")
 }
 
-// disturb adds faults at calls of the step's hook or action, and now and then a
-// second operation at the same time.
+// disturb adds faults at calls of the step, and sometimes a second operation at the same time.
 func (d *draw) disturb(s *Step) {
 	for range d.IntN(mostDisturbances + 1) {
 		fault, ok := d.of(disturbances)
@@ -211,16 +201,14 @@ var operations = []kind{
 	}},
 }
 
-// standing makes a fault that stays until it is healed.
 func standing(d *draw) (Step, bool) {
 	u := d.unit()
 	d.down[u] = true
 	return Step{Unit: u, DB: d.db()}, true
 }
 
-// passing makes a fault that more often than not ends by itself, within the time that the charm waits
-// for it or after it: a command that it meets halfway continues, and much more can happen to a cluster
-// that is whole again.
+// passing makes a fault that more often than not ends by itself, within the time that the charm waits for it or after
+// it: a command that it meets halfway continues, and much more can happen to a cluster that is whole again.
 func passing(d *draw) (Step, bool) {
 	if d.chance(30) {
 		return standing(d)
@@ -239,20 +227,19 @@ var faults = []kind{
 	{"set-clock", 2, clock},
 }
 
-// clock is one that is set by so many seconds from what it should be: by a leap, an
-// hour, a day or years, on either side.
+// clock sets a clock forward or back by a leap, an hour, a day or years.
 func clock(d *draw) (Step, bool) {
 	return Step{Unit: d.unit(), Seconds: []float64{-40e6, -86400, -3600, -20, 0, 20, 3600, 86400, 40e6}[d.IntN(9)]}, true
 }
 
-// muted is a network that is cut one way.
+// muted cuts a network one way.
 func muted(d *draw) (Step, bool) {
 	s, ok := passing(d)
 	s.DB, s.Arg = "", []string{"out", "in"}[d.IntN(2)]
 	return s, ok
 }
 
-// full is a disk with so many KiB left, for good or for a while.
+// full leaves so many KiB of a disk, for good or for a while.
 func full(d *draw) (Step, bool) {
 	s, ok := standing(d)
 	s.DB, s.Arg = "", []string{"0", "4", "64", "700"}[d.IntN(4)]
@@ -291,7 +278,6 @@ var disturbances = []kind{
 	{"set-clock", 1, clock},
 }
 
-// isFault reports whether a step is a fault.
 func isFault(do string) bool {
 	for _, kinds := range [][]kind{faults, disturbances} {
 		if slices.ContainsFunc(kinds, func(k kind) bool { return k.do == do }) {

@@ -11,15 +11,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// electionPatience is within what a majority that is up has a leader, on a machine that
-// has nothing else to do ([Charm].Slow): elections by load are no fault of the charm's,
-// and end.
+// electionPatience is within what a majority that is up has a leader, on a machine that has nothing else to do
+// ([Charm].Slow): elections by load are no fault of the charm's, and end.
 const electionPatience = 45 * time.Second
 
-// poll is how often the world is looked at while something is waited for.
 const poll = 300 * time.Millisecond
 
-// view is one database's cluster as an observer of all machines sees it.
+// view is one database's cluster as seen from all machines.
 type view struct {
 	// status is that of the leader of the latest term, else of the member with the longest
 	// committed log; the zero one if no server of the application's cluster could be asked.
@@ -36,18 +34,17 @@ type member struct {
 	why  Why
 }
 
-// why says why a host's server is up or not.
+// why returns why a host's server is up or not.
 func (w *world) why(h *host, db lab.DB) Why {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return whyDown(h.faults, w.step, db, h.Running(db), h.gaveUp[db], h.paused() || h.held(db))
 }
 
-// whyDown returns why a member is down, by the current faults and the step that began each. A full disk
-// takes no vote away as long as the server runs, and may at any time: it counts
-// if nothing else does. Once there is space again it counts if the server has ended,
-// or could not store its vote meanwhile and has given the database up: its process continues
-// then, and the unit's next hook starts another.
+// whyDown returns why a member is down, by the current faults and the step that began each. A full disk takes no vote
+// away as long as the server runs, and may at any time: it counts if nothing else does. Once there is space again it
+// counts if the server has ended, or could not store its vote meanwhile and has given the database up: its process
+// continues then, and the unit's next hook starts another.
 func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused bool) Why {
 	why := Up
 	fault := func(name string, only bool) {
@@ -77,7 +74,6 @@ func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused
 	return why
 }
 
-// look asks all servers that can be asked.
 func (w *world) look(ctx context.Context, db lab.DB) view {
 	cluster := w.cluster(db)
 	answers := ofCluster(w.ask(ctx, db), cluster)
@@ -126,20 +122,19 @@ func (w *world) cluster(db lab.DB) raft.ID {
 	return raft.ID(cmp.Or(w.LeaderSettings()[key], w.AppData()[key]))
 }
 
-// ofCluster are the answers of a cluster's servers, of any while the application has none.
+// ofCluster returns the answers of a cluster's servers, or all while the application has no cluster.
 func ofCluster(answers []raft.Status, cluster raft.ID) []raft.Status {
 	return slices.DeleteFunc(slices.Clone(answers), func(s raft.Status) bool {
 		return cluster != "" && s.Cluster != nil && *s.Cluster != cluster
 	})
 }
 
-// follows reports whether a server takes another for the leader, or is it.
+// follows reports whether a server follows or is the leader.
 func follows(s raft.Status, leader raft.Ref) bool {
 	return s.Leader == leader || s.Server.Short() == string(leader)
 }
 
-// rows are the configuration of a database's cluster, as it was seen last if no server of
-// it can be asked now.
+// rows returns the configuration of a database's cluster, the last one seen if no server answers.
 func (w *world) rows(db lab.DB, cluster raft.ID, now []raft.Member) []raft.Member {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +145,7 @@ func (w *world) rows(db lab.DB, cluster raft.ID, now []raft.Member) []raft.Membe
 	return now
 }
 
-// ask asks all servers of a database at once for their status, but those that join.
+// ask returns the status of all servers of a database, except those that are joining.
 func (w *world) ask(ctx context.Context, db lab.DB) []raft.Status {
 	var (
 		mu      sync.Mutex
@@ -204,7 +199,7 @@ func better(a, b raft.Status) bool {
 	return a.Log.End > b.Log.End
 }
 
-// known notes that a host's server has this ID.
+// known records the newest ID of a host's server.
 func (w *world) known(h *host, db lab.DB, id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -215,13 +210,13 @@ func (w *world) known(h *host, db lab.DB, id string) {
 	h.ids[db] = append(h.ids[db], short)
 }
 
-// current reports whether a member is the server that the host has now.
+// current reports whether a member is the host's present server.
 func (h *host) current(db lab.DB, short string) bool {
 	ids := h.ids[db]
 	return len(ids) > 0 && ids[len(ids)-1] == short
 }
 
-// owner is the host that a member's server is, or was, on.
+// owner returns the host on which a member's server is or was.
 func (w *world) owner(ctx context.Context, db lab.DB, short string) *host {
 	find := func() *host {
 		w.mu.Lock()
@@ -244,7 +239,6 @@ func (w *world) owner(ctx context.Context, db lab.DB, short string) *host {
 	return find()
 }
 
-// whys are the reasons of a view.
 func (v view) whys() (all []Why) {
 	for _, m := range v.members {
 		all = append(all, m.why)

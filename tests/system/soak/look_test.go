@@ -86,7 +86,6 @@ func TestObserve_member_down_is_attributed_to_fault(t *testing.T) {
 	}
 }
 
-// ofThree is what a server of a cluster of three says.
 func ofThree(cluster raft.ID, id raft.ID, leader raft.Ref) raft.Status {
 	s := raft.Status{Cluster: &cluster, Server: id, State: raft.ClusterMember, Role: raft.Follower, Leader: leader, Servers: make([]raft.Member, 3)}
 	if leader == raft.Self {

@@ -12,11 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// operationPatience bounds one operation; the longest waits of the charm are of a
-// minute each.
+// operationPatience bounds one operation; the charm's longest waits are a minute each.
 const operationPatience = 4 * time.Minute
 
-// databases are those that a step is about.
 func (s Step) databases() []lab.DB {
 	if s.DB == "" {
 		return lab.Databases
@@ -24,8 +22,7 @@ func (s Step) databases() []lab.DB {
 	return []lab.DB{lab.DB(s.DB)}
 }
 
-// play makes one step happen, with what happens at the same time. Its error is
-// what the lab itself can't do; a refusal of the charm is no error.
+// play runs one step, with what happens at the same time. It returns errors of the lab; a refusal of the charm is none.
 func (w *world) play(ctx context.Context, s Step) error {
 	patience := operationPatience
 	if s.Do == "insist" {
@@ -58,15 +55,13 @@ func (w *world) play(ctx context.Context, s Step) error {
 	return context.Cause(ctx)
 }
 
-// note says how an operation ended. A hook that failed or was killed is one of the
-// things that happen.
+// note logs how an operation ended. Failed and killed hooks are expected.
 func (w *world) note(s Step, err error) {
 	if err != nil {
 		w.say("%s: %v", s, err)
 	}
 }
 
-// operate does what an operator does.
 func (w *world) operate(ctx context.Context, s Step) error {
 	h := w.there(s.Unit)
 	switch s.Do {
@@ -125,7 +120,7 @@ func (w *world) operate(ctx context.Context, s Step) error {
 	return w.disasterStep(ctx, h, s)
 }
 
-// act runs an action; that it fails is an error here.
+// act runs an action; its failure is an error.
 func (w *world) act(ctx context.Context, h *host, action string, args ...string) error {
 	if w.has(h, "power-off") {
 		return nil // Juju would wait for the machine
@@ -144,7 +139,7 @@ func (w *world) act(ctx context.Context, h *host, action string, args ...string)
 	return err
 }
 
-// restart runs the action, and holds against it whether the servers are other ones.
+// restart runs the action, and claims that the servers are new processes.
 func (w *world) restart(ctx context.Context, h *host, service string) error {
 	before := map[lab.DB]int{}
 	for _, db := range lab.Databases {
@@ -164,8 +159,8 @@ func (w *world) othersStay(h *host) bool {
 	return slices.ContainsFunc(w.inModel(), func(o *host) bool { return o != h && !o.Dying() })
 }
 
-// force is `juju remove-unit --force`, of which an operator knows that it costs a
-// member: it is done only if the others are enough for a quorum.
+// force is `juju remove-unit --force`. An operator knows that it costs a member, and uses it only if the others are
+// enough for a quorum.
 func (w *world) force(ctx context.Context, h *host) error {
 	for _, db := range lab.Databases {
 		v := w.look(ctx, db)
@@ -184,7 +179,7 @@ func (w *world) force(ctx context.Context, h *host) error {
 	return w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{Force: true})
 }
 
-// kick runs the action on one unit for what another has, or had.
+// kick runs the action on one unit for a present or former member of another.
 func (w *world) kick(ctx context.Context, s Step) error {
 	w.mu.Lock()
 	target := w.hosts[s.Unit]
@@ -219,8 +214,7 @@ func (w *world) kick(ctx context.Context, s Step) error {
 	return w.act(ctx, from, "kick", args...)
 }
 
-// replace adds as many units as there are and removes those, in one of the orders
-// in which people do it.
+// replace adds as many units as there are and removes the old ones, in one of the usual orders.
 func (w *world) replace(ctx context.Context, s Step) error {
 	old := w.inModel()
 	add := func() error {

@@ -5,9 +5,8 @@
 // [Shrink] removes steps from one that breaks an invariant as long as it still
 // breaks one, and the rest is printed as JSON. Schedules below testdata are tests.
 //
-// Two parts are pure: the drawing of schedules (generate.go), and the decision which
-// faults explain a loss of quorum ([Cost.Judge]). The rest operates the lab and
-// checks its state.
+// Two parts are pure: the drawing of schedules (generate.go), and the decision which faults explain a loss of quorum
+// ([Cost.Judge]). The rest operates the lab and checks its state.
 package soak
 
 import (
@@ -45,10 +44,9 @@ var (
 	keep      = flag.String("log", "", "a directory for what the lab says of each schedule")
 )
 
-// grace is how much longer a schedule that was begun may run, on a machine of its own.
+// grace is how much longer than -for a schedule may run on an idle machine.
 const grace = 2 * time.Minute
 
-// played is what became of one schedule.
 type played struct {
 	seed     uint64
 	schedule Schedule
@@ -71,7 +69,7 @@ func Disasters(t *testing.T) {
 	random(t, GenerateDisaster, "disasters")
 }
 
-// random plays what draw makes of seeds; dir is the directory of the test.
+// random runs the schedules that draw makes of seeds; dir is the directory of the test.
 func random(t *testing.T, draw func(seed uint64) Schedule, dir string) {
 	t.Helper()
 	first := *seed
@@ -114,12 +112,11 @@ func random(t *testing.T, draw func(seed uint64) Schedule, dir string) {
 	assert.Positive(t, total.ended, "time was over before any schedule had come to its end, where it is judged: give a longer -for, or -slow")
 }
 
-// command is what plays the same schedules again.
+// command plays the same schedules again.
 func command(dir string, first uint64) string {
 	return fmt.Sprintf("go test -v -count=1 -timeout 24h ./tests/system/soak/%s -args -seed=%d -count=%d -for=%v", dir, first, *count, *soakFor)
 }
 
-// shown is the outcome of disasters, if there were any.
 func shown(c Counts) string {
 	if c.Runs == 0 {
 		return ""
@@ -129,7 +126,7 @@ func shown(c Counts) string {
 	return strings.Join(append([]string{text}, c.Beside...), "\n\t")
 }
 
-// tally counts over schedules.
+// tally sums over schedules.
 type tally struct {
 	schedules, steps, faults, typed int
 	ended                           int // the others were cut off by time
@@ -144,9 +141,8 @@ func (t *tally) add(p played) {
 	t.counts = t.counts.Add(p.result.Counts)
 }
 
-// playAll plays the schedules of the seeds from first on, -labs at the same time, each
-// in a lab with networks of its own. It begins new ones until -for is over or stop is
-// closed.
+// playAll plays the schedules of the seeds from first on, -labs at the same time, each in a lab with networks of its
+// own. It begins new ones until -for is over or stop is closed.
 func playAll(ctx context.Context, draw func(uint64) Schedule, first uint64, stop <-chan struct{}) <-chan played {
 	results := make(chan played, 4096) // no reader waits until a schedule that failed is short
 	var next atomic.Uint64
@@ -195,7 +191,7 @@ func play(ctx context.Context, s Schedule, seed uint64) played {
 	return p
 }
 
-// report makes a schedule that broke an invariant short, and prints it as it is kept.
+// report shrinks a schedule that broke an invariant, and prints it.
 func report(t *testing.T, p played) {
 	t.Helper()
 	t.Helper()
@@ -218,7 +214,6 @@ func report(t *testing.T, p played) {
 	assert.Fail(t, "an invariant is broken", "%s\nkeep this as tests/system/soak/testdata/NAME.json:\n%s", last.Broken, short.JSON())
 }
 
-// charm is what the schedules are run with.
 var charm Charm
 
 // Main is the TestMain of a package that plays schedules.
@@ -229,7 +224,6 @@ func Main(m interface{ Run() int }) {
 	})
 }
 
-// lockedWriter is written to by many hooks at once.
 type lockedWriter struct {
 	mu sync.Mutex
 	to io.Writer
@@ -243,7 +237,6 @@ func (w *lockedWriter) Write(p []byte) (int, error) {
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// tail is the end of a log.
 func tail(text string) string {
 	lines := strings.Split(text, "\n")
 	return strings.Join(lines[max(0, len(lines)-120):], "\n")

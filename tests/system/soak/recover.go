@@ -16,12 +16,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// recoveryPatience is within what a recovery comes to its end, if the same command is typed
-// again and again and what it prints is done.
+// recoveryPatience bounds a recovery whose command is repeated and whose output is followed.
 const recoveryPatience = 5 * time.Minute
 
-// order is what an operator types in a disaster: the same command, until it has ended or says
-// what to do otherwise.
+// order is what an operator types in a disaster: the same command, until it has ended or says something else.
 type order struct {
 	action string
 	// from is the unit that it is typed for.
@@ -37,7 +35,7 @@ type order struct {
 	begun, again bool
 }
 
-// disasterStep is what only disasters have.
+// disasterStep runs the steps of disasters only.
 func (w *world) disasterStep(ctx context.Context, h *host, s Step) error {
 	switch s.Do {
 	case "write":
@@ -78,8 +76,8 @@ func (w *world) awaitWrites(ctx context.Context, s Step) error {
 	return nil
 }
 
-// command decides what is typed, once in a disaster: whatever is lost by then is given up, by
-// the names of units or by the identities of members.
+// command decides once per disaster what is typed. Everything lost by then is given up, by units' names or members'
+// IDs.
 func (w *world) command(ctx context.Context, s Step) {
 	if w.order != nil {
 		return
@@ -117,8 +115,7 @@ func (w *world) command(ctx context.Context, s Step) {
 	}
 }
 
-// awaitLoss waits until servers that are left have noticed that there is no leader any more,
-// as an operator has if a quorum seems lost; unless there is one.
+// awaitLoss waits until the remaining servers have noticed that there is no leader, unless there is one.
 func (w *world) awaitLoss(ctx context.Context, s Step) {
 	for deadline := time.Now().Add(w.patience(15 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, lookPause) {
 		if !slices.ContainsFunc(s.databases(), func(db lab.DB) bool {
@@ -129,7 +126,6 @@ func (w *world) awaitLoss(ctx context.Context, s Step) {
 	}
 }
 
-// identities are those of the members that a host has, or had.
 func (w *world) identities(ctx context.Context, h *host) (ids []string) {
 	for _, db := range lab.Databases {
 		for _, m := range w.look(ctx, db).members {
@@ -141,7 +137,6 @@ func (w *world) identities(ctx context.Context, h *host) (ids []string) {
 	return ids
 }
 
-// recover types the command once.
 func (w *world) recover(ctx context.Context, h *host) error {
 	_, _, err := w.typeOrder(ctx, h)
 	return err
@@ -187,9 +182,8 @@ func (w *world) finds(ctx context.Context, h *host, action string, args ...strin
 	return r, found, err
 }
 
-// insist types the command until the action has proved that the new cluster serves, or says
-// that there is a quorum, and does what it prints. What comes to no end, or is refused
-// without a way out, is a claim that does not hold.
+// insist types the command until the action has proved that the new cluster serves, or says that there is a quorum, and
+// does what it prints. What comes to no end, or is refused without a way out, is a claim that does not hold.
 func (w *world) insist(ctx context.Context, s Step) error {
 	o := w.order
 	o.from = s.Unit
@@ -232,7 +226,7 @@ func (w *world) insist(ctx context.Context, s Step) error {
 	return nil
 }
 
-// hooksGoOn has all units run their hooks, beside what an operator types, until stop.
+// hooksGoOn runs the hooks of all units in the background, until stop.
 func (w *world) hooksGoOn(ctx context.Context) (stop func()) {
 	w.Hold(true) // what is typed waits for no other unit's hooks
 	inner, cancel := context.WithCancel(ctx)
@@ -251,7 +245,7 @@ func (w *world) hooksGoOn(ctx context.Context) (stop func()) {
 	}
 }
 
-// updateStatus runs the hook on all units at the same time, or the one again that has failed.
+// updateStatus runs update-status on all units at the same time, or the failed hook again.
 func (w *world) updateStatus(ctx context.Context) error {
 	var (
 		mu    sync.Mutex
@@ -278,13 +272,12 @@ func (w *world) updateStatus(ctx context.Context) error {
 	return errors.Join(all, w.Settle(ctx))
 }
 
-// quorum reports whether each database that is meant has a leader, so that there is nothing to
-// recover.
+// quorum reports whether each database of the step has a leader, so that there is nothing to recover.
 func (w *world) quorum(ctx context.Context, s Step) bool {
 	return !slices.ContainsFunc(s.databases(), func(db lab.DB) bool { return !w.look(ctx, db).leads })
 }
 
-// inBackground does something beside the step, which continues, and may outlast it.
+// inBackground runs do beside the step, which it may outlast.
 func (w *world) inBackground(ctx context.Context, s Step, do func(context.Context) error) {
 	w.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.patience(operationPatience))
@@ -293,8 +286,8 @@ func (w *world) inBackground(ctx context.Context, s Step, do func(context.Contex
 	})
 }
 
-// endDisaster has all that was lost come back, and requires that the application comes to its
-// end, with what it must have kept.
+// endDisaster returns everything that was lost, and requires that the application recovers with the data that it must
+// have kept.
 func (w *world) endDisaster(ctx context.Context) (string, error) {
 	w.mu.Lock()
 	for _, end := range w.ends {

@@ -13,9 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
 )
 
-// endPatience is within what an application comes to its end once faults have
-// stopped and all that is printed is typed. Where nothing has changed in
-// standstill, and in as many rounds of hooks, nothing will.
+// endPatience is within what an application comes to its end once faults have stopped and all that is printed is typed.
+// Where nothing has changed in standstill, and in as many rounds of hooks, nothing will.
 const (
 	endPatience = 4 * time.Minute
 	standstill  = 40 * time.Second
@@ -24,8 +23,7 @@ const (
 
 // Result is what became of a schedule.
 type Result struct {
-	// Steps were played, Faults of them or in them happened, Typed are commands that
-	// were typed as they were printed.
+	// Steps were played, Faults of them or in them happened, Typed are commands that were typed as they were printed.
 	Steps, Faults, Typed int
 	// Broken is the invariant that was broken, "" if none was, and in which step.
 	Broken string
@@ -111,8 +109,7 @@ func (w *world) statuses() string {
 	return text.String()
 }
 
-// judge holds a step's outcome against what must be; before is whether each
-// database had a quorum, and has one now.
+// judge compares a step's outcome with what is required; before is whether each database had a quorum, and is updated.
 func (w *world) judge(ctx context.Context, before map[lab.DB]bool) string {
 	for _, db := range lab.Databases {
 		var v view
@@ -156,8 +153,7 @@ func (v view) String() string {
 	return strings.Join(all, ", ")
 }
 
-// finish ends all faults and requires that the application comes to its end, if
-// hooks continue to run and an operator types what is printed.
+// finish ends all faults and requires that the application recovers by hooks and by the commands that it prints.
 func (w *world) finish(ctx context.Context) (string, error) {
 	w.step++
 	w.say("the faults stop")
@@ -213,7 +209,7 @@ func (w *world) again(ctx context.Context, h *host) error {
 	return w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{})
 }
 
-// typeAll types what a unit prints as next, of the first unit that prints anything.
+// typeAll types the commands of the first unit that prints any.
 func (w *world) typeAll(ctx context.Context) *refused {
 	for _, h := range w.inModel() {
 		typed := w.typed
@@ -234,8 +230,8 @@ func hookFailed(err error) bool {
 	return errors.As(err, &hook) || errors.Is(err, lab.ErrKilled)
 }
 
-// unfinished says what keeps the application from its end: every unit active, and
-// exactly its units' servers members of both clusters.
+// unfinished returns what is missing until every unit is active and both clusters have exactly the units' servers as
+// members.
 func (w *world) unfinished(ctx context.Context) string {
 	units := w.inModel()
 	for _, h := range units {
@@ -269,7 +265,7 @@ func (w *world) unfinished(ctx context.Context) string {
 	return ""
 }
 
-// silent is a unit that waits or is blocked without saying why.
+// silent returns a unit that is waiting or blocked without a message.
 func (w *world) silent() string {
 	for _, h := range w.inModel() {
 		if s := h.Workload(); !h.Dying() && (s.Status == "waiting" || s.Status == "blocked") && s.Message == "" {
@@ -279,7 +275,6 @@ func (w *world) silent() string {
 	return ""
 }
 
-// wait lets time pass.
 func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):

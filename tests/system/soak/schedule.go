@@ -20,9 +20,8 @@ type Schedule struct {
 	Steps   []Step `json:"steps"`
 }
 
-// Step is one thing that happens: an operation of an operator or a fault. One that
-// makes no sense any more, of a unit that is gone say, does nothing: so a schedule
-// from which steps were taken away still is one.
+// Step is one thing that happens: an operation of an operator or a fault. One that makes no sense any more, of a unit
+// that is gone say, does nothing: so a schedule from which steps were taken away still is one.
 type Step struct {
 	Do string `json:"do"`
 	// Unit is the unit that it is about. An "add" says the number of its new one.
@@ -33,17 +32,14 @@ type Step struct {
 	DB string `json:"db,omitempty"`
 	// Arg is what the step needs to know besides: a kind, a value.
 	Arg string `json:"arg,omitempty"`
-	// Call is at which call of another program, by the hook or action of the step
-	// around this one, it happens; from 1.
+	// Call is at which call of another program, by the hook or action of the step around this one, it happens; from 1.
 	Call int `json:"call,omitempty"`
-	// Seconds is how long a fault lasts that ends by itself; of a clock, by how much it
-	// is fast.
+	// Seconds is how long a fault lasts that ends by itself; of a clock, by how much it is fast.
 	Seconds float64 `json:"seconds,omitempty"`
 	// With is what happens at the same time: faults at a call, and operations.
 	With []Step `json:"with,omitempty"`
 }
 
-// actor is the unit whose hook or action the step is.
 func (s Step) actor() int {
 	if s.Do == "kick" {
 		return s.Other
@@ -107,8 +103,7 @@ type Why int
 const (
 	// Up: its server runs, and all others reach it.
 	Up Why = iota
-	// New is a fault of the step that is judged: the charm could not know of it
-	// when it decided.
+	// New is a fault of the step that is judged: the charm could not know of it when it decided.
 	New
 	// Standing is a fault that was there before the step.
 	Standing
@@ -135,15 +130,13 @@ const (
 	Serves Verdict = iota
 	// Faults took the quorum; nothing is expected of the cluster.
 	Faults
-	// OurDoing: what was there before the step, and the charm's own acts, are enough
-	// to lose the quorum.
+	// OurDoing: what was there before the step, and the charm's own acts, are enough to lose the quorum.
 	OurDoing
 )
 
-// Judge is the model of what the faults alone would have cost. A majority that is
-// up has to serve. If there is none, the step's own faults are taken back: if
-// there still is none, the charm has gone below what the older faults had left, by
-// stopping a server or by shrinking the configuration.
+// Judge is the model of what the faults alone would have cost. A majority that is up has to serve. If there is none,
+// the step's own faults are taken back: if there still is none, the charm has gone below what the older faults had
+// left, by stopping a server or by shrinking the configuration.
 func (c Cost) Judge() Verdict {
 	count := map[Why]int{}
 	for _, why := range c.Members {
@@ -159,11 +152,9 @@ func (c Cost) Judge() Verdict {
 	return OurDoing
 }
 
-// Shrink is delta debugging (Zeller and Hildebrandt, ddmin) on the steps of a
-// schedule: it returns one that fails, of which none of the steps that it still
-// tried could be taken away. fails runs a schedule; it says false too once there
-// is no more time. What happens at the same time as a step, and the number of
-// units, are tried last.
+// Shrink is delta debugging (Zeller and Hildebrandt, ddmin) on the steps of a schedule: it returns one that fails, of
+// which none of the steps that it still tried could be taken away. fails runs a schedule; it says false too once there
+// is no more time. What happens at the same time as a step, and the number of units, are tried last.
 func Shrink(s Schedule, fails func(Schedule) bool) Schedule {
 	for parts := 2; len(s.Steps) > 1; {
 		size := (len(s.Steps) + parts - 1) / parts

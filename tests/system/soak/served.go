@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// sighting is what one look at all servers of a database at once has found.
+// sighting is the result of one look at all servers of a database.
 type sighting struct {
 	at time.Time
 	// current is the application's cluster.
@@ -18,7 +18,6 @@ type sighting struct {
 	servers []server
 }
 
-// server is a running server of a cluster.
 type server struct {
 	unit    string
 	began   time.Time
@@ -26,9 +25,8 @@ type server struct {
 	cluster raft.ID
 }
 
-// served are the clusters that serve clients: those that have a leader which a majority of
-// the members follows. One that was cut off calls itself leader for a while, and no other
-// follows it.
+// served are the clusters that serve clients: those that have a leader which a majority of the members follows. One
+// that was cut off calls itself leader for a while, and no other follows it.
 func (s sighting) served() (all []raft.ID) {
 	for _, leader := range s.servers {
 		if leader.status.Role != raft.Leader || leader.status.State != raft.ClusterMember || slices.Contains(all, leader.cluster) {
@@ -47,7 +45,7 @@ func (s sighting) served() (all []raft.ID) {
 	return all
 }
 
-// span is a time in which a cluster was seen to serve clients, at each look.
+// span is a time in which a cluster served clients at each look.
 type span struct {
 	cluster  raft.ID
 	from, to time.Time
@@ -58,9 +56,8 @@ type beside struct {
 	db       string
 	clusters []raft.ID
 	from, to time.Time
-	// Why is what excuses it, as docs/how-to/recover-quorum.md tells (What keeps the old
-	// cluster off); guarded means that nothing does: a server was started beside one that
-	// would have reported that its cluster was given up.
+	// Why is what excuses it, as docs/how-to/recover-quorum.md tells (What keeps the old cluster off); guarded means that
+	// nothing does: a server was started beside one that would have reported that its cluster was given up.
 	why     string
 	guarded bool
 	looks   int
@@ -71,7 +68,7 @@ func (b beside) String() string {
 	return fmt.Sprintf("%s: clusters %v were served at the same time, for %.1f s: %s", b.db, b.clusters, b.to.Sub(b.from).Seconds(), b.why)
 }
 
-// history is what was seen of one database from the first disaster on.
+// history is what was seen of one database since the first disaster.
 type history struct {
 	db    string
 	spans []span
@@ -84,7 +81,6 @@ type history struct {
 	answer time.Duration
 }
 
-// add is one more look.
 func (h *history) add(s sighting) {
 	if h.first == nil {
 		h.first, h.last = map[raft.ID]time.Time{}, map[raft.ID]time.Time{}
@@ -114,8 +110,7 @@ func (h *history) add(s sighting) {
 	h.beside = append(h.beside, beside{db: h.db, clusters: slices.Sorted(slices.Values(served)), from: s.at, to: s.at, why: why, guarded: guarded, looks: 1})
 }
 
-// extend notes that a cluster is served now. Two looks in a row are one time, whatever was
-// between them.
+// extend records that a cluster is served now. Two looks in a row are one span.
 func (h *history) extend(cluster raft.ID, at time.Time) {
 	for i := len(h.spans) - 1; i >= 0; i-- {
 		if h.spans[i].cluster == cluster {
@@ -129,11 +124,11 @@ func (h *history) extend(cluster raft.ID, at time.Time) {
 	h.spans = append(h.spans, span{cluster, at, at})
 }
 
-// lookGap is the most that is between two looks on a machine that has other things to do.
+// lookGap is the maximum between two looks on a busy machine.
 const lookGap = 10 * time.Second
 
-// excuse says why a server of a cluster that was given up serves beside the application's.
-// It asks the others when it starts: those of the new cluster must have run before.
+// excuse explains why a server of an abandoned cluster serves beside the application's. It asks the others at its
+// start, so servers of the new cluster must have run before.
 func (s sighting) excuse(answer time.Duration) (why string, guarded bool) {
 	var old []server
 	running := map[string]time.Time{} // of the application's cluster
@@ -155,8 +150,8 @@ func (s sighting) excuse(answer time.Duration) (why string, guarded bool) {
 	return "its servers were started before one of the new cluster could be asked", false
 }
 
-// broken is the first of the times in which two clusters were served that nothing excuses,
-// or that did not end in time. One look alone may have seen an end and a beginning.
+// broken returns the first time in which two clusters were served that has no excuse, or was too long. A single look
+// may have seen one end and the other begin.
 func (h *history) broken(limit time.Duration) string {
 	for _, b := range h.beside {
 		if b.looks > 1 && (b.guarded || b.to.Sub(b.from) > limit) {
@@ -166,12 +161,11 @@ func (h *history) broken(limit time.Duration) string {
 	return ""
 }
 
-// seen are the times in which two clusters were served.
+// seen returns the times in which two clusters were served.
 func (h *history) seen() (all []beside) {
 	return slices.DeleteFunc(slices.Clone(h.beside), func(b beside) bool { return b.looks < 2 })
 }
 
-// lastServed is when a cluster was seen to be served last.
 func (h *history) lastServed(cluster raft.ID) (at time.Time) {
 	for _, s := range h.spans {
 		if s.cluster == cluster && s.to.After(at) {
@@ -181,9 +175,8 @@ func (h *history) lastServed(cluster raft.ID) (at time.Time) {
 	return at
 }
 
-// excuses reports whether a write that was acknowledged at that time may be missing from the
-// final cluster: another one was served then and can have acknowledged it, or the final one had
-// no server yet.
+// excuses reports whether a write that was acknowledged at that time may be missing from the final cluster: another one
+// was served then and can have acknowledged it, or the final one had no server yet.
 func (h *history) excuses(at time.Time, last raft.ID) bool {
 	if began, seen := h.first[last]; !seen || at.Before(began) {
 		return true

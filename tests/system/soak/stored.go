@@ -10,16 +10,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// stored are the rows that a new cluster must have: those that a majority of the copies had
-// which were left of the old one, when it was lost.
+// stored are the rows that a new cluster must have: those in a majority of the copies that were left of the old
+// cluster.
 type stored struct {
 	cluster raft.ID
 	at      time.Time
 	rows    map[string]bool
 }
 
-// store looks at the files of the units that are left, without their servers, of each
-// database that has no leader.
+// store reads the remaining units' files, without their servers, of each database that has no leader.
 func (w *world) store(ctx context.Context, givenUp []*host) {
 	for _, db := range lab.Databases {
 		cluster := w.cluster(db)
@@ -58,7 +57,6 @@ func (w *world) store(ctx context.Context, givenUp []*host) {
 	}
 }
 
-// inMajority are the rows that more than half of the copies have.
 func inMajority(copies []map[string]bool) map[string]bool {
 	count, all := map[string]int{}, map[string]bool{}
 	for _, rows := range copies {
@@ -71,7 +69,7 @@ func inMajority(copies []map[string]bool) map[string]bool {
 	return all
 }
 
-// fileRows are the writer's rows in a unit's file; nil if it has none of that cluster.
+// fileRows returns the writer's rows in a unit's file; nil if it has none of that cluster.
 func (w *world) fileRows(ctx context.Context, h *host, db lab.DB, cluster raft.ID) (map[string]bool, error) {
 	id, err := w.Exec(ctx, "ovsdb-tool", "db-cid", h.DBFile(db))
 	if err != nil || raft.ID(id[:min(len(id), 36)]) != cluster {
@@ -80,8 +78,7 @@ func (w *world) fileRows(ctx context.Context, h *host, db lab.DB, cluster raft.I
 	return h.Stored(ctx, db)
 }
 
-// kept says which row that had to be in a new cluster a unit lacks, of those that have come
-// about; and forgets them: the next disaster has others.
+// kept returns which required row a unit of a new cluster lacks, and forgets the rows: the next disaster has others.
 func (w *world) kept(ctx context.Context) string {
 	w.mu.Lock()
 	all := w.stored
@@ -118,7 +115,7 @@ func (w *world) kept(ctx context.Context) string {
 	return ""
 }
 
-// backUp takes a backup, which has what the unit's servers have by then.
+// backUp takes a backup, and records the rows that the unit's servers had before.
 func (w *world) backUp(ctx context.Context, h *host) error {
 	behind := map[lab.DB]map[string]bool{}
 	for _, db := range lab.Databases {
@@ -138,7 +135,7 @@ func (w *world) backUp(ctx context.Context, h *host) error {
 	return err
 }
 
-// storeBackup notes that the new clusters must have what was in the backup.
+// storeBackup requires the rows of the backup of the new clusters.
 func (w *world) storeBackup() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,11 +14,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// printed finds what the charm tells people to type: a command of juju, up to the
-// end of its line or of the part of the status line that it is in.
+// printed matches a command of juju up to the end of its line, or of its part of the status.
 var printed = regexp.MustCompile(`juju (?:run|add-unit|remove-unit|resolved) [^;,(\n]+`)
 
-// commands are those in a text.
 func commands(text string) (all []string) {
 	for _, command := range printed.FindAllString(text, -1) {
 		all = append(all, strings.TrimRight(strings.TrimSpace(command), ".,"))
@@ -26,8 +24,8 @@ func commands(text string) (all []string) {
 	return all
 }
 
-// typeFailed types what the log of a unit whose hook has failed prints as the way out, as far
-// as that is no override and depends on nothing that an operator would have to find out.
+// typeFailed types the commands that the log of a failed hook prints, except overrides and those that depend on
+// something an operator must find out.
 func (w *world) typeFailed(ctx context.Context, err error) error {
 	hook := (*lab.HookError)(nil)
 	if !errors.As(err, &hook) {
@@ -43,7 +41,7 @@ func (w *world) typeFailed(ctx context.Context, err error) error {
 	return nil
 }
 
-// ways are the lines of a log that say what to do next, but for those with a condition.
+// ways returns the lines of a log that say what to do next, except conditional ones.
 func ways(output string) (all []string) {
 	for line := range strings.Lines(output) {
 		_, way, is := strings.Cut(line, "next: ")
@@ -54,7 +52,7 @@ func ways(output string) (all []string) {
 	return all
 }
 
-// typeShown types what a unit finds wrong after its next hook.
+// typeShown types the commands in a unit's findings after its next hook.
 func (w *world) typeShown(ctx context.Context, h *host) error {
 	if h.Agent().Status == "error" || h.Dying() {
 		w.note(Step{Do: "retry", Unit: h.number}, w.again(ctx, h))
@@ -64,8 +62,7 @@ func (w *world) typeShown(ctx context.Context, h *host) error {
 	return w.typeFound(ctx, h)
 }
 
-// typeFound types what the findings of a unit say, as it is printed: of each the first remedy that is right now. One
-// that puts another unit in the place of a unit is typed once.
+// typeFound types the first applicable remedy of each finding of a unit. A replacement of a unit is typed once.
 func (w *world) typeFound(ctx context.Context, h *host) error {
 	if w.has(h, "power-off") {
 		return nil
@@ -92,8 +89,8 @@ func (w *world) typeFound(ctx context.Context, h *host) error {
 	return nil
 }
 
-// applies reports whether commands are right now. Those for something that is lost are if the machine of a unit that
-// they name is off. No unit is removed by force for that: its machine comes back.
+// applies reports whether a remedy is applicable. One for something lost is if the named unit's machine is off. No unit
+// is removed by force, as its machine comes back.
 func (w *world) applies(d present.Document, r finding.RemedyDocument) bool {
 	if len(r.Commands) == 0 || slices.ContainsFunc(r.Commands, func(c string) bool { return !printed.MatchString(c) || strings.Contains(c, " --force ") }) {
 		return false
@@ -105,7 +102,7 @@ func (w *world) applies(d present.Document, r finding.RemedyDocument) bool {
 	return slices.ContainsFunc(w.all(), func(h *host) bool { return w.has(h, "power-off") && slices.Contains(words, h.Name()) })
 }
 
-// replaces reports whether another unit is now to be put in the place of this one, for the first time.
+// replaces reports whether the unit is replaced for the first time.
 func (w *world) replaces(h *host) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,13 +111,12 @@ func (w *world) replaces(h *host) bool {
 	return !before
 }
 
-// refused is a printed command that does not do what it says.
+// refused is a printed command that fails.
 type refused struct{ command, why string }
 
 func (e *refused) Error() string { return fmt.Sprintf("%s: refused: %s", e.command, e.why) }
 
-// enter types one command. What needs a machine that is off waits for it, as under
-// Juju, and isn't done here.
+// enter types one command. A command for a machine that is off would wait under Juju, and is not run here.
 func (w *world) enter(ctx context.Context, command string) error {
 	words := strings.Fields(command)
 	w.say("typed: %s", command)
@@ -169,7 +165,7 @@ func (w *world) enter(ctx context.Context, command string) error {
 	return nil
 }
 
-// meant is the unit that Juju takes a name for: that of a unit, or of whichever leads.
+// meant returns the unit of a name, or the leader.
 func (w *world) meant(name string) *host {
 	if strings.HasSuffix(name, "/leader") {
 		if leader := w.Leader(); leader != nil {
@@ -179,7 +175,7 @@ func (w *world) meant(name string) *host {
 	return w.named(name)
 }
 
-// unquoted are words as a shell hands them on.
+// unquoted removes the quotes, as a shell does.
 func unquoted(words []string) (all []string) {
 	for _, word := range words {
 		all = append(all, strings.ReplaceAll(word, "'", ""))
@@ -187,7 +183,7 @@ func unquoted(words []string) (all []string) {
 	return all
 }
 
-// living are the members that are up and whose unit stays, by their identity.
+// living are the members that are up and whose unit stays, by ID.
 func (w *world) living(ctx context.Context) map[string]*host {
 	all := map[string]*host{}
 	for _, db := range lab.Databases {
@@ -200,8 +196,7 @@ func (w *world) living(ctx context.Context) map[string]*host {
 	return all
 }
 
-// harmful notes a printed kick that has cost living members, which are members no
-// more now.
+// harmful claims that a printed kick has not removed living members.
 func (w *world) harmful(command string, missing map[string]*host) {
 	for id, h := range missing {
 		db, short, _ := strings.Cut(id, " ")

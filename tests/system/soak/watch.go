@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// disasters is what a world knows beside, whose schedule has any.
+// disasters is the additional state of a world with disasters.
 type disasters struct {
 	history map[lab.DB]*history
 	// watched ends the watching, and waits for its end; background are machines that boot.
@@ -28,8 +28,7 @@ type disasters struct {
 
 // Counts is what became of disasters.
 type Counts struct {
-	// Disasters came to their end; in New of them, by database, a new cluster has taken the
-	// old one's place.
+	// Disasters came to their end; in New of them, by database, a new cluster has taken the old one's place.
 	Disasters, New int
 	// Runs are those of the action, Failed those of them that were refused, failed or killed.
 	Runs, Failed int
@@ -50,14 +49,14 @@ func (c Counts) Add(o Counts) Counts {
 	}
 }
 
-// besideLimit is for how long two clusters may be served before the hooks of a unit that
-// has come back have stopped its servers.
+// besideLimit bounds the time in which two clusters may be served, until the hooks of a returned unit have stopped its
+// servers.
 const besideLimit = 90 * time.Second
 
-// lookPause is between two looks: each runs a program for each server.
+// lookPause separates two looks: each runs a program for each server.
 const lookPause = time.Second
 
-// watch looks at all servers at once, again and again, until unwatch.
+// watch looks at all servers repeatedly, until unwatch.
 func (w *world) watch(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	w.history = map[lab.DB]*history{}
@@ -132,7 +131,7 @@ func (w *world) sight(ctx context.Context, db lab.DB, began map[string]time.Time
 	return s
 }
 
-// besideBroken is a time in which two clusters were served that nothing excuses.
+// besideBroken returns a time in which two clusters were served without an excuse.
 func (w *world) besideBroken() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,8 +145,7 @@ func (w *world) besideBroken() string {
 	return ""
 }
 
-// lostWrites returns the writes that were acknowledged, and are missing in the end without an
-// excuse; it counts the excused ones.
+// lostWrites returns the acknowledged writes that are missing without an excuse; it counts the excused ones.
 func (w *world) lostWrites(db lab.DB, missing []int) (lost []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -163,7 +161,6 @@ func (w *world) lostWrites(db lab.DB, missing []int) (lost []string) {
 	return lost
 }
 
-// tally is what has become of disasters so far.
 func (w *world) tally() Counts {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// named are the units, the members and the address that a finding is about.
+// named returns the units, the members and the address of a finding.
 func named(d present.Document) (names []string) {
 	for _, name := range slices.Concat(strings.Fields(d.Subject), d.Units) {
 		isDatabase := slices.ContainsFunc(ovndb.Databases(), func(db ovndb.Database) bool { return db.Short() == name })
@@ -26,7 +26,7 @@ func named(d present.Document) (names []string) {
 	return names
 }
 
-// under is the command that a finding prints under a condition; empty if there is none.
+// under returns the command of a finding with a condition, or "".
 func under(d present.Document, when finding.Condition) string {
 	for _, r := range d.Remedies {
 		if r.Condition == string(when) && len(r.Commands) > 0 {
@@ -36,14 +36,13 @@ func under(d present.Document, when finding.Condition) string {
 	return ""
 }
 
-// mustInsist reports whether a person must add again=true to have what was typed done again.
+// mustInsist reports whether again=true is needed to repeat a command.
 func mustInsist(all []present.Document) bool {
 	return slices.ContainsFunc(all, func(d present.Document) bool {
 		return under(d, finding.IfSinceLost) != "" || under(d, finding.IfQuorumLost) != ""
 	})
 }
 
-// parameters are those of an action as it is printed.
 func parameters(line string) map[string]string {
 	all := map[string]string{}
 	for _, word := range unquoted(strings.Fields(line)) {
@@ -54,7 +53,7 @@ func parameters(line string) map[string]string {
 	return all
 }
 
-// follow does what a finding of a recovery asks for, as an operator does if it is known which machines are off.
+// follow does what a finding of a recovery asks for, with the knowledge which machines are off.
 func (w *world) follow(ctx context.Context, h *host, d present.Document) error {
 	o, names := w.order, named(d)
 	var first *host
@@ -105,7 +104,7 @@ func (w *world) follow(ctx context.Context, h *host, d present.Document) error {
 	return nil
 }
 
-// adopt types a printed plan of a recovery that gives up more, if all of that is off, and continues with its values.
+// adopt types a printed plan that gives up more, if all of that is off, and continues with its values.
 func (w *world) adopt(ctx context.Context, line string) error {
 	params := parameters(line)
 	names := strings.Split(params["give-up"], ",")
@@ -131,7 +130,7 @@ func (w *world) adopt(ctx context.Context, line string) error {
 	return nil
 }
 
-// elsewhere has the command typed on another unit that is left.
+// elsewhere selects another remaining unit for the command.
 func (w *world) elsewhere(h *host) {
 	for _, other := range w.inModel() {
 		if other != h && !w.has(other, "power-off") && !slices.Contains(w.order.lost, other) {
@@ -141,7 +140,7 @@ func (w *world) elsewhere(h *host) {
 	}
 }
 
-// kickLost kicks a member of the new cluster that is lost, which the printed plan names.
+// kickLost kicks a lost member of the new cluster, which the printed plan names.
 func (w *world) kickLost(ctx context.Context, h, lost *host, plan string) error {
 	r, err := w.RunAction(ctx, h.Unit, "kick", "unit="+parameters(plan)["unit"], "force=true", "i-really-mean-it=true")
 	w.say("kick of %s: %s %s", lost.Name(), r.Status, r.Message)
@@ -153,7 +152,6 @@ func (w *world) kickLost(ctx context.Context, h, lost *host, plan string) error 
 	return err
 }
 
-// stopAt stops the server at a Raft address.
 func (w *world) stopAt(ctx context.Context, address string) error {
 	for _, other := range w.inModel() {
 		for _, db := range lab.Databases {
@@ -165,7 +163,7 @@ func (w *world) stopAt(ctx context.Context, address string) error {
 	return nil
 }
 
-// owns is the host that a unit, or a member, is or was on; nil if none is known.
+// owns returns the host of a present or former unit or member, or nil.
 func (w *world) owns(name string) *host {
 	if h := w.named(name); h != nil {
 		return h
@@ -180,8 +178,8 @@ func (w *world) owns(name string) *host {
 	return nil
 }
 
-// asked is the unit for which the command is typed. If that unit is off by now, it is given up
-// and the command is typed for another one that is left; if there is none its machine is turned on again.
+// asked returns the unit for which the command is typed. If it is off, it is given up for another one; if there is no
+// other, its machine is turned on again.
 func (w *world) asked(ctx context.Context) (*host, error) {
 	h := w.there(w.order.from)
 	if h != nil && !w.has(h, "power-off") {
@@ -205,7 +203,6 @@ func (w *world) asked(ctx context.Context) (*host, error) {
 	return h, err
 }
 
-// giveUp adds a unit, or a member of it, to what is given up.
 func (w *world) giveUp(ctx context.Context, h *host, name string) {
 	o := w.order
 	if slices.Contains(o.giveUp, name) {
@@ -222,7 +219,7 @@ func (w *world) giveUp(ctx context.Context, h *host, name string) {
 	}
 }
 
-// destroy ends servers for good: with their files they lose what they have stored.
+// destroy ends servers for good: their files are deleted.
 func (w *world) destroy(h *host, s Step) error {
 	for _, db := range s.databases() {
 		w.begin(h, "destroy "+string(db))

@@ -19,26 +19,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// Charm is what a schedule is run with: the charm as Juju unpacks it, and what plays
-// the lab's tools.
+// Charm is what a schedule is run with: the charm as Juju unpacks it, and what plays the lab's tools.
 type Charm struct {
 	Dir, Program string
-	// Slow is how many times as long as usual everything may take, if the machine has
-	// other things to do; 0 is 1.
+	// Slow is how many times as long as usual everything may take, if the machine has other things to do; 0 is 1.
 	Slow int
 }
 
-// patience is how long something may take that takes d at the most on a machine of its
-// own.
+// patience scales the longest time d of an idle machine.
 func (w *world) patience(d time.Duration) time.Duration {
 	return d * time.Duration(max(1, w.charm.Slow))
 }
 
-// electionTimer is the option that is the measure of all waits of the charm.
+// electionTimer is the option that scales all waits of the charm.
 const electionTimer = "ovsdb-server-election-timer"
 
-// timer is an election timer of so many seconds on a machine of its own: if a server
-// gets the processor too late, it is taken for dead by timers that are too short.
+// timer scales an election timer: with a short timer, a server that gets the processor too late counts as dead.
 func (w *world) timer(seconds string) string {
 	n, err := strconv.Atoi(seconds)
 	if err != nil {
@@ -47,12 +43,11 @@ func (w *world) timer(seconds string) string {
 	return strconv.Itoa(min(n*max(1, w.charm.Slow), 60))
 }
 
-// diskSize is that of the disk of a unit's databases. Each takes some MiB, what a unit keeps of clusters that
-// were given up as much again, and a recovery leaves 16 MiB free.
+// diskSize is that of the disk of a unit's databases. Each takes some MiB, archived clusters as much again, and a
+// recovery leaves 16 MiB free.
 const diskSize = "96m"
 
-// world is the application that a schedule is played to, with what the player has
-// done to it.
+// world is the application of a schedule, with the runner's state.
 type world struct {
 	*lab.Lab
 	charm  Charm
@@ -72,8 +67,7 @@ type world struct {
 	ends []*time.Timer
 	// typed are the commands that were typed as they were printed.
 	typed int
-	// replaced are the units of which the status said to put another in their place, and
-	// that was typed.
+	// replaced are the units of which the status said to put another in their place, and that was typed.
 	replaced map[string]bool
 	disasters
 }
@@ -95,7 +89,6 @@ type host struct {
 	power sync.Mutex
 }
 
-// newWorld deploys an application of fresh machines.
 func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *world, err error) {
 	l, err := lab.New(ctx, lab.Options{
 		Charm: charm.Dir, Program: charm.Program, Log: log, JujuVersion: s.Juju, Restart: s.Restart, HookTimeout: 4 * time.Minute * time.Duration(max(1, charm.Slow)),
@@ -167,7 +160,7 @@ func (w *world) add(ctx context.Context, n int) error {
 	return nil
 }
 
-// there is the unit of a number, if it is in the model.
+// there returns the unit of a number, if it is in the model.
 func (w *world) there(n int) *host {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -177,7 +170,7 @@ func (w *world) there(n int) *host {
 	return nil
 }
 
-// all are the units that there ever were, by number.
+// all returns the present and former units, by number.
 func (w *world) all() (all []*host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,12 +180,11 @@ func (w *world) all() (all []*host) {
 	return all
 }
 
-// inModel are the units in the model.
 func (w *world) inModel() []*host {
 	return slices.DeleteFunc(w.all(), func(h *host) bool { return h.Removed() })
 }
 
-// named is the unit of a name, in the model or not.
+// named returns the present or former unit of a name.
 func (w *world) named(name string) *host {
 	for _, h := range w.all() {
 		if h.Name() == name {
@@ -202,7 +194,6 @@ func (w *world) named(name string) *host {
 	return nil
 }
 
-// begin notes a fault that is current from now on.
 func (w *world) begin(h *host, fault string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -224,8 +215,7 @@ func (w *world) has(h *host, fault string) bool {
 	return stands
 }
 
-// record is what a unit has noted of itself: that it is to stay down, and for which unit's
-// recovery its servers were stopped.
+// record is a unit's own record: whether it is paused, and for which unit's recovery its servers were stopped.
 type record struct {
 	Unit struct {
 		Paused bool `json:"paused"`
@@ -243,12 +233,12 @@ func (h *host) record() (r record) {
 	return r
 }
 
-// paused reports whether the unit has noted that it must stay down: its status then shows
-// that, even if the action that stopped it has failed in the end, or was killed.
+// paused reports whether the unit has recorded that it must stay down, even if the action that stopped it failed or was
+// killed.
 func (h *host) paused() bool { return h.record().Unit.Paused }
 
-// held reports whether its server was stopped for a recovery that an operator has asked for.
+// held reports whether its server was stopped for a recovery.
 func (h *host) held(db lab.DB) bool { return h.record().Recovery.Held[db.Schema()] != "" }
 
-// gone are errors of what was done to something that had ended by itself.
+// gone reports whether the process had ended by itself.
 func gone(err error) bool { return errors.Is(err, os.ErrProcessDone) }

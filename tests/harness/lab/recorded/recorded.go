@@ -1,8 +1,7 @@
-// Package recorded has the stories that Juju's own code played, with the outcome of each
-// step: testdata/juju of the lab. tests/system/conformance, a module of its own under Juju's
-// licence, tells them to Juju and writes its answers down; the lab's tests tell them to the
-// lab, which has to give the same. Both modules build these files (there by links), so they
-// import the standard library alone.
+// Package recorded has the stories that Juju's own code played, with the outcome of each step: testdata/juju of the
+// lab. tests/system/conformance, a module of its own under Juju's licence, tells them to Juju and writes its answers
+// down; the lab's tests tell them to the lab, which has to give the same. Both modules build these files (there by
+// links), so they import the standard library alone.
 package recorded
 
 import (
@@ -110,7 +109,6 @@ func (s *Step) Script() string {
 	return text.String()
 }
 
-// volatile is what differs from run to run: times.
 var volatile = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`)
 
 // Collect reads what the step's calls said in the charm's directory.
@@ -136,7 +134,6 @@ func (s *Step) Collect(charm string) (all []Answer, err error) {
 	return all, nil
 }
 
-// relationHook tells the endpoint of a relation's hook.
 var relationHook = regexp.MustCompile(`^(.*)-relation-`)
 
 // Ordered brings the hooks of several relations into one order: before Juju 3.6 that of a

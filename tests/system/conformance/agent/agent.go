@@ -1,6 +1,5 @@
-// Package agent is the agent of one unit: Juju's own uniter, with its resolvers,
-// its hook runner and its hook tools, over a connection to
-// [controller.Controller] in the place of the API of a Juju controller.
+// Package agent is the agent of one unit: Juju's own uniter, with its resolvers, its hook runner and its hook tools,
+// over a connection to [controller.Controller] in the place of the API of a Juju controller.
 package agent
 
 import (
@@ -113,7 +112,7 @@ func Run(ctx context.Context, c Config) error {
 	return err
 }
 
-// prepare makes what jujud's installation has made before a unit agent starts.
+// prepare makes what jujud's installation makes before a unit agent starts.
 func (c Config) prepare(tag names.UnitTag) error {
 	dir := tools.ToolsDir(c.DataDir, tag.String())
 	for _, one := range []string{dir, c.RunDir} {
@@ -154,7 +153,6 @@ func (r recorder) RunHook(name string) (runner.HookHandlerType, error) {
 	return handler, err
 }
 
-// tell reports for people and tests: a hook counts without that.
 func (r recorder) tell(what, entry string) {
 	_ = r.connection.call(r.connection.ctx, "Runner", "", what, entry, nil)
 }

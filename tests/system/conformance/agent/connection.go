@@ -19,11 +19,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/controller"
 )
 
-// claimDuration is that of a leader's lease. Juju's is a minute; here leadership
-// is to move while a test looks on.
+// claimDuration is that of a leader's lease: a minute in Juju, shorter here so that tests see leadership move.
 const claimDuration = 2 * time.Second
 
-// connection is an API connection as the agent's code takes it.
 type connection struct {
 	ctx         context.Context
 	caller      controller.Caller
@@ -63,8 +61,7 @@ func (c *connection) ModelTag() (names.ModelTag, bool) { return names.ModelTag{}
 // Context implements [base.APICaller].
 func (c *connection) Context() context.Context { return c.ctx }
 
-// HTTPClient implements [base.APICaller]. It is made for resources, and reaches
-// nothing.
+// HTTPClient implements [base.APICaller]. It is made for resources, and reaches nothing.
 func (c *connection) HTTPClient() (*httprequest.Client, error) { return &httprequest.Client{}, nil }
 
 // RootHTTPClient implements [base.APICaller].
@@ -122,7 +119,7 @@ func (c *connection) stay() {
 	}
 }
 
-// beat reports that this process gets to run, as long as it does.
+// beat reports repeatedly that this process runs.
 func (c *connection) beat() {
 	ticker := time.NewTicker(controller.BeatInterval)
 	defer ticker.Stop()
@@ -137,8 +134,7 @@ func (c *connection) beat() {
 	}
 }
 
-// updateStatus strikes when the controller says so, instead of every five
-// minutes.
+// updateStatus fires when the controller says so, instead of every five minutes.
 func (c *connection) updateStatus() remotestate.UpdateStatusTimerFunc {
 	strikes := make(chan time.Time)
 	go func() {

@@ -17,7 +17,6 @@ import (
 	"github.com/juju/juju/worker/fortress"
 )
 
-// archives is where an agent gets its charm: the controller's directory.
 type archives struct {
 	connection *connection
 	dir        string
@@ -54,7 +53,7 @@ func (a archives) Download(r downloader.Request) (string, error) {
 	return target.Name(), r.Verify(read)
 }
 
-// machineLock keeps hooks and actions apart.
+// machineLock serializes hooks and actions.
 type machineLock chan struct{}
 
 // Acquire implements [machinelock.Lock].
@@ -70,7 +69,6 @@ func (l machineLock) Acquire(spec machinelock.Spec) (func(), error) {
 // Report implements [machinelock.Lock].
 func (l machineLock) Report(...machinelock.ReportOption) (string, error) { return "", nil }
 
-// openGuard lets every process into the charm's directory: no other wants to.
 type openGuard struct{}
 
 // Unlock implements [fortress.Guard].
@@ -79,7 +77,6 @@ func (openGuard) Unlock() error { return nil }
 // Lockdown implements [fortress.Guard].
 func (openGuard) Lockdown(fortress.Abort) error { return nil }
 
-// noSecrets is a model without secrets.
 type noSecrets struct{}
 
 func (noSecrets) never() (watcher.StringsWatcher, error) {
@@ -88,7 +85,6 @@ func (noSecrets) never() (watcher.StringsWatcher, error) {
 	return silent{newIdle(), changes}, nil
 }
 
-// silent is a watcher of what never changes.
 type silent struct {
 	*idle
 	changes chan []string
@@ -123,10 +119,8 @@ var errNoSecrets = errors.New("this model has no secrets")
 
 func noBackend() (jujusecrets.BackendsClient, error) { return nil, errNoSecrets }
 
-// noTrigger is the watcher of what never rotates and never expires.
 func noTrigger(names.UnitTag, bool, chan []string) (worker.Worker, error) { return newIdle(), nil }
 
-// idle is a worker with nothing to do.
 type idle struct{ killed chan struct{} }
 
 func newIdle() *idle { return &idle{make(chan struct{})} }

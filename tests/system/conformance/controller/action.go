@@ -114,7 +114,7 @@ func Params(unit, name string, args []string) (map[string]any, error) {
 	return sink.params, nil
 }
 
-// sink is a client of the API that keeps what is enqueued.
+// sink is an API client that keeps what is enqueued.
 type sink struct {
 	action.APIClient
 	params map[string]any
@@ -123,8 +123,7 @@ type sink struct {
 
 var errKept = errors.New("kept")
 
-// EnqueueOperation implements [action.APIClient]. The parameters go through JSON,
-// as on their way to a controller.
+// EnqueueOperation implements [action.APIClient]. The parameters go through JSON, as on their way to a controller.
 func (s *sink) EnqueueOperation(actions []actionapi.Action) (actionapi.EnqueuedActions, error) {
 	text, err := json.Marshal(actions[0].Parameters)
 	if err == nil {

@@ -39,10 +39,8 @@ type session struct {
 	agent string
 }
 
-// method answers one call.
 type method func(s session, params json.RawMessage) (any, error)
 
-// fault is an error of the API.
 type fault struct{ code, message string }
 
 func (f fault) Error() string { return f.message }
@@ -60,7 +58,6 @@ func toParams(err error) *params.Error {
 	return &params.Error{Message: err.Error()}
 }
 
-// methods are the calls that there are, by facade and name.
 var methods = func() map[string]method {
 	all := map[string]method{}
 	for _, some := range []map[string]method{unitMethods, charmMethods, relationMethods, hookMethods, actionMethods, watchMethods, modelMethods} {
@@ -114,7 +111,6 @@ func (c *Controller) do(r Request) (any, error) {
 	return answer(session{c, u, r.Agent}, r.Params)
 }
 
-// plain is a method with typed arguments.
 func plain[A, R any](f func(s session, args A) (R, error)) method {
 	return func(s session, text json.RawMessage) (any, error) {
 		var args A
@@ -127,7 +123,6 @@ func plain[A, R any](f func(s session, args A) (R, error)) method {
 	}
 }
 
-// results returns the answers to a bulk call in Juju's form.
 func results[A any](all []A, f func(A) (any, error)) any {
 	answers := make([]any, len(all))
 	for i, one := range all {
@@ -144,14 +139,14 @@ func results[A any](all []A, f func(A) (any, error)) any {
 	return map[string]any{"results": answers}
 }
 
-// each is a method about entities: tags.
+// each is a method about entities, given by tags.
 func each(f func(s session, tag string) (any, error)) method {
 	return plain(func(s session, args params.Entities) (any, error) {
 		return results(args.Entities, func(e params.Entity) (any, error) { return f(s, e.Tag) }), nil
 	})
 }
 
-// always is a method about entities with one answer for all.
+// always is a method about entities with the same answer for all.
 func always(answer any) method {
 	return each(func(session, string) (any, error) { return answer, nil })
 }

@@ -55,7 +55,7 @@ var charmMethods = map[string]method{
 	}),
 }
 
-// archiveFacade tells an agent the file of a charm, which a real one downloads.
+// archiveFacade returns the file of a charm, which a real agent downloads.
 const archiveFacade = "Archive"
 
 func (s session) archive(url string) (Archive, error) {
@@ -67,7 +67,6 @@ func (s session) archive(url string) (Archive, error) {
 	return Archive{}, fault{params.CodeNotFound, fmt.Sprintf("charm %q not found", url)}
 }
 
-// settings are all options with their values: nil if there is none.
 func (s session) settings() map[string]any {
 	settings := map[string]any(s.charm.Config().DefaultSettings())
 	for key, value := range s.state.Config {
@@ -147,7 +146,7 @@ func (c *Controller) pack(dir string, revision int) (*charm.CharmDir, Archive, e
 	return ch, archive, nil
 }
 
-// save writes the state for people to read; nothing reads it back.
+// save writes the state for people; nothing reads it back.
 func (c *Controller) save() {
 	text, err := json.MarshalIndent(c.state, "", " ")
 	if err != nil {

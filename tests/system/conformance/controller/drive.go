@@ -10,7 +10,7 @@ import (
 	"github.com/juju/juju/rpc/params"
 )
 
-// change does something to the model, and tells the agents.
+// change changes the model, and notifies the agents.
 func (c *Controller) change(f func(s *State) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -20,7 +20,6 @@ func (c *Controller) change(f func(s *State) error) error {
 	return err
 }
 
-// of does something to one unit.
 func (c *Controller) of(unit string, f func(s *State, u *Unit) error) error {
 	return c.change(func(s *State) error {
 		u := s.Units[unit]
@@ -31,8 +30,7 @@ func (c *Controller) of(unit string, f func(s *State, u *Unit) error) error {
 	})
 }
 
-// AddUnit adds a unit with its machine's addresses, the preferred one first. The
-// first unit is the leader.
+// AddUnit adds a unit with its machine's addresses, the preferred one first. The first unit is the leader.
 func (c *Controller) AddUnit(addresses ...string) (name string, err error) {
 	if len(addresses) == 0 {
 		return "", fmt.Errorf("cannot add a unit: its machine has no address")
@@ -140,9 +138,8 @@ func (c *Controller) UpdateStatus(unit string) error {
 	return c.of(unit, func(_ *State, u *Unit) error { u.UpdateAsked = u.updateSeen + 1; return nil })
 }
 
-// Run runs an action with parameters as they come from a client, and waits for
-// its end. What the controller of a real Juju checks before it enqueues is
-// checked: the schema, before defaults are inserted (state/unit.go,
+// Run runs an action with parameters as they come from a client, and waits for its end. What the controller of a real
+// Juju checks before it enqueues is checked: the schema, before defaults are inserted (state/unit.go,
 // PrepareActionPayload).
 func (c *Controller) Run(ctx context.Context, unit, action string, given map[string]any) (Action, error) {
 	spec, found := c.charm.Actions().ActionSpecs[action]
@@ -170,8 +167,7 @@ func (c *Controller) Run(ctx context.Context, unit, action string, given map[str
 	return *a, err
 }
 
-// Starts notes that the agent of a unit is being started: nothing is settled
-// before it is there.
+// Starts notes that the agent of a unit is being started: nothing is settled before it is there.
 func (c *Controller) Starts(unit string) error {
 	return c.of(unit, func(_ *State, u *Unit) error { u.starting = true; return nil })
 }

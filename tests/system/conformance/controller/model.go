@@ -1,8 +1,6 @@
-// Package controller is the smallest controller that Juju's own unit agent can
-// work with: one application, its units and relations, and the part of the API
-// that the agent calls (the Uniter facade and its watchers). What the controller
-// of a real Juju decides is written down here again; what the agent decides is
-// Juju's code.
+// Package controller is the smallest controller that Juju's own unit agent can work with: one application, its units
+// and relations, and the part of the API that the agent calls (the Uniter facade and its watchers). What the controller
+// of a real Juju decides is written down here again; what the agent decides is Juju's code.
 package controller
 
 import (
@@ -108,7 +106,6 @@ type Action struct {
 
 func newBag() *Bag { return &Bag{Settings: map[string]string{}} }
 
-// write changes settings; an empty value deletes its key.
 func (b *Bag) write(changes map[string]string) {
 	before := maps.Clone(b.Settings)
 	maps.Copy(b.Settings, changes)
@@ -123,11 +120,9 @@ func now(status, info string) params.StatusResult {
 	return params.StatusResult{Status: status, Info: info, Since: &t, Data: map[string]any{}}
 }
 
-// peer reports whether the relation has one side only.
 func (r *Relation) peer() bool { return r.Remote == "" }
 
-// key is the relation's name in tags: its endpoints, the one that requires first
-// (state/relation.go, relationKey).
+// key is the relation's name in tags: its endpoints, the requiring one first (state/relation.go, relationKey).
 func (r *Relation) key(app string) string {
 	ours, theirs := app+":"+r.Endpoint.Name, r.Remote+":"+r.Endpoint.Name
 	switch {
@@ -139,7 +134,6 @@ func (r *Relation) key(app string) string {
 	return theirs + " " + ours
 }
 
-// other is the application on the other side.
 func (r *Relation) other(app string) string {
 	if r.peer() {
 		return app
@@ -147,9 +141,8 @@ func (r *Relation) other(app string) string {
 	return r.Remote
 }
 
-// members are the units that a unit hears of, with the versions of their data.
-// Those of our own that are dying have departed already (state/cleanup.go,
-// cleanupDyingUnit).
+// members are the units that a unit hears of, with the versions of their data. Those of our own that are dying have
+// departed already (state/cleanup.go, cleanupDyingUnit).
 func (s *State) members(unit string, r *Relation) map[string]int64 {
 	members := map[string]int64{}
 	for name, bag := range r.RemoteUnits {
@@ -183,7 +176,6 @@ func (s *State) relation(id int) *Relation {
 	return s.Relations[i]
 }
 
-// dropRelation forgets a dying relation without units.
 func (s *State) dropRelation(r *Relation) {
 	for _, bag := range r.Units {
 		if bag.InScope {
@@ -195,7 +187,6 @@ func (s *State) dropRelation(r *Relation) {
 	}
 }
 
-// remove takes a dead unit out of the model.
 func (s *State) remove(name string) {
 	u := s.Units[name]
 	if u == nil {
@@ -221,7 +212,6 @@ func (s *State) remove(name string) {
 	}
 }
 
-// ordered are the units by number.
 func (s *State) ordered() []*Unit {
 	var units []*Unit
 	for _, u := range s.Units {
@@ -231,10 +221,8 @@ func (s *State) ordered() []*Unit {
 	return units
 }
 
-// charmURL is the charm that the application has now.
 func (s *State) charmURL() string { return s.Charms[len(s.Charms)-1].URL }
 
-// unitName is the unit of a tag: unit-ovn-central-0.
 func unitName(tag string) string {
 	name := strings.TrimPrefix(tag, "unit-")
 	i := strings.LastIndex(name, "-")

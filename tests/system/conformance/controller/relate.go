@@ -42,7 +42,6 @@ func (r *Relation) enter(unit string) {
 	bag.write(addressSettings([]string{"192.0.2.1" + number}))
 }
 
-// with does something to a relation.
 func (c *Controller) with(id int, f func(s *State, r *Relation) error) error {
 	return c.change(func(s *State) error {
 		r := s.relation(id)
@@ -81,15 +80,13 @@ func (c *Controller) RemoteUnits(id int, units ...string) error {
 	})
 }
 
-// SetData writes data of one of our units, or of our application, as a charm
-// before this one had written it.
+// SetData writes data of one of our units, or of our application, as a charm before this one had written it.
 func (c *Controller) SetData(id int, unit string, data map[string]string) error {
 	return c.with(id, func(s *State, r *Relation) error {
 		return r.writeAs(unit, s.App, r.App, r.Units, data)
 	})
 }
 
-// writeAs writes data of a unit of one side, or of its application.
 func (r *Relation) writeAs(unit, app string, ofApp *Bag, ofUnits map[string]*Bag, data map[string]string) error {
 	bag := ofUnits[unit]
 	if unit == "" || unit == app {

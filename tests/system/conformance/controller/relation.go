@@ -23,7 +23,6 @@ var relationMethods = map[string]method{
 	"Uniter.ReadRemoteSettings":           plain(readRemoteSettings),
 }
 
-// relationByTag finds the relation of a tag: relation-vault.certificates#ovn-central.certificates.
 func (s session) relationByTag(tag string) (*Relation, error) {
 	key := strings.NewReplacer("#", " ", ".", ":").Replace(strings.TrimPrefix(tag, "relation-"))
 	for _, r := range s.state.Relations {
@@ -98,7 +97,7 @@ func enterScope(s session, args params.RelationUnits) (any, error) {
 	}), nil
 }
 
-// addressSettings are what Juju itself puts on relations.
+// addressSettings are what Juju itself publishes.
 func addressSettings(addresses []string) map[string]string {
 	return map[string]string{
 		"private-address": addresses[0], "ingress-address": addresses[0], "egress-subnets": strings.Join(subnets(addresses), ","),
@@ -148,8 +147,8 @@ func readLocalApplication(s session, one params.RelationUnit) (any, error) {
 	return settings(r.App), nil
 }
 
-// readRemoteSettings is as in apiserver/facades/agent/uniter: an application must
-// be on the other side, a unit of either; data of units that have left remain.
+// readRemoteSettings follows apiserver/facades/agent/uniter: an application must be on the other side, a unit may be on
+// either; data of departed units remain.
 func readRemoteSettings(s session, args params.RelationUnitPairs) (any, error) {
 	return results(args.RelationUnitPairs, func(one params.RelationUnitPair) (any, error) {
 		r, err := s.relationByTag(one.Relation)

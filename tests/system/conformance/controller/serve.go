@@ -19,8 +19,7 @@ import (
 // Socket is the controller's socket in its directory.
 const Socket = "controller.sock"
 
-// Handler serves agents (/call) and the test that drives the model (/do/VERB): the
-// README has the verbs.
+// Handler serves agents (/call) and the test that drives the model (/do/VERB): the README has the verbs.
 func (c *Controller) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /call", func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +128,6 @@ func (r *Remote) post(ctx context.Context, text []byte, answer *Response) error 
 	return json.NewDecoder(response.Body).Decode(answer)
 }
 
-// arguments are those of all verbs.
 type arguments struct {
 	Unit      string            `json:"unit"`
 	Units     int               `json:"units"`
@@ -146,7 +144,6 @@ type arguments struct {
 	Timeout   string            `json:"timeout"`
 }
 
-// defaultTimeout is for the verbs that wait.
 const defaultTimeout = 10 * time.Minute
 
 func (a arguments) timeout() time.Duration {

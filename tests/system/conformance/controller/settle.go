@@ -15,14 +15,12 @@ import (
 // BeatInterval is how often an agent reports that it gets to run.
 const BeatInterval = 50 * time.Millisecond
 
-// enoughBeats of every agent without another call of any mean that no agent has
-// anything to do: from an event to its next call an agent needs a few ms. Beats
-// are counted and not time, for an agent that gets no processor, or that is on a machine
-// that is suspended, doesn't beat either.
+// enoughBeats of every agent without another call of any mean that no agent has anything to do: from an event to its
+// next call an agent needs a few ms. Beats are counted and not time, for an agent that gets no processor, or that is on
+// a machine that is suspended, doesn't beat either.
 const enoughBeats = 6
 
-// stir notes an event that may give an agent something to do. The
-// model is locked.
+// stir notes an event that may give an agent something to do. The model is locked.
 func (c *Controller) stir() {
 	for _, u := range c.state.Units {
 		u.beats = 0

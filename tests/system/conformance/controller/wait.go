@@ -9,13 +9,11 @@ import (
 	"github.com/juju/juju/rpc/params"
 )
 
-// waitFacade has what a real agent gets from other facades: leadership, the
-// clock of update-status, its presence; and the report of hooks, which only we
-// want.
+// waitFacade has what a real agent gets from other facades: leadership, the clock of update-status, its presence; and
+// the report of hooks, which only we want.
 const waitFacade = "Runner"
 
-// wait answers the calls of [waitFacade]. Those with an argument that is a count
-// block.
+// wait answers the calls of [waitFacade]. Those with an argument that is a count block.
 func (c *Controller) wait(ctx context.Context, r Request) (any, error) {
 	switch r.Request {
 	case "Claim":

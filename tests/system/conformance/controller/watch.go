@@ -11,9 +11,8 @@ import (
 	"github.com/juju/juju/rpc/params"
 )
 
-// watch is one watcher of an agent. poll, called with the model locked, says
-// what has changed since it was called last; its first answer is the initial
-// event.
+// watch is one watcher of an agent. poll, called with the model locked, says what has changed since it was called last;
+// its first answer is the initial event.
 type watch struct {
 	poll    func() (changes any, changed bool)
 	stopped chan struct{}
@@ -86,7 +85,6 @@ func (c *Controller) watcher(ctx context.Context, r Request) (any, error) {
 	}
 }
 
-// notifyWatch fires when the value changes.
 func (s session) notifyWatch(value func() any) params.NotifyWatchResult {
 	seen := value()
 	return params.NotifyWatchResult{NotifyWatcherId: s.register(func() (any, bool) {
@@ -127,7 +125,7 @@ func (s session) configHash() string { return fmt.Sprint(s.unit.CharmURL, s.stat
 
 func (s session) addressesHash() string { return fmt.Sprint(s.unit.Addresses) }
 
-// newActions returns the actions that are pending and weren't sent yet.
+// newActions returns the pending actions that weren't sent yet.
 func (s session) newActions() func() []string {
 	sent := map[string]bool{}
 	return func() (ids []string) {
@@ -142,7 +140,6 @@ func (s session) newActions() func() []string {
 	}
 }
 
-// changedRelations returns the keys of relations that came, changed or went.
 func (s session) changedRelations() func() []string {
 	seen := map[string]string{}
 	return func() (keys []string) {

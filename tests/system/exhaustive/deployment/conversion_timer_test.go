@@ -19,8 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// fillSouthbound writes rows to the Southbound database, of a table that ovn-northd leaves alone,
-// until the file has so many MiB.
+// fillSouthbound writes rows that ovn-northd ignores to the Southbound database, until the file has so many MiB.
 func (c *cloud) fillSouthbound(u *lab.Unit, mib int64) {
 	c.T.Helper()
 	conn, err := new(net.Dialer).DialContext(c.T.Context(), "unix", u.RunDir()+"/ovnsb_db.sock")
@@ -48,14 +47,12 @@ func (c *cloud) fillSouthbound(u *lab.Unit, mib int64) {
 	}
 }
 
-// isConversion reports whether a call converts the Southbound database.
 func isConversion(call string) bool {
 	return strings.HasPrefix(call, "ovsdb-client") && strings.Contains(call, " convert ") && strings.Contains(call, "ovnsb_db")
 }
 
-// At an election timer of 1 s the members of a database of some MiB are silent for
-// longer while they convert it, and elect another leader, again and again: the timer is
-// raised before, and put back.
+// At an election timer of 1 s the members of a database of some MiB are silent for longer while they convert it, and
+// elect another leader, again and again: the timer is raised before, and put back.
 func TestConversion_raises_election_timer_and_restores_it(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
@@ -101,10 +98,9 @@ func TestConversion_raises_election_timer_and_restores_it(t *testing.T) {
 	assert.Len(t, terms, 1, "there was an election while the timer was raised")
 }
 
-// A schema that the packages bring is for servers that were started with them: while restarts are
-// held back, no unit converts; after the last one, the databases are, in a hook of the leader. A unit
-// that is killed with the timer raised, or before it is put back, leaves nothing that the next hook does
-// not see.
+// A schema that the packages bring is for servers that were started with them: while restarts are held back, no unit
+// converts; after the last one, the databases are, in a hook of the leader. A unit that is killed with the timer
+// raised, or before it is put back, leaves nothing that the next hook does not see.
 func TestConversion_killed_is_finished_and_timer_restored(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})

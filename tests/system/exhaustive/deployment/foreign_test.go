@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// addUsed adds a unit on a machine on which something was before its first hook.
+// addUsed adds a unit on a machine on which before has left something.
 func (c *cloud) addUsed(before func(u *lab.Unit)) *lab.Unit {
 	c.T.Helper()
 	u := c.AddEmpty()
@@ -23,7 +23,7 @@ func (c *cloud) addUsed(before func(u *lab.Unit)) *lab.Unit {
 	return u
 }
 
-// leftFiles are databases that have left their cluster, as a unit leaves them.
+// leftFiles returns databases that have left their cluster.
 func (c *cloud) leftFiles(removed *lab.Unit) map[lab.DB][]byte {
 	c.T.Helper()
 	files := map[lab.DB][]byte{}
@@ -45,7 +45,6 @@ func put(t *testing.T, u *lab.Unit, files map[lab.DB][]byte) {
 	}
 }
 
-// makeFile makes a database's file by ovsdb-tool, as another program would.
 func (c *cloud) makeFile(u *lab.Unit, db lab.DB, command ...string) {
 	c.T.Helper()
 	args := append([]string{command[0], u.DBFile(db), "/usr/share/ovn/ovn-" + string(db) + ".ovsschema"}, command[1:]...)
@@ -53,7 +52,6 @@ func (c *cloud) makeFile(u *lab.Unit, db lab.DB, command ...string) {
 	require.NoError(c.T, err)
 }
 
-// contents are both databases as they are on a unit's disk.
 func contents(t *testing.T, u *lab.Unit) map[lab.DB]string {
 	t.Helper()
 	all := map[lab.DB]string{}
@@ -65,7 +63,7 @@ func contents(t *testing.T, u *lab.Unit) map[lab.DB]string {
 	return all
 }
 
-// systemctl runs it on a unit's machine, as an operator.
+// systemctl runs systemctl as an operator.
 func systemctl(t *testing.T, u *lab.Unit, args ...string) {
 	t.Helper()
 	_, code, err := u.Systemctl(t.Context(), args...)

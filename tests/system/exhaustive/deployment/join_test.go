@@ -39,9 +39,8 @@ func TestJoin_half_joined_file_is_archived_and_unit_joins(t *testing.T) {
 	assert.Contains(t, labtest.HookLogFrom(t, joiner, 0), "the server was killed while it joined")
 }
 
-// halfJoined is the file of a member with the header's server and address from the
-// file of another one that has just begun to join: so the members in the records below
-// the header don't include its server.
+// halfJoined is the file of a member with the header's server and address from the file of another one that has just
+// begun to join: so the members in the records below the header don't include its server.
 func halfJoined(t *testing.T, member, joining string) []byte {
 	t.Helper()
 	theirs, rest := header(t, member)
@@ -53,8 +52,7 @@ func halfJoined(t *testing.T, member, joining string) []byte {
 	return slices.Concat(fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n", len(text), sha1.Sum(text)), text, rest)
 }
 
-// header is the first record of a clustered database's file (ovsdb(5), ovsdb/log.c),
-// and what follows it.
+// header returns the first record of a clustered database's file (ovsdb(5), ovsdb/log.c), and the rest.
 func header(t *testing.T, path string) (record map[string]any, rest []byte) {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -92,7 +90,7 @@ func TestJoin_member_off_during_removal_is_kicked_first(t *testing.T) {
 	c.RequireOneCluster(units...)
 }
 
-// takeItsRemoval has the last entry of a member's file be the cluster without it.
+// takeItsRemoval makes the last entry of a member's file the removal of that member.
 func takeItsRemoval(t *testing.T, path, id string) {
 	t.Helper()
 	file, err := os.ReadFile(path)

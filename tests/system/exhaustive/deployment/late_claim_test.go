@@ -16,10 +16,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// Juju 4 has no leader settings: a claim is written at the end of the hook, by the unit that
-// leads then. A unit whose hook is suspended after its claim, until it leads again,
-// overwrites what the unit that led meanwhile has claimed and serves; or is about to
-// serve, which no other unit can know.
+// Juju 4 has no leader settings: a claim is written at the end of the hook, by the unit that leads then. A unit whose
+// hook is suspended after its claim, until it leads again, overwrites what the unit that led meanwhile has claimed and
+// serves; or is about to serve, which no other unit can know.
 func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -95,7 +94,7 @@ func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 
 func startsServers(call string) bool { return strings.HasPrefix(call, "systemctl start") }
 
-// after is true of every call behind the first for which when is.
+// after matches every call after the first that matches when.
 func after(when func(call string) bool) func(call string) bool {
 	seen := false
 	return func(call string) bool {
@@ -107,8 +106,8 @@ func after(when func(call string) bool) func(call string) bool {
 	}
 }
 
-// standsStill runs a hook until the first call for which when is true, at which it
-// suspends the hook, or until its end. It returns a function that continues the hook and waits for its end.
+// standsStill runs a hook until the first call that matches when, at which it suspends the hook, or until its end. It
+// returns a function that continues the hook and waits for its end.
 func standsStill(c *cloud, u *lab.Unit, hook string, when func(call string) bool) (end func()) {
 	c.T.Helper()
 	stopped, ended := make(chan struct{}), make(chan error, 1)
@@ -138,9 +137,8 @@ func standsStill(c *cloud, u *lab.Unit, hook string, when func(call string) bool
 	}
 }
 
-// A leader that is killed in the middle of making the clusters, and replaced
-// before it continues: whether the new leader makes its own or finds those of the
-// old one, each database has one cluster in the end.
+// A leader that is killed in the middle of making the clusters, and replaced before it continues: whether the new
+// leader makes its own or finds those of the old one, each database has one cluster in the end.
 func TestBootstrap_replaced_leader_makes_no_second_cluster(t *testing.T) {
 	t.Parallel()
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
@@ -151,8 +149,7 @@ func TestBootstrap_replaced_leader_makes_no_second_cluster(t *testing.T) {
 		after func(c *cloud, u *lab.Unit) bool
 		// maker is the unit whose clusters remain.
 		maker int
-		// rests is whether the old leader runs no hook until the new one has run all
-		// of its own.
+		// rests is whether the old leader runs no hook until the new one has run all of its own.
 		rests bool
 	}{
 		"one cluster is staged":          {func(_ *cloud, u *lab.Unit) bool { return exists(nb(u) + ".new") }, 1, true},

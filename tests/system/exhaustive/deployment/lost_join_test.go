@@ -61,8 +61,8 @@ func TestJoin_lost_by_leader_goes_through_another_server(t *testing.T) {
 	c.RequireOneCluster(append(units, u)...)
 }
 
-// loseJoin has another unit lead as soon as the leader adds the server of the unit, which does not answer
-// meanwhile, and the leader again once that one has answered.
+// loseJoin makes another unit lead as soon as the leader adds the unit's server, which does not answer meanwhile, and
+// the first leader again once that server has answered.
 func (c *cloud) loseJoin(leader, other, joiner *lab.Unit) error {
 	c.T.Helper()
 	ctx := c.Patient()

@@ -26,14 +26,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// prometheus is a real one, in the hub's network. It scrapes the agents' ports for peers, with a client's certificate,
-// and judges the agent's alert rules.
+// prometheus is a real one in the hub's network. It scrapes the agents with a client's certificate, and evaluates the
+// agent's alert rules.
 type prometheus struct {
 	*cloud
 	dir string
 }
 
-// topology is of the lab's application, as it would be with the observability stack.
+// topology is the lab's application as the observability stack labels it.
 var topology = relation.Topology{Model: "net", ModelUUID: "c2e9f4d5-dcb3-4870-8509-330eb9745ee8", App: "ovn-central", Charm: "ovn-central"}
 
 func newPrometheus(c *cloud, units ...*lab.Unit) *prometheus {
@@ -74,7 +74,6 @@ func (p *prometheus) write(name string, content any) {
 	require.NoError(p.T, os.WriteFile(p.path(name), text, 0o600))
 }
 
-// get asks its API.
 func (p *prometheus) get(path string, data any, parameters ...string) error {
 	args := []string{"-sS", "--get", "--max-time", "5", "http://127.0.0.1:9090/api/v1/" + path}
 	for _, parameter := range parameters {
@@ -97,7 +96,6 @@ func (p *prometheus) get(path string, data any, parameters ...string) error {
 	return nil
 }
 
-// query returns how many series an expression gives now.
 func (p *prometheus) query(expr string) int {
 	p.T.Helper()
 	var data struct{ Result []any }
@@ -105,14 +103,13 @@ func (p *prometheus) query(expr string) int {
 	return len(data.Result)
 }
 
-// until waits until an expression gives series.
 func (p *prometheus) until(expr string) {
 	p.T.Helper()
 	var data struct{ Result []any }
 	p.Eventually(expr, func() bool { return p.get("query", &data, "query="+expr) == nil && len(data.Result) > 0 })
 }
 
-// panels are the queries of the dashboard by their panels, with all of what its variables can select.
+// panels returns the queries of the dashboard's panels, with all values of its variables.
 func (p *prometheus) panels() map[string][]string {
 	p.T.Helper()
 	packed, err := monitoring.Dashboards()
@@ -140,7 +137,7 @@ func (p *prometheus) panels() map[string][]string {
 	return queries
 }
 
-// workload makes gateways, one of which has nowhere to go, a drain and a backup.
+// workload makes gateways, of which one can't be moved, a drain and a backup.
 func (p *prometheus) workload(u *lab.Unit) {
 	p.T.Helper()
 	for name, at := range map[string]string{"gw1": "192.0.2.1", "gw2": "192.0.2.2"} {
@@ -209,10 +206,10 @@ func TestMetrics_scraped_by_Prometheus(t *testing.T) {
 	assert.Zero(t, p.query(fmt.Sprintf("{__name__=~\"ovn_central_.*\",juju_unit=%q}", acting.Name())))
 }
 
-// selector is a metric in an expression.
+// selector matches a metric in an expression.
 var selector = regexp.MustCompile(`\b(up|ovn_central_\w+)\{[^}]*\}`)
 
-// alerts checks that each alert of the agent could see something, and that Prometheus judges it without an error.
+// alerts checks that each alert's metrics exist, and that Prometheus evaluates it without an error.
 func (p *prometheus) alerts() {
 	p.T.Helper()
 	var judged struct {
@@ -236,11 +233,11 @@ func (p *prometheus) alerts() {
 	assert.Greater(p.T, seen, 50)
 }
 
-// filters are those of an expression of LogQL about lines: a text that they have, or a pattern.
+// filters matches the line filters of a LogQL expression.
 var filters = regexp.MustCompile(`\|([=~]) ("(?:[^"\\]|\\.)*")`)
 
-// logs checks the alerts about logs with what a unit's servers really log: nothing that counts as an error while all is
-// well, and a line for each client that is refused.
+// logs checks the alerts about logs with the servers' real logs: no error while all is well, and a line for each
+// refused client.
 func (p *prometheus) logs(u *lab.Unit) {
 	p.T.Helper()
 	rules, err := monitoring.LogAlertRules()

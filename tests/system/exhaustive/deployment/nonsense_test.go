@@ -21,7 +21,7 @@ var garbage = map[string]string{
 	"package-source": "\n\n", "running-version": ",, ,%s openvswitch ", "trusted-cas": ",,,;", "certificate-issuer": "?", "northd": "null",
 }
 
-// publishes has a unit put this on the peer relation, in the charm's place.
+// publishes puts data on the peer relation in the charm's place.
 func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
 	c.T.Helper()
 	dispatch := filepath.Join(u.CharmDir(), "dispatch")
@@ -35,8 +35,7 @@ func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
 	require.NoError(c.T, os.Rename(charm, dispatch))
 }
 
-// Leader settings that are damaged must not look like none: no cluster is made
-// of them, nor another one beside.
+// Leader settings that are damaged must not look like none: no cluster is made of them, nor another one beside.
 func TestNonsense_in_leader_settings_blocks_bootstrap(t *testing.T) {
 	t.Parallel()
 	bad := map[string]string{"nb_cid": "1b047820-c330-4bb7-8eb0-166fdb2b8d6c", "sb_cid": "1b04", "ready": "True"}
@@ -81,8 +80,7 @@ func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 		assert.Equal(t, before, c.Processes(units...))
 	})
 
-	// No unit fails because of what a peer publishes, and nothing is made of it; it is
-	// mended by the peer's next hook.
+	// No unit fails because of what a peer publishes, and nothing is made of it; it is mended by the peer's next hook.
 	c.run("from a peer", func(c *cloud) {
 		t := c.T
 		settings, before := c.LeaderSettings(), c.Processes(units...)

@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// orders is how many orders of events are tried out, each with a new seed, if no more is
-// explored.
+// orders is the default number of orders of events, each with a new seed.
 const orders = 6
 
 // Certificates, peers, leaders and options may reach three units in any order:
@@ -53,8 +52,7 @@ func playOrder(t *testing.T, random *rand.Rand) {
 	c.RequireConfigured(timer, probe)
 }
 
-// events are what happens once in the life of the application, besides what
-// follows from it by itself. The vault answers late, as one that is sealed.
+// events happen once, besides their consequences. The vault answers late, like a sealed one.
 func (c *cloud) events(random *rand.Rand, units []*lab.Unit, timer, probe int) []func() {
 	configure := func(option string, value int) {
 		c.T.Logf("option %s becomes %d", option, value)

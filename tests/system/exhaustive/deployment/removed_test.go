@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// requireRejoined requires that a unit has put its old databases away and is a
-// member under new IDs.
+// requireRejoined requires that a unit has archived its old databases and is a member under new IDs.
 func (c *cloud) requireRejoined(u *lab.Unit, before map[string]string, times int, units ...*lab.Unit) {
 	c.T.Helper()
 	c.Tick("all work again", c.AllActive)
@@ -28,7 +27,6 @@ func (c *cloud) requireRejoined(u *lab.Unit, before map[string]string, times int
 	}
 }
 
-// requireKicked waits until a unit sees that these servers are no members.
 func (c *cloud) requireKicked(u *lab.Unit, servers map[string]string) {
 	c.T.Helper()
 	for _, db := range lab.Databases {

@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// stopAtOnce has Juju run what is left of the units that are being removed; a `stop`
-// that is refused waits for its next try.
+// stopAtOnce runs the remaining hooks of units that are being removed; a refused `stop` is retried.
 func (c *cloud) stopAtOnce(units []*lab.Unit) {
 	c.T.Helper()
 	var all sync.WaitGroup
@@ -33,17 +32,16 @@ func (c *cloud) stopAtOnce(units []*lab.Unit) {
 	all.Wait()
 }
 
-// calls reports whether a call is one of a program with this argument.
+// calls matches a call of a program with this argument.
 func calls(program, argument string) func(call string) bool {
 	return func(call string) bool {
 		return strings.HasPrefix(call, program+" ") && strings.Contains(call, argument)
 	}
 }
 
-// All units are replaced by as many new ones, in every way in which an operator may
-// type it: the data end on the new units, and no unit asks to deploy again. Juju
-// hides a unit that is being removed from the others' relation-list, and runs no hook
-// on it but the last ones.
+// All units are replaced by as many new ones, in every way in which an operator may type it: the data end on the new
+// units, and no unit asks to deploy again. Juju hides a unit that is being removed from the others' relation-list, and
+// runs no hook on it but the last ones.
 func TestReplace_all_units_keeps_data(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -53,8 +51,7 @@ func TestReplace_all_units_keeps_data(t *testing.T) {
 		juju     string
 		// gone: so many of the old ones have left before that.
 		gone int
-		// killed: a hook of a new one is killed as it joins, and the `stop` of an old one as
-		// it leaves.
+		// killed: a hook of a new one is killed as it joins, and the `stop` of an old one as it leaves.
 		killed bool
 	}{
 		"1 by 1, the old one first":                       {n: 1, oldFirst: true, juju: "2.9.51"},
@@ -120,7 +117,6 @@ func TestReplace_all_units_keeps_data(t *testing.T) {
 	}
 }
 
-// charmOf lays out the charm as a build of one version.
 func charmOf(t *testing.T, version string) string {
 	t.Helper()
 	dir, dispatch := t.TempDir(), filepath.Join(t.TempDir(), "dispatch")
@@ -214,7 +210,7 @@ func TestHook_second_run_changes_nothing(t *testing.T) {
 	}
 }
 
-// deliverTwice runs what is pending, one unit after another, each hook twice.
+// deliverTwice runs the pending hooks of one unit after another, each hook twice.
 func (c *cloud) deliverTwice(run map[string]bool, units ...*lab.Unit) {
 	c.T.Helper()
 	for moved := true; moved; {
@@ -239,7 +235,6 @@ func (c *cloud) deliverTwice(run map[string]bool, units ...*lab.Unit) {
 	}
 }
 
-// runTwice runs a hook that has just been run once more.
 func (c *cloud) runTwice(u *lab.Unit, hook string, env ...string) {
 	c.T.Helper()
 	if hook == "update-status" || hook == "install" || strings.HasSuffix(hook, "-departed") {
@@ -263,8 +258,8 @@ func (c *cloud) runTwice(u *lab.Unit, hook string, env ...string) {
 	}
 }
 
-// onlyLooks reports whether a call of another program leaves everything as it is.
-// Hook tools that write are judged by what they have changed.
+// onlyLooks reports whether a call of another program changes nothing. Hook tools that write are judged by their
+// effect.
 func onlyLooks(call string) bool {
 	words := strings.Fields(call)
 	has := func(some ...string) bool {
@@ -307,8 +302,7 @@ func TestHook_killed_at_any_call_completes_when_run_again(t *testing.T) {
 	c.deliverKillingEverywhere(leader, hooks...)
 	assert.Equal(t, "active", leader.Workload().Status, leader.Workload().Message)
 	c.deliverKillingEverywhere(joiner, append(hooks, "ovsdb-peer-relation-changed ovn-central/0")...)
-	// The last run may have found a server that was still joining; no event of another
-	// unit is needed for it to end.
+	// The last run may have found a server that was still joining; no event of another unit is needed for it to end.
 	c.Tick("the joiner is a member", func() bool { return joiner.Workload().Status == "active" })
 	c.Hold(false)
 	c.Tick("both are active", c.AllActive)
@@ -319,8 +313,7 @@ func TestHook_killed_at_any_call_completes_when_run_again(t *testing.T) {
 	}
 }
 
-// deliverKillingEverywhere runs what is pending of a unit, the named hooks by
-// [labtest.Model.KillHookEverywhere].
+// deliverKillingEverywhere runs the pending hooks of a unit, the named ones by [labtest.Model.KillHookEverywhere].
 func (c *cloud) deliverKillingEverywhere(u *lab.Unit, hooks ...string) {
 	c.T.Helper()
 	for next := c.Next(u); len(next) > 0; next = c.Next(u) {

@@ -11,8 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// without has a hook tool fail on a unit until the function that it returns is
-// called.
+// without makes a hook tool fail on a unit until the returned function is called.
 func without(t *testing.T, u *lab.Unit, tool string) (again func()) {
 	t.Helper()
 	dispatch, tools := filepath.Join(u.CharmDir(), "dispatch"), t.TempDir()

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// breakApt replaces a machine's apt-get by one that fails, until mend.
+// breakApt makes a machine's apt-get fail, until mend.
 func breakApt(t *testing.T, u *lab.Unit) (mend func()) {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(u.CharmDir()), "bin", "apt-get")
@@ -31,7 +31,7 @@ func breakApt(t *testing.T, u *lab.Unit) (mend func()) {
 	}
 }
 
-// restarted are the units that restarted a server, in their order.
+// restarted returns the units that restarted a server, in order.
 func restarted(called func(string) []string) (units []string) {
 	for _, call := range called("systemctl restart ovn-ovsdb-server-") {
 		unit, _, _ := strings.Cut(call, " ")
@@ -42,8 +42,7 @@ func restarted(called func(string) []string) (units []string) {
 	return units
 }
 
-// followersFirst are the units by how many databases they lead, and then by their
-// numbers.
+// followersFirst sorts the units by how many databases they lead, and then by number.
 func followersFirst(leaders map[lab.DB]*lab.Unit, units []*lab.Unit) []*lab.Unit {
 	led := map[*lab.Unit]int{}
 	for _, u := range leaders {

@@ -44,8 +44,8 @@ func TestKick_ambiguous_identity_is_refused(t *testing.T) {
 	}
 }
 
-// addTwins adds two units whose Northbound servers share their identity, by making
-// files until two of them do: of a few hundred, by the birthday paradox.
+// addTwins adds two units whose Northbound servers share a short ID, by making a few hundred files until two of them do
+// (birthday paradox).
 func addTwins(m *labtest.Model) [2]*lab.Unit {
 	m.T.Helper()
 	var twins [2]*lab.Unit

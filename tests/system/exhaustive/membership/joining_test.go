@@ -14,9 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R1, R10: a server becomes a member after `stop` has looked for the last time, just as
-// its service is stopped. The only other one then counts on it, so it leaves as any
-// member does.
+// R1, R10: a server becomes a member after `stop` has looked for the last time, just as its service is stopped. The
+// only other one then counts on it, so it leaves as any member does.
 func TestStop_server_that_joins_meanwhile_leaves(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	other := m.Deployed[0]
@@ -57,8 +56,7 @@ func TestStop_server_that_joins_meanwhile_leaves(t *testing.T) {
 	m.RequirePutAway(u)
 }
 
-// A server that joins, and hangs there, is no member: it can't be kicked, and
-// hinders no other removal.
+// A server that joins, and hangs there, is no member: it can't be kicked, and hinders no other removal.
 func TestJoin_stuck_member_blocks_no_other(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	leader := m.MakeOneLeader()

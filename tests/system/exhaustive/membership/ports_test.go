@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// ports has iptables on a unit's machine refuse what comes to the ports of Raft, or no longer. What the machine
-// itself begins works.
+// ports makes a unit's machine reject connections to the Raft ports (iptables), or accept them again. Outgoing
+// connections work.
 func ports(m *labtest.Model, u *lab.Unit, action string) {
 	m.T.Helper()
 	namespace, err := u.Machine.Namespace()

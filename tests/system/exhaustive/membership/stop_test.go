@@ -147,8 +147,7 @@ func TestStop_paused_unit_leaves(t *testing.T) {
 	m.RequireWritable()
 }
 
-// R6, R9: a leave that can't end fails the hook at its deadline, and the next try
-// waits on for the same leave.
+// R6, R9: a leave that can't end fails the hook at its deadline, and the next try waits on for the same leave.
 func TestStop_retry_waits_for_pending_leave(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u := m.MakeOneLeader()

@@ -17,8 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// addOnSmallDisk adds a unit whose databases are on a disk of their own, and
-// returns what fills it.
+// addOnSmallDisk adds a unit whose databases have a disk of their own, and returns what fills it.
 func addOnSmallDisk(m *labtest.Model) (u *lab.Unit, fill func()) {
 	m.T.Helper()
 	if os.Getuid() != 0 {
@@ -41,8 +40,8 @@ func addOnSmallDisk(m *labtest.Model) (u *lab.Unit, fill func()) {
 	}
 }
 
-// failLeader has a unit lead the Northbound database until its full disk has made its server give
-// that up. The others continue.
+// failLeader makes a unit lead the Northbound database until its full disk makes its server give that up. The others
+// continue.
 func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
 	m.T.Helper()
 	m.MakeLeader(failed, lab.NB)
@@ -68,9 +67,8 @@ func TestDisk_leader_that_cannot_write(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	failed, fill := addOnSmallDisk(m)
 
-	// R0: a leader that can't write what a client wants gives the database up, and continues
-	// to call itself the leader. It refuses to compact its file and to leave; its own unit
-	// is not deceived, and restarts it.
+	// R0: a leader that can't write what a client wants gives the database up, and continues to call itself the leader. It
+	// refuses to compact its file and to leave; its own unit is not deceived, and restarts it.
 	m.Run("is started anew once there is space", func(m *labtest.Model) {
 		t := m.T
 		free := failLeader(m, failed, fill)
@@ -142,8 +140,7 @@ func TestDisk_leader_that_cannot_write(t *testing.T) {
 	})
 }
 
-// takeLast takes the last entry out of a database's file, as a write that failed does
-// which nothing followed.
+// takeLast removes the last entry of a database's file, as if its write had failed and nothing had followed.
 func takeLast(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

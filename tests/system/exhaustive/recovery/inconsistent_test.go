@@ -20,7 +20,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// globals are the table of each database that has one row, and the program that asks.
 var globals = map[lab.DB][2]string{lab.NB: {"ovn-nbctl", "NB_Global"}, lab.SB: {"ovn-sbctl", "SB_Global"}}
 
 // §4 of the worst night: an entry of the log that is whole and can't be applied. The server leaves it out and
@@ -125,8 +124,8 @@ func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	m.RequireWritable()
 }
 
-// makeInapplicable has the last entry that has a word in it, of a database's file, delete a row that is
-// not there, as one does that comes after data which were wrong already.
+// makeInapplicable makes the last entry that contains a word delete a row that does not exist, as after earlier
+// corruption.
 func makeInapplicable(t *testing.T, path, word string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

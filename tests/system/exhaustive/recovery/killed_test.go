@@ -130,7 +130,7 @@ func TestRejoin_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 	}
 }
 
-// killings are how a recovery is interrupted at its calls.
+// killings are the ways in which a recovery is interrupted at its calls.
 var killings = []struct {
 	name string
 	// units are as many as are deployed; all but left are lost.
@@ -145,8 +145,7 @@ var killings = []struct {
 	{"the action, and the hooks of it and of the unit that publishes, are killed", 4, 2, 24, false},
 }
 
-// The action is killed at its calls, one after another, and the same command continues each
-// time, until it has ended.
+// The action is killed at its calls, one after another, and the same command continues each time, until it has ended.
 func TestRecover_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 	t.Parallel()
 	for _, k := range killings {

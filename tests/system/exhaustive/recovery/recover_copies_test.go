@@ -59,8 +59,7 @@ func TestRecover_keeps_what_majority_of_copies_had(t *testing.T) {
 	m.RequireProof(newest, m.Deployed...)
 }
 
-// What a unit has published of its copy outlives its machine: force gives it up, by name, and
-// says what is lost.
+// What a unit has published of its copy outlives its machine: force gives it up, by name, and says what is lost.
 func TestRecover_lost_unit_with_newest_copy_needs_force(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	left, newest, lost := m.LoseAllButOneThatIsBehind()

@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// retried retries the `stop` of a unit, as Juju does, with the hooks of others between, until the unit is gone.
+// retried retries the `stop` of a unit, as Juju does, with hooks of others between, until the unit is gone.
 func retried(m *labtest.Model, u *lab.Unit, others ...*lab.Unit) {
 	m.T.Helper()
 	m.Eventually(u.Name()+" goes", func() bool {
@@ -22,7 +22,7 @@ func retried(m *labtest.Model, u *lab.Unit, others ...*lab.Unit) {
 	})
 }
 
-// refuseStop runs the hook stop of a unit that is being removed before any other, and requires that it is refused.
+// refuseStop runs the hook stop of a dying unit before any other, and requires that it is refused.
 func refuseStop(m *labtest.Model, u *lab.Unit) string {
 	m.T.Helper()
 	require.NoError(m.T, m.Destroy(u))
@@ -115,8 +115,7 @@ func TestRestore_unit_removed_while_stopped(t *testing.T) {
 	m.RequireWritable()
 }
 
-// recoverOnTwoOfFive loses three of five units, and has the other two, which are both asked, make one
-// new cluster.
+// recoverOnTwoOfFive loses three of five units, and makes the other two, which are both asked, form one new cluster.
 func recoverOnTwoOfFive(m *labtest.Model) (left, lost []*lab.Unit) {
 	m.T.Helper()
 	m.AddSwitch("kept")

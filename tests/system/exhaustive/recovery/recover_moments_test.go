@@ -15,24 +15,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// amid is a recovery of which each event is caused by the test: two of five units are left,
-// the one that is asked, and the one that leads the application.
+// amid is a recovery whose events the test triggers: of five units two are left, the one that is asked, and the
+// application's leader.
 type amid struct {
 	*labtest.Model
 	asked, leads *lab.Unit
 	lost         []*lab.Unit
 }
 
-// moments are those at which members of the old cluster return, each further than the one
-// before, and what comes of it if a majority returns: a new cluster that is made and not
-// published is taken back.
+// moments are those at which members of the old cluster return, each further than the one before, and what comes of it
+// if a majority returns: a new cluster that is made and not published is taken back.
 var moments = []struct {
 	name      string
 	come      func(a amid)
 	majority  end
 	oneReturn end
-	// seldom are played if more is explored only, of a majority and of one that returns
-	// alone: each takes a minute.
+	// seldom are played if more is explored only, of a majority and of one that returns alone: each takes a minute.
 	majoritySeldom, oneSeldom bool
 }{
 	{"before it is asked for", func(amid) {}, refused, refused, true, true}, // with one more there is a quorum
@@ -41,7 +39,6 @@ var moments = []struct {
 	{"after its ID was published", amid.publishes, superseded, superseded, false, true},
 }
 
-// end is how it ends.
 type end string
 
 const (
@@ -52,8 +49,7 @@ const (
 
 func (a amid) give() string { return "give-up=" + labtest.Names(a.lost) }
 
-// hooks runs hooks of one unit, which hears of the others in them, and nothing else, until it
-// has done its part for both databases.
+// hooks runs hooks of one unit only, until it has done its part for both databases.
 func (a amid) hooks(u *lab.Unit, what string, done func(db lab.DB, short string) bool) {
 	a.T.Helper()
 	ended := a.Within(labtest.Patience, func() bool {
@@ -143,8 +139,8 @@ func returnsAtEachMoment(t *testing.T, n int) {
 	m.RequireWritable()
 }
 
-// finish lets everything run after n of the lost ones have returned, and brings back the
-// others. A majority of them serves the old cluster before any of its hooks has run.
+// finish lets everything run after n of the lost units have returned, and brings back the others. A majority of them
+// serves the old cluster before any of its hooks has run.
 func (a amid) finish(n int, want end) {
 	a.T.Helper()
 	ctx := a.T.Context()

@@ -79,8 +79,8 @@ func TestStartGuard_reason_is_in_status(t *testing.T) {
 	m.RequireActive(u)
 }
 
-// serveReplacement serves a Northbound database in the hub, at the address that it returns, whose data name a cluster
-// as replaced.
+// serveReplacement serves a Northbound database in the hub whose data name a cluster as replaced, and returns its
+// address.
 func serveReplacement(m *labtest.Model, replaced string) (address string) {
 	m.T.Helper()
 	const hub = "10.99.0.1"
@@ -170,7 +170,7 @@ func TestStartGuard_old_majority_of_removed_units(t *testing.T) {
 	m.AddSwitch("kept")
 }
 
-// enforceFirewall has a unit's machine do what its ufw keeps, for what other machines open until it is off.
+// enforceFirewall enforces a machine's ufw rules on connections from other machines, until it is off.
 func enforceFirewall(m *labtest.Model, u *lab.Unit) {
 	m.T.Helper()
 	rules := [][]string{{"-A", "INPUT", "-i", "lo", "-j", "ACCEPT"}, {"-A", "INPUT", "-m", "conntrack", "--ctstate", "ESTABLISHED,RELATED", "-j", "ACCEPT"}}

@@ -1,7 +1,6 @@
-// Package client plays an application that relates to ovn-central, on a machine of its own: a
-// chassis with a real ovn-controller, a CMS that reads and writes, and a writer
-// that remembers what was acknowledged. It knows nothing but what is on the
-// relations ovsdb and ovsdb-cms, and has its certificate from the same CA.
+// Package client plays an application that relates to ovn-central, on a machine of its own: a chassis with a real
+// ovn-controller, a CMS that reads and writes, and a writer that remembers what was acknowledged. It knows nothing but
+// what is on the relations ovsdb and ovsdb-cms, and has its certificate from the same CA.
 package client
 
 import (
@@ -18,13 +17,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// dir is where the client's files are on its machine.
 const dir = "/srv/client"
 
-// tls are the options that each of OVN's programs takes.
 var tls = []string{"--private-key=" + dir + "/key.pem", "--certificate=" + dir + "/cert.pem", "--ca-cert=" + dir + "/ca.pem"}
 
-// installTimeout bounds the installation of packages.
 const installTimeout = 5 * time.Minute
 
 // Client is a client on a machine.
@@ -62,9 +58,8 @@ func (c *Client) Trust(cas ...string) error {
 // Remotes are where the databases are: lists as OVN's programs take them.
 type Remotes struct{ NB, SB, Chassis string }
 
-// NewRemotes is what a CMS and a chassis make of the data of the units on their
-// relation, as neutron-api-plugin-ovn and ovn-chassis do: the port is theirs to
-// know, the address is bound-address, a JSON string.
+// NewRemotes is what a CMS and a chassis make of the data of the units on their relation, as neutron-api-plugin-ovn and
+// ovn-chassis do: the port is theirs to know, the address is bound-address, a JSON string.
 func NewRemotes(units map[string]map[string]string) (Remotes, error) {
 	var nb, sb, chassis []string
 	for _, unit := range slices.Sorted(maps.Keys(units)) {
@@ -79,8 +74,7 @@ func NewRemotes(units map[string]map[string]string) (Remotes, error) {
 	return Remotes{strings.Join(nb, ","), strings.Join(sb, ","), strings.Join(chassis, ",")}, nil
 }
 
-// SetRemotes tells the client, and its writer if it runs, where the databases are
-// from now on.
+// SetRemotes tells the client, and its writer if it runs, where the databases are from now on.
 func (c *Client) SetRemotes(ctx context.Context, r Remotes) error {
 	// Renamed, for the writer, which reads them at each write.
 	for name, text := range map[string]string{"nb": r.NB, "sb": r.SB, "chassis": r.Chassis} {
@@ -92,8 +86,7 @@ func (c *Client) SetRemotes(ctx context.Context, r Remotes) error {
 	return err
 }
 
-// clientTimeout is after how many seconds one of OVN's programs gives up. An
-// election, of a timer of 4 s, fits in.
+// clientTimeout, in seconds, is longer than an election with a timer of 4 s.
 const clientTimeout = "--timeout=20"
 
 // NB runs ovn-nbctl as a CMS.
@@ -120,9 +113,8 @@ func (c *Client) ctl(ctx context.Context, program, remotes string, args []string
 	return c.Machine.Exec(ctx, append(command, args...)...)
 }
 
-// BecomeChassis configures ovn-controller as ovn-chassis does, with the machine's
-// name as that of the chassis: access control compares it with the name in the
-// certificate.
+// BecomeChassis configures ovn-controller as ovn-chassis does, with the machine's name as that of the chassis: access
+// control compares it with the name in the certificate.
 func (c *Client) BecomeChassis(ctx context.Context) error {
 	return c.configure(ctx, `printf 'OVN_CTL_OPTS="--ovn-controller-ssl-key=%s/key.pem --ovn-controller-ssl-cert=%s/cert.pem --ovn-controller-ssl-ca-cert=%s/ca.pem"\n' \
 	"$1" "$1" "$1" >/etc/default/ovn-host

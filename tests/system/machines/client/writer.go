@@ -16,7 +16,6 @@ import (
 //go:embed write.sh
 var writeScript []byte
 
-// target is what the writer writes to a database.
 type target struct{ database, remotes, table, row string }
 
 var targets = []target{
@@ -24,11 +23,10 @@ var targets = []target{
 	{"OVN_Southbound", "sb", "Controller_Event", `{"event_type":"empty_lb_backends","event_info":["map",[["row","NUMBER"]]]}`},
 }
 
-// mapColumn is the column that has a row's number.
+// mapColumn is the column with a row's number.
 var mapColumn = map[string]string{"DHCP_Options": "external_ids", "Controller_Event": "event_info"}
 
-// StartWriter starts to write to both databases, a row a second at most, until
-// [Client.StopWriter].
+// StartWriter starts to write to both databases, a row a second at most, until [Client.StopWriter].
 func (c *Client) StartWriter(ctx context.Context) error {
 	if err := c.Machine.WriteFile(dir+"/write.sh", writeScript, 0o755); err != nil {
 		return err
@@ -44,8 +42,7 @@ func (c *Client) StartWriter(ctx context.Context) error {
 	return nil
 }
 
-// StopWriter ends the writing. A write that is under way counts as one that
-// wasn't acknowledged.
+// StopWriter ends the writing. A write that is under way counts as one that wasn't acknowledged.
 func (c *Client) StopWriter(ctx context.Context) error {
 	if !c.writing {
 		return nil
@@ -64,8 +61,7 @@ func (c *Client) Acknowledged() map[string]int {
 	return counts
 }
 
-// Numbers are those of the writes that have been acknowledged so far, by database, in
-// their order.
+// Numbers are those of the writes that have been acknowledged so far, by database, in their order.
 func (c *Client) Numbers() map[string][]string {
 	all := map[string][]string{}
 	for _, t := range targets {
@@ -76,8 +72,7 @@ func (c *Client) Numbers() map[string][]string {
 	return all
 }
 
-// Stored are the numbers of the writer's rows in the databases' files on the disk of a
-// machine, by database.
+// Stored are the numbers of the writer's rows in the databases' files on the disk of a machine, by database.
 func Stored(ctx context.Context, m *machines.Machine) (map[string]map[string]bool, error) {
 	all := map[string]map[string]bool{}
 	for _, t := range targets {
@@ -108,8 +103,7 @@ func (c *Client) Verify(ctx context.Context) (map[string]writes.Outcome, error) 
 	return result, nil
 }
 
-// LongestGap is the longest time between two acknowledgements, of which the second
-// came after from, by database.
+// LongestGap is the longest time between two acknowledgements, of which the second came after from, by database.
 func (c *Client) LongestGap(from time.Time) map[string]time.Duration {
 	gaps := map[string]time.Duration{}
 	for _, t := range targets {
@@ -118,7 +112,6 @@ func (c *Client) LongestGap(from time.Time) map[string]time.Duration {
 	return gaps
 }
 
-// rows are the numbers of the rows that are in the database.
 func (c *Client) rows(ctx context.Context, t target) (map[string]bool, error) {
 	remotes, err := c.Machine.ReadFile(dir + "/" + t.remotes)
 	if err != nil {
@@ -132,12 +125,10 @@ func (c *Client) rows(ctx context.Context, t target) (map[string]bool, error) {
 	return t.numbers(answer)
 }
 
-// query asks for all rows.
 func (t target) query() string {
 	return fmt.Sprintf(`["%s",{"op":"select","table":"%s","where":[],"columns":["%s"]}]`, t.database, t.table, mapColumn[t.table])
 }
 
-// numbers are those of the rows in an answer to the query.
 func (t target) numbers(answer string) (map[string]bool, error) {
 	var results []struct {
 		Rows []map[string][2]json.RawMessage `json:"rows"`
@@ -162,14 +153,14 @@ func (t target) numbers(answer string) (map[string]bool, error) {
 	return found, nil
 }
 
-// log is what the writer has noted so far; of a file that is not there, nothing.
+// log is what the writer has recorded so far.
 func (c *Client) log(t target) writes.Log {
 	acknowledged, _ := c.Machine.ReadFile(dir + "/" + t.remotes + ".acknowledged")
 	failed, _ := c.Machine.ReadFile(dir + "/" + t.remotes + ".failed")
 	return noted(string(acknowledged), string(failed))
 }
 
-// noted reads what write.sh writes: a line each, of which the last one may not be whole yet.
+// noted reads what write.sh writes: one entry per line, of which the last may be incomplete.
 func noted(acknowledged, failed string) (l writes.Log) {
 	for line := range strings.Lines(acknowledged) {
 		if line, whole := strings.CutSuffix(line, "\n"); whole {

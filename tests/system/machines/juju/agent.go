@@ -11,9 +11,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// agentService is the agent as a service, like jujud's: it is restarted when it
-// fails, and when the machine is. It ends with success when its unit is gone; a
-// hook that runs when it is stopped runs to its end.
+// agentService is the agent as a service, like jujud's: it is restarted when it fails, and when the machine is. It ends
+// with success when its unit is gone; a hook that runs when it is stopped runs to its end.
 const agentService = `[Unit]
 Description=Juju agent of %[1]s
 After=network.target

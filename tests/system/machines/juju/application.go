@@ -30,11 +30,11 @@ type Application struct {
 
 var _ cluster.OwnMachines = (*Application)(nil)
 
-// updateInterval is between two update-status, in Juju five minutes: so short that what needs
-// several gets them, and so long that units rest meanwhile.
+// updateInterval separates two update-status (five minutes in Juju): short enough for tests that need several, long
+// enough for units to become idle.
 const updateInterval = 10 * time.Second
 
-// answerInterval is between two looks for requests that the CA has not answered.
+// answerInterval is the pause between two looks for requests to the CA.
 const answerInterval = 300 * time.Millisecond
 
 // Live is an application without units, whose CA answers, and whose units run update-status
@@ -63,7 +63,7 @@ func Live(ctx context.Context, c *Controller, f *machines.Fleet, log io.Writer) 
 	return a, func() { stop(); group.Wait() }
 }
 
-// update has all units run update-status: what a cluster does by itself no other hook hears of.
+// update runs update-status on all units: no other hook hears of a change that a cluster makes by itself.
 func (a *Application) update(ctx context.Context) error {
 	units, err := a.Alive(ctx)
 	if err != nil {

@@ -26,11 +26,9 @@ const Mount = "/srv/juju"
 // Peers is the endpoint of the peer relation, which is there from the beginning as number 1.
 const Peers = "ovsdb-peer"
 
-// socketName is the controller's socket in its directory.
 const socketName = "controller.sock"
 
-// startTimeout is how long the controller may take until it answers, on a machine that is
-// busy with other tests.
+// startTimeout bounds the controller's start on a busy machine.
 const startTimeout = 2 * time.Minute
 
 // Controller is a model with one application, ovn-central.
@@ -45,9 +43,8 @@ type Controller struct {
 	relations map[string]int // their numbers, by endpoint
 }
 
-// Serve starts a controller. program is juju-runner, with juju-hook-tool beside it, dir a
-// directory that the machines share as [Mount], charm the directory of an unpacked charm,
-// which the controller reads.
+// Serve starts a controller. program is juju-runner, with juju-hook-tool beside it, dir a directory that the machines
+// share as [Mount], charm the directory of an unpacked charm, which the controller reads.
 func Serve(ctx context.Context, program, dir, charm string) (*Controller, error) {
 	for _, name := range []string{"juju-runner", "juju-hook-tool"} {
 		if err := copyProgram(filepath.Join(filepath.Dir(program), name), filepath.Join(dir, name)); err != nil {
@@ -104,8 +101,7 @@ func (c *Controller) Close() error {
 	}
 }
 
-// do asks the controller for something; what it answers goes to answer, unless
-// that is nil.
+// do asks the controller; its answer is decoded into answer, unless that is nil.
 func (c *Controller) do(ctx context.Context, verb string, question, answer any) error {
 	fail := func(err error) error { return fmt.Errorf("cannot do %s in the model: %w", verb, err) }
 	body, err := json.Marshal(question)

@@ -60,7 +60,7 @@ func (c *Controller) Relate(ctx context.Context, endpoint, other string) error {
 	return err
 }
 
-// relation is the number of an endpoint's relation; 0: there is none.
+// relation is the number of an endpoint's relation, or 0.
 func (c *Controller) relation(endpoint string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,8 +98,7 @@ func (c *Controller) Destroy(ctx context.Context) error {
 	return c.do(ctx, "remove-application", struct{}{}, nil)
 }
 
-// UpdateStatus has a unit run update-status, which Juju itself does every five
-// minutes.
+// UpdateStatus has a unit run update-status, which Juju itself does every five minutes.
 func (c *Controller) UpdateStatus(ctx context.Context, unit string) error {
 	return c.do(ctx, "update-status", map[string]any{"unit": unit}, nil)
 }
@@ -119,8 +118,7 @@ func (c *Controller) Refresh(ctx context.Context, charm string) error {
 	return c.do(ctx, "refresh", map[string]any{"charm": charm}, nil)
 }
 
-// SetLeader gives the leadership to a unit, as Juju does a while after the one that had it
-// is gone.
+// SetLeader gives the leadership to a unit, as Juju does a while after the one that had it is gone.
 func (c *Controller) SetLeader(ctx context.Context, unit string) error {
 	return c.do(ctx, "set-leader", map[string]any{"unit": unit}, nil)
 }

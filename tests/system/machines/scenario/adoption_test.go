@@ -12,9 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/juju"
 )
 
-// TestAdoption_on_machines refreshes an application from the Python charm
-// while a writer runs: install and start don't run again, no server is restarted,
-// and all is as it was, or better.
+// TestAdoption_on_machines refreshes an application from the Python charm while a writer runs: install and start don't
+// run again, no server is restarted, and all is as it was, or better.
 func TestAdoption_on_machines(t *testing.T) {
 	charm := packedCharm(t)
 	ctx, s := newStory(t, stubCharm(t, charm), machines.Options{})
@@ -45,8 +44,7 @@ func TestAdoption_on_machines(t *testing.T) {
 	nothingIsLost(ctx, t, s.client)
 
 	t.Run("access control holds once servers have restarted", func(t *testing.T) {
-		// Before OVS 3.3.0 a server keeps the role that a listener had when it was made:
-		// the Python charm set it afterwards.
+		// Before OVS 3.3.0 a server keeps the role that a listener had when it was made: the Python charm set it afterwards.
 		for _, unit := range units {
 			require.NoError(t, s.Machines[unit].Reboot(ctx))
 			s.settle(ctx, t)
@@ -60,8 +58,7 @@ func TestAdoption_on_machines(t *testing.T) {
 	})
 }
 
-// deployPredecessor lays out the machines, and the model: what the Python charm
-// had published and set.
+// deployPredecessor sets up the machines, and the model with what the Python charm had published and set.
 func (s *story) deployPredecessor(ctx context.Context, t *testing.T) {
 	on, err := s.fleet.Boot(ctx, 3)
 	require.NoError(t, err)
@@ -110,7 +107,7 @@ func (s *story) deployPredecessor(ctx context.Context, t *testing.T) {
 	s.writes(ctx, t)
 }
 
-// legacy is what an adoption must leave as it is.
+// legacy is what an adoption must not change.
 type legacy struct {
 	settings                map[string]string
 	addresses, hooks        map[string][]string

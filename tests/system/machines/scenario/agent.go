@@ -14,10 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// agentService is the agent's, as systemd knows it.
 const agentService = "ovn-central-agent"
 
-// agentStatus is what the agent on a unit's machine says.
 func (s *story) agentStatus(ctx context.Context, unit string) (status struct {
 	Acting string
 	Acts   bool
@@ -32,7 +30,7 @@ func (s *story) agentStatus(ctx context.Context, unit string) (status struct {
 	return status, json.Unmarshal([]byte(text), &status)
 }
 
-// acting waits until all units name the same one, which says so too.
+// acting waits until all units, including the holder, name the same unit.
 func (s *story) acting(ctx context.Context, t *testing.T, units ...string) (holder string, term uint64) {
 	t.Helper()
 	eventually(ctx, t, 3*time.Minute, func() error {
@@ -54,9 +52,8 @@ func (s *story) acting(ctx context.Context, t *testing.T, units ...string) (hold
 	return holder, term
 }
 
-// killAgent kills the agent that acts: systemd starts it again, and it or another unit's acts,
-// in another term. They are given little by systemd (systemd.exec(5)), and see their clusters
-// all the same.
+// killAgent kills the agent that acts: systemd starts it again, and it or another unit's acts, in another term. They
+// are given little by systemd (systemd.exec(5)), and see their clusters all the same.
 func (s *story) killAgent(ctx context.Context, t *testing.T) {
 	units := s.alive(ctx, t)
 	first, term := s.acting(ctx, t, units...)
@@ -87,8 +84,8 @@ func (s *story) killAgent(ctx context.Context, t *testing.T) {
 	assert.NotEqual(t, pid, property(ctx, t, s.Machines[first], "MainPID"), "systemd has started it again")
 }
 
-// freezeAgent stops the agent that acts by SIGSTOP: systemd's watchdog (WatchdogSec in
-// systemd.service(5)), which has a few seconds here, ends it and starts it again.
+// freezeAgent stops the acting agent by SIGSTOP: systemd's watchdog (WatchdogSec in systemd.service(5)), shortened to a
+// few seconds, restarts it.
 func (s *story) freezeAgent(ctx context.Context, t *testing.T) {
 	units := s.alive(ctx, t)
 	first, _ := s.acting(ctx, t, units...)
@@ -114,7 +111,6 @@ func (s *story) freezeAgent(ctx context.Context, t *testing.T) {
 	s.acting(ctx, t, units...)
 }
 
-// property is one of the agent's, as systemd has it.
 func property(ctx context.Context, t *testing.T, m *machines.Machine, name string) string {
 	t.Helper()
 	out, err := m.Exec(ctx, "systemctl", "show", "-P", name, agentService)
@@ -122,11 +118,11 @@ func property(ctx context.Context, t *testing.T, m *machines.Machine, name strin
 	return strings.TrimSpace(out)
 }
 
-// shortWatchdog is where systemd finds what a test adds to the service, until the machine restarts.
+// shortWatchdog is a drop-in of the service that lasts until the machine restarts.
 const shortWatchdog = "/run/systemd/system/" + agentService + ".service.d"
 
-// agentsTrust waits until each unit's agent tells the others which unit acts, over TLS with the
-// certificates that the units have by now.
+// agentsTrust waits until each unit's agent tells the others over TLS which unit acts, with the units' current
+// certificates.
 func (s *story) agentsTrust(ctx context.Context, t *testing.T) {
 	t.Helper()
 	units := s.alive(ctx, t)

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/client"
 )
 
-// connectClients relates the application to a CMS and to chassis. The writer writes from then on.
+// connectClients relates the application to a CMS and to chassis, and starts the writer.
 func (s *story) connectClients(ctx context.Context, t *testing.T) {
 	require.NoError(t, s.Relate(ctx, "ovsdb", "ovn-chassis"))
 	require.NoError(t, s.Relate(ctx, "ovsdb-cms", "neutron-api-plugin-ovn"))
@@ -47,8 +47,7 @@ func (s *story) connectClients(ctx context.Context, t *testing.T) {
 	require.NoError(t, s.client.StartWriter(ctx))
 }
 
-// followRelations tells the client what the units have published by now, which is
-// complete when every living unit has.
+// followRelations updates the client with what the units have published, which is complete when every living unit has.
 func (s *story) followRelations(ctx context.Context) error {
 	alive, err := s.Alive(ctx)
 	if err != nil {
@@ -178,8 +177,7 @@ func (s *story) renewCertificates(ctx context.Context, t *testing.T) {
 	chassisRegisters(ctx, t, s.client)
 }
 
-// certificatesChange waits until every unit serves another certificate than
-// before, and all is well.
+// certificatesChange waits until every unit serves another certificate than before, and all is well.
 func (s *story) certificatesChange(ctx context.Context, t *testing.T, before map[string]string) {
 	t.Helper()
 	eventually(ctx, t, convergence, func() error {
@@ -193,8 +191,7 @@ func (s *story) certificatesChange(ctx context.Context, t *testing.T, before map
 	s.settle(ctx, t)
 }
 
-// served are the serial numbers of the certificates that clients get, by address
-// and port.
+// served are the serial numbers of the certificates that clients get, by address and port.
 func (s *story) served(ctx context.Context, t *testing.T) map[string]string {
 	t.Helper()
 	serials := map[string]string{}

@@ -77,8 +77,7 @@ func invocations(ctx context.Context, t *testing.T, m *machines.Machine) map[str
 	return ids
 }
 
-// turns are the units in the order in which they upgrade: those that lead fewer
-// databases first, then by number.
+// turns are the units in the order in which they upgrade: those that lead fewer databases first, then by number.
 func (s *story) turns(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	led := map[string]int{}
@@ -153,9 +152,8 @@ const heldMark = "/srv/hold/mark"
 // holdScript is what waits for the power to go.
 const holdScript = "mkdir -p /srv/hold; touch " + heldMark + "; exec sleep infinity"
 
-// holdDpkg has a machine's dpkg stop where it is about to unpack ovn-common, with
-// openvswitch-common unpacked and ovn-central not. The function that is returned ends
-// that, also on a machine that is off.
+// holdDpkg has a machine's dpkg stop where it is about to unpack ovn-common, with openvswitch-common unpacked and
+// ovn-central not. The function that is returned ends that, also on a machine that is off.
 func holdDpkg(t *testing.T, m *machines.Machine) func() {
 	t.Helper()
 	// dpkg finds dpkg-deb by the path that apt sets for it (apt.conf(5)).
@@ -176,7 +174,7 @@ func holdStart(ctx context.Context, t *testing.T, m *machines.Machine) func() {
 	return func() { require.NoError(t, m.WriteFile(conf, nil, 0o644)) }
 }
 
-// losePowerAt pulls a machine's power once what is held there waits for it.
+// losePowerAt powers a machine off once its held start waits.
 func losePowerAt(ctx context.Context, t *testing.T, m *machines.Machine) {
 	t.Helper()
 	eventually(ctx, t, convergence, func() error {
@@ -186,7 +184,6 @@ func losePowerAt(ctx context.Context, t *testing.T, m *machines.Machine) {
 	require.NoError(t, m.Kill(ctx))
 }
 
-// installedOn are the versions of the packages on a machine's disk.
 func installedOn(t *testing.T, m *machines.Machine) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "dpkg-query", "--admindir="+filepath.Join(m.Root(), "var/lib/dpkg"),
@@ -195,8 +192,8 @@ func installedOn(t *testing.T, m *machines.Machine) string {
 	return string(out)
 }
 
-// started are the versions of the servers that were started on a machine, by
-// database, as their logs have them: the oldest first.
+// started returns the versions of the servers that were started on a machine, by database, from their logs, oldest
+// first.
 func started(t *testing.T, m *machines.Machine) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}

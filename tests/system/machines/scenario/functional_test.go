@@ -23,8 +23,7 @@ func TestMembership_on_packages_of_suite(t *testing.T) {
 	}
 	source, err := filepath.Abs(root)
 	require.NoError(t, err)
-	// Go itself comes along, with all that it has downloaded and built: the machine
-	// reaches no network.
+	// Go itself comes along, with all that it has downloaded and built: the machine reaches no network.
 	shares := []machines.Share{{Host: source, Machine: "/srv/source", ReadOnly: true}}
 	environment := []string{"GOFLAGS=-buildvcs=false -mod=readonly", "GOPROXY=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0"}
 	for _, name := range []string{"GOROOT", "GOMODCACHE", "GOCACHE"} {
@@ -53,17 +52,15 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// newerVariable names the suite to whose packages of OVN those of the machines are
-// upgraded.
+// newerVariable names the suite from which OVN is upgraded.
 const newerVariable = "E2E_NEWER"
 
 // newerSource is a line of sources.list with the packages of [newer].
 const newerSource = "deb [trusted=yes] file:" + machines.NewerPackages + " ./"
 
-// newer is the suite to upgrade to.
 func newer() string { return cmp.Or(os.Getenv(newerVariable), "trixie") }
 
-// runs are the versions of a machine's servers and of the schemas that they serve.
+// runs returns the versions of a machine's servers and of the schemas that they serve.
 func runs(ctx context.Context, t *testing.T, m *machines.Machine) map[string]string {
 	t.Helper()
 	versions := map[string]string{}

@@ -1,10 +1,8 @@
-// Package scenario shows the charm on machines, with Juju's own agent: it has what
-// tests/system/machines/story tells an application's life with, and tests of adoption, upgrades and
-// a night on which everything fails.
+// Package scenario shows the charm on machines, with Juju's own agent: it has what tests/system/machines/story tells an
+// application's life with, and tests of adoption, upgrades and a night on which everything fails.
 //
-// Its tests need root, and minutes. E2E_SUITE names the Debian suite of the machines if it is
-// not bookworm. The tests on the lab show the same rules: here it is real packages, systemd, a
-// firewall and a network that fail.
+// Its tests need root, and minutes. E2E_SUITE names the Debian suite of the machines if it is not bookworm. The tests
+// on the lab show the same rules: here it is real packages, systemd, a firewall and a network that fail.
 package scenario
 
 import (
@@ -28,23 +26,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// suiteVariable names the Debian suite of the machines.
 const suiteVariable = "E2E_SUITE"
 
-// hostSuite is the suite whose OVN `make test-integration` runs the same tests on.
+// hostSuite is the suite on whose OVN `make test-integration` runs the same tests.
 const hostSuite = "bookworm"
 
-// logsDir is where logs are kept of tests that failed.
 const logsDir = "../../../../build/e2e-logs"
 
-// cleanupTime is kept of the time limit of go test for logs and cleaning up.
+// cleanupTime is reserved from go test's limit for logs and cleanup.
 const cleanupTime = 3 * time.Minute
 
-// suite is the Debian suite of the machines.
 func suite() string { return cmp.Or(os.Getenv(suiteVariable), hostSuite) }
 
-// open makes a fleet without machines, for one test. The context ends in time to
-// collect the logs of all machines if the test fails.
+// open makes a fleet without machines, for one test. Its context ends in time to collect all logs if the test fails.
 func open(t *testing.T, o machines.Options, units ...string) (context.Context, *machines.Fleet) {
 	t.Helper()
 	o.Suite = suite()
@@ -77,7 +71,7 @@ func collect(t *testing.T, fleet *machines.Fleet, units []string) {
 	assert.NoError(t, fleet.Collect(ctx, dir, t.Output(), units...))
 }
 
-// eventually waits until a condition holds, which says why it doesn't yet.
+// eventually waits until condition returns nil.
 func eventually(ctx context.Context, t *testing.T, limit time.Duration, condition func() error) {
 	t.Helper()
 	require.NoError(t, await(ctx, limit, condition))
@@ -101,7 +95,6 @@ func await(ctx context.Context, limit time.Duration, condition func() error) err
 	}
 }
 
-// each does something to machines at the same time.
 func each(ctx context.Context, t *testing.T, on []*machines.Machine, do func(context.Context, *machines.Machine) error) {
 	t.Helper()
 	errs := make([]error, len(on))
@@ -117,14 +110,12 @@ func each(ctx context.Context, t *testing.T, on []*machines.Machine, do func(con
 	require.NoError(t, errors.Join(errs...))
 }
 
-// root is the module's directory.
 const root = "../../../.."
 
-// charmFile is what `make charm` writes.
+// charmFile is the output of `make charm`.
 const charmFile = "build/ovn-central_amd64.charm"
 
-// jujuRunner builds Juju's agent and the controller, from their own module, and beside it
-// the agent's hook tools.
+// jujuRunner builds Juju's agent and the controller, from their own module, and the agent's hook tools.
 func jujuRunner(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -149,7 +140,7 @@ func packedCharm(t *testing.T) string {
 	return dir
 }
 
-// stubCharm is a charm with the metadata of another whose hooks do nothing.
+// stubCharm is a charm with another's metadata whose hooks do nothing.
 func stubCharm(t *testing.T, other string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "stub")

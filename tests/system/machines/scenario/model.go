@@ -19,11 +19,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/juju"
 )
 
-// convergence is how long the model may take to settle after a change,
-// packages and all.
+// convergence bounds the time until the model settles after a change, including the installation of packages.
 const convergence = 4 * time.Minute
 
-// story is a deployment in the course of its life.
+// story is a deployment and its history.
 type story struct {
 	*juju.Application
 	fleet     *machines.Fleet
@@ -33,8 +32,8 @@ type story struct {
 	retired   bool                           // a node was, with its unit
 }
 
-// newStory opens a fleet, and a controller with a charm. It has no units; while they are
-// deployed, a machine becomes the client.
+// newStory opens a fleet, and a controller with a charm and no units. A machine becomes the client while units are
+// deployed.
 func newStory(t *testing.T, charm string, o machines.Options) (context.Context, *story) {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,13 +60,13 @@ func newStory(t *testing.T, charm string, o machines.Options) (context.Context, 
 	return ctx, s
 }
 
-// part is a part of a test, which builds on those before it.
+// part is a part of a test, which depends on the parts before it.
 type part struct {
 	name string
 	play func(context.Context, *testing.T)
 }
 
-// play plays parts, and tells how long no write was acknowledged in each.
+// play runs parts, and logs how long no write was acknowledged in each.
 func (s *story) play(ctx context.Context, t *testing.T, parts []part) {
 	t.Helper()
 	for _, p := range parts {
@@ -88,7 +87,7 @@ func (s *story) play(ctx context.Context, t *testing.T, parts []part) {
 	}
 }
 
-// told is a step of the life that all runners have.
+// told is a step that all runners share.
 func (s *story) told(step cluster.Step) part {
 	return part{step.Name, func(ctx context.Context, t *testing.T) {
 		s.life.Leaving = func(ctx context.Context, unit string) (func() error, error) { return s.leaves(ctx, t, unit), nil }
@@ -96,7 +95,6 @@ func (s *story) told(step cluster.Step) part {
 	}}
 }
 
-// deploy makes three units a cluster, as the life begins.
 func (s *story) deploy(ctx context.Context, t *testing.T) {
 	t.Helper()
 	judged := s.life.Begin(ctx)
@@ -107,7 +105,7 @@ func (s *story) deploy(ctx context.Context, t *testing.T) {
 	assert.Empty(t, wrong)
 }
 
-// alive are the units that are in the model and not dying, in their order.
+// alive returns the units that are in the model and not dying, in order.
 func (s *story) alive(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	units, err := s.Alive(ctx)
@@ -115,7 +113,6 @@ func (s *story) alive(ctx context.Context, t *testing.T) []string {
 	return units
 }
 
-// otherThan is another one of units.
 func otherThan(unit string, units []string) string {
 	if units[0] == unit {
 		return units[1]
@@ -123,7 +120,7 @@ func otherThan(unit string, units []string) string {
 	return units[0]
 }
 
-// each runs a script on the machine of each living unit, and returns what was printed.
+// each runs a script on the machine of each living unit, and returns the output.
 func (s *story) each(ctx context.Context, t *testing.T, script string) map[string]string {
 	t.Helper()
 	printed := map[string]string{}
@@ -135,7 +132,7 @@ func (s *story) each(ctx context.Context, t *testing.T, script string) map[strin
 	return printed
 }
 
-// ctl runs one of OVN's programs on a unit, whether that leads or not.
+// ctl runs one of OVN's programs on a unit, leader or not.
 func (s *story) ctl(ctx context.Context, t *testing.T, unit string, command ...string) string {
 	t.Helper()
 	out, err := s.Machines[unit].Exec(ctx, slices.Insert(command, 1, "--no-leader-only", "--timeout=30")...)
@@ -143,7 +140,6 @@ func (s *story) ctl(ctx context.Context, t *testing.T, unit string, command ...s
 	return strings.TrimSpace(out)
 }
 
-// settle waits until the application is settled.
 func (s *story) settle(ctx context.Context, t *testing.T) {
 	t.Helper()
 	require.NoError(t, s.rest(ctx))
@@ -153,8 +149,8 @@ func (s *story) rest(ctx context.Context) error {
 	return await(ctx, convergence, func() error { return s.settled(ctx) })
 }
 
-// settled says what is missing until all agents rest, each living unit is active, both
-// clusters have the living units' members and no others, and the client knows of them.
+// settled reports what is missing until all agents are idle, each living unit is active, both clusters have exactly the
+// living units' members, and the client knows them.
 func (s *story) settled(ctx context.Context) error {
 	failed, err := s.Settled(ctx, convergence)
 	if err != nil {
@@ -178,7 +174,6 @@ func (s *story) settled(ctx context.Context) error {
 	return s.followRelations(ctx)
 }
 
-// membersAreUnits asks every living unit's servers for the members.
 func (s *story) membersAreUnits(ctx context.Context) error {
 	units, err := s.Alive(ctx)
 	if err != nil {
@@ -208,7 +203,6 @@ func (s *story) membersAreUnits(ctx context.Context) error {
 	return nil
 }
 
-// leaderOf is the living unit that leads a database.
 func (s *story) leaderOf(ctx context.Context, t *testing.T, short, schema string) string {
 	t.Helper()
 	for _, unit := range s.alive(ctx, t) {
@@ -222,7 +216,7 @@ func (s *story) leaderOf(ctx context.Context, t *testing.T, short, schema string
 	return ""
 }
 
-// remove removes a unit, and waits until those are settled that stay.
+// remove removes a unit, and waits until the others have settled.
 func (s *story) remove(ctx context.Context, t *testing.T, unit string) {
 	t.Helper()
 	require.NoError(t, s.Remove(ctx, unit, false))

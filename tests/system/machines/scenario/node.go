@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// operate asks the agent of a unit, as systemd runs it, by the specification's paths, and returns
-// the answer's reason and all that it says.
+// operate calls the agent of a unit by the specification's paths, and returns the answer and its reason.
 func (s *story) operate(ctx context.Context, t *testing.T, unit, method, path string) (reason, said string) {
 	t.Helper()
 	const ask = `import http.client, socket, sys
@@ -33,8 +32,7 @@ print(asked.getresponse().read().decode())`
 	return answer.Reason, said
 }
 
-// operateByTheSocket has a unit's agent, with all that systemd denies it, drain a node that has
-// nothing, and take it out.
+// operateByTheSocket drains and removes an empty node through a unit's agent, within all restrictions of its service.
 func (s *story) operateByTheSocket(ctx context.Context, t *testing.T) {
 	unit := s.alive(ctx, t)[0]
 	for _, asked := range []struct{ do, method, path, reason, intent string }{
@@ -57,9 +55,8 @@ func (s *story) operateByTheSocket(ctx context.Context, t *testing.T) {
 	}
 }
 
-// decommission has the action on another unit retire the node that a unit's machine is. The
-// action waits until Juju has removed that unit; what is returned waits for the action's end.
-// The chassis is one in name only.
+// decommission has the action on another unit retire the node that a unit's machine is. The action waits until Juju has
+// removed that unit; what is returned waits for the action's end. The chassis is one in name only.
 func (s *story) decommission(ctx context.Context, t *testing.T, unit string) (ended func()) {
 	t.Helper()
 	const node = "retired"

@@ -14,19 +14,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// predecessor lays machines out as the Python charm of the same name leaves them,
-// step by step in its order: packages, certificates, defaults, databases, listeners,
-// election timer, firewall. The first machine is that of its Juju leader.
+// predecessor lays machines out as the Python charm of the same name leaves them, step by step in its order: packages,
+// certificates, defaults, databases, listeners, election timer, firewall. The first machine is that of its Juju leader.
 //
-// Sources: src/lib/charm/openstack/ovn_central.py, src/reactive and src/templates
-// of charm-ovn-central.
+// Sources: src/lib/charm/openstack/ovn_central.py, src/reactive and src/templates of charm-ovn-central.
 type predecessor struct {
 	ca    *vault.CA
 	units []*machines.Machine
 }
 
-// databases are the names under which the Python charm and the packages know the
-// databases.
+// databases are the names of the databases for the Python charm and the packages.
 var databases = []struct{ short, schema, raftPort, ctl string }{
 	{"nb", "OVN_Northbound", "6643", "ovn-nbctl"},
 	{"sb", "OVN_Southbound", "6644", "ovn-sbctl"},
@@ -49,7 +46,7 @@ ufw --force enable; ufw default allow incoming; ufw default allow outgoing; ufw 
 	each(ctx, t, p.units, p.firewall)
 }
 
-// configure writes what the charm's templates give.
+// configure writes the output of the charm's templates.
 func (p predecessor) configure(t *testing.T, m *machines.Machine, leader bool) {
 	t.Helper()
 	now := time.Now()
@@ -81,8 +78,8 @@ func (p predecessor) configure(t *testing.T, m *machines.Machine, leader bool) {
 	require.NoError(t, m.WriteFile("/etc/ovn/ovn-northd-db-params.conf", []byte(params), 0o644))
 }
 
-// start has ovn-ctl make the clusters on the leader's machine, and joins them, as
-// the Python charm did without their IDs, on the others.
+// start makes the clusters by ovn-ctl on the leader's machine, and joins them without their IDs on the others, as the
+// Python charm did.
 func (p predecessor) start(ctx context.Context, t *testing.T, m *machines.Machine, leader bool) {
 	t.Helper()
 	for _, db := range databases {
@@ -107,8 +104,7 @@ done`)
 	})
 }
 
-// listen makes the rows that clients connect by, and sets the election timer, in
-// the steps that a server accepts.
+// listen makes the rows for clients' connections, and sets the election timer in the steps that a server accepts.
 func (p predecessor) listen(ctx context.Context, t *testing.T) {
 	t.Helper()
 	_, err := p.units[0].Shell(ctx, `listen() {
@@ -127,7 +123,7 @@ done`)
 	require.NoError(t, err)
 }
 
-// firewall shuts the ports that access control doesn't protect, but for peers.
+// firewall closes the ports without access control to all but peers.
 func (p predecessor) firewall(ctx context.Context, m *machines.Machine) error {
 	script := ""
 	for _, port := range []string{"6641", "16642", "6644", "6643"} {

@@ -15,8 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/client"
 )
 
-// acknowledged are the numbers of the writes that were acknowledged so far, by database, the
-// oldest first.
+// acknowledged returns the numbers of the writes that were acknowledged so far, by database, oldest first.
 func (w *worstNight) acknowledged(t *testing.T) map[string][]int {
 	t.Helper()
 	all := map[string][]int{}
@@ -30,7 +29,7 @@ func (w *worstNight) acknowledged(t *testing.T) map[string][]int {
 	return all
 }
 
-// stores waits until the files of the unit that is left have writes.
+// stores waits until the files of the remaining unit contain the writes.
 func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string][]int) {
 	t.Helper()
 	eventually(ctx, t, convergence, func() error {
@@ -46,9 +45,8 @@ func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string
 	})
 }
 
-// keeps requires that a new cluster has what it was made of, and each write that it has
-// acknowledged itself: of those that were acknowledged since, a first few may be the old
-// cluster's.
+// keeps requires that a new cluster has what it was made of, and each write that it has acknowledged itself: of those
+// that were acknowledged since, a first few may be the old cluster's.
 func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string][]int, made map[string]map[string]bool) {
 	t.Helper()
 	now := w.acknowledged(t)
@@ -75,7 +73,7 @@ func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string]
 	}
 }
 
-// proves runs recovery-status until it has read an acknowledged write back from both servers of each of the units.
+// proves runs recovery-status until it has read an acknowledged write from both servers of each of the units.
 func (w *worstNight) proves(ctx context.Context, t *testing.T, units []string) {
 	t.Helper()
 	eventually(ctx, t, convergence, func() error {
@@ -93,8 +91,7 @@ func (w *worstNight) proves(ctx context.Context, t *testing.T, units []string) {
 	})
 }
 
-// chassisFollows has the client's ovn-controller forget what it knew of the old cluster, as
-// the action says: it follows the new one.
+// chassisFollows resets the client's ovn-controller as the action says, so that it follows the new cluster.
 func (w *worstNight) chassisFollows(ctx context.Context, t *testing.T) {
 	t.Helper()
 	_, err := w.client.Machine.Exec(ctx, "ovn-appctl", "-t", "ovn-controller", "sb-cluster-state-reset")

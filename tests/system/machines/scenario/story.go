@@ -59,8 +59,7 @@ func (s *story) haveNoDatabase(ctx context.Context, t *testing.T) {
 	}
 }
 
-// runAgain has every agent run its hooks of a start again, and compares files and
-// processes.
+// runAgain repeats every agent's hooks of a start, and compares files and processes.
 func (s *story) runAgain(ctx context.Context, t *testing.T) {
 	status, err := s.Status(ctx)
 	require.NoError(t, err)
@@ -77,8 +76,7 @@ func (s *story) runAgain(ctx context.Context, t *testing.T) {
 	assert.Equal(t, before, s.traces(ctx, t))
 }
 
-// traces are what a hook that changes something would change: per unit, the
-// charm's files, the databases' servers and the firewall.
+// traces are what a hook might change: per unit, the charm's files, the databases' servers and the firewall.
 func (s *story) traces(ctx context.Context, t *testing.T) map[string]string {
 	t.Helper()
 	return s.each(ctx, t, `stat -c '%n %i %Y %a' /etc/default/ovn-central /etc/ovn/*
@@ -92,8 +90,7 @@ func (s *story) haveFirewalls(ctx context.Context, t *testing.T) {
 	}
 }
 
-// leaves has the unit that leaves first retired with its node; each one keeps its databases
-// under another name.
+// leaves retires the first leaving unit with its node; each one keeps its databases under another name.
 func (s *story) leaves(ctx context.Context, t *testing.T, unit string) (gone func() error) {
 	ended := func() {}
 	if !s.retired {
@@ -116,8 +113,7 @@ func servesNoMore(ctx context.Context, t *testing.T, m *machines.Machine) {
 	assert.NoError(t, err, "the agent of %s is not gone", m.Name())
 }
 
-// dataIsKept shows that the databases of a removed application are on the disk
-// (R9): as clustered files, whose contents can be read.
+// dataIsKept requires that the databases of a removed application are on the disk (R9) as readable clustered files.
 func dataIsKept(ctx context.Context, t *testing.T, m *machines.Machine) {
 	t.Helper()
 	_, err := m.Shell(ctx, `for f in $(ls -t /var/lib/ovn/ovnnb_db.db* | grep -v lock); do

@@ -22,10 +22,9 @@ type upgrade struct {
 	schemas             map[string]string // those of the older release, by database
 }
 
-// TestUpgrade_to_newer_release takes three units from one release of OVN to another
-// with restarts held back, while two machines lose their power amid what they do and
-// the third is off for a while: no database is converted as long as there is an older
-// server, and no write is lost.
+// TestUpgrade_to_newer_release takes three units from one release of OVN to another with restarts held back, while two
+// machines lose their power amid what they do and the third is off for a while: no database is converted as long as
+// there is an older server, and no write is lost.
 func TestUpgrade_to_newer_release(t *testing.T) {
 	options := machines.Options{Newer: newer()}
 	ctx, s := newStory(t, packedCharm(t), options)
@@ -49,8 +48,7 @@ func (u *upgrade) begin(ctx context.Context, t *testing.T) {
 	t.Log("schemas: ", u.schemas)
 }
 
-// takePackages has no agent on the unit that comes last: its packages stay old, and
-// its servers serve.
+// takePackages upgrades without an agent on the last unit, whose packages stay old and whose servers run.
 func (u *upgrade) takePackages(ctx context.Context, t *testing.T) {
 	order := u.turns(ctx, t)
 	u.first, u.second, u.last = order[0], order[1], order[2]
@@ -123,8 +121,7 @@ func (u *upgrade) lastIsOff(ctx context.Context, t *testing.T) {
 	u.writes(ctx, t)
 }
 
-// lastComesBack keeps the services from starting at boot, as a machine that fails to
-// may: its unit finds them down.
+// lastComesBack boots the last unit's machine without its services, as a failed boot may: its unit finds them down.
 func (u *upgrade) lastComesBack(ctx context.Context, t *testing.T) {
 	m := u.Machines[u.last]
 	require.NoError(t, os.Remove(filepath.Join(m.Root(), "etc/systemd/system/multi-user.target.wants/ovn-central.service")))
@@ -149,7 +146,7 @@ func (u *upgrade) lastComesBack(ctx context.Context, t *testing.T) {
 	u.writes(ctx, t)
 }
 
-// converted is the end: what was held back is restarted, and then the leaders convert.
+// converted restarts what was held back, after which the leaders convert.
 func (u *upgrade) converted(ctx context.Context, t *testing.T) {
 	u.restarts(ctx, t, u.last)
 	eventually(ctx, t, convergence, func() error {
@@ -183,7 +180,7 @@ func (u *upgrade) converted(ctx context.Context, t *testing.T) {
 	u.writes(ctx, t)
 }
 
-// notConverted shows that units serve the older release's schemas.
+// notConverted requires that units serve the older release's schemas.
 func (u *upgrade) notConverted(ctx context.Context, t *testing.T, units ...string) {
 	t.Helper()
 	for _, unit := range units {
@@ -191,7 +188,6 @@ func (u *upgrade) notConverted(ctx context.Context, t *testing.T, units ...strin
 	}
 }
 
-// schemasOf are the versions of the schemas that a unit's servers serve, by database.
 func (u *upgrade) schemasOf(ctx context.Context, t *testing.T, unit string) map[string]string {
 	t.Helper()
 	schemas := map[string]string{}
@@ -205,7 +201,7 @@ func (u *upgrade) schemasOf(ctx context.Context, t *testing.T, unit string) map[
 	return schemas
 }
 
-// bundled is the version of the schema that the packages of a unit bring.
+// bundled is the schema version in a unit's packages.
 func (u *upgrade) bundled(ctx context.Context, t *testing.T, unit, db string) string {
 	t.Helper()
 	out, err := u.Machines[unit].Exec(ctx, "ovsdb-tool", "schema-version", "/usr/share/ovn/ovn-"+db+".ovsschema")

@@ -59,7 +59,6 @@ func (w *worstNight) begin(ctx context.Context, t *testing.T) {
 	}
 }
 
-// backups are the directories of the backups of the unit that is left.
 func (w *worstNight) backups(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	out, err := w.Machines[w.left].Shell(ctx, `for f in /var/backups/ovn-central/*/manifest.json; do if [ -e "$f" ]; then dirname "$f"; fi; done`)
@@ -67,8 +66,8 @@ func (w *worstNight) backups(ctx context.Context, t *testing.T) []string {
 	return strings.Fields(out)
 }
 
-// timerMakesBackups shows the service with all that it is denied, and that the timer starts
-// it, again and again: in seconds, where the charm has written minutes and hours.
+// timerMakesBackups runs the service within all its restrictions, and shows that the timer starts it repeatedly, in
+// seconds instead of minutes and hours.
 func (w *worstNight) timerMakesBackups(ctx context.Context, t *testing.T) {
 	m := w.Machines[w.left]
 	for _, unit := range w.alive(ctx, t) {
@@ -100,8 +99,7 @@ func (w *worstNight) timerMakesBackups(ctx context.Context, t *testing.T) {
 	w.writes(ctx, t)
 }
 
-// recover is the part in which nothing but one unit is left, which is not the one that Juju
-// called the leader.
+// recover is the part in which a single unit is left, which was not Juju's leader.
 func (w *worstNight) recover(ctx context.Context, t *testing.T) {
 	m := w.Machines[w.left]
 	for _, unit := range w.lost {
@@ -142,8 +140,7 @@ func (w *worstNight) recover(ctx context.Context, t *testing.T) {
 
 func (w *worstNight) giveUp() string { return "give-up=" + strings.Join(w.lost, ",") }
 
-// oldMajorityBoots has no Juju on the machines that return: that their agents come last is
-// the worst order.
+// oldMajorityBoots starts the returning machines without Juju: the worst order is that their agents come last.
 func (w *worstNight) oldMajorityBoots(ctx context.Context, t *testing.T) {
 	var returning []*machines.Machine
 	for _, unit := range w.lost {

@@ -55,7 +55,6 @@ func upCommand(g *global) *cobra.Command {
 
 const freshUsage = "on empty machines, which the charm sets up; otherwise the lab does"
 
-// pairs are the arguments KEY=VALUE.
 func pairs(args []string) (map[string]string, error) {
 	values := map[string]string{}
 	for _, arg := range args {
@@ -128,8 +127,7 @@ func updateStatusCommand(g *global) *cobra.Command {
 		func(cmd *cobra.Command, l *lab.Lab, _ []string) error { return l.UpdateStatus(cmd.Context()) })
 }
 
-// errActionFailed is the end of a run whose action failed; the output has said
-// why.
+// errActionFailed ends a run whose action failed; the output has the reason.
 var errActionFailed = errors.New("the task failed")
 
 func runCommand(g *global) *cobra.Command {

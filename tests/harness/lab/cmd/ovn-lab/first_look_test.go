@@ -17,16 +17,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// root is the project's directory.
 const root = "../../../../.."
 
-// typed is a command of the tutorial, and the output that the tutorial shows for it.
+// typed is a command of the tutorial with its output.
 type typed struct {
 	command string
 	shown   []string
 }
 
-// typedIn are the tutorial's commands of the lab.
 func typedIn(text string) []typed {
 	var all []typed
 	for i, block := range strings.Split(text, "\n```") {
@@ -47,13 +45,12 @@ func typedIn(text string) []typed {
 	return all
 }
 
-// identified is a server in what cluster-status or a refusal prints: its ID and its address.
+// identified matches a server in the output of cluster-status and of refusals: ID and address.
 var identified = regexp.MustCompile(`\b([0-9a-f]{4})(?: \([^)]*\))? at (ssl:[0-9.]+:[0-9]+)`)
 
-// identity is a server's whole ID.
 var identity = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// servers says which server of the lab is meant by an ID of the tutorial's.
+// servers maps the tutorial's IDs to the lab's.
 type servers struct {
 	shown, seen map[string]string // the short ID at an address
 	whole       map[string]string // the whole ID of a short one
@@ -73,7 +70,6 @@ func (s servers) learn(shown []string, seen string) {
 	}
 }
 
-// translated is a command of the tutorial with the lab's IDs.
 func (s servers) translated(command string) string {
 	return regexp.MustCompile(`(-identity=)([0-9a-f]{4})(\S*)`).ReplaceAllStringFunc(command, func(option string) string {
 		name, id, _ := strings.Cut(option, "=")
@@ -111,7 +107,7 @@ var varies = []struct {
 	{regexp.MustCompile(` +`), " "},
 }
 
-// leaders are the lines of cluster/status that a leader alone has.
+// leaders matches the lines of cluster/status that only leaders have.
 var leaders = regexp.MustCompile(`^  Last Election `)
 
 func inCommon(line string) string {
@@ -167,7 +163,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// shell runs ovn-lab commands against one lab.
 type shell struct {
 	t   *testing.T
 	dir string

@@ -14,24 +14,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// keeperName is the name by which the program keeps a lab, from `ovn-lab up` to `ovn-lab down`:
-// all that is typed is handed to it.
+// keeperName is the name of the process that keeps a lab from `ovn-lab up` to `ovn-lab down`, and runs every command.
 const keeperName = "ovn-lab-keeper"
 
-// part is some of what a command prints, or how it ended.
+// part is a part of a command's output, or its end.
 type part struct {
 	Out, Errors []byte
 	Code        *int
 }
 
-// ended is the end of a command that the keeper has run; all is printed.
 type ended struct{ code int }
 
 func (e ended) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 func socketIn(dir string) string { return filepath.Join(dir, "ovn-lab.socket") }
 
-// start starts a keeper, whose first command is this one.
 func (g *global) start(cmd *cobra.Command) error {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -59,8 +56,8 @@ func (g *global) start(cmd *cobra.Command) error {
 	return g.hand(cmd, connection)
 }
 
-// hand hands the command to the keeper, and prints what it says. That it is interrupted the keeper
-// sees by the end of what is sent.
+// hand sends the command to the keeper, and prints its answer. The keeper detects an interrupt by the end of the
+// connection.
 func (g *global) hand(cmd *cobra.Command, connection net.Conn) error {
 	defer connection.Close()
 	if err := json.NewEncoder(connection).Encode(g.args); err != nil {
@@ -80,7 +77,7 @@ func (g *global) hand(cmd *cobra.Command, connection net.Conn) error {
 	}
 }
 
-// keep is the keeper's life.
+// keep is the main function of the keeper.
 func keep() int {
 	first, err := net.FileConn(os.NewFile(3, "theirs"))
 	if err != nil {
@@ -97,7 +94,6 @@ func keep() int {
 	return exitFailure
 }
 
-// answer runs one command.
 func (g *global) answer(connection net.Conn) {
 	defer connection.Close()
 	in, out := json.NewDecoder(connection), json.NewEncoder(connection)

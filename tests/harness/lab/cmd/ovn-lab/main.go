@@ -1,6 +1,5 @@
-// Command ovn-lab plays Juju on one machine, with real OVN databases: see
-// package lab. Every run of it does one thing to a lab that a process in the background keeps, with
-// its servers running, until `ovn-lab down`.
+// Command ovn-lab plays Juju on one machine, with real OVN databases: see package lab. Every run of it does one thing
+// to a lab that a process in the background keeps, with its servers running, until `ovn-lab down`.
 package main
 
 import (
@@ -21,7 +20,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// global are the options of every command, and what was typed.
 type global struct {
 	dir     string
 	verbose bool
@@ -84,7 +82,7 @@ func (g *global) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// open opens a lab that a test has kept, unless this keeper has its lab.
+// open opens a lab that a test has kept, unless this keeper has its own.
 func (g *global) open(ctx context.Context) (err error) {
 	if g.lab != nil {
 		return nil
@@ -97,7 +95,7 @@ func (g *global) open(ctx context.Context) (err error) {
 	return err
 }
 
-// with does something to the lab, or hands the command to its keeper.
+// with runs f on the lab, or sends the command to the keeper.
 func (g *global) with(cmd *cobra.Command, f func(*lab.Lab) error) error {
 	if g.keeper {
 		if err := g.open(cmd.Context()); err != nil {
@@ -115,7 +113,6 @@ func (g *global) with(cmd *cobra.Command, f func(*lab.Lab) error) error {
 	return g.hand(cmd, connection)
 }
 
-// labCommand is a command that does something to the lab.
 func labCommand(g *global, use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, l *lab.Lab, args []string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: args,
@@ -125,7 +122,6 @@ func labCommand(g *global, use, short string, args cobra.PositionalArgs, do func
 	}
 }
 
-// needs checks the arguments of a command.
 func needs(check cobra.PositionalArgs, usage string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -135,7 +131,7 @@ func needs(check cobra.PositionalArgs, usage string) cobra.PositionalArgs {
 	}
 }
 
-// unitCommand is a command about one unit, its first argument; the rest is handed on.
+// unitCommand is a command about one unit, its first argument. The other arguments are passed on.
 func unitCommand(g *global, use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error) *cobra.Command {
 	_, usage, _ := strings.Cut(use, " ")
 	return labCommand(g, use, short, needs(args, usage), func(cmd *cobra.Command, l *lab.Lab, args []string) error {
@@ -162,7 +158,7 @@ func main() {
 	os.Exit(code)
 }
 
-// intercept plays what the program is called by another name for.
+// intercept runs what the program is called as by another name.
 func intercept() {
 	lab.Intercept()
 	if os.Args[0] == keeperName {
@@ -196,5 +192,4 @@ func run(ctx context.Context, g *global, args []string, stdout, stderr io.Writer
 	return exitFailure
 }
 
-// usageError is one of the command line.
 type usageError struct{ error }

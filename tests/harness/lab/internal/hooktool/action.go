@@ -64,8 +64,7 @@ func actionSet(c *call) error {
 	return nil
 }
 
-// badKey is the refusal of a key; before Juju 3.6 it names periods, which part
-// keys.
+// badKey refuses a key. Before Juju 3.6 the message mentions periods, which separate keys.
 func (c *call) badKey(key string) error {
 	allowed := "lowercase alphanumeric and hyphens"
 	if !c.since36 {
@@ -74,8 +73,7 @@ func (c *call) badKey(key string) error {
 	return fmt.Errorf("key %q must start and end with lowercase alphanumeric, and contain only %s", key, allowed)
 }
 
-// Nest puts value into a tree of maps, at the path keys; a value on the path that is
-// not a map is replaced.
+// Nest puts value into a tree of maps, at the path keys; a value on the path that is not a map is replaced.
 func Nest(tree map[string]any, keys []string, value any) {
 	last := len(keys) - 1
 	for _, key := range keys[:last] {
@@ -113,7 +111,6 @@ func actionLog(c *call) error {
 	return nil
 }
 
-// settable are the status words of status-set, in the order of Juju's message.
 var settable = []string{"maintenance", "blocked", "waiting", "active"}
 
 func statusSet(c *call) error {
@@ -132,17 +129,15 @@ func statusSet(c *call) error {
 	return nil
 }
 
-// goalUnit is one unit in goal-state.
 type goalUnit struct {
 	Status string `json:"status"`
 	Since  string `json:"since,omitempty"`
 }
 
-// sinceForm is how goal-state writes times.
+// sinceForm is the format of times in goal-state.
 const sinceForm = "2006-01-02 15:04:05Z"
 
-// otherGoal is the other application of a relation in goal-state, and its units:
-// they are taken to be well.
+// otherGoal is the other application of a relation in goal-state, whose units all count as active.
 func otherGoal(r *model.Relation) map[string]goalUnit {
 	status := "joined"
 	if r.Dying {

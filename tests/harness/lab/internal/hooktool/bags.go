@@ -9,8 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// readSettings reads a bag as Juju's agent and controller do: whose may be our
-// own, an application's, or a unit's.
+// readSettings reads a bag as Juju's agent and controller do: our own, an application's, or a unit's.
 func (c *call) readSettings(r *relation, whose string, app bool) (map[string]string, error) {
 	switch {
 	case whose == c.Unit:
@@ -25,7 +24,6 @@ func (c *call) readSettings(r *relation, whose string, app bool) (map[string]str
 	return c.remote(r, whose)
 }
 
-// remoteApp reads the other side's application, once a hook.
 func (c *call) remoteApp(r *relation, app string) map[string]string {
 	if r.apps[app] == nil {
 		c.Model.Do(func(s *model.State) {
@@ -35,8 +33,8 @@ func (c *call) remoteApp(r *relation, app string) map[string]string {
 	return r.apps[app]
 }
 
-// remote reads another unit's data. The agent keeps what it read of a member
-// until that member's next hook, and of others for the length of a hook.
+// remote reads another unit's data. The agent caches what it read of a member until that member's next hook, and of
+// others until the end of the hook.
 func (c *call) remote(r *relation, unit string) (settings map[string]string, err error) {
 	if !validUnit.MatchString(unit) {
 		return nil, errUsage{fmt.Errorf("invalid unit name %q", unit)}
@@ -64,8 +62,8 @@ func (c *call) remote(r *relation, unit string) (settings map[string]string, err
 	return settings, err
 }
 
-// key is how the controller names a relation: its endpoints, the one that
-// requires first. The other side's endpoint is taken to be named as ours.
+// key is the controller's name for a relation: its endpoints, the requiring one first. Both endpoints are assumed to
+// have the same name.
 func (c *call) key(r *relation) string {
 	ours, theirs := c.app+":"+r.name, r.remote+":"+r.name
 	switch {

@@ -12,9 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// Context is what one hook or action sees and changes while it runs. What it
-// writes to relations and to the ports is held back until [Context.Commit]; statuses and leadership settings are written at once, as in
-// Juju.
+// Context is what one hook or action sees and changes while it runs. What it writes to relations and to the ports is
+// held back until [Context.Commit]; statuses and leadership settings are written at once, as in Juju.
 type Context struct {
 	ID     string
 	Model  *model.Model
@@ -50,7 +49,6 @@ type Action struct {
 	Message string
 }
 
-// relation is one relation of the context, with what was written to it.
 type relation struct {
 	id        int
 	name      string
@@ -63,7 +61,6 @@ type relation struct {
 	others    map[string]map[string]string // by unit
 }
 
-// pending is settings with the changes that aren't committed.
 type pending struct {
 	now     map[string]string
 	changes map[string]string
@@ -78,8 +75,7 @@ func (p *pending) set(key, value string) {
 	p.changes[key] = value
 }
 
-// New makes the context of a hook (or, with h the zero Hook, of an action) on a
-// unit, from what its agent knows now.
+// New makes the context of a hook (or, with h the zero Hook, of an action) on a unit, from what its agent knows now.
 func New(m *model.Model, unit string, h model.Hook) *Context {
 	c := &Context{Model: m, Unit: unit, Hook: h, relations: map[int]*relation{}, Log: func(string, string) {}}
 	m.Do(func(s *model.State) {
@@ -112,18 +108,16 @@ func New(m *model.Model, unit string, h model.Hook) *Context {
 	return c
 }
 
-// call is one run of a tool.
 type call struct {
 	*Context
 	request Request
 	stdout  bytes.Buffer
 }
 
-// errNeedStdin ends a call that must be made again with its input.
+// errNeedStdin ends a call that must be repeated with its input.
 var errNeedStdin = errors.New("the tool's input is needed")
 
-// Run runs one tool. Exit codes are Juju's: 1 for an error of the run, 2 for
-// one of the arguments.
+// Run runs one tool. Exit codes are Juju's: 1 for an error of the run, 2 for one of the arguments.
 func (c *Context) Run(request Request) Response {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,8 +150,7 @@ func refusal(err error) Response {
 	return Response{Code: code, Stderr: fmt.Sprintf("ERROR %v\n", err)}
 }
 
-// Commit writes what was held back. Juju does so only when the hook, or the
-// action, has exited 0.
+// Commit writes what was held back. Juju does so only when the hook, or the action, has exited 0.
 func (c *Context) Commit() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,8 +176,7 @@ func (c *Context) Commit() {
 	})
 }
 
-// End is what becomes of a context whose unit has left the model: all tools are
-// refused, and nothing of it is written.
+// End is what becomes of a context whose unit has left the model: all tools are refused, and nothing of it is written.
 func (c *Context) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -52,7 +52,7 @@ func networkGet(c *call) error {
 	})
 }
 
-// networkOf is the network of an address: that of the lab, unless it is written with another.
+// networkOf is the network of an address: the lab's, unless the address is written with another.
 func networkOf(address string) string {
 	if own, err := netip.ParsePrefix(address); err == nil {
 		return own.Masked().String()
@@ -65,14 +65,13 @@ func networkOf(address string) string {
 	return netip.PrefixFrom(ip, bits).Masked().String()
 }
 
-// ports are those of a unit, with what the hook has asked for so far. They are played as
-// the charm names them: one at a time, with the protocol.
+// ports are those of a unit with the hook's changes, one port with its protocol at a time, as the charm names them.
 type ports struct {
 	now            []string
 	opened, closed []string
 }
 
-// after are the unit's ports once the hook has ended well.
+// after returns the unit's ports after a successful hook.
 func (p *ports) after() []string {
 	all := slices.Concat(p.now, p.opened)
 	all = slices.DeleteFunc(all, func(port string) bool { return slices.Contains(p.closed, port) })
@@ -83,7 +82,6 @@ func (p *ports) after() []string {
 func openPort(c *call) error  { return movePort(c, &c.ports.opened, &c.ports.closed) }
 func closePort(c *call) error { return movePort(c, &c.ports.closed, &c.ports.opened) }
 
-// movePort notes a port in one list and takes it out of the other.
 func movePort(c *call, to, from *[]string) error {
 	args, err := newOptions().parse(c, 1)
 	if err != nil {

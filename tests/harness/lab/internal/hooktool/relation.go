@@ -12,7 +12,6 @@ import (
 	"gopkg.in/yaml.v2"
 )
 
-// validUnit is a unit's name, as juju/names has it.
 var validUnit = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]*[a-z][a-z0-9]*)*/(0|[1-9][0-9]*)$`)
 
 var errPermission = errors.New("permission denied") // the controller's
@@ -46,7 +45,7 @@ func relationList(c *call) error {
 	return c.print(append([]string{}, r.members...))
 }
 
-// relationGet prints all that a unit, or an application, has said.
+// relationGet prints the data of a unit or an application.
 func relationGet(c *call) error {
 	o := newOptions().prints().relates()
 	app := o.Bool("app", false, "")

@@ -40,7 +40,7 @@ type Response struct {
 	Wants          string
 }
 
-// errFormat is a message that isn't whole, or none of this package.
+// errFormat is returned for a message that isn't complete, or isn't of this package.
 var errFormat = errors.New("the message is not of a hook tool, or not whole")
 
 // Unmarshal reads what a client sends, all of it: fields behind their lengths, as

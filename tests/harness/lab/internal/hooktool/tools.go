@@ -1,8 +1,7 @@
-// Package hooktool is the lab's set of Juju hook tools. A hook calls a tool by its name;
-// the tool's client (tests/harness/lab/hooktool) sends its arguments over the socket that the
-// hook's environment names, and [Context.Run] answers from the model, with the answers,
-// error texts and exit codes of Juju 3.6's jujuc. Of each tool there are the forms in
-// which the charm calls it.
+// Package hooktool is the lab's set of Juju hook tools. A hook calls a tool by its name; the tool's client
+// (tests/harness/lab/hooktool) sends its arguments over the socket that the hook's environment names, and [Context.Run]
+// answers from the model, with the answers, error texts and exit codes of Juju 3.6's jujuc. Of each tool there are the
+// forms in which the charm calls it.
 package hooktool
 
 import (
@@ -66,7 +65,7 @@ func leaderSet(c *call) error {
 	return err
 }
 
-// configGet prints all options; those without a value only with --all.
+// configGet prints the options; those without a value only with --all.
 func configGet(c *call) error {
 	o := newOptions().prints()
 	all := o.Bool("all", false, "")
@@ -91,7 +90,7 @@ func applicationVersionSet(c *call) error {
 	return nil
 }
 
-// levels are those of Juju's logger; another word counts as INFO.
+// levels are those of Juju's logger; any other word counts as INFO.
 var levels = []string{"TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}
 
 func jujuLog(c *call) error {
@@ -119,8 +118,7 @@ func jujuLog(c *call) error {
 // of Juju's finds no such program.
 func Names() []string { return slices.Sorted(maps.Keys(tools)) }
 
-// NamesIn are the tools of one Juju: 4 has no leader settings any more (its
-// documentation, list of hook commands).
+// NamesIn are the tools of one Juju: 4 has no leader settings any more (its documentation, list of hook commands).
 func NamesIn(w model.Ways) []string {
 	names := Names()
 	if w.NoLeaderSettings {
@@ -129,8 +127,8 @@ func NamesIn(w model.Ways) []string {
 	return names
 }
 
-// options are those of a tool, in the forms in which the charm and the tests call it: before
-// its other arguments. A form of Juju's that nothing calls is refused.
+// options are those of a tool, before its other arguments, in the forms in which the charm and the tests use them.
+// Other forms are refused.
 type options struct {
 	*flag.FlagSet
 	format, relation string
@@ -142,19 +140,18 @@ func newOptions() *options {
 	return o
 }
 
-// prints adds --format, of which json alone is played.
+// prints adds --format, which accepts json only.
 func (o *options) prints() *options {
 	o.StringVar(&o.format, "format", "", "")
 	return o
 }
 
-// relates adds -r.
 func (o *options) relates() *options {
 	o.StringVar(&o.relation, "r", "", "")
 	return o
 }
 
-// parse returns what follows the options, of which there have to be so many: -1 is any number.
+// parse returns what follows the options: count arguments, or any number if it is -1.
 func (o *options) parse(c *call, count int) ([]string, error) {
 	err := o.FlagSet.Parse(c.request.Args)
 	switch {
@@ -169,7 +166,6 @@ func (o *options) parse(c *call, count int) ([]string, error) {
 	return o.Args(), nil
 }
 
-// chosen is the relation that -r names.
 func (o *options) chosen(c *call) (*relation, error) {
 	id, err := strconv.Atoi(o.relation[strings.LastIndex(o.relation, ":")+1:])
 	if err != nil {
@@ -181,12 +177,11 @@ func (o *options) chosen(c *call) (*relation, error) {
 	return nil, errUsage{fmt.Errorf("invalid value %q for option -r: relation not found", o.relation)}
 }
 
-// print writes an answer as JSON.
 func (c *call) print(value any) error {
 	return json.NewEncoder(&c.stdout).Encode(value)
 }
 
-// errUsage marks an error of the arguments: exit code 2 instead of 1.
+// errUsage marks an error in the arguments: exit code 2 instead of 1.
 type errUsage struct{ error }
 
 func (e errUsage) Unwrap() error { return e.error }

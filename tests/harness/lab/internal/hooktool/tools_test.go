@@ -11,8 +11,7 @@ import (
 
 var since = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// newModel has three units; ovn-central/0 leads and knows both others, of which
-// /2 is dying.
+// newModel has three units; ovn-central/0 is the leader and knows both others, of which /2 is dying.
 func newModel() *model.Model {
 	s := &model.State{
 		App: "ovn-central", JujuVersion: "3.6.11", LeaderVersion: 1, LeaderSettings: map[string]string{"l": "1"}, Config: map[string]any{"interval": 7},

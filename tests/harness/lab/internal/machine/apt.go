@@ -17,10 +17,9 @@ const (
 	dpkgFailure = 2
 )
 
-// holder is the process with dpkg's lock.
 const holder = 4711
 
-// aptWords takes the options, which are all tolerated, out of apt's arguments.
+// aptWords removes the options from apt's arguments; any option is accepted.
 func aptWords(args []string) (words []string, onlyUpgrade bool) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -61,7 +60,6 @@ func (t *tool) aptGet(args []string) int {
 	return aptFailure
 }
 
-// locked reports whether another process has dpkg's lock, in apt's words.
 func (t *tool) locked() bool {
 	busy := false
 	err := t.changePackages(func(p *packages) {
@@ -117,8 +115,7 @@ func (t *tool) install(names []string, onlyUpgrade bool) int {
 	return 0
 }
 
-// unpack notes the candidate's version for each package, and reports whether
-// ovn-central was new or became newer.
+// unpack records the candidate's version for each package, and reports whether ovn-central was installed or upgraded.
 func (t *tool) unpack(names []string, onlyUpgrade bool) (first, upgraded bool, err error) {
 	versions, err := hostVersions()
 	if err != nil {
@@ -145,8 +142,7 @@ func (t *tool) unpack(names []string, onlyUpgrade bool) (first, upgraded bool, e
 	return first, upgraded, err
 }
 
-// download puts packages, which have no more in them than the schemas, into the directory
-// that it runs in.
+// download puts packages that contain the schemas only into the current directory.
 func (t *tool) download(names []string) int {
 	versions, err := hostVersions()
 	for _, name := range names {
@@ -181,7 +177,7 @@ func (t *tool) build(name, version string) error {
 	return exec.Command("/usr/bin/dpkg-deb", "--build", "--root-owner-group", dir, filepath.Join(t.dir, name+"_"+candidate+"_all.deb")).Run()
 }
 
-// candidate is the version that an installation would bring: the newest.
+// candidate returns the version that would be installed: the newest.
 func (p packages) candidate(name, version string) string {
 	best := version
 	for _, other := range []string{p.Offered, p.Installed[name]} {
@@ -192,7 +188,7 @@ func (p packages) candidate(name, version string) string {
 	return best
 }
 
-// aptCache is `apt-cache policy`, without its tables: what is there and what could be.
+// aptCache is `apt-cache policy` without its tables.
 func (t *tool) aptCache(args []string) int {
 	words, _ := aptWords(args)
 	if len(words) == 0 || words[0] != "policy" {

@@ -14,14 +14,12 @@ import (
 	"time"
 )
 
-// pipeGrace is how long a process that a command left behind may hold its output
-// open.
+// pipeGrace is how long a background process may hold a command's output open.
 const pipeGrace = time.Second
 
-// Command is a program of the machine, with the environment that a root shell
-// there would give it, not the hook's: the wrappers and hook tools aren't on its
-// PATH. It runs in the machine's network; its error is [ErrOff] if there is
-// no network.
+// Command is a program of the machine, with the environment that a root shell there would give it, not the hook's: the
+// wrappers and hook tools aren't on its PATH. It runs in the machine's network; its error is [ErrOff] if there is no
+// network.
 func (m *Machine) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	path := m.SystemPath()
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -84,7 +82,6 @@ func (m *Machine) SystemPath() string {
 	return strings.Join(dirs, ":")
 }
 
-// lookPath finds an executable file in the directories of path.
 func lookPath(path, name string) (string, error) {
 	for _, dir := range filepath.SplitList(path) {
 		file := filepath.Join(dir, name)
@@ -131,9 +128,8 @@ type Guard struct {
 	pipe *os.File
 }
 
-// StartGuard starts program as the guard of the lab in dir. When this process
-// ends without [Guard.Release], the guard kills what the lab started, and
-// removes dir.
+// StartGuard starts program as the guard of the lab in dir. When this process ends without [Guard.Release], the guard
+// kills what the lab started, and removes dir.
 func StartGuard(program, dir string) (*Guard, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -158,7 +154,6 @@ func (g *Guard) Release() error {
 	return errors.Join(err, g.cmd.Wait())
 }
 
-// guardMain is the guard: it waits on its input for the owner's end.
 func guardMain(dir string) int {
 	if n, _ := io.ReadFull(os.Stdin, make([]byte, 1)); n == 1 {
 		return 0

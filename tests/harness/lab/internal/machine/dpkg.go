@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// dpkg configures what was left.
 func (t *tool) dpkg(args []string) int {
 	if slices.Contains(args, "--configure") {
 		return t.configureLeft()
@@ -17,8 +16,7 @@ func (t *tool) dpkg(args []string) int {
 	return t.refuse(args)
 }
 
-// dpkgReconfigure is dpkg-reconfigure(8) of the package: its script runs as after an
-// upgrade.
+// dpkgReconfigure is dpkg-reconfigure(8) of the package: it runs the script of an upgrade.
 func (t *tool) dpkgReconfigure(args []string) int {
 	if !slices.Equal(args, []string{Umbrella}) {
 		return t.refuse(args)
@@ -55,7 +53,6 @@ func (t *tool) configureLeft() int {
 	return 0
 }
 
-// dpkgQuery is `dpkg-query --show` of the packages that the lab manages.
 func (t *tool) dpkgQuery(args []string) int {
 	options := pflag.NewFlagSet(t.name, pflag.ContinueOnError)
 	options.SetOutput(t.errs)
@@ -77,7 +74,6 @@ func (t *tool) dpkgQuery(args []string) int {
 	return code
 }
 
-// expandFormat is dpkg-query's --showformat, with the fields that are asked for.
 func expandFormat(format, name, version string, half bool) string {
 	status := "installed"
 	if half {
@@ -89,7 +85,7 @@ func expandFormat(format, name, version string, half bool) string {
 	return strings.ReplaceAll(text, `\n`, "\n")
 }
 
-// snap installs, refreshes, removes and lists snaps. Each has one service, which is active, and needs no rights.
+// snap installs, refreshes, removes and lists snaps. Each has one service, which is active.
 func (t *tool) snap(args []string) int {
 	options := pflag.NewFlagSet(t.name, pflag.ContinueOnError)
 	channel := options.String("channel", "latest/stable", "")

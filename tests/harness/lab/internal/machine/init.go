@@ -13,9 +13,8 @@ import (
 	"syscall"
 )
 
-// manager is a machine's init: the process that holds its network namespace and
-// runs its services, as systemd would; systemctl asks it over a socket. What a
-// service leaves behind becomes its child, so that it sees how everything ends.
+// manager is a machine's init: the process that holds its network namespace and runs its services, as systemd would;
+// systemctl asks it over a socket. What a service leaves behind becomes its child, so that it sees how everything ends.
 type manager struct {
 	*Machine
 
@@ -26,7 +25,7 @@ type manager struct {
 	toResume map[string]running // nil: it boots as any other
 }
 
-// child is a process of a service. Its status is there once done is closed.
+// child is a process of a service. Its status is valid once done is closed.
 type child struct {
 	pid, group int
 	done       chan struct{}
@@ -39,10 +38,9 @@ func newManager(m *Machine) *manager {
 
 func (m *Machine) initSocket() string { return filepath.Join(m.Dir, "init.socket") }
 
-// prSetChildSubreaper is PR_SET_CHILD_SUBREAPER of prctl(2).
 const prSetChildSubreaper = 36
 
-// initMain is the init of the machine in dir. It ends when it is killed.
+// initMain is the init of the machine in dir. It runs until it is killed.
 func initMain(dir string) int {
 	// The namespace has its network when the input ends.
 	_, _ = io.Copy(io.Discard, os.Stdin)
@@ -90,8 +88,7 @@ func (m *manager) serve() error {
 	}
 }
 
-// reap takes the status of every child that has ended. Several endings may come
-// as one signal.
+// reap collects the status of every child that has ended: several may end with one signal.
 func (m *manager) reap() {
 	for {
 		var status syscall.WaitStatus
@@ -113,8 +110,7 @@ func (m *manager) reap() {
 	}
 }
 
-// spawn starts a program for a service, as the leader of a process group. What it
-// writes goes to a file in the log directory.
+// spawn starts a program of a service as a process group leader. Its output goes to the log directory.
 func (m *manager) spawn(unit string, command []string, variables map[string]string) (*child, error) {
 	out, err := os.OpenFile(filepath.Join(m.LogDir(), unit+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -144,8 +140,7 @@ func (m *manager) spawn(unit string, command []string, variables map[string]stri
 	return c, p.Release()
 }
 
-// adopt makes a process that a service's program left behind one that is waited
-// for.
+// adopt waits for a process that a service's program has left behind.
 func (m *manager) adopt(pidFile string) (*child, error) {
 	p, alive := m.fromPidFile(pidFile)
 	m.mu.Lock()
@@ -162,7 +157,6 @@ func (m *manager) adopt(pidFile string) (*child, error) {
 	return c, nil
 }
 
-// request is one call of systemctl.
 type request struct{ Args []string }
 
 // Reply is what systemctl says.

@@ -11,17 +11,14 @@ import (
 	"time"
 )
 
-// packaged are the units of the ovn-central package.
 var packaged = []string{Umbrella, Northd, NB.Service(), SB.Service()}
 
-// errMasked is the error for a masked unit that is to be started.
 var errMasked = errors.New("unit is masked")
 
 // job starts or stops one unit. What it wants is started with it, and what is
 // part of it stopped or restarted, by jobs of their own: `systemctl stop
 // ovn-central` returns before its parts are down (measured with systemd 252).
-// Ordering between units is not looked at: with their real start times it makes
-// no difference here.
+// Ordering between units is not looked at: with their real start times it makes no difference here.
 func (m *manager) job(verb, name string) error {
 	u, err := m.unit(name)
 	if err != nil {
@@ -50,7 +47,6 @@ func (m *manager) job(verb, name string) error {
 	return m.start(s, u)
 }
 
-// propagate hands a stop or restart on to the running parts of u.
 func (m *manager) propagate(verb string, u *unitFile) {
 	for _, name := range packaged {
 		part, err := m.packagedUnit(name)
@@ -63,8 +59,7 @@ func (m *manager) propagate(verb string, u *unitFile) {
 	}
 }
 
-// background runs a job in the background. Its service's state says how it
-// went.
+// background runs a job in the background; its service's state has the result.
 func (m *manager) background(verb, name string) {
 	m.mu.Lock()
 	m.jobs++
@@ -91,7 +86,7 @@ func (m *manager) want(u *unitFile) {
 	}
 }
 
-// report says how a job went, in systemctl's words.
+// report prints the result of a job in systemctl's words.
 func (c *command) report(unit, verb string, err error) int {
 	switch {
 	case err == nil:
@@ -111,7 +106,7 @@ func (c *command) report(unit, verb string, err error) int {
 	return exitFailure
 }
 
-// kill sends SIGHUP, the one signal that the charm sends, to all processes of a service.
+// kill sends SIGHUP, the only signal that the charm sends, to all processes of a service.
 func (c *command) kill(unit string) int {
 	u, err := c.unit(unit)
 	switch {
@@ -152,7 +147,6 @@ func (c *command) resetFailed(units []string) int {
 	})
 }
 
-// await waits for a child to end, at most for limit.
 func (c *child) await(limit time.Duration) bool {
 	select {
 	case <-c.done:
@@ -162,15 +156,14 @@ func (c *child) await(limit time.Duration) bool {
 	}
 }
 
-// clean reports whether an ending isn't a failure (systemd.service(5),
-// SuccessExitStatus=).
+// clean reports whether an exit is no failure (systemd.service(5), SuccessExitStatus=).
 func clean(status syscall.WaitStatus) bool {
 	return status.Exited() && status.ExitStatus() == 0 ||
 		status.Signaled() && slices.Contains([]syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE}, status.Signal())
 }
 
-// watch waits for a main process that ends unasked. What is left of the service
-// is ended too; then it is started again if its unit says so.
+// watch waits for a main process that ends by itself, ends the rest of the service, and starts it again if its unit
+// file says so.
 func (m *manager) watch(s *service, c *child) {
 	<-c.done
 	m.mu.Lock()
@@ -211,7 +204,7 @@ func (m *manager) startAgain(s *service) {
 	}
 }
 
-// end makes sure that nothing of a process group is left: SIGTERM, then SIGKILL.
+// end ends all of a process group: SIGTERM, then SIGKILL.
 func (m *manager) end(c *child, limit time.Duration) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if syscall.Kill(-c.group, sig) != nil {
@@ -223,7 +216,7 @@ func (m *manager) end(c *child, limit time.Duration) {
 	}
 }
 
-// stop ends a service by its ExecStop=, then SIGTERM, then SIGKILL.
+// stop stops a service: ExecStop=, SIGTERM, SIGKILL.
 func (m *manager) stop(s *service) {
 	m.mu.Lock()
 	c, u := s.main, s.unit

@@ -12,20 +12,18 @@ import (
 	"time"
 )
 
-// What is masked and enabled are links below /etc/systemd/system, as of systemd
-// itself.
+// What is masked and enabled are links below /etc/systemd/system, as of systemd itself.
 
-// systemDir is what links of the machine call /etc/systemd/system.
 const systemDir = "/etc/systemd/system"
 
-// runtimeDir is what it calls the links that go with the next boot.
+// runtimeDir has the links that vanish with the next boot.
 const runtimeDir = "/run/systemd/system"
 
 func (m *Machine) unitLink(unit string) string {
 	return filepath.Join(m.path(systemDir), fileOf(unit))
 }
 
-// fileOf is the name of a unit's file: of what has no other kind it is a service's.
+// fileOf is the name of a unit's file: without a suffix it is a service.
 func fileOf(unit string) string {
 	if strings.HasSuffix(unit, timer) {
 		return unit
@@ -33,15 +31,14 @@ func fileOf(unit string) string {
 	return unit + ".service"
 }
 
-// timer is how the names of units end that start others at times: here they never do.
+// timer is the suffix of timers, which never fire here.
 const timer = ".timer"
 
 func (m *Machine) wantsDir() string {
 	return filepath.Join(m.path(systemDir), "multi-user.target.wants")
 }
 
-// installLinks are the links by which a unit is enabled: path without the
-// machine's directory → target.
+// installLinks are the links that enable a unit: path without the machine's directory → target.
 func (u *unitFile) installLinks() map[string]string {
 	links := map[string]string{}
 	for _, target := range u.wantedBy {
@@ -53,7 +50,6 @@ func (u *unitFile) installLinks() map[string]string {
 	return links
 }
 
-// setLink makes a link, or removes it.
 func (m *Machine) setLink(link, target string, there bool) error {
 	file := m.path(link)
 	switch old, err := os.Readlink(file); {
@@ -72,7 +68,6 @@ func (m *Machine) setLink(link, target string, there bool) error {
 	return os.Remove(file)
 }
 
-// setEnabled makes or removes the links of [Install].
 func (m *Machine) setEnabled(u *unitFile, enabled bool) error {
 	for link, target := range u.installLinks() {
 		if err := m.setLink(link, target, enabled); err != nil {
@@ -93,7 +88,6 @@ func (m *Machine) setMasked(unit string, masked, runtime bool) error {
 	return m.setLink(link, os.DevNull, masked)
 }
 
-// unitFileState is what `is-enabled` says; empty for a unit that isn't there.
 func (m *Machine) unitFileState(name string) string {
 	u, err := m.unit(name)
 	switch {
@@ -116,7 +110,7 @@ func (m *Machine) unitFileState(name string) string {
 	return "disabled"
 }
 
-// booted are the units that the machine starts with.
+// booted returns the units that start with the machine.
 func (m *Machine) booted() []string {
 	files, _ := filepath.Glob(filepath.Join(m.wantsDir(), "*.service"))
 	return unitNames(files)
@@ -128,7 +122,6 @@ func (c *command) say(text string) {
 	}
 }
 
-// active is systemd's ActiveState.
 func (c *command) active(name string) string {
 	u, err := c.unit(name)
 	if err != nil {
@@ -137,7 +130,7 @@ func (c *command) active(name string) string {
 	return c.state(c.service(u.name))
 }
 
-// query is is-active or is-enabled: 0 if it is so for one unit.
+// query is is-active or is-enabled: 0 if that is true for one unit.
 func (c *command) query(verb string, units []string) int {
 	good, unknown, missing := false, true, false
 	if len(units) == 0 {
@@ -174,8 +167,7 @@ func (c *command) query(verb string, units []string) int {
 	return exitNotActive
 }
 
-// running is is-system-running, which with --wait waits until the jobs of the
-// boot, and all others, are done.
+// running is is-system-running; --wait waits for all jobs.
 func (c *command) running() int {
 	busy := true
 	for end := time.Now().Add(jobTimeout); c.wait && busy && time.Now().Before(end); {
@@ -189,8 +181,6 @@ func (c *command) running() int {
 	return 0
 }
 
-// unitFile enables, disables, masks or unmasks one unit. The words are those of
-// systemd 252.
 func (c *command) unitFile(verb, name string) int {
 	u, err := c.unit(name)
 	masking := verb == "mask" || verb == "unmask"
@@ -217,8 +207,7 @@ func (c *command) unitFile(verb, name string) int {
 	return 0
 }
 
-// show prints properties as NAME=VALUE, or with --value as VALUE, an empty line
-// between units. They come in systemd's order, whatever the order asked for.
+// show prints properties as NAME=VALUE, or with --value as VALUE, with an empty line between units, in systemd's order.
 func (c *command) show(units []string) int {
 	return c.each(units, func(name string) int {
 		if c.out.Len() > 0 {
@@ -237,7 +226,6 @@ func (c *command) show(units []string) int {
 	})
 }
 
-// describe is what is known of a unit.
 func (c *command) describe(name string) [][2]string {
 	u, err := c.unit(name)
 	load, file := "loaded", c.unitFileState(name)

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// linksBelow are the symbolic links below dir, with their targets.
 func linksBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	links := map[string]string{}

@@ -1,6 +1,5 @@
-// Package machine is what the lab has in place of a unit's machine: directories
-// and a network namespace of its own, the ovn-central packages, whose services a
-// systemd of its own starts and stops as their unit files say, and the programs
+// Package machine is what the lab has in place of a unit's machine: directories and a network namespace of its own, the
+// ovn-central packages, whose services a systemd of its own starts and stops as their unit files say, and the programs
 // by which packages and a firewall are managed.
 package machine
 
@@ -15,8 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 )
 
-// Machine is one unit's machine, or the lab's hub, which has no services. Its
-// directory holds everything it has.
+// Machine is one unit's machine, or the lab's hub, which has no services. Its directory holds everything it has.
 type Machine struct {
 	Dir string `json:"dir"`
 	Lab string `json:"lab"` // the lab's directory, above Dir
@@ -88,7 +86,7 @@ func (m *Machine) save() error {
 	return nil
 }
 
-// writeJSON replaces a file whole: other processes read it at any time.
+// writeJSON replaces a file atomically: other processes read it at any time.
 func writeJSON(path string, value any) error {
 	data, err := json.Marshal(value)
 	if err == nil {
@@ -131,8 +129,7 @@ func (m *Machine) ConfDir() string { return filepath.Join(m.SysconfDir(), "ovn")
 // Defaults is the EnvironmentFile of the packages' services.
 func (m *Machine) Defaults() string { return filepath.Join(m.SysconfDir(), "default", "ovn-central") }
 
-// NorthdParams is the file that tells ovn-northd where the databases are
-// (ovn-ctl, ovn_northd_db_conf_file).
+// NorthdParams is the file that tells ovn-northd where the databases are (ovn-ctl, ovn_northd_db_conf_file).
 func (m *Machine) NorthdParams() string {
 	return filepath.Join(m.ConfDir(), "ovn-northd-db-params.conf")
 }
@@ -140,12 +137,10 @@ func (m *Machine) NorthdParams() string {
 // BinDir holds systemctl and the lab's other replacements of programs.
 func (m *Machine) BinDir() string { return filepath.Join(m.Dir, "bin") }
 
-// TracedDir holds the wrappers of OVN's tools, which are on the PATH only of
-// hooks whose calls are counted.
+// TracedDir holds the wrappers of OVN's tools, which are on the PATH only of hooks whose calls are counted.
 func (m *Machine) TracedDir() string { return filepath.Join(m.Dir, "traced") }
 
-// Environment tells OVN's programs, and the charm, where this machine's files
-// are.
+// Environment tells OVN's programs, and the charm, where this machine's files are.
 func (m *Machine) Environment() []string {
 	variables := []string{
 		"OVN_RUNDIR=" + m.RunDir(), "OVN_DBDIR=" + m.DBDir(), "OVN_LOGDIR=" + m.LogDir(), "OVN_SYSCONFDIR=" + m.SysconfDir(),
@@ -157,8 +152,8 @@ func (m *Machine) Environment() []string {
 	return variables
 }
 
-// path is where the machine has a file of the system: the directories that have
-// a variable of OVN are its own (systemd.unit(5) for %t, the runtime directory).
+// path is a file of the system on the machine: directories that have a variable of OVN are the machine's own (for %t
+// see systemd.unit(5)).
 func (m *Machine) path(file string) string {
 	for prefix, own := range map[string]string{"/etc/": m.SysconfDir(), "/run/ovn/": m.RunDir(), "/run/systemd/": filepath.Join(m.RunDir(), "systemd")} {
 		if rest, is := strings.CutPrefix(file, prefix); is {
@@ -191,9 +186,8 @@ func (db DB) Schema() string {
 // Service is the name of the database's service, without ".service".
 func (db DB) Service() string { return "ovn-ovsdb-server-" + string(db) }
 
-// ClientPort is where clients without a role connect: ovn-nbctl(8); for the
-// Southbound database the charm's convention, beside the chassis' own port
-// (LP#1864640).
+// ClientPort is where clients without a role connect: ovn-nbctl(8); for the Southbound database the charm's convention,
+// beside the chassis' own port (LP#1864640).
 func (db DB) ClientPort() int {
 	if db == NB {
 		return 6641
@@ -201,8 +195,7 @@ func (db DB) ClientPort() int {
 	return 16642
 }
 
-// ChassisPort is where ovn-controller connects, as the role of that name
-// (ovn-sbctl(8)).
+// ChassisPort is where ovn-controller connects, as the role of that name (ovn-sbctl(8)).
 const ChassisPort = 6642
 
 // RaftPort is where the members connect (ovn-ctl(8), --db-nb-cluster-local-port).
@@ -213,7 +206,7 @@ func (db DB) RaftPort() int {
 	return 6644
 }
 
-// stem is what ovn-ctl calls the files of the database's server.
+// stem is the beginning of ovn-ctl's names for the files of a database.
 func (db DB) stem() string { return fmt.Sprintf("ovn%s_db", db) }
 
 // DBFile is the database's file.

@@ -23,23 +23,21 @@ import (
 // connected to: it has a bridge, and clients run there.
 const HubDir = "hub"
 
-// The interfaces: a machine's is eth0; its other end, and the bridge, are in the
-// hub.
+// The interfaces: a machine's is eth0; its other end, and the bridge, are in the hub.
 const (
 	inside = "eth0"
 	bridge = "lan"
 )
 
-// bootTimeout bounds a boot; it takes 30 ms, and up to 8 s if the guards of both servers'
-// starts wait for machines that are off; on a machine with other things to do many times that.
+// bootTimeout bounds a boot: 30 ms, or 8 s if the start guards of both servers wait for machines that are off; much
+// longer on a busy machine.
 const bootTimeout = 3 * time.Minute
 
 // ErrOff is wrapped by errors of what needs the machine to be on.
 var ErrOff = errors.New("the machine is off")
 
-// Boot turns the machine on: a new network namespace, whose init is started, a
-// cable to the hub, the addresses, and the services that are enabled. A machine
-// that is on is left as it is.
+// Boot turns the machine on: a new network namespace, whose init is started, a cable to the hub, the addresses, and the
+// services that are enabled. A machine that is on is left as it is.
 func (m *Machine) Boot(ctx context.Context, program string) error {
 	if m.On() {
 		return nil
@@ -93,10 +91,9 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 	return err
 }
 
-// start starts a process in a network namespace of its own. That of a machine is made
-// from the hub's, which is set such that a namespace made from it has a table of connections
-// of its own ([ownTable]): a read of /proc/net/tcp goes through the whole table, and
-// the one that namespaces otherwise share has a place for every 100 KiB of memory.
+// start starts a process in a network namespace of its own. That of a machine is made from the hub's, which is set such
+// that a namespace made from it has a table of connections of its own ([ownTable]): a read of /proc/net/tcp goes
+// through the whole table, and the one that namespaces otherwise share has a place for every 100 KiB of memory.
 func (m *Machine) start(cmd *exec.Cmd) error {
 	hub, err := m.hub()
 	if m.Port == 0 || err != nil {
@@ -128,12 +125,10 @@ func (m *Machine) start(cmd *exec.Cmd) error {
 	return <-done
 }
 
-// ownTable has the kernel give each namespace that is made from the present one a table
-// of so many connections (Documentation/networking/ip-sysctl.rst, since Linux 6.1; an
-// older one has no such file).
+// ownTable has the kernel give each namespace that is made from the present one a table of so many connections
+// (Documentation/networking/ip-sysctl.rst, since Linux 6.1; an older one has no such file).
 const ownTable = "[ ! -e /proc/sys/net/ipv4/tcp_child_ehash_entries ] || echo 1024 >/proc/sys/net/ipv4/tcp_child_ehash_entries"
 
-// connect makes the machine's interfaces.
 func (m *Machine) connect(ctx context.Context, pid int) error {
 	if m.Port == 0 {
 		cmd := exec.CommandContext(ctx, "nsenter", "--net="+namespaceOf(pid), "sh", "-c", ownTable)
@@ -157,11 +152,9 @@ func (m *Machine) connect(ctx context.Context, pid int) error {
 	return ip(ctx, namespaceOf(pid), append([]string{"link set lo up", "link set " + inside + " up"}, m.addressLines(inside)...))
 }
 
-// cable is the hub's end of the machine's link.
 func (m *Machine) cable() string { return fmt.Sprintf("unit%d", m.Port) }
 
-// mac is a locally administered address, the same after every boot: neighbours
-// remember it.
+// mac is a locally administered address that survives a boot: neighbours remember it.
 func (m *Machine) mac() string {
 	return net.HardwareAddr{0x02, 0, 0x0a, 0x63, byte(m.Port >> 8), byte(m.Port)}.String()
 }
@@ -173,9 +166,8 @@ func (m *Machine) addressLines(device string) (lines []string) {
 	return lines
 }
 
-// prefixed is an address of one of the lab's networks as ip(8) takes it. IPv6
-// addresses are there at once: no other machine has them, and looking for duplicates
-// takes a second.
+// prefixed is an address of one of the lab's networks as ip(8) takes it. IPv6 addresses are there at once: no other
+// machine has them, and looking for duplicates takes a second.
 func prefixed(address string) string {
 	if a, err := netip.ParseAddr(address); err == nil && a.Is6() {
 		return address + "/64 nodad"
@@ -212,8 +204,7 @@ func (m *Machine) DropAddress(ctx context.Context, address string) error {
 	return m.save()
 }
 
-// Cut pulls the machine's cable, or plugs it in: what it sends is lost, and
-// nothing reaches it.
+// Cut pulls the machine's cable, or plugs it in: what it sends is lost, and nothing reaches it.
 func (m *Machine) Cut(ctx context.Context, off bool) error {
 	state := "up"
 	if off {
@@ -229,19 +220,17 @@ func (m *Machine) Cut(ctx context.Context, off bool) error {
 	return nil
 }
 
-// unplug takes the cable away, with both its ends. One that isn't there is fine.
+// unplug removes both ends of the cable, if there is one.
 func (m *Machine) unplug() {
 	if hub, err := m.hub(); err == nil && m.Port != 0 {
 		_ = ip(context.Background(), hub, []string{"link del " + m.cable()})
 	}
 }
 
-// hub is the hub's network namespace.
 func (m *Machine) hub() (string, error) {
 	return (&Machine{Dir: filepath.Join(m.Lab, HubDir), Lab: m.Lab}).Namespace()
 }
 
-// ip runs ip(8) in a network namespace, all lines in one go.
 func ip(ctx context.Context, namespace string, lines []string) error {
 	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
 	defer cancel()

@@ -19,7 +19,7 @@ import (
 // The packages of OVN that a machine gets with ovn-central.
 var ovnPackages = []string{Umbrella, "ovn-common", "openvswitch-common"}
 
-// packages is what the machine's package tools know.
+// packages is the state of the machine's package tools.
 type packages struct {
 	// Installed has the version of each package.
 	Installed map[string]string
@@ -37,7 +37,7 @@ type packages struct {
 
 func (m *Machine) packagesFile() string { return filepath.Join(m.Dir, "packages.json") }
 
-// packages reads the state, without a lock: it is replaced whole.
+// packages reads the state. It needs no lock: the file is replaced atomically.
 func (m *Machine) packages() packages {
 	p := packages{Installed: map[string]string{}, Snaps: map[string]string{}}
 	if data, err := os.ReadFile(m.packagesFile()); err == nil {
@@ -46,7 +46,7 @@ func (m *Machine) packages() packages {
 	return p
 }
 
-// changePackages lets f change the state; no other call does meanwhile.
+// changePackages changes the state, one call at a time.
 func (m *Machine) changePackages(f func(*packages)) error {
 	lock, err := os.OpenFile(m.packagesFile()+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -63,7 +63,7 @@ func (m *Machine) changePackages(f func(*packages)) error {
 
 func (m *Machine) dpkgDir() string { return filepath.Join(m.Dir, "dpkg") }
 
-// writeStatus writes dpkg's own file with what is installed, in the form of deb-status(5).
+// writeStatus writes dpkg's status file (deb-status(5)).
 func (m *Machine) writeStatus(p packages) error {
 	var text strings.Builder
 	for name, version := range p.Installed {
@@ -85,7 +85,6 @@ func (m *Machine) writeStatus(p packages) error {
 	return os.Rename(file+".new", file)
 }
 
-// ships reports whether an installed package has a unit.
 func (m *Machine) ships(unit string) bool {
 	return slices.Contains(packaged, unit) && m.packages().Installed[Umbrella] != ""
 }
@@ -112,7 +111,7 @@ const NewerSchema = "99.0.0"
 
 var schemaVersion = regexp.MustCompile(`"version": "[0-9.]+"`)
 
-// writeSchemas puts the system's schemas into dir, of another version if one is given.
+// writeSchemas copies the system's schemas into dir, with another version if one is given.
 func writeSchemas(dir, version string) error {
 	const system = "/usr/share/ovn"
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -147,8 +146,7 @@ func (m *Machine) InterruptDpkg() error {
 // Packages are those that were installed by apt-get, with their versions.
 func (m *Machine) Packages() map[string]string { return m.packages().Installed }
 
-// LayOutPackages installs ovn-central without starting anything: its services are
-// masked, as the Python charm has it.
+// LayOutPackages installs ovn-central without starting anything: its services are masked, as the Python charm has it.
 func (m *Machine) LayOutPackages() error {
 	versions, err := hostVersions()
 	if err != nil {
@@ -170,8 +168,8 @@ func (m *Machine) LayOutPackages() error {
 	return m.enablePackaged()
 }
 
-// enablePackaged makes the links of the packages' [Install] sections, masked or
-// not, as deb-systemd-helper does on the first installation.
+// enablePackaged makes the links of the packages' [Install] sections, as deb-systemd-helper does at the first
+// installation.
 func (m *Machine) enablePackaged() error {
 	for _, name := range packaged {
 		u, err := m.packagedUnit(name)
@@ -185,9 +183,8 @@ func (m *Machine) enablePackaged() error {
 	return nil
 }
 
-// configure is what the maintainer's script of ovn-central does after unpacking:
-// its services are enabled, and started, or restarted when this is an upgrade,
-// unless they are masked or policy-rc.d says no (deb-systemd-invoke(1)).
+// configure is what the maintainer's script of ovn-central does after unpacking: its services are enabled, and started,
+// or restarted when this is an upgrade, unless they are masked or policy-rc.d says no (deb-systemd-invoke(1)).
 func (m *Machine) configure(upgrade bool) error {
 	if !upgrade {
 		if err := m.enablePackaged(); err != nil {
@@ -215,11 +212,10 @@ func (m *Machine) configure(upgrade bool) error {
 	return err
 }
 
-// notAllowed is the exit code of policy-rc.d for what must not be run.
+// notAllowed is the exit code with which policy-rc.d forbids an action.
 const notAllowed = 101
 
-// forbidden reports whether the machine has a policy-rc.d that forbids the verb. The file
-// is in the machine's directory, as in /usr/sbin of a real one's root.
+// forbidden reports whether the machine's policy-rc.d forbids the verb. The file is in the machine's directory.
 func (m *Machine) forbidden(verb string) bool {
 	cmd := exec.Command(filepath.Join(m.Dir, "usr/sbin/policy-rc.d"), Umbrella, verb)
 	err := cmd.Run()
@@ -227,8 +223,8 @@ func (m *Machine) forbidden(verb string) bool {
 	return errors.As(err, &exit) && exit.ExitCode() == notAllowed
 }
 
-// updateAlternatives is update-alternatives(1) for one link, of one alternative: below the
-// machine's directory. What is no link is left alone, with a warning and exit code 0.
+// updateAlternatives is update-alternatives(1) for one link and one alternative. It leaves other files alone, with a
+// warning and exit code 0.
 func (t *tool) updateAlternatives(args []string) int {
 	switch {
 	case len(args) == 5 && args[0] == "--install":
@@ -249,7 +245,6 @@ func (t *tool) updateAlternatives(args []string) int {
 	return t.refuse(args)
 }
 
-// hostVersions are the versions of OVN's packages that the lab runs on.
 var hostVersions = sync.OnceValues(func() (map[string]string, error) {
 	versions := map[string]string{}
 	for _, name := range ovnPackages {

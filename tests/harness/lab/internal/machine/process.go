@@ -13,19 +13,16 @@ import (
 	"time"
 )
 
-// poll is how often the lab looks whether something has happened.
 const poll = 10 * time.Millisecond
 
-// Process is a process of a machine. Its start time tells it from
-// another one that got its number later.
+// Process is a process of a machine. Its start time tells it from another one that got its number later.
 type Process struct {
 	PID int
 	// Started is field 22 of /proc/PID/stat, in clock ticks since boot (proc(5)).
 	Started string
 }
 
-// stat reads a process's state letter and start time; ok is false where there
-// is no such process.
+// stat returns a process's state letter and start time.
 func stat(pid int) (state byte, started string, ok bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -60,13 +57,12 @@ func (p Process) Signal(sig syscall.Signal, group bool) error {
 	return syscall.Kill(-id, sig)
 }
 
-// has reports whether a process was started with the machine's environment.
+// has reports whether a process has the machine's environment.
 func (m *Machine) has(pid int) bool {
 	environment, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return bytes.Contains(environment, []byte("OVN_RUNDIR="+m.RunDir()+"\x00"))
 }
 
-// await polls until the process is gone, at most for limit.
 func (p Process) await(limit time.Duration) bool {
 	for end := time.Now().Add(limit); p.Alive(); time.Sleep(poll) {
 		if time.Now().After(end) {
@@ -76,7 +72,7 @@ func (p Process) await(limit time.Duration) bool {
 	return true
 }
 
-// fromPidFile is the living process of the machine that a pid file names.
+// fromPidFile returns the running process of the machine that a pid file names.
 func (m *Machine) fromPidFile(file string) (Process, bool) {
 	data, _ := os.ReadFile(file)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
@@ -101,10 +97,8 @@ func (p Process) Reached(sig syscall.Signal) bool {
 	return !p.Alive()
 }
 
-// reapTimeout bounds the wait for killed processes to be gone.
 const reapTimeout = 5 * time.Second
 
-// initFile has the process of the machine's init.
 func (m *Machine) initFile() string { return filepath.Join(m.Dir, "init.json") }
 
 // Transient reports whether a file or directory, by its path, is of what a machine is only while it is on.
@@ -113,7 +107,7 @@ func Transient(path string) bool {
 	return path == m.initFile() || path == m.RunDir()
 }
 
-// init is the process that holds the machine's network namespace, while the machine is on.
+// init returns the process that holds the machine's network namespace while the machine is on.
 func (m *Machine) init() (p Process, on bool) {
 	data, err := os.ReadFile(m.initFile())
 	if err != nil || json.Unmarshal(data, &p) != nil {
@@ -165,9 +159,8 @@ func kill(processes []Process) error {
 	return errors.Join(errs...)
 }
 
-// inhabitants are the machine's other processes: those in the network namespace of its init,
-// if that is not our own, and those with its environment. This process never counts: one of its
-// threads may be in that namespace for a moment.
+// inhabitants are the machine's other processes: those in the network namespace of its init, if that is not our own,
+// and those with its environment. This process never counts: one of its threads may be in that namespace for a moment.
 func (m *Machine) inhabitants(first Process) (found []Process) {
 	home, own := network(first.PID), network(os.Getpid())
 	if home == own || !first.Alive() {
@@ -191,11 +184,10 @@ func (m *Machine) inhabitants(first Process) (found []Process) {
 	return found
 }
 
-// network is the network namespace of a process; empty if that can't be read.
+// network returns the network namespace of a process, "" if it can't be read.
 func network(pid int) string {
 	name, _ := os.Readlink(namespaceOf(pid))
 	return name
 }
 
-// namespaceOf is the file by which a process's network namespace is entered.
 func namespaceOf(pid int) string { return fmt.Sprintf("/proc/%d/ns/net", pid) }

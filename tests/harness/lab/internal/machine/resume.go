@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// running is a service that runs, as the copy of a machine continues it. One without a process has no command.
+// running is a service that the copy of a machine continues. Without a process it has no command.
 type running struct {
 	Invocation string
 	Command    []string `json:",omitempty"`
@@ -25,7 +25,6 @@ const (
 	resumeVerb  = "lab-resume"
 )
 
-// runningFile has the services that are to be resumed.
 func (m *Machine) runningFile() string { return filepath.Join(m.Dir, "running.json") }
 
 // NoteRunning writes which services run, until [Machine.RemoveNote]. A copy of the machine that boots with that file
@@ -60,7 +59,7 @@ func (m *Machine) Resume(ctx context.Context, services ...string) error {
 	return nil
 }
 
-// takeRunning reads what is to be resumed; nil if the machine boots as any other.
+// takeRunning reads the services to resume; nil if the machine just boots.
 func (m *Machine) takeRunning() (services map[string]running, err error) {
 	data, err := os.ReadFile(m.runningFile())
 	if errors.Is(err, os.ErrNotExist) {
@@ -72,7 +71,6 @@ func (m *Machine) takeRunning() (services map[string]running, err error) {
 	return services, errors.Join(err, m.RemoveNote())
 }
 
-// listRunning prints what runs.
 func (c *command) listRunning() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +103,7 @@ func (m *Machine) process(name string, pid int) int {
 	return pid
 }
 
-// commandOf is the program of a process, and its arguments, but for the one by which it left its parent.
+// commandOf returns a process' command line without the option that detaches it.
 func commandOf(pid int) ([]string, error) {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -117,7 +115,7 @@ func commandOf(pid int) ([]string, error) {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "--detach" }), err
 }
 
-// resume continues services, or all that are left.
+// resume continues services, by default all that are left.
 func (c *command) resume(names []string) (code int) {
 	if len(names) == 0 {
 		c.mu.Lock()

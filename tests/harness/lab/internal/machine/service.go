@@ -28,7 +28,6 @@ const (
 	startLimitInterval  = 10 * time.Second
 )
 
-// service is the state of one unit.
 type service struct {
 	name string
 	job  sync.Mutex // one job at a time
@@ -44,7 +43,6 @@ type service struct {
 	restarting bool // it is to be started again, after a pause
 }
 
-// service is the state of a unit, by its own name.
 func (m *manager) service(name string) *service {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,8 +67,8 @@ var (
 	errTooOft  = errors.New("start of the service was attempted too often")
 )
 
-// start runs a service's program, unless it runs already. Like systemd with
-// Type=simple it doesn't wait until the program is ready.
+// start runs a service's program unless it runs. Like systemd with Type=simple it doesn't wait until the program is
+// ready.
 func (m *manager) start(s *service, u *unitFile) error {
 	m.mu.Lock()
 	if s.active == stateActive {
@@ -158,7 +156,6 @@ func (m *manager) begin(s *service, u *unitFile) error {
 	return nil
 }
 
-// newInvocation is as systemd writes one: 32 hex digits.
 func newInvocation() string {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails (crypto/rand)

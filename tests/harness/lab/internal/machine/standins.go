@@ -14,21 +14,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 )
 
-// wrapped are the programs of OVN that have a wrapper, which tells the lab of the
-// call and then becomes the real program. Wrappers are on the PATH only of hooks
-// whose calls are counted.
+// wrapped are the programs of OVN that have a wrapper, which tells the lab of the call and then becomes the real
+// program. Wrappers are on the PATH only of hooks whose calls are counted.
 var wrapped = []string{"ovs-appctl", "ovn-appctl", "ovsdb-tool", "ovsdb-client", "ovn-nbctl", "ovn-sbctl"}
 
-// tool is one call of a replaced program: on which machine, with which arguments, in which directory (empty:
-// this process's).
+// tool is one call of a replaced program. An empty directory is that of this process.
 type tool struct {
 	*Machine
 	name, dir string
 	out, errs io.Writer
 }
 
-// standIns are the programs that each machine has in place of the system's, since
-// those would change the machine that the lab is on.
+// standIns replace the system's programs on each machine, as those would change the host.
 var standIns = map[string]func(*tool, []string) int{
 	"systemctl":           (*tool).systemctl,
 	"apt-get":             (*tool).aptGet,
@@ -47,7 +44,6 @@ var standIns = map[string]func(*tool, []string) int{
 	"reboot": (*tool).refuse, "shutdown": (*tool).refuse, "poweroff": (*tool).refuse,
 }
 
-// refuse answers a call of a program that the lab doesn't replace.
 func (t *tool) refuse([]string) int {
 	fmt.Fprintf(t.errs, "%s: the lab has no such program\n", t.name)
 	return exitFailure
@@ -79,13 +75,11 @@ func (m *Machine) Answer(r hooktool.Request) hooktool.Response {
 	return hooktool.Response{Code: code, Stdout: out.String(), Stderr: errs.String()}
 }
 
-// realPath is where the system has a program.
 func (m *Machine) realPath(name string) (string, error) {
 	return lookPath(strings.TrimPrefix(m.SystemPath(), m.BinDir()+":"), name)
 }
 
-// ofLink is the machine whose link argv0 is, looked for on the PATH as the
-// caller's shell did.
+// ofLink returns the machine whose link argv0 is, found on the PATH as the caller's shell did.
 func ofLink(argv0 string) (*Machine, error) {
 	path, err := exec.LookPath(argv0)
 	if err != nil {
@@ -94,8 +88,8 @@ func ofLink(argv0 string) (*Machine, error) {
 	return Load(filepath.Dir(filepath.Dir(path)))
 }
 
-// outside plays a replaced program that no hook calls, or a wrapper that a hook has left behind: a wrapper returns
-// only if the real program can't be run. The name argv0 that it was called by shows whose machine it is on.
+// outside runs a replaced program that no hook calls, or a wrapper that a hook has left. A wrapper returns only if the
+// real program can't be run. argv0 shows whose machine it is.
 func outside(argv0 string, args []string) int {
 	m, err := ofLink(argv0)
 	if err != nil {
@@ -132,6 +126,5 @@ func Play() {
 	}
 }
 
-// exit ends the program at once: os.Exit of one that is built with -race takes
-// a second (atexit_sleep_ms), for every program.
+// exit ends the program at once: with -race os.Exit takes a second (atexit_sleep_ms).
 func exit(code int) { syscall.Exit(code) }

@@ -27,13 +27,11 @@ const (
 	stateFailed     = "failed"
 )
 
-// jobTimeout bounds one call of systemctl: a start and a stop at their longest.
+// jobTimeout bounds one call of systemctl: a start and a stop.
 const jobTimeout = defaultStartTimeout + defaultStopTimeout
 
-// Systemctl runs one systemctl command on the machine.
-// It knows the verbs that a charm needs. What was asked for is finished whatever
-// becomes of the asker. Of a machine that is off it answers questions, from the
-// disk: nothing runs.
+// Systemctl runs one systemctl command on the machine. It knows the verbs that a charm needs. What was asked for is
+// finished whatever becomes of the asker. Of a machine that is off it answers questions, from the disk: nothing runs.
 func (m *Machine) Systemctl(ctx context.Context, args []string) Reply {
 	answer, err := m.ask(ctx, args)
 	if err != nil && len(args) > 0 && slices.Contains([]string{"is-active", "is-enabled", "show"}, args[0]) && !m.On() {
@@ -61,7 +59,7 @@ func (m *Machine) ask(ctx context.Context, args []string) (answer Reply, err err
 	return answer, json.NewDecoder(connection).Decode(&answer)
 }
 
-// dial connects to the init. One that has just been started may not listen yet.
+// dial connects to the init, which may not listen yet.
 func (m *Machine) dial(ctx context.Context) (net.Conn, error) {
 	for {
 		connection, err := (&net.Dialer{}).DialContext(ctx, "unix", m.initSocket())
@@ -79,7 +77,6 @@ func (m *Machine) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// command is one call of systemctl, in the init.
 type command struct {
 	*manager
 	out, errs                   bytes.Buffer
@@ -140,7 +137,7 @@ func (c *command) run(args []string) int {
 	}
 }
 
-// unitNames are names, or files, without their directory and ".service".
+// unitNames are names of units or files, without directory and ".service".
 func unitNames(files []string) (names []string) {
 	for _, file := range files {
 		names = append(names, strings.TrimSuffix(filepath.Base(file), ".service"))
@@ -148,7 +145,6 @@ func unitNames(files []string) (names []string) {
 	return names
 }
 
-// each runs f for every unit and returns the last code that isn't 0.
 func (c *command) each(units []string, f func(string) int) int {
 	if len(units) == 0 {
 		fmt.Fprintln(&c.errs, "Too few arguments.")

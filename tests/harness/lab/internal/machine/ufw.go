@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// firewall is what ufw(8) keeps, of the commands that the charm and tests give. Nothing is filtered: tests look at it.
+// firewall is the rules of ufw(8). Nothing is filtered: tests read them.
 type firewall struct {
 	Enabled bool
 	V4, V6  []rule
@@ -24,7 +24,6 @@ type rule struct {
 	Port, Proto, Comment string
 }
 
-// same reports whether two rules are about the same packets.
 func (r rule) same(other rule) bool {
 	other.Action, other.Comment = r.Action, r.Comment
 	return r == other
@@ -32,7 +31,6 @@ func (r rule) same(other rule) bool {
 
 func (m *Machine) firewallFile() string { return filepath.Join(m.Dir, "ufw.json") }
 
-// ufw is the program, as root runs it.
 func (t *tool) ufw(args []string) int {
 	var f firewall
 	if data, err := os.ReadFile(t.firewallFile()); err == nil {
@@ -50,10 +48,9 @@ func (t *tool) ufw(args []string) int {
 	return 0
 }
 
-// errSyntax is ufw's error about a command that it doesn't take.
 var errSyntax = errors.New("Invalid syntax") //nolint:staticcheck // ufw's words
 
-// run returns what ufw prints; of all that changes rules it prints nothing here.
+// run returns what ufw prints; commands that change rules print nothing here.
 func (f *firewall) run(args []string) (said string, err error) {
 	switch line := strings.Join(args, " "); {
 	case line == "--force enable", line == "disable":
@@ -69,7 +66,7 @@ func (f *firewall) run(args []string) (said string, err error) {
 	return "", f.change("add", args)
 }
 
-// change adds a rule to the list of each of its families, at its end or its beginning, or deletes it.
+// change adds a rule to the list of each of its families, or deletes it.
 func (f *firewall) change(verb string, words []string) error {
 	r, families, err := parseRule(words)
 	if err != nil {
@@ -85,7 +82,7 @@ func (f *firewall) change(verb string, words []string) error {
 	return nil
 }
 
-// changed returns the rules after a change. A rule that is prepended keeps the place and the action that it has.
+// changed returns the rules after a change. A rule that is prepended again stays where it is.
 func changed(verb string, rules []rule, r rule) []rule {
 	i := slices.IndexFunc(rules, r.same)
 	switch {
@@ -102,8 +99,8 @@ func changed(verb string, rules []rule, r rule) []rule {
 	return append(rules, r)
 }
 
-// parseRule reads a rule: `allow 6641/tcp`, or `allow [from A] to any port P proto tcp`, either with `comment C`.
-// families says for which of IPv4 (false) and IPv6 (true) it is.
+// parseRule reads `allow 6641/tcp` or `allow [from A] to any port P proto tcp`, optionally with `comment C`. families
+// lists IPv4 (false) and IPv6 (true).
 func parseRule(words []string) (r rule, families []bool, err error) {
 	if len(words) < 2 || words[0] != "allow" && words[0] != "reject" {
 		return r, nil, errSyntax
@@ -137,7 +134,7 @@ func parseRule(words []string) (r rule, families []bool, err error) {
 	return r, families, nil
 }
 
-// status is the list of rules with their numbers, in ufw's columns.
+// status prints the numbered list in ufw's columns.
 func (f *firewall) status() string {
 	switch {
 	case !f.Enabled:

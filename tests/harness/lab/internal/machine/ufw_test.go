@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ufwCommands are run one after another.
 var ufwCommands = []string{
 	"status numbered", "allow 22/tcp", "allow 22/tcp", "delete reject 99/tcp", "--force enable", "status numbered",
 	"default allow incoming", "default allow outgoing", "default allow routed",
@@ -25,8 +24,7 @@ var ufwCommands = []string{
 	"allow from nonsense", "disable", "status numbered", "allow 80/tcp", "delete allow 80/tcp", "--force enable", "status numbered",
 }
 
-// realUfw runs the real program on copies of its files, in a mount and a network
-// namespace of their own.
+// realUfw runs the real program on copies of its files, in mount and network namespaces.
 const realUfw = `set -eu
 cp -a /etc/ufw ufw; cp -a /etc/default/ufw default
 mount --bind ufw /etc/ufw; mount --bind default /etc/default/ufw; mount -t tmpfs none /run
@@ -62,7 +60,7 @@ func TestUfw_has_the_rules_of_the_real_one(t *testing.T) {
 	}
 }
 
-// judged is the part of a command's record that the charm depends on: of all but `status` the exit code alone.
+// judged is the part of a record that the charm depends on: the exit code, and the output of `status`.
 func judged(record string) string {
 	if !strings.HasPrefix(record, "status") {
 		record = strings.Join(strings.SplitN(record, "\n", 3)[:2], "\n")

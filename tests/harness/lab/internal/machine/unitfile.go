@@ -12,11 +12,9 @@ import (
 	"github.com/coreos/go-systemd/v22/unit"
 )
 
-// unitDir is where packages put their unit files.
 const unitDir = "/lib/systemd/system"
 
-// unitFile is what the lab needs of a unit file (systemd.unit(5),
-// systemd.service(5)).
+// unitFile has the options of a unit file that the lab implements (systemd.unit(5), systemd.service(5)).
 type unitFile struct {
 	name     string // without ".service"
 	path     string
@@ -37,10 +35,9 @@ type unitFile struct {
 	stopTimeout     time.Duration
 }
 
-// errNoUnit is the error for a unit that no package of the machine has.
 var errNoUnit = errors.New("unit not found")
 
-// unit loads a unit by its name, or by an alias that is enabled.
+// unit loads a unit by its name, or by an enabled alias.
 func (m *Machine) unit(name string) (*unitFile, error) {
 	link := m.unitLink(name)
 	if target, err := os.Readlink(link); err == nil {
@@ -57,7 +54,6 @@ func (m *Machine) unit(name string) (*unitFile, error) {
 	return m.packagedUnit(name)
 }
 
-// packagedUnit loads a unit file that an installed package has.
 func (m *Machine) packagedUnit(name string) (*unitFile, error) {
 	if !m.ships(name) {
 		return nil, errNoUnit
@@ -69,7 +65,7 @@ func (m *Machine) packagedUnit(name string) (*unitFile, error) {
 	return u, err
 }
 
-// readUnit reads a unit file and its drop-ins. Its paths are those of the machine.
+// readUnit reads a unit file and its drop-ins, with the machine's paths.
 func (m *Machine) readUnit(name, path string) (*unitFile, error) {
 	// %t is /run for the system's services, %n the unit's full name.
 	specifier := strings.NewReplacer("%%", "%", "%t", "/run", "%n", name+".service", "\\\n", " ")
@@ -96,7 +92,6 @@ func (m *Machine) readUnit(name, path string) (*unitFile, error) {
 	return u, nil
 }
 
-// set takes one option of a unit file.
 func (u *unitFile) set(option, value string) {
 	switch option {
 	case "Wants":
@@ -130,9 +125,8 @@ func (u *unitFile) set(option, value string) {
 	}
 }
 
-// words splits a command of a unit file as systemd does (systemd.service(5),
-// "Command lines"): $NAME as a word of its own becomes the variable's words,
-// ${NAME} anywhere becomes its value, and there is no shell.
+// words splits a command of a unit file as systemd does (systemd.service(5), "Command lines"): $NAME as a word of its
+// own becomes the variable's words, ${NAME} anywhere becomes its value, and there is no shell.
 func words(command string, variables map[string]string) []string {
 	var result []string
 	for _, word := range split(strings.TrimPrefix(command, "-")) {
@@ -150,7 +144,7 @@ func words(command string, variables map[string]string) []string {
 	return result
 }
 
-// split splits at white space outside quotes, and takes the quotes away.
+// split splits at white space outside quotes, and removes the quotes.
 func split(text string) []string {
 	var result []string
 	var word strings.Builder
@@ -179,10 +173,9 @@ func split(text string) []string {
 	return result
 }
 
-// parseEnvironment reads an EnvironmentFile as systemd does (systemd.exec(5)), in the forms that
-// packages, charms and tests write: comments with # or ; at a line's beginning, lines KEY=VALUE, a
-// backslash that joins the next line, and double quotes around a value. White space around a value
-// is dropped.
+// parseEnvironment reads an EnvironmentFile as systemd does (systemd.exec(5)), in the forms that packages, charms and
+// tests write: comments with # or ; at a line's beginning, lines KEY=VALUE, a backslash that joins the next line, and
+// double quotes around a value. White space around a value is dropped.
 func parseEnvironment(text string) map[string]string {
 	variables := map[string]string{}
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {

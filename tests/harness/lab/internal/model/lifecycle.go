@@ -46,8 +46,7 @@ func (s *State) Remove(name string) {
 	s.elect()
 }
 
-// elect gives the leadership, if it is free, to the oldest unit. A machine
-// that is off can't claim it, and a dying unit gets it only if no other can.
+// elect gives a free leadership to the oldest unit that is on. A dying unit gets it only if no other can.
 func (s *State) elect() {
 	if s.Leader != "" {
 		return
@@ -64,8 +63,7 @@ func (s *State) elect() {
 	}
 }
 
-// Lose is what the controller sees when a machine is off (or on again): its
-// lease of the leadership runs out.
+// Lose is what the controller sees when a machine is off (or on again): its lease of the leadership runs out.
 func (s *State) Lose(name string, lost bool) {
 	u := s.Units[name]
 	if u == nil {
@@ -81,8 +79,7 @@ func (s *State) Lose(name string, lost bool) {
 	}
 }
 
-// Configure changes options. Agents watch a hash of them all: the same again is
-// no change.
+// Configure changes options. Agents watch a hash of them all: the same again is no change.
 func (s *State) Configure(settings map[string]any) {
 	before := maps.Clone(s.Config)
 	maps.Copy(s.Config, settings)
@@ -91,8 +88,7 @@ func (s *State) Configure(settings map[string]any) {
 	}
 }
 
-// WriteLeaderSettings stores what a leader says with leader-set, at once. An
-// empty value deletes its key.
+// WriteLeaderSettings stores what a leader says with leader-set, at once. An empty value deletes its key.
 func (s *State) WriteLeaderSettings(changes map[string]string) {
 	settings := Bag{Settings: s.LeaderSettings}
 	if settings.Write(changes) {
@@ -100,10 +96,9 @@ func (s *State) WriteLeaderSettings(changes map[string]string) {
 	}
 }
 
-// RestartAgent is a restart of the unit's agent: what it kept in memory only is
-// gone. So it takes the leader's settings for new, and doesn't know any more which
-// relations are peer relations, nor the application on their other side (Juju's relation
-// state tracker doesn't load that: juju/juju issue 20713).
+// RestartAgent is a restart of the unit's agent: what it kept in memory only is gone. So it takes the leader's settings
+// for new, and doesn't know any more which relations are peer relations, nor the application on their other side
+// (Juju's relation state tracker doesn't load that: juju/juju issue 20713).
 func (s *State) RestartAgent(name string) {
 	u := s.Units[name]
 	if u == nil {
@@ -130,8 +125,7 @@ func (b *Bag) Write(changes map[string]string) bool {
 	return true
 }
 
-// VisibleStatus is the unit's status as `juju status` and goal-state show it: a
-// failed hook hides what the charm said.
+// VisibleStatus is the unit's status as `juju status` and goal-state show it: a failed hook hides what the charm said.
 func (u *Unit) VisibleStatus() Status {
 	if u.Agent.Status == "error" {
 		return u.Agent
@@ -139,8 +133,7 @@ func (u *Unit) VisibleStatus() Status {
 	return u.Workload
 }
 
-// Reboot is a restart of the unit's machine, and so of its agent: start runs
-// again, before anything else.
+// Reboot is a restart of the unit's machine, and so of its agent: start runs again, before anything else.
 func (s *State) Reboot(name string) {
 	s.RestartAgent(name)
 	if u := s.Units[name]; u != nil {

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Relate adds a relation between our endpoint and another application, whose
-// units are there at once.
+// Relate adds a relation between our endpoint and another application, whose units are there at once.
 func (s *State) Relate(endpoint, app string, units int) *Relation {
 	r := &Relation{
 		ID: 1, Since: time.Now(), Name: endpoint, Remote: app, App: newBag(), RemoteApp: newBag(),
@@ -27,9 +26,8 @@ func (s *State) Relate(endpoint, app string, units int) *Relation {
 	return r
 }
 
-// Enter makes a unit of the other application a member of the relation, again
-// if it was one. Its addresses, which Juju puts there, are of the range that
-// is reserved for documentation (RFC 5737).
+// Enter makes a unit of the other application a member of the relation, again if it was one. Its addresses, which Juju
+// puts there, are of the range that is reserved for documentation (RFC 5737).
 func (r *Relation) Enter(unit string) {
 	bag := r.RemoteUnits[unit]
 	if bag == nil {
@@ -59,7 +57,7 @@ func (s *State) Unrelate(r *Relation) {
 	s.dropRelation(r)
 }
 
-// dropRelation forgets a dying relation that no unit is in any more.
+// dropRelation removes a dying relation without units.
 func (s *State) dropRelation(r *Relation) {
 	for _, bag := range r.Units {
 		if bag.InScope {
@@ -90,8 +88,7 @@ func (r *Relation) OtherApp() *Bag {
 	return &r.RemoteApp
 }
 
-// Bag finds what a unit of either side has put there; nil if it was never in
-// the relation.
+// Bag finds what a unit of either side has put there; nil if it was never in the relation.
 func (r *Relation) Bag(unit string) *Bag {
 	if bag := r.Units[unit]; bag != nil {
 		return bag
@@ -122,8 +119,7 @@ func (u *Unit) AddressesOf(binding string) []string {
 	return u.Addresses
 }
 
-// SetAddresses changes what the machine's addresses are; the first is the
-// preferred one.
+// SetAddresses changes what the machine's addresses are; the first is the preferred one.
 func (s *State) SetAddresses(unit string, addresses []string) {
 	u := s.Units[unit]
 	if !slices.Equal(u.Addresses, addresses) {
@@ -139,9 +135,8 @@ func (s *State) Bind(unit, binding string, addresses []string) {
 	u.AddressVersion++
 }
 
-// Subnets are the networks of one address each that Juju takes traffic to come
-// from if the model says nothing else (apiserver/facades/agent/uniter,
-// subnetsForAddresses).
+// Subnets are the networks of one address each that Juju takes traffic to come from if the model says nothing else
+// (apiserver/facades/agent/uniter, subnetsForAddresses).
 func Subnets(addresses []string) []string {
 	subnets := make([]string, 0, len(addresses))
 	for _, address := range addresses {
@@ -158,7 +153,7 @@ func Bare(address string) string {
 	return bare
 }
 
-// addressSettings are what Juju itself puts on a relation for a unit.
+// addressSettings are what Juju itself publishes for a unit.
 func addressSettings(addresses ...string) map[string]string {
 	return map[string]string{
 		"egress-subnets":  strings.Join(Subnets(addresses), ","),
@@ -167,8 +162,7 @@ func addressSettings(addresses ...string) map[string]string {
 	}
 }
 
-// publishAddresses brings what Juju put on the relations up to date, which it
-// does with each config-changed.
+// publishAddresses updates what Juju publishes, with each config-changed.
 func (s *State) publishAddresses(u *Unit) {
 	for _, r := range s.Relations {
 		if bag := r.Units[u.Name]; bag != nil && bag.InScope {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// enterScopes makes the unit a member of its relations: Juju does so before
-// -created runs, and puts the unit's addresses there itself.
+// enterScopes makes the unit a member of its relations with its addresses: Juju does so before -created runs.
 func (s *State) enterScopes(u *Unit) {
 	for _, r := range s.Relations {
 		if u.Uniter.Relations[r.ID] != nil {
@@ -24,7 +23,6 @@ func (s *State) enterScopes(u *Unit) {
 	}
 }
 
-// createdHooks are the -created that haven't run yet.
 func (s *State) createdHooks(u *Unit) (hooks []Hook) {
 	for _, r := range s.ordered() {
 		if m := u.Uniter.Relations[r.ID]; m != nil && !m.Created && !r.Dying {
@@ -34,8 +32,7 @@ func (s *State) createdHooks(u *Unit) (hooks []Hook) {
 	return hooks
 }
 
-// relationHooks are the next hooks of the relations, one of each. A unit that is
-// going leaves its peers last: all that it needs to know for that, it knows.
+// relationHooks returns the next hook of each relation. A unit that is being removed leaves its peers last.
 func (s *State) relationHooks(u *Unit) (hooks []Hook) {
 	for _, r := range s.ordered() {
 		if r.Peer() && u.Dying && len(hooks) > 0 && s.Since(3, 6) { // juju/juju pull request 18073
@@ -51,7 +48,7 @@ func (s *State) relationHooks(u *Unit) (hooks []Hook) {
 	return hooks
 }
 
-// ordered are the relations as the agent goes through them, peer relations last.
+// ordered returns the relations in the agent's order, peer relations last.
 func (s *State) ordered() []*Relation {
 	relations := slices.Clone(s.Relations)
 	slices.SortStableFunc(relations, func(a, b *Relation) int {
@@ -75,8 +72,7 @@ func (s *State) Since(major, minor int) bool {
 	return m > major || m == major && n >= minor
 }
 
-// members are the units that u's agent hears of, with the versions of their
-// data. To a dying unit all of them are gone.
+// members returns the units that u's agent knows, with the versions of their data. A dying unit has none.
 func (s *State) members(u *Unit, r *Relation) map[string]int {
 	members := map[string]int{}
 	if u.Dying || r.Dying {

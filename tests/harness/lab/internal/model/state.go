@@ -1,6 +1,5 @@
-// Package model is what the lab knows as Juju's controller and its unit agents
-// would: one application, its units, its relations, and for every unit what its
-// agent has done so far. [State.Next] answers what an agent does next, by the
+// Package model is what the lab knows as Juju's controller and its unit agents would: one application, its units, its
+// relations, and for every unit what its agent has done so far. [State.Next] answers what an agent does next, by the
 // rules of Juju's uniter.
 package model
 
@@ -63,8 +62,7 @@ type Relation struct {
 // unit's bag stays when the unit has left: Juju keeps it readable.
 type Bag struct {
 	Settings map[string]string
-	// Version grows with every real change; agents compare it with the version
-	// of their last -changed hook.
+	// Version grows with every real change; agents compare it with the version of their last -changed hook.
 	Version int
 	// InScope is whether the unit is (still) in the relation.
 	InScope bool
@@ -79,9 +77,8 @@ type Bag struct {
 type Unit struct {
 	Name   string
 	Number int
-	// Addresses are all of the machine, the preferred one first; Bindings are those in the space that an
-	// endpoint is bound to, where it is. AddressVersion grows with every change: the agent then runs
-	// config-changed.
+	// Addresses are all of the machine, the preferred one first; Bindings are those in the space that an endpoint is bound
+	// to, where it is. AddressVersion grows with every change: the agent then runs config-changed.
 	Addresses      []string
 	Bindings       map[string][]string
 	AddressVersion int
@@ -137,8 +134,7 @@ type Membership struct {
 	// Peer is whether the agent knows that this is a peer relation. An agent
 	// that restarted doesn't, and so breaks the relation when its unit goes.
 	Peer bool
-	// Forgotten is whether the agent restarted, and doesn't know the other
-	// application: -broken then doesn't say it.
+	// Forgotten is whether the agent restarted, and doesn't know the other application: -broken then doesn't say it.
 	Forgotten      bool
 	ChangedPending string
 	Members        map[string]int

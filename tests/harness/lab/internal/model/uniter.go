@@ -31,8 +31,7 @@ type Hook struct {
 	RemoteUnit string
 	RemoteApp  string
 	Departing  string
-	// Version is of what the hook is about: the remote data, the leader's settings,
-	// the configuration.
+	// Version is of what the hook is about: the remote data, the leader's settings, the configuration.
 	Version        int
 	AddressVersion int // with config-changed
 }
@@ -59,14 +58,12 @@ func (s *State) Next(name string) (Hook, bool) {
 	return Hook{}, false
 }
 
-// Choices are the hooks of which the unit's agent runs one next. It decides as
-// Juju's resolvers do (worker/uniter/resolver.go and relation/resolver.go): a
-// queued hook first, then -created, leadership, and for a dying unit relations,
-// stop and remove, for a living one install, upgrade-charm, config-changed and
-// relations. The first choice is that of an agent which knows everything. The
-// others are legal too: it learns of each thing by a watcher of its own, so
-// any may reach it late, and the order among relations is that of a Go map.
-// Entering a relation, and giving up leadership, happen on the way.
+// Choices are the hooks of which the unit's agent runs one next. It decides as Juju's resolvers do
+// (worker/uniter/resolver.go and relation/resolver.go): a queued hook first, then -created, leadership, and for a dying
+// unit relations, stop and remove, for a living one install, upgrade-charm, config-changed and relations. The first
+// choice is that of an agent which knows everything. The others are legal too: it learns of each thing by a watcher of
+// its own, so any may reach it late, and the order among relations is that of a Go map. Entering a relation, and giving
+// up leadership, happen on the way.
 func (s *State) Choices(name string) []Hook {
 	u := s.Units[name]
 	if u == nil || u.Uniter.Removed {
@@ -108,7 +105,7 @@ func (s *State) dying(u *Unit) []Hook {
 	return nil
 }
 
-// living are the hooks of a unit that stays.
+// living returns the hooks of a unit that stays.
 func (s *State) living(u *Unit) []Hook {
 	agent := &u.Uniter
 	s.enterScopes(u)

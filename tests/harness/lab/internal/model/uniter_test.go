@@ -20,7 +20,6 @@ func newState(version string, units int) *State {
 	return s
 }
 
-// runAll lets one unit's agent run all its hooks and returns their names.
 func runAll(t *testing.T, s *State, unit string) []string {
 	t.Helper()
 	hooks := []string{}
@@ -37,7 +36,6 @@ func runAll(t *testing.T, s *State, unit string) []string {
 	return nil
 }
 
-// settleAll lets all agents run until none has anything to do.
 func settleAll(t *testing.T, s *State) {
 	t.Helper()
 	for range 3 {

@@ -18,9 +18,8 @@ type Ways struct {
 	// Late is how long it takes until an agent hears of what other units wrote on a
 	// relation, and of their entry. What they wrote can be read before.
 	Late time.Duration
-	// JoinsApart is how long after one -joined on a relation an agent runs the next,
-	// and after its own entry the first: relation-list grows with each, while
-	// goal-state names all units from the beginning.
+	// JoinsApart is how long after one -joined on a relation an agent runs the next, and after its own entry the first:
+	// relation-list grows with each, while goal-state names all units from the beginning.
 	JoinsApart time.Duration
 	// GoneAfter is how long after a dying unit has left its last relation it is out of
 	// the model, whatever its hooks are at; its machine follows after the same time.
@@ -32,7 +31,6 @@ type Ways struct {
 	StatusCut int
 }
 
-// statusCut is maxMessageLength of cmd/juju/status/output_tabular.go, from 2.9 to 4.0.
 const statusCut = 120
 
 // WaysOf are those of one version of Juju.
@@ -57,7 +55,7 @@ func (w Ways) Shown(message string) string {
 	return message
 }
 
-// scaled is a time of Juju in the lab's.
+// scaled converts a time of Juju to the lab's.
 func (s *State) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * s.RetryScale)
 }
@@ -69,8 +67,7 @@ func (s *State) time() time.Time {
 	return time.Now()
 }
 
-// heard is the version of a bag that agents have heard of by now; 0: of none. All
-// that is written while one change is on its way comes with it.
+// heard is the version of a bag that agents know; 0: none. A change on its way brings all later ones.
 func (s *State) heard(b *Bag) int {
 	if s.Ways.Late == 0 {
 		return b.Version
@@ -88,11 +85,9 @@ func (s *State) heard(b *Bag) int {
 	return b.Version
 }
 
-// joinsAt is when the unit may run the next -joined of a relation.
 func (s *State) joinsAt(m *Membership) time.Time { return m.Joined.Add(s.scaled(s.Ways.JoinsApart)) }
 
-// Coming is when the unit's agent hears of something that is on its way; zero where
-// nothing is.
+// Coming is when the unit's agent hears of something that is on its way; zero where nothing is.
 func (s *State) Coming(name string) (at time.Time) {
 	u := s.Units[name]
 	if u == nil || u.Dying || s.Ways.Late == 0 && s.Ways.JoinsApart == 0 {
@@ -123,8 +118,7 @@ func (s *State) Coming(name string) (at time.Time) {
 	return at
 }
 
-// hearOfGone ends what [Ways].PeersStay keeps: an agent that starts to watch again
-// gets the units that really exist.
+// hearOfGone ends what [Ways].PeersStay keeps: a restarted agent gets the units that really exist.
 func (s *State) hearOfGone(u *Unit) {
 	for id, m := range u.Uniter.Relations {
 		r := s.Relation(id)
@@ -142,15 +136,14 @@ func (s *State) hearOfGone(u *Unit) {
 	}
 }
 
-// stays reports whether the agent still counts a unit that has left a peer relation
-// as its member.
+// stays reports whether the agent still counts a departed unit as a member of a peer relation.
 func (s *State) stays(m *Membership, name string) bool {
 	_, known := m.Members[name]
 	return s.Ways.PeersStay && known && !m.Gone[name]
 }
 
-// doom notes when a dying unit is out of the model though its hooks run: nothing
-// that Juju 4 counts keeps it (domain/removal, MarkUnitAsDeadWithNoEntities).
+// doom sets when a dying unit leaves the model though its hooks run: Juju 4 doesn't count hooks (domain/removal,
+// MarkUnitAsDeadWithNoEntities).
 func (s *State) doom(u *Unit) {
 	if s.Ways.GoneAfter == 0 || !u.Dying || !u.GoneAt.IsZero() {
 		return

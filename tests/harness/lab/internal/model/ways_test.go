@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// at is a state with one way, at a time that the test moves.
+// at returns a state with the given ways, and its clock.
 func at(w Ways, units int) (*State, *time.Time) {
 	s := newState("3.6.11", units)
 	now := time.Unix(1e9, 0)

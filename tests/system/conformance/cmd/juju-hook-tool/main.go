@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 )
 
-// request is jujuc.Request as net/rpc encodes it: fields count by their names.
+// request is jujuc.Request as net/rpc encodes it, by the names of its fields.
 type request struct {
 	ContextId, Dir, CommandName string //nolint:revive,staticcheck // Juju's names
 	Args                        []string
@@ -21,14 +21,12 @@ type request struct {
 	Stdin                       []byte
 }
 
-// response is exec.ExecResponse of Juju's utils.
 type response struct {
 	Code           int
 	Stdout, Stderr []byte
 }
 
-// question and answer come before them (Request and Response of net/rpc, which itself has
-// an HTTP server to load).
+// question and answer come before them (Request and Response of net/rpc, which itself has an HTTP server to load).
 type (
 	question struct {
 		ServiceMethod string
@@ -41,7 +39,6 @@ type (
 	}
 )
 
-// noStdin is jujuc.ErrNoStdin.
 const noStdin = "hook tool requires stdin, none supplied"
 
 func main() {

@@ -1,6 +1,5 @@
-// Command juju-runner plays Juju's controller on one machine (serve), and is
-// Juju's own unit agent on others (agent), whose hook tools are juju-hook-tool
-// beside it. The README of this module says how to drive it.
+// Command juju-runner plays Juju's controller on one machine (serve), and is Juju's own unit agent on others (agent),
+// whose hook tools are juju-hook-tool beside it. The README of this module says how to drive it.
 package main
 
 import (
@@ -72,8 +71,6 @@ func run(ctx context.Context, args []string) error {
 	return errUsage
 }
 
-// jujusRetry is how Juju retries failed hooks
-// (apiserver/facades/agent/retrystrategy).
 var jujusRetry = params.RetryStrategy{
 	ShouldRetry: true, MinRetryTime: 5 * time.Second, MaxRetryTime: 5 * time.Minute, JitterRetryTime: true, RetryTimeFactor: 2,
 }

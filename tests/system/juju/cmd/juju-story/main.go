@@ -1,5 +1,4 @@
-// Command juju-story tells the story of package juju to a real Juju: see its
-// README.
+// Command juju-story tells the story of package juju to a real Juju: see its README.
 package main
 
 import (
