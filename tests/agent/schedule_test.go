@@ -261,10 +261,7 @@ func TestLease_random_faults_each_event_handled_once(t *testing.T) {
 	}
 	for i := range neutrons {
 		n := fmt.Sprint("n", i)
-		p.nb("lr-add", n, "--", "lrp-add", n, "lrp-"+n, fmt.Sprintf("02:00:00:00:01:%02x", i), fmt.Sprintf("10.1.%d.1/24", i),
-			"--", "set", "Logical_Router_Port", "lrp-"+n, `external_ids:"neutron:router_name"=`+n,
-			"--", "lrp-set-gateway-chassis", "lrp-"+n, "c1", "2",
-			"--", "lsp-add", "ext", "ext-"+n, "--", "lsp-set-type", "ext-"+n, "router", "--", "lsp-set-options", "ext-"+n, "router-port=lrp-"+n)
+		p.neutrons(n)
 		p.neutron[n] = "c1"
 	}
 	p.settles(t)

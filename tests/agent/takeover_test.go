@@ -132,30 +132,6 @@ func TestLease_stopped_holder_hands_over_within_a_second(t *testing.T) {
 // event is a line of the log (log/slog's TextHandler).
 var event = regexp.MustCompile(`^time=\S+ level=[A-Z]+ msg=("[^"]+"|\S+)( [\w.-]+=("([^"\\]|\\.)*"|\S*))*\n$`)
 
-// R14
-func TestLease_holder_that_slept_stops_acting(t *testing.T) {
-	t.Parallel()
-	p := newPlane(t)
-	first := p.holder(p.agents...)
-	begun := time.Now()
-	require.NoError(t, first.Signal(syscall.SIGSTOP))
-	next, took := p.replaced(first, begun)
-	assert.LessOrEqual(t, took, 10*time.Second)
-	require.NoError(t, first.Signal(syscall.SIGCONT))
-	answers := 0
-	for until := time.Now().Add(ttl); time.Now().Before(until); {
-		var said lease.Answer
-		if json.Unmarshal([]byte(p.get(first, "/lease")), &said) == nil {
-			answers++
-			require.False(t, said.Acts)
-		}
-		require.NotEqual(t, first.unit, p.name(first), "it does not name itself either")
-	}
-	assert.Positive(t, answers)
-	assert.True(t, p.all(p.agents, next.unit), "and knows who does")
-	assert.True(t, p.status(next).Acts)
-}
-
 // R17: no commit to NB or SB, and nothing that ovn-northd computes. OVN_CENTRAL_IDLE=1h looks for longer.
 func TestAgent_idle_writes_nothing(t *testing.T) {
 	t.Parallel()

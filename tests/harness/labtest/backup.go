@@ -54,12 +54,10 @@ func (m *Model) RequireManifest(dir string, u *lab.Unit) {
 	require.Len(m.T, made.Databases, 2)
 	for i, db := range []lab.DB{lab.NB, lab.SB} {
 		x := made.Databases[i]
-		s, err := m.RaftStatus(u, db)
-		require.NoError(m.T, err)
+		s := m.Raft(u, db)
 		server, err := u.ServerID(m.T.Context(), db)
 		require.NoError(m.T, err)
-		schema, err := u.Exec(m.T.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), db.Schema())
-		require.NoError(m.T, err)
+		schema := Output(m.T, u, "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), db.Schema())
 		assert.Equal(m.T, db.Schema(), x.Name)
 		assert.Equal(m.T, "server", x.Source)
 		assert.Equal(m.T, *s.Cluster, x.Cluster)
@@ -74,8 +72,7 @@ func (m *Model) RequireManifest(dir string, u *lab.Unit) {
 // Switches are those in a backup's copy.
 func (m *Model) Switches(dir string) string {
 	m.T.Helper()
-	_, err := m.Exec(m.T.Context(), "gzip", "-dkf", filepath.Join(dir, "ovnnb_db.db.gz"))
-	require.NoError(m.T, err)
+	Output(m.T, m, "gzip", "-dkf", filepath.Join(dir, "ovnnb_db.db.gz"))
 	out, err := m.Exec(m.T.Context(), "ovsdb-tool", "query", filepath.Join(dir, "ovnnb_db.db"),
 		`["OVN_Northbound",{"op":"select","table":"Logical_Switch","where":[],"columns":["name"]}]`)
 	require.NoError(m.T, err)
@@ -88,8 +85,7 @@ func (m *Model) Schemas(units ...*lab.Unit) (all []string) {
 	for _, u := range units {
 		for _, db := range lab.Databases {
 			socket := "unix:" + u.RunDir() + "/ovn" + string(db) + "_db.sock"
-			out, err := u.Exec(m.T.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", socket, db.Schema())
-			require.NoError(m.T, err)
+			out := Output(m.T, u, "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", socket, db.Schema())
 			all = append(all, strings.TrimSpace(out))
 		}
 	}

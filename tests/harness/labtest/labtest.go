@@ -164,8 +164,7 @@ func (m *Model) ShortID(u *lab.Unit, db lab.DB) string { return m.ServerID(u, db
 // MemberIDs are the identities in the configuration as u sees it.
 func (m *Model) MemberIDs(u *lab.Unit, db lab.DB) []string {
 	m.T.Helper()
-	s, err := m.RaftStatus(u, db)
-	require.NoError(m.T, err)
+	s := m.Raft(u, db)
 	var all []string
 	for _, row := range s.Servers {
 		all = append(all, row.Short)

@@ -88,7 +88,6 @@ func (m *Model) guardAsPython(u *lab.Unit, units []*lab.Unit) {
 		}
 	}
 	for _, rule := range rules {
-		_, err := u.Exec(m.T.Context(), "ufw", strings.Fields(rule)...)
-		require.NoError(m.T, err)
+		Output(m.T, u, "ufw", strings.Fields(rule)...)
 	}
 }

@@ -20,16 +20,14 @@ import (
 // Seen returns the switches that clients see, through any unit that serves the Northbound database.
 func (m *Model) Seen(u *lab.Unit) string {
 	m.T.Helper()
-	out, err := u.Exec(m.T.Context(), "ovn-nbctl", "--timeout=20", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "ls-list")
-	require.NoError(m.T, err)
+	out := Output(m.T, u, "ovn-nbctl", "--timeout=20", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "ls-list")
 	return out
 }
 
 // AddSwitch adds a logical switch, and waits until the servers of these units have it.
 func (m *Model) AddSwitch(name string, seenBy ...*lab.Unit) {
 	m.T.Helper()
-	_, err := m.Remaining()[0].Exec(m.T.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
-	require.NoError(m.T, err)
+	Output(m.T, m.Remaining()[0], "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
 	for _, u := range seenBy {
 		m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), name) })
 	}
@@ -116,8 +114,7 @@ func (m *Model) RequireProof(on *lab.Unit, units ...*lab.Unit) map[string]string
 	}
 	for _, command := range []string{"ovn-nbctl", "ovn-sbctl"} {
 		db := map[string]lab.DB{"ovn-nbctl": lab.NB, "ovn-sbctl": lab.SB}[command]
-		out, err := units[0].Exec(m.T.Context(), command, "--timeout=20", "--db="+m.Remotes(db), "--bare", "--columns=external_ids", "list", strings.ToUpper(command[4:6])+"_Global")
-		require.NoError(m.T, err)
+		out := Output(m.T, units[0], command, "--timeout=20", "--db="+m.Remotes(db), "--bare", "--columns=external_ids", "list", strings.ToUpper(command[4:6])+"_Global")
 		assert.NotContains(m.T, out, "recovery-proof")
 	}
 	m.RequireClientsAreTold(shown)

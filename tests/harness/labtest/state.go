@@ -1,6 +1,7 @@
 package labtest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -26,8 +27,7 @@ func (m *Model) RequireConfigured(timer, probe int) {
 	m.T.Helper()
 	for _, db := range lab.Databases {
 		for _, u := range m.Units() {
-			s, err := m.RaftStatus(u, db)
-			require.NoError(m.T, err)
+			s := m.Raft(u, db)
 			assert.Equal(m.T, int64(timer)*1000, s.ElectionTimer.Milliseconds(), "%s of %s", db, u.Name())
 		}
 		ms := strconv.Itoa(probe * 1000)
@@ -108,8 +108,7 @@ func rows(t *testing.T, u *lab.Unit, db lab.DB) string {
 	var all strings.Builder
 	for _, table := range [][]string{{global, "external_ids"}, {"Connection", "_uuid", "target", "inactivity_probe"}} {
 		args := append([]string{"--timeout=10", "--no-leader-only", "dump", "unix:" + filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), database}, table...)
-		out, err := u.Exec(t.Context(), "ovsdb-client", args...)
-		require.NoError(t, err)
+		out := Output(t, u, "ovsdb-client", args...)
 		all.WriteString(out)
 	}
 	return all.String()
@@ -190,9 +189,18 @@ func ActingUnit(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
 func Tool(t *testing.T, u *lab.Unit, program string, db lab.DB, args ...string) string {
 	t.Helper()
 	socket := "unix:" + u.RunDir() + "/ovn" + string(db) + "_db.sock"
-	out, err := u.Exec(t.Context(), program, append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...)
-	require.NoError(t, err)
-	return strings.TrimSpace(out)
+	return strings.TrimSpace(Output(t, u, program, append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...))
+}
+
+// Output runs a program on a machine, or on the lab's host, which must succeed.
+func Output(t *testing.T, on interface {
+	Exec(ctx context.Context, name string, args ...string) (string, error)
+}, name string, args ...string,
+) string {
+	t.Helper()
+	out, err := on.Exec(t.Context(), name, args...)
+	require.NoError(t, err, "%s %v", name, args)
+	return out
 }
 
 // Findings are what a unit finds wrong now, by its action health.

@@ -17,8 +17,7 @@ import (
 func (m *Model) Type(line string) lab.ActionResult {
 	m.T.Helper()
 	m.T.Logf("typed: %s", line)
-	split, err := m.Exec(m.T.Context(), "sh", "-c", `printf '%s\n' `+line)
-	require.NoError(m.T, err, line)
+	split := Output(m.T, m, "sh", "-c", `printf '%s\n' `+line)
 	words := strings.Split(strings.TrimSuffix(split, "\n"), "\n")
 	require.GreaterOrEqual(m.T, len(words), 3, line)
 	require.Equal(m.T, "juju", words[0], line)
@@ -26,7 +25,7 @@ func (m *Model) Type(line string) lab.ActionResult {
 	if verb == "run" || verb == "run-action" {
 		return m.typeAction(line, rest)
 	}
-	out := ""
+	out, err := "", error(nil)
 	switch verb {
 	case "add-unit":
 		m.AddFresh(1)

@@ -180,8 +180,7 @@ func Modified(u *lab.Unit, name string) time.Time {
 // FirewallRules are the rules of a unit's ufw, without their numbers.
 func (m *Model) FirewallRules(u *lab.Unit) (rules []string) {
 	m.T.Helper()
-	out, err := u.Exec(m.T.Context(), "ufw", "status", "numbered")
-	require.NoError(m.T, err)
+	out := Output(m.T, u, "ufw", "status", "numbered")
 	for line := range strings.Lines(out) {
 		if _, rule, found := strings.Cut(line, "] "); found {
 			rules = append(rules, strings.Join(strings.Fields(rule), " "))

@@ -168,8 +168,7 @@ func TestZaza_tests_of_Python_charm(t *testing.T) {
 	sb, nb := z.clusterStatus(z.Leader())
 	for _, u := range z.Units() {
 		for db, status := range map[lab.DB]map[string]any{lab.SB: sb, lab.NB: nb} {
-			text, err := u.Exec(t.Context(), "ovn-appctl", "-t", u.Ctl(db), "cluster/status", map[lab.DB]string{lab.SB: "OVN_Southbound", lab.NB: "OVN_Northbound"}[db])
-			require.NoError(t, err)
+			text := labtest.Output(t, u, "ovn-appctl", "-t", u.Ctl(db), "cluster/status", map[lab.DB]string{lab.SB: "OVN_Southbound", lab.NB: "OVN_Northbound"}[db])
 			assert.Equal(t, strings.SplitN(text, "\n", 2)[0], unitMap(t, status)[u.Name()])
 		}
 	}
@@ -187,8 +186,7 @@ func TestZaza_tests_of_Python_charm(t *testing.T) {
 	z.states()
 	sb, nb = z.clusterStatus(z.Leader())
 	sbID, nbID := unitMap(t, sb)[gone.Name()].(string), unitMap(t, nb)[gone.Name()].(string)
-	_, err = gone.Exec(t.Context(), "sh", "-c", "rm -rf "+gone.RunDir()+"/*")
-	require.NoError(t, err)
+	labtest.Output(t, gone, "sh", "-c", "rm -rf "+gone.RunDir()+"/*")
 	z.remove(gone)
 	sb, nb = z.clusterStatus(z.Leader())
 	assert.Contains(t, unitMap(t, sb)["UNKNOWN"], sbID)
@@ -216,8 +214,7 @@ func TestRemoval_servers_left_by_hand(t *testing.T) {
 	require.NoError(t, z.Configure(t.Context(), map[string]string{"cluster-status-format": "yaml"}))
 	for i, u := range []*lab.Unit{units[2], units[1]} {
 		for _, db := range []lab.DB{lab.SB, lab.NB} {
-			_, err := u.Exec(t.Context(), "ovn-appctl", "-t", u.Ctl(db), "cluster/leave", db.Schema())
-			require.NoError(t, err)
+			labtest.Output(t, u, "ovn-appctl", "-t", u.Ctl(db), "cluster/leave", db.Schema())
 		}
 		if i > 0 {
 			m.RunUpdateStatus(u)
@@ -226,8 +223,7 @@ func TestRemoval_servers_left_by_hand(t *testing.T) {
 		require.True(t, u.Removed())
 		m.RequireVacated(u)
 		for _, db := range lab.Databases {
-			text, err := units[0].Exec(t.Context(), "ovn-appctl", "-t", units[0].Ctl(db), "cluster/status", db.Schema())
-			require.NoError(t, err)
+			text := labtest.Output(t, units[0], "ovn-appctl", "-t", units[0].Ctl(db), "cluster/status", db.Schema())
 			assert.Equal(t, 2-i, strings.Count(text, " at ssl:"), text)
 		}
 		z.removed()

@@ -48,8 +48,7 @@ func put(t *testing.T, u *lab.Unit, files map[lab.DB][]byte) {
 func (c *cloud) makeFile(u *lab.Unit, db lab.DB, command ...string) {
 	c.T.Helper()
 	args := append([]string{command[0], u.DBFile(db), "/usr/share/ovn/ovn-" + string(db) + ".ovsschema"}, command[1:]...)
-	_, err := c.Exec(c.T.Context(), "ovsdb-tool", args...)
-	require.NoError(c.T, err)
+	labtest.Output(c.T, c, "ovsdb-tool", args...)
 }
 
 func contents(t *testing.T, u *lab.Unit) map[lab.DB]string {
@@ -107,8 +106,7 @@ func TestForeign_database_blocks_unit_and_is_kept(t *testing.T) {
 		c.makeFile(u, lab.SB, "create-cluster", "tcp:"+u.Address()+":6644")
 	}
 	byHand := func(u *lab.Unit) {
-		_, err := u.Exec(t.Context(), "apt-get", "install", "ovn-central")
-		require.NoError(t, err)
+		labtest.Output(t, u, "apt-get", "install", "ovn-central")
 		require.Eventually(t, func() bool { return u.Running(lab.NB) && u.Running(lab.SB) }, labtest.Patience, 20*time.Millisecond, "the premise")
 	}
 	file := c.addUsed(foreign)
@@ -163,8 +161,7 @@ func TestForeign_database_blocks_unit_and_is_kept(t *testing.T) {
 	assert.Equal(t, running1, c.Processes(units[0]))
 	c.RequireWritable()
 	for program, db := range map[string]lab.DB{"ovn-nbctl": lab.NB, "ovn-sbctl": lab.SB} {
-		out, err := member.Exec(t.Context(), program, "--timeout=20", "--db=unix:"+filepath.Join(member.RunDir(), "ovn"+string(db)+"_db.sock"), "list", "Connection")
-		require.NoError(t, err)
+		out := labtest.Output(t, member, program, "--timeout=20", "--db=unix:"+filepath.Join(member.RunDir(), "ovn"+string(db)+"_db.sock"), "list", "Connection")
 		assert.Empty(t, out, "nothing is written to the foreign database")
 		assert.Equal(t, time.Second, c.Raft(member, db).ElectionTimer, "nor changed in its cluster")
 	}

@@ -33,14 +33,12 @@ func TestJoin_lost_by_leader_goes_through_another_server(t *testing.T) {
 	}
 	u := c.AddEmpty()
 	// It reaches that leader alone: the other would add it.
-	_, err := u.Exec(t.Context(), "ip", "route", "add", "blackhole", other.Address())
-	require.NoError(t, err)
+	labtest.Output(t, u, "ip", "route", "add", "blackhole", other.Address())
 	lost := make(chan error, 1)
 	go func() { lost <- c.loseJoin(leader, other, u) }()
 	require.NoError(t, c.Settle(t.Context()))
 	require.NoError(t, <-lost)
-	_, err = u.Exec(t.Context(), "ip", "route", "del", "blackhole", other.Address())
-	require.NoError(t, err)
+	labtest.Output(t, u, "ip", "route", "del", "blackhole", other.Address())
 
 	before := c.Raft(u, lab.SB)
 	c.Says(u, "waiting")

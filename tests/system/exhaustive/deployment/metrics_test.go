@@ -56,8 +56,7 @@ func newPrometheus(c *cloud, units ...*lab.Unit) *prometheus {
 			"tls_config": map[string]any{"cert_file": files.Certificate, "key_file": files.Key, "ca_file": files.CA, "insecure_skip_verify": true},
 		}},
 	})
-	_, err = c.Exec(c.T.Context(), "promtool", "check", "config", p.path("prometheus.json"))
-	require.NoError(c.T, err)
+	labtest.Output(c.T, c, "promtool", "check", "config", p.path("prometheus.json"))
 	namespace, err := c.HubNamespace()
 	require.NoError(c.T, err)
 	ovsdbtest.Run(c.T, nil, "nsenter", "--net="+namespace, "--", "prometheus", "--config.file="+p.path("prometheus.json"),
@@ -161,8 +160,7 @@ func TestMetrics_scraped_by_Prometheus(t *testing.T) {
 	p := newPrometheus(c, units...)
 	p.workload(units[0])
 	for _, u := range units {
-		text, err := u.Exec(t.Context(), "curl", "-sS", "http://127.0.0.1:16401/metrics")
-		require.NoError(t, err)
+		text := labtest.Output(t, u, "curl", "-sS", "http://127.0.0.1:16401/metrics")
 		cmd := exec.CommandContext(t.Context(), "promtool", "check", "metrics")
 		cmd.Stdin = strings.NewReader(text)
 		out, err := cmd.CombinedOutput()

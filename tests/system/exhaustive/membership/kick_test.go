@@ -12,9 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R3: an ID that two members share is refused in its short form. (Two servers with the same four digits can't be had on
-// demand within a test's time: that they are refused is shown in package raft. Here: the address that a stale member
-// shares with the new one at its place.)
+// R3: a stale member shares its address with the new one in its place.
 func TestKick_stale_and_new_member_at_one_address(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	leader := m.MakeOneLeader()

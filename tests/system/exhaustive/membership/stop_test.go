@@ -80,11 +80,10 @@ func TestLeave_hung_server_is_awaited_by_retry(t *testing.T) {
 	assert.Contains(t, said, "nb: the server hangs; it was told to leave, and leaves when it responds again")
 	assert.NotContains(t, said, "nb: still a member, nothing was changed")
 	assert.Contains(t, said, "Juju tries again")
-	record, err := rest[0].Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")
-	require.NoError(t, err)
+	record := labtest.Output(t, rest[0], "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")
 	assert.Contains(t, record, m.ServerID(u, lab.NB), "the others reckon with it")
 	require.NoError(t, u.Resume(lab.NB))
-	_, err = m.RetryUntil(t.Context(), u)
+	_, err := m.RetryUntil(t.Context(), u)
 	require.NoError(t, err)
 	m.RequireMembers(rest...)
 }
@@ -105,8 +104,7 @@ func TestStop_server_without_control_socket_is_stopped_if_spare(t *testing.T) {
 			pids[db] = pid
 		}
 		w := m.StartWriter(t.Context(), 0)
-		_, err := u.Exec(t.Context(), "sh", "-c", "rm -rf "+u.RunDir()+"/*")
-		require.NoError(t, err)
+		labtest.Output(t, u, "sh", "-c", "rm -rf "+u.RunDir()+"/*")
 		require.NoError(t, m.BeginRemoval(t.Context(), u))
 		m.Remove(u)
 		for db, pid := range pids {

@@ -26,8 +26,7 @@ func TestRestore_into_another_empty_application(t *testing.T) {
 	m.Verify(w)
 	taken := m.Raft(m.Deployed[0], lab.NB)
 	moved := filepath.Join(t.TempDir(), "moved")
-	_, err := m.Exec(t.Context(), "cp", "-r", dir, moved)
-	require.NoError(t, err)
+	labtest.Output(t, m, "cp", "-r", dir, moved)
 
 	other := labtest.New(t, 3, lab.Options{ElectionTimer: time.Second})
 	u := other.Deployed[2]

@@ -3,7 +3,6 @@ package recovery
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -95,66 +94,6 @@ func TestDisk_leader_that_cannot_write(t *testing.T) {
 		m.RequireMembers(m.Deployed...)
 		m.RequireWritable()
 	})
-
-	// Where its file lacks entries that it may have acknowledged, no server is started on it
-	// as if nothing were missing: it is kicked, and joins as a new one.
-	m.Run("joins again if its file lacks entries", func(m *labtest.Model) {
-		t := m.T
-		free := failLeader(m, failed, fill)
-		before := m.ServerID(failed, lab.NB)
-		free()
-		takeLast(t, failed.DBFile(lab.NB))
-		require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
-		assert.Equal(t, "blocked", failed.Workload().Status)
-		m.Finds(failed, finding.FileUnusable, "nb")
-		command := m.NextCommands(failed)[0]
-		assert.Contains(t, failed.Workload().Message, command)
-		assert.Equal(t, "completed", m.Type(command).Status, command)
-		m.Eventually("a member again", func() bool {
-			require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
-			return failed.Workload().Status == "active"
-		})
-		assert.NotEqual(t, before, m.ServerID(failed, lab.NB))
-		m.RequireMembers(m.Deployed...)
-		m.RequireWritable()
-	})
-
-	// The unit can be removed all the same: what it leaves behind is kicked as printed.
-	m.Run("does not keep its unit from being removed", func(m *labtest.Model) {
-		t := m.T
-		failLeader(m, failed, fill)
-		if err := m.RemoveUnit(t.Context(), failed, lab.RemoveOptions{}); err != nil {
-			// The server of sb, on the same full disk, has given up in the middle of its leave: Juju tries again.
-			require.NoError(t, m.Resolved(t.Context(), failed, false))
-		}
-		require.True(t, failed.Removed())
-		stays := m.Deployed[0]
-		m.Eventually("a stale member", func() bool {
-			require.NoError(t, m.UpdateStatus(t.Context()))
-			return m.HasFinding(stays, finding.StaleMember, failed.Name())
-		})
-		command := m.NextCommands(stays)[0]
-		assert.NotContains(t, command, "force=true")
-		assert.Equal(t, "completed", m.Type(command).Status, command)
-		m.RequireMembers(m.Deployed[:2]...)
-	})
-}
-
-// takeLast removes the last entry of a database's file, as if its write had failed and nothing had followed.
-func takeLast(t *testing.T, path string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	const mark = "OVSDB CLUSTER "
-	records := strings.Split(string(text), mark)
-	last := slices.IndexFunc(records, func(r string) bool { return strings.Contains(r, `"index":`) })
-	for i, r := range records {
-		if strings.Contains(r, `"index":`) {
-			last = i
-		}
-	}
-	require.Positive(t, last)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Join(slices.Delete(records, last, len(records)), mark)), 0o600))
 }
 
 // A new cluster takes space beside the old file. Where it is missing, no unit stops its server.

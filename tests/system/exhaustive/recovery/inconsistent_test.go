@@ -30,8 +30,7 @@ func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	others, u := m.Deployed[:2], m.Deployed[2]
 	for db, global := range globals {
 		m.MakeLeader(others[0], db)
-		_, err := others[0].Exec(t.Context(), global[0], "--timeout=30", "--db="+m.Remotes(db), "set", global[1], ".", "external_ids:left-out=no")
-		require.NoError(t, err)
+		labtest.Output(t, others[0], global[0], "--timeout=30", "--db="+m.Remotes(db), "set", global[1], ".", "external_ids:left-out=no")
 	}
 	// asked is a client of this unit's own server alone.
 	asked := func(db lab.DB, timeout string, command ...string) (string, error) {
@@ -182,8 +181,7 @@ func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 					assert.False(t, u.Running(db), when)
 					continue
 				}
-				s, err := m.RaftStatus(u, db)
-				require.NoError(t, err, when)
+				s := m.Raft(u, db)
 				assert.False(t, s.HasLeader(), when)
 				assert.Equal(t, clusters[db], string(*s.Cluster), when)
 				assert.Len(t, s.Servers, 4, "%s: no member is removed", when)

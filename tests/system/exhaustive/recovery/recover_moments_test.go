@@ -152,10 +152,7 @@ func (a amid) finish(n int, want end) {
 		if want == refused {
 			member = a.asked
 		}
-		a.Eventually("the premise: the old cluster is served", func() bool {
-			s, err := a.RaftStatus(member, db)
-			return err == nil && s.HasLeader()
-		})
+		a.Eventually("the premise: the old cluster is served", func() bool { return a.HasLeader(member, db) })
 	}
 	if want == refused {
 		r, err := a.RunAction(ctx, a.asked, "recover", a.give(), "i-really-mean-it=true")

@@ -49,8 +49,7 @@ func TestRecover_cluster_named_as_given_up(t *testing.T) {
 	for _, command := range commands {
 		typed, is := strings.CutPrefix(command, "juju ssh "+u.Name()+" ")
 		require.True(t, is, command)
-		_, err := u.Exec(t.Context(), "sh", "-c", `sudo() { "$@"; }; eval `+typed)
-		require.NoError(t, err)
+		labtest.Output(t, u, "sh", "-c", `sudo() { "$@"; }; eval `+typed)
 	}
 	m.RunUpdateStatus(u)
 	m.FindsNone(u, finding.ReplacesItself)
@@ -87,8 +86,7 @@ func serveReplacement(m *labtest.Model, replaced string) (address string) {
 	dir, c := m.T.TempDir(), m.ClientCredentials()
 	file, socket, pidFile := filepath.Join(dir, "nb.db"), "unix:"+filepath.Join(dir, "nb.sock"), filepath.Join(dir, "nb.pid")
 	do := func(name string, args ...string) {
-		_, err := m.Exec(m.T.Context(), name, args...)
-		require.NoError(m.T, err)
+		labtest.Output(m.T, m, name, args...)
 	}
 	do("ovsdb-tool", "create", file, "/usr/share/ovn/ovn-nb.ovsschema")
 	do("ovsdb-server", file, "--detach", "--no-chdir", "--pidfile="+pidFile, "--log-file="+filepath.Join(dir, "nb.log"),
@@ -139,8 +137,7 @@ func TestStartGuard_old_majority_of_removed_units(t *testing.T) {
 			require.NoError(t, u.Boot(t.Context()))
 			_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--no-leader-only", "--db=ssl:"+left.Address()+":6641", "show")
 			require.Error(t, err, "the firewall admits %s", u.Name())
-			_, err = u.Exec(t.Context(), "ovn-sbctl", "--timeout=5", "--no-leader-only", "--db=ssl:"+left.Address()+":6642", "show")
-			require.NoError(t, err)
+			labtest.Output(t, u, "ovn-sbctl", "--timeout=5", "--no-leader-only", "--db=ssl:"+left.Address()+":6642", "show")
 			assert.Empty(t, served(u), "%s has booted", u.Name())
 		}
 		for _, u := range order {
@@ -195,7 +192,6 @@ func enforceFirewall(m *labtest.Model, u *lab.Unit) {
 		rules = append(rules, add)
 	}
 	for _, rule := range rules {
-		_, err := u.Exec(m.T.Context(), "/usr/sbin/iptables", append([]string{"-w", "20"}, rule...)...)
-		require.NoError(m.T, err)
+		labtest.Output(m.T, u, "/usr/sbin/iptables", append([]string{"-w", "20"}, rule...)...)
 	}
 }
