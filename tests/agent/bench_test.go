@@ -35,10 +35,9 @@ func BenchmarkTakeoverAgainstItsTTL(b *testing.B) {
 	b.ReportMetric(float64(changed)/float64(rounds), "commits-a-change")
 }
 
-// From the row of a chassis that comes until every gateway has it as a candidate, by the unit that
-// acts and less its hold-down, against the same chassis, the same planner and the same writes by
-// themselves, through a real ovn-northd: GATEWAYS of them, or 500. The bound is 2. The agent reads
-// databases that change once a second at most, which counts if the writes take no longer.
+// From a new chassis' row until every gateway has it as a candidate, without the hold-down, against the same plan and
+// writes by themselves, through a real ovn-northd: GATEWAYS of them, or 500. The bound is 2. The agent reads databases
+// that change once a second at most, which counts if the writes take no longer.
 func BenchmarkRowToPlanAgainstPlanAndWrite(b *testing.B) {
 	const holdDown = time.Second
 	count := 500

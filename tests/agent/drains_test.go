@@ -49,9 +49,8 @@ func (p *plane) leaves(chassis string, gateways int) {
 	}, patience, 200*time.Millisecond, "%s is not last everywhere: %v", chassis, p.candidates("r0"))
 }
 
-// 002-16, 001-2, R14: the agent that holds the lease continues a drain whose command has
-// ended, whatever its mode; when that agent sleeps the next one does, under its own term; and as long
-// as the intent exists a node that Neutron chooses again is demoted again.
+// 002-16, 001-2, R14: the holder of the lease continues a drain whose command has ended, in any mode; if it sleeps, the
+// next one does, under its own term. As long as the intent exists, a node that Neutron chooses again is demoted again.
 func TestDrain_interrupted_is_continued_by_acting_unit(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t) // it only advises if nothing else was asked for

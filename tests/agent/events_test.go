@@ -20,9 +20,8 @@ const (
 	flapping        = 20
 )
 
-// 004: chassis that come and go ten thousand times, as fast as the database takes it, are followed
-// by all agents, which need no more memory for it. The one agent that acts handles the final state in
-// no more plans than the hold-down allows.
+// 004: all agents follow ten thousand arrivals and departures of chassis, as fast as the database takes them, without
+// more memory. The acting agent handles the final state in no more plans than the hold-down allows.
 func TestAgent_ten_thousand_chassis_events_make_few_plans(t *testing.T) {
 	t.Parallel()
 	const holdDown = 2 * time.Second

@@ -20,10 +20,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// most is how long it may take until another unit acts (003-5). lateNotice is how much later a holder
-// reports that it no longer acts, if it reaches the other agents but its member of the database doesn't:
-// that member waits for its election timer, and for up to a second more (raft_reset_election_timer() in
-// raft.c of ovsdb-server), before it knows no leader.
+// most is the limit until another unit acts (003-5). lateNotice is how much later a holder whose member of the database
+// is cut off reports that it no longer acts: the member knows no leader only after its election timer and up to a
+// second more (raft_reset_election_timer() in raft.c of ovsdb-server).
 const (
 	most       = 10 * time.Second
 	lateNotice = electionTimer + time.Second
@@ -41,9 +40,8 @@ func (p *plane) number(a *process) int { return slices.Index(p.agents, a) }
 
 const forever = time.Hour
 
-// becomes waits until the condition holds ten times in a row: a single missing answer does not count.
-// The agent of a unit whose member of the database is cut off notices that late ([lateNotice]): until
-// then it knows no better, and nothing comes of what it writes.
+// becomes waits until the condition holds ten times in a row, because one answer may be missing. The agent of a unit
+// whose member is cut off notices that late ([lateNotice]); until then its writes have no effect.
 func (p *plane) becomes(isSo func() bool, why string) {
 	p.t.Helper()
 	row := 0
@@ -55,9 +53,9 @@ func (p *plane) becomes(isSo func() bool, why string) {
 	}, lateNotice+2*ttl, 100*time.Millisecond, why)
 }
 
-// handsOver has a fault at the holder: another unit acts in time, the old one says soon that it does not, and once the
-// fault is over all name the same unit. During some faults the old one may act again, and rightly, so long after it was
-// replaced: they end earlier. On a machine that is too slow for that it is only seen that one acts in the end.
+// handsOver causes a fault at the holder: another unit acts in time, the old one soon reports that it does not, and
+// after the fault all name the same unit. During some faults the old one may act again, rightly, so long after it was
+// replaced: they end earlier. A machine too slow for that only shows that one acts in the end.
 func (p *plane) handsOver(t *testing.T, most, rightly time.Duration, fault func(n int) (end func())) {
 	t.Helper()
 	old := p.holder(p.agents...)

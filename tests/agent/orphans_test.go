@@ -19,9 +19,8 @@ func (p *plane) interrupted(id, by string) {
 		`external_ids:"ovn-central-operator:plan"="{\"id\":\"`+id+`\",\"number\":1,\"at\":\"2026-01-02T03:04:05Z\",\"operation\":\"reschedule\",\"by\":\"`+by+`\",\"left\":2,\"changes\":[]}"`)
 }
 
-// 003-6, R14, R15: orphans are reported when they come and when they go, in the status, the
-// metrics and the log, and stay. Only runs that agents of removed units had to finish are removed
-// by the unit that acts, in one write, once nothing is left to do.
+// 003-6, R14, R15: orphans are reported when they appear and disappear, in the status, the metrics and the log, and
+// stay. Only unfinished runs of removed units' agents are deleted, in one write, once nothing is left to do.
 func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--hold-down", "1s")

@@ -240,9 +240,8 @@ func resources(t *testing.T, one *process) (kilobytes, descriptors int) {
 	return kilobytes, len(open)
 }
 
-// R14, 003-5, 003-7: whatever happens to agents, members and networks while chassis come and go
-// and Neutron writes: each event is acted on once, by one, in the end by all that say the same.
-// The flags -seed, -count and -for run others, and more.
+// R14, 003-5, 003-7: whatever happens to agents, members and networks while chassis come and go and Neutron writes, one
+// agent handles each event once, and all agree in the end. See the flags -seed, -count and -for.
 func TestLease_random_faults_each_event_handled_once(t *testing.T) {
 	t.Parallel()
 	options := []string{"--mode", "on", "--hold-down", "1s", "--lease-ttl", "3s"}

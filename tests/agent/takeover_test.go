@@ -80,9 +80,8 @@ func TestLease_agents_with_one_name_do_not_take_it_over(t *testing.T) {
 	}
 }
 
-// Any client of the Northbound database can write the record. If the record names an agent that doesn't exist, though
-// it answers as one, another agent takes over once the holder has been silent for a TTL; and no unit shows its
-// certificate there.
+// Any client of the Northbound database can write the record. If it names an agent that doesn't exist, though something
+// answers, another agent takes over after a TTL of silence; and no unit shows its certificate there.
 func TestLease_holder_that_is_no_unit_is_replaced(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)

@@ -48,9 +48,9 @@ func fourWith(t *testing.T, times int) (w *world, candidates map[string][]string
 	return w, candidates
 }
 
-// At each step of a drain of ch1 a chassis crashes: ch1, or one that gets its gateways; the whole machine, or its
-// ovn-controller alone, for which the others would wait for ever, as they hear its tunnels. The drain ends by itself,
-// every gateway works where the dead one is not, and once all are back the ranks are as before.
+// At each step of a drain of ch1 a chassis crashes: ch1, or a target; the whole machine, or only its ovn-controller,
+// for which the others would wait for ever, as they hear its tunnels. The drain ends, every gateway works elsewhere,
+// and once all are back the ranks are as before.
 func TestDrain_chassis_crashes_at_each_step(t *testing.T) {
 	t.Parallel()
 	for name, crash := range crashes {
@@ -100,9 +100,9 @@ func (c *chassis) crash() {
 	c.vswitch.kill()
 }
 
-// As with a drain, at the step of an undrain of ch1 in which the ranks are back, and of clear-labels in which they are
-// gone. An undrain whose node dies is not done, and says so: with the machine the others take over by themselves; an
-// ovn-controller that died alone needs the drain that is named.
+// The same at the step of an undrain of ch1 that restores the ranks, and of clear-labels that deletes them. An undrain
+// whose node dies fails: the others take over from a dead machine; a dead ovn-controller needs the drain that is
+// printed.
 func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 	t.Parallel()
 	for name, crash := range crashes {

@@ -30,9 +30,8 @@ func (w *world) nodes(args ...string) string {
 	return out.String()
 }
 
-// Every chassis in turn is drained, loses its processes, comes back and is undrained, while each
-// gateway is pinged all the time. No client loses more than what a move costs, at the reboot
-// nothing is missed, and in the end all is as it was.
+// Every chassis in turn is drained, loses its processes, comes back and is undrained, while each gateway is pinged. A
+// move costs clients no more than its bound, a reboot nothing, and in the end all is as before.
 func TestTraffic_every_chassis_drained_rebooted_and_undrained(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)

@@ -120,10 +120,9 @@ func (w *world) rebalancesWithout(silent string) {
 	w.settles(masters)
 }
 
-// Its flows stay, so that it answers until the switch between hears of the new chassis:
-// mostly nothing is lost. Where an answer of the old chassis is on its way just then, the
-// switch takes that for news, and the old chassis, which has heard the new one itself, drops
-// what it is sent. That lasts until the new one announces the address again, 2 or 4 s later.
+// Its flows stay, so that it answers until the switch between learns the new chassis: mostly nothing is lost. If an
+// answer of the old chassis is on its way just then, the switch learns that again, and the old chassis drops the
+// packets, until the new one announces the address again, 2 or 4 s later.
 func TestDrain_chassis_with_dead_controller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)

@@ -73,9 +73,9 @@ func (w *world) settles(want places) {
 // lost matches the program's message about a port whose claim ovn-controller has lost.
 var lost = regexp.MustCompile(`(\S+) is not bound to any chassis; expected (\S+)`)
 
-// recomputed follows the program's advice about ports that are bound nowhere for long, on the chassis where they
-// are expected, and reports whether there are any. An ovn-controller of OVN 23.03 may lose a claim if two have claimed
-// a port at the same time, which they do when tunnels come up on a busy machine: 4 of 130 such worlds, nine at a time.
+// recomputed follows the program's advice for ports that are bound nowhere for long, on the chassis where they are
+// expected, and reports whether there are any. OVN 23.03 may lose a claim if two chassis claim a port at the same time,
+// when tunnels come up on a busy machine: 4 of 130 such worlds, nine at a time.
 func (w *world) recomputed(said string, want places) (helped bool) {
 	w.t.Helper()
 	for _, m := range lost.FindAllStringSubmatch(said, -1) {

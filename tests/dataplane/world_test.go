@@ -1,8 +1,8 @@
-// Package dataplane shows that gateways really go where the program plans them, and that traffic follows: on chassis
-// with Open vSwitch and ovn-controller, with tunnels and BFD between them, each in a network namespace of its own.
+// Package dataplane shows that gateways go where the program plans them, and that traffic follows: on chassis with Open
+// vSwitch and ovn-controller, tunnels and BFD, each in a network namespace.
 //
-// All namespaces are without a name and belong to a process, as do the links in them: what is killed leaves nothing,
-// and any number of runs don't meet. The machine's own network isn't touched.
+// Namespaces and links have no names and belong to processes: nothing outlives a kill, and any number of runs is
+// possible. The machine's own network isn't touched.
 package dataplane
 
 import (

@@ -1,6 +1,6 @@
-// Command dropin runs programs that were written for the Python charm against this one, unchanged: zaza's functional tests
-// of ovn-central and juju-verify's. The units, with their servers, are the lab's; libjuju and the command juju, which these
-// programs call, are played by played.py, and ask this command. docs/reference/compatibility.md says what else is played.
+// Command dropin runs programs for the Python charm against this one, unchanged: zaza's functional tests of ovn-central
+// and juju-verify's. The units with their servers are the lab's; played.py plays libjuju and the command juju, and asks
+// this command. docs/reference/compatibility.md says what else is played.
 package main
 
 import (

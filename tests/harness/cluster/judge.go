@@ -31,9 +31,8 @@ var (
 	tally       = regexp.MustCompile(`\b([0-9]+) of ([0-9]+) up\b`)
 )
 
-// Judge returns what is false in a status that a unit has shown, or harmful if an operator
-// follows it; "" if nothing is. It relies on two facts of these scenarios: a quorum is lost only
-// in a blackout, and a unit with the only copy of the data is never removed.
+// Judge returns what is false in a unit's status, or harmful if an operator follows it; "" if nothing is. In these
+// scenarios a quorum is lost only in a blackout, and a unit with the only copy of the data is never removed.
 func Judge(scene Scene, word, message string) string {
 	lower := strings.ToLower(message)
 	has := func(text string) bool { return strings.Contains(lower, text) }

@@ -64,9 +64,8 @@ func (w *watch) see(unit, word, message string) {
 // deleted socket, which needs an operator.
 const starting = "it is still starting"
 
-// judge notes what is wrong in what a unit has shown in one of some scenes: what
-// is wrong in all of them. Of one that is down, a hook may fail, its machine was
-// turned off, amid that hook maybe; and its servers start when it is on again.
+// judge records what is wrong with a unit's status in all of the given scenes. On a unit that is down a hook may fail,
+// as its machine was turned off; its servers start when it is on again.
 func (w *watch) judge(unit string, shown Past, scenes []since) {
 	why := ""
 	for _, s := range scenes {
@@ -106,9 +105,8 @@ func (w *watch) set(s Scene) {
 	w.scenes = append(w.scenes, since{s, time.Now()})
 }
 
-// logs judges all statuses that the units have shown since the scenario began, however
-// briefly, each by the scene of its time: a line may appear in the log after its scene has
-// ended. Juju may have no log any more of a unit that was removed.
+// logs judges all statuses since the scenario began, however brief, each by the scene of its time: the log may show a
+// line after its scene has ended. Juju may have dropped the log of a removed unit.
 func (w *watch) logs(ctx context.Context) error {
 	there, err := w.app.Units(ctx)
 	if err != nil {

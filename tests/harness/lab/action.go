@@ -28,9 +28,9 @@ type ActionResult struct {
 	Log []string
 }
 
-// RunAction runs an action as `juju run UNIT ACTION key=value…` does. The error says why it was refused before it ran,
-// or is that of a hook which other units ran because of it; an action that fails is no error. It runs also while the
-// unit is being removed, or in error, but not beside a hook.
+// RunAction is `juju run UNIT ACTION key=value…`. The error says why the action was refused, or is that of a hook which
+// other units ran because of it; a failed action is no error. It also runs on a dying unit or one in error, but not
+// beside a hook.
 func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...string) (ActionResult, error) {
 	result, _, err := l.act(ctx, u, action, args, neverKill)
 	if err != nil {
@@ -116,10 +116,9 @@ func flatten(prefix string, tree map[string]any) map[string]string {
 	return flat
 }
 
-// JujuExec is `juju exec --unit`, and what libraries call "run on unit": a script of
-// bash in the charm's directory, with a hook's tools, but with the name of no hook and
-// without JUJU_DISPATCH_PATH (RunCommands of Juju's worker/uniter/runner). What it changes
-// is committed if it exits with 0. It returns what the script has written to stdout.
+// JujuExec is `juju exec --unit`, which libraries call "run on unit": a bash script in the charm's directory with a
+// hook's tools, without a hook's name and JUJU_DISPATCH_PATH (RunCommands of Juju's worker/uniter/runner). Its changes
+// are committed if it exits with 0. It returns the script's stdout.
 func (l *Lab) JujuExec(ctx context.Context, u *Unit, script string) (string, error) {
 	stdout, err := l.execScript(ctx, u, script)
 	if err != nil {

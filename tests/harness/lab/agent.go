@@ -77,9 +77,8 @@ func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.
 	}
 }
 
-// settle runs what the agents of units have to do until none has anything more: a hook that changes a relation gives
-// the others work, at once. Units run at the same time, each its own hooks in order. Units that are in error or off are
-// left as they are, and so is one that another program removes meanwhile.
+// settle runs the agents' work until none is left: a hook that changes a relation gives the others work at once. Units
+// run at the same time, each its own hooks in order. It skips units that are in error, off, or removed meanwhile.
 func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 	type turn struct {
 		unit *Unit

@@ -69,9 +69,8 @@ func copyTree(from, to string) error {
 	return errors.Join(os.MkdirAll(to, 0o755), linkOrCopy(from+"/.", to))
 }
 
-// linkOrCopy makes hard links if that is possible: charms don't change their own files. It runs cp(1), since
-// an executable that this process has open for writing can't be run, and a process that is forked meanwhile
-// inherits the open file.
+// linkOrCopy makes hard links if possible: charms don't change their own files. Otherwise it runs cp(1): an executable
+// that this process, or one forked meanwhile, has open for writing can't be run.
 func linkOrCopy(from, to string) error {
 	if exec.Command("cp", "-dR", "--link", from, to).Run() == nil {
 		return nil

@@ -47,9 +47,8 @@ func playedNow() time.Time { return time.Now().Add(fast()) }
 func playedBoottime() time.Duration { return agent.Boottime() + fastBy("` + boottimeFile + `") }
 `
 
-// LayOutWithClock is [LayOut] of a charm whose clock can be set, by [Unit.SetClock]: its program is built from the same
-// sources but for one thing, what it is given as the clock. CLOCK_REALTIME itself is one for all machines of a host
-// (time_namespaces(7)): database servers, clients and OpenSSL see that one.
+// LayOutWithClock is [LayOut] of a charm whose clock can be set by [Unit.SetClock]: the same sources with another
+// clock. CLOCK_REALTIME is the host's (time_namespaces(7)): servers, clients and OpenSSL use that.
 func LayOutWithClock(ctx context.Context, dir, root string) (err error) {
 	temporary, err := os.MkdirTemp("", "clock-")
 	if err != nil {

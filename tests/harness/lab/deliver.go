@@ -11,14 +11,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// Hold makes the lab leave the order of events to the caller, or ends that: no hook runs by itself any more, only by
-// [Lab.Deliver], [Lab.DeliverHook] and what names its hook or drives a unit itself (Settle, RunHook, RunAction,
-// RemoveUnit). Units are added with AddOptions.NoHooks, and removed with [Lab.Destroy].
+// Hold stops all hooks that run by themselves, or ends that: only [Lab.Deliver], [Lab.DeliverHook] and what drives a
+// unit itself (Settle, RunHook, RunAction, RemoveUnit) run any. Add units with AddOptions.NoHooks, and remove them with
+// [Lab.Destroy].
 func (l *Lab) Hold(held bool) { l.held.Store(held) }
 
 // Pending are the hooks of which the unit's agent runs one next. The first is that of an agent that has heard of
-// everything; the others are as legal, since an agent hears of relations, configuration, leadership and so on one by
-// one. A hook that failed, or was killed, is the only one: nothing runs before it.
+// everything; the others are legal too, since an agent hears of changes one by one. A failed or killed hook is the only
+// one.
 func (l *Lab) Pending(u *Unit) (hooks []string) {
 	l.model.Do(func(s *model.State) {
 		for _, h := range s.Choices(u.name) {
@@ -34,9 +34,8 @@ func (l *Lab) Coming(u *Unit) (at time.Time) {
 	return at
 }
 
-// Deliver runs exactly the next hook of a unit, or the failed one again, and nothing else. It returns the hook, as
-// [Unit.Hooks] names it, and "" where there is none. When a unit that is being removed has run its last one it leaves
-// the model.
+// Deliver runs exactly the next hook of a unit, or the failed one again. It returns the hook, as [Unit.Hooks] names it,
+// or "". After its last hook a unit that is being removed leaves the model.
 func (l *Lab) Deliver(ctx context.Context, u *Unit) (string, error) { return l.deliver(ctx, u, "") }
 
 // DeliverHook is [Lab.Deliver] with one of [Lab.Pending].

@@ -33,9 +33,8 @@ type outcome struct {
 	calls          []string
 }
 
-// environment is exactly what Juju gives to hooks and actions on Ubuntu (context.HookVars and OSDependentEnvVars), and
-// OVN's own variables, which on a real machine aren't needed. There is no HOME and no USER. What is neither a hook nor
-// an action, dispatch "", has no path.
+// environment is exactly what Juju gives to hooks and actions on Ubuntu (context.HookVars and OSDependentEnvVars, no
+// HOME, no USER), and OVN's variables. Dispatch is "" for what is neither a hook nor an action.
 func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []string {
 	_, name, _ := strings.Cut(dispatch, "/")
 	random := make([]byte, 16)

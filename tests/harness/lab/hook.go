@@ -133,11 +133,10 @@ func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill 
 	return l.runHook(ctx, u, u.find(name, env), env, kill)
 }
 
-// RunHook runs one hook now, by its full name ("update-status", "ovsdb-peer-relation-changed"), whether or not Juju
-// would, and then what other units have to do because of it. A failed hook of that name is thereby retried. Further
-// environment may be given; JUJU_REMOTE_UNIT=U also says which unit a relation's hook is about. The error is a
-// [*HookError] where the hook fails, and the unit is then in error. Where ctx ends first the hook is killed, the error
-// wraps [ErrKilled], and the hook is queued.
+// RunHook runs a hook now by its full name ("update-status", "ovsdb-peer-relation-changed"), whether or not Juju would,
+// and then what other units have to do because of it. It retries a failed hook of that name. env may add variables;
+// JUJU_REMOTE_UNIT=U is the unit that a relation's hook is about. If the hook fails, the error is a [*HookError] and
+// the unit is in error. If ctx ends, the hook is killed and queued, and the error wraps [ErrKilled].
 func (l *Lab) RunHook(ctx context.Context, u *Unit, hook string, env ...string) error {
 	_, err := l.run(ctx, u, hook, env, neverKill)
 	if failed := (*HookError)(nil); err != nil && !errors.As(err, &failed) {
@@ -147,10 +146,10 @@ func (l *Lab) RunHook(ctx context.Context, u *Unit, hook string, env ...string) 
 	return errors.Join(err, l.settleStarted(ctx))
 }
 
-// RunHookKilledAt runs one hook and kills it (SIGKILL, its whole process group) at its call number call, counted from
-// 1, of another program: a hook tool, systemctl, or one of OVN's tools. That call has then done nothing. After it the
-// hook is queued, as under Juju 3: RunHook, RunHookKilledAt, Retry, Settle and RemoveUnit run it again. With call 0 it
-// is never killed; Calls says what there is to kill.
+// RunHookKilledAt runs a hook and kills its process group by SIGKILL at its call number call, from 1, of another
+// program: a hook tool, systemctl, or one of OVN's tools. That call does nothing. The hook is queued then, as under
+// Juju 3: RunHook, RunHookKilledAt, Retry, Settle and RemoveUnit run it again. Call 0 kills nothing and returns the
+// calls.
 func (l *Lab) RunHookKilledAt(ctx context.Context, u *Unit, hook string, call int) (Killed, error) {
 	return l.run(ctx, u, hook, nil, killAt(call))
 }

@@ -30,9 +30,8 @@ type Test interface {
 	Logf(format string, args ...any)
 }
 
-// CloseOrKeep is for the cleanup of a test. It closes the lab. If the test has failed and
-// [KeepVariable] is set, the lab stays instead: its servers run on after the test program has ended, and
-// the test says by which commands the lab is used and ended.
+// CloseOrKeep, for the cleanup of a test, closes the lab. If the test has failed and [KeepVariable] is set, the lab
+// stays with its servers, and the test prints the commands that use and end it.
 func (l *Lab) CloseOrKeep(t Test) {
 	t.Helper()
 	if !t.Failed() || os.Getenv(KeepVariable) != "1" {
@@ -106,9 +105,8 @@ func (l *Lab) keptText(test string) string {
 `, test, l.o.Dir, command, logs.String(), unit)
 }
 
-// Open opens a lab that a test has kept, once the test program has ended. Its units and machines are as they were.
-// The other sides of its relations don't answer any more, so no unit can be added: it would get no certificate.
-// The lab has no guard: it ends by [Lab.Close] alone.
+// Open opens a lab that an ended test has kept. Its relations' other sides don't answer any more, so no unit can be
+// added: it would get no certificate. The lab has no guard: only [Lab.Close] ends it.
 func Open(_ context.Context, dir string, log io.Writer) (*Lab, error) {
 	data, err := os.ReadFile(keptFile(dir))
 	if err != nil {

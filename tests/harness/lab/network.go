@@ -46,9 +46,9 @@ func (l *Lab) Exec(ctx context.Context, name string, args ...string) (string, er
 // HubNamespace is the file by which the hub's network is entered, by nsenter(1) or setns(2).
 func (l *Lab) HubNamespace() (string, error) { return l.hub.Namespace() }
 
-// SetAddress changes the addresses of a unit's machine, of either family; the first is the one that Juju prefers. One
-// with a length, as 10.99.0.5/32, is in a network of its own. The machine keeps those that it had: its servers may be
-// bound to them ([Lab.LoseAddress]). The unit runs config-changed, and what Juju itself puts on relations follows.
+// SetAddress sets the addresses of a unit's machine; Juju prefers the first. One with a length, as 10.99.0.5/32, has a
+// network of its own. The machine keeps its old ones, to which servers may be bound ([Lab.LoseAddress]). The unit runs
+// config-changed, and Juju updates its relation data.
 func (l *Lab) SetAddress(ctx context.Context, u *Unit, addresses ...string) error {
 	for _, address := range addresses {
 		if err := u.Machine.AddAddress(ctx, address); err != nil {

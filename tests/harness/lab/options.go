@@ -35,9 +35,8 @@ type Options struct {
 	// Charm is a charm's directory: dispatch, metadata.yaml, and where it has them
 	// actions.yaml and config.yaml. Every unit gets its own copy.
 	Charm string
-	// JujuVersion is what JUJU_VERSION says. If it is empty, it is LAB_JUJU of the environment, else [Juju3].
-	// A test that needs what Juju 4 lacks sets it to [Juju3]: leader settings, and
-	// ovsdb-peer-relation-departed on the units that stay.
+	// JujuVersion is JUJU_VERSION: by default LAB_JUJU of the environment, or [Juju3]. Tests set it to [Juju3] if they
+	// need what Juju 4 lacks: leader settings, and ovsdb-peer-relation-departed on the units that stay.
 	JujuVersion string
 	// Ways are what that Juju does otherwise than 3.6; nil: all that it is known to, [WaysOf]. So each can be had alone.
 	Ways *Ways

@@ -28,9 +28,8 @@ type RelationData struct {
 	Units, RemoteUnits map[string]map[string]string
 }
 
-// Relate is `juju integrate`: it relates our endpoint to another application, whose units are there at once and are
-// played by the caller: [Lab.OnRemote], [Lab.RemoteSet]. It returns the relation's number; that of the peer relation is
-// 1.
+// Relate is `juju integrate`: it relates our endpoint to another application, whose units the caller plays by
+// [Lab.OnRemote] and [Lab.RemoteSet]. It returns the relation's number; the peer relation is 1.
 func (l *Lab) Relate(ctx context.Context, endpoint, remoteApp string, remoteUnits int) (int, error) {
 	meta := l.spec().Meta()
 	_, provides := meta.Provides[endpoint]

@@ -18,11 +18,10 @@ type RemoveOptions struct {
 	Force bool
 }
 
-// RemoveUnit removes a unit as `juju remove-unit` does: it is dying, the others run -departed, then the unit runs
-// -departed for each of them (and -broken, if its agent was restarted), stop and remove, and then its machine is taken
-// away. If one of its hooks fails the error is a [*HookError] and the unit stays, dying and in error: [Lab.Retry],
-// [Lab.Resolved], or RemoveUnit again, which continues if the unit isn't in error. If the model doesn't wait for those
-// hooks, by [Ways].GoneAfter, the unit is gone when it returns, whatever they did.
+// RemoveUnit is `juju remove-unit`: the others run -departed, then the unit runs -departed for each of them (and
+// -broken, if its agent was restarted), stop and remove, and its machine is removed. If a hook fails, the error is a
+// [*HookError] and the unit stays, dying and in error: [Lab.Retry] or [Lab.Resolved] continue, or RemoveUnit if the
+// unit isn't in error. If the model doesn't wait for hooks ([Ways].GoneAfter), the unit is gone when it returns.
 func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
 	if u.Removed() {
 		return fmt.Errorf("cannot remove %s: unit %q not found", u.name, u.name)
@@ -131,9 +130,8 @@ func (u *Unit) doomed() (at time.Time) {
 	return at
 }
 
-// perish runs the last hooks of a unit that the model doesn't wait for, whose lock is held. It leaves the model when
-// its time is over; from then on its hook tools are refused, and its machine goes, with what runs there, after the same
-// time again. A hook that fails isn't run a second time.
+// perish runs the last hooks, each once, of a unit for which the model doesn't wait, and whose lock is held. After its
+// time the unit leaves the model and its hook tools are refused; after the same time again its machine goes.
 func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (err error) {
 	gone := make(chan struct{})
 	timer := time.AfterFunc(time.Until(at), func() { l.forget(u); close(gone) })

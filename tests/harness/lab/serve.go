@@ -16,9 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
 )
 
-// killPlan says at which call of another program a hook is killed: the first for which when says true. A traced hook's
-// calls of OVN's tools count too. watch sees each call before it does anything; refuse says why a call of a hook tool
-// fails, which then does nothing.
+// killPlan kills a hook at the first call of another program that matches when. Calls of OVN's tools count if the hook
+// is traced. watch sees each call before its effect; refuse makes a hook tool fail.
 type killPlan struct {
 	when   func(call string) bool
 	watch  func(call string)
@@ -153,10 +152,9 @@ func (s *server) close() {
 	s.group.Wait()
 }
 
-// SignalHook sends a signal to the hook or action that the unit is running, and to the processes that it has called:
-// SIGKILL kills it, as [Lab.RunHookKilledAt] does; SIGSTOP suspends it until SIGCONT, while jobs that it gave to
-// systemd continue. The function of [Unit.OnCall] may call SignalHook. If no hook or action is running the error wraps
-// [os.ErrProcessDone].
+// SignalHook signals the unit's running hook or action and the processes that it has called: SIGKILL kills it, as
+// [Lab.RunHookKilledAt] does; SIGSTOP suspends it until SIGCONT, while jobs of systemd continue. The function of
+// [Unit.OnCall] may call it. If none is running the error wraps [os.ErrProcessDone].
 func (u *Unit) SignalHook(sig syscall.Signal) error {
 	if p := u.hook.Load(); p == nil || syscall.Kill(-p.Pid, sig) != nil {
 		return fmt.Errorf("cannot signal a hook of %s: %w", u.name, os.ErrProcessDone)

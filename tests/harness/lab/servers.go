@@ -20,9 +20,8 @@ import (
 // commandTimeout bounds a program that the lab runs for a unit, if ctx doesn't.
 const commandTimeout = 2 * time.Minute
 
-// Exec runs a program on the unit's machine (its network, environment and PATH, without a hook's tools) and returns
-// what it wrote to stdout. OVN's clients are given [Lab.ClientCredentials]. Of a machine that is off only the disk is
-// there: the program runs in the hub's network.
+// Exec runs a program on the unit's machine (network, environment and PATH, without hook tools) and returns its stdout.
+// OVN's clients get [Lab.ClientCredentials]. If the machine is off, the program runs in the hub's network.
 func (u *Unit) Exec(ctx context.Context, name string, args ...string) (string, error) {
 	m := u.Machine
 	if !m.On() {

@@ -88,9 +88,9 @@ func (l *Lab) writtenDBs() (string, error) {
 	return text.String(), nil
 }
 
-// copyLab copies a lab's directory; its machines are off in the copy. What files and links name is renamed, but not
-// what a database has: its records have checksums, and name directories in comments only. What can be executed is
-// never changed in place: it is linked.
+// copyLab copies a lab's directory; the copy's machines are off. Names are replaced in files and links, but not in
+// databases: their records have checksums, and name directories in comments only. Executables are linked, as nothing
+// changes them.
 func copyLab(from, to string, rename *strings.Replacer) error {
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -187,9 +187,8 @@ func machinesOf(units []*Unit) (all []*machine.Machine) {
 	return all
 }
 
-// resumeServers continues the servers of a database, and has the one that led elected. It continues that one last, so
-// that it finds the others at once. They are suspended until it asks for their votes, after one or two election timers,
-// so that none of them asks before.
+// resumeServers continues the servers of a database, the former leader last. The others are suspended until it asks for
+// their votes, after one or two election timers, so that it is elected again.
 func (l *Lab) resumeServers(ctx context.Context, db DB, leader *Unit) error {
 	others := slices.DeleteFunc(l.Units(), func(u *Unit) bool { return u == leader })
 	all := append(slices.Clone(others), leader)

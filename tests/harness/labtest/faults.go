@@ -50,11 +50,10 @@ func (m *Model) FailOnce(u *lab.Unit, calls, errno string) (end func()) {
 	}
 }
 
-// KillEverywhere runs something again and again, and kills it at a call of another program: at stride
-// calls further on than the time before, or at fewer if more is explored. It ends with a run that is
-// not killed, if end reports true then; a run that waits for something may make fewer calls. run
-// runs it, and reports whether it was killed. The first call is drawn, so that in time each was it.
-// At no time may two clusters serve one database. KillEverywhere returns how many runs were killed.
+// KillEverywhere calls run repeatedly and kills it at a call of another program, stride calls further each time, or
+// fewer if more is explored, from a random first call on. It ends with a run that is not killed, if end returns true
+// then. Two clusters of one database may never be served. run reports whether it was killed; KillEverywhere returns how
+// many runs were.
 func (m *Model) KillEverywhere(stride int, end func() bool, run func(call int) bool) (killed int) {
 	m.T.Helper()
 	stride = max(1, stride/exploretest.Factor(m.T))

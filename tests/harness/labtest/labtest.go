@@ -103,9 +103,9 @@ func (m *Model) MakeOneLeader() *lab.Unit {
 	return leader
 }
 
-// MakeLeader has a unit elected. A leader hands over to the first of its list, which is the same on all members, so
-// that two would hand it to and fro: the others are kept from asking for votes meanwhile. They are let go after a
-// while, as a unit that lacks an entry of theirs is given it by a leader only, and no votes before.
+// MakeLeader makes a unit win an election. Leaders hand over to the first of their list, which is the same on all
+// members, so the others are kept from asking for votes, but only for a while: a unit that lacks an entry gets it from
+// a leader only, and no votes before.
 func (m *Model) MakeLeader(u *lab.Unit, db lab.DB) {
 	m.T.Helper()
 	test := func(on *lab.Unit, what string) {

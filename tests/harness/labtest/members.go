@@ -22,9 +22,8 @@ func (m *Model) RequireMembers(units ...*lab.Unit) {
 	m.agree(units, func(lab.DB) string { return "" })
 }
 
-// RequireOneCluster waits until the units, and no others, are the members of the clusters that the
-// application has published. It requires that each is active, that no temporary file is left beside
-// the databases, and that both databases can be written.
+// RequireOneCluster waits until exactly these units are the members of the published clusters. It requires that all are
+// active and both databases are writable, and that no temporary file is left.
 func (m *Model) RequireOneCluster(units ...*lab.Unit) {
 	m.T.Helper()
 	m.agree(units, func(db lab.DB) string { return cmp.Or(m.claimed()[string(db)+"_cid"], "none") })

@@ -47,9 +47,8 @@ func (m *Model) all() []*lab.Unit {
 // betweenLooks is the pause of [Model.WatchServed]: without it, questions take a processor from the servers.
 const betweenLooks = 50 * time.Millisecond
 
-// WatchServed asks every server, as long as the test runs, which cluster it serves. It
-// returns a function that ends that and requires that there were never two at a time. A server is asked
-// again if another was seen to serve another cluster after it.
+// WatchServed asks every server which cluster it serves. It returns a function that ends this and requires that no
+// database had two served clusters at a time. If two seem to be served, it asks once more.
 func (m *Model) WatchServed() (stop func()) {
 	m.T.Helper()
 	ctx, cancel := context.WithCancel(m.T.Context())

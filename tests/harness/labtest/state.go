@@ -66,9 +66,8 @@ func (m *Model) Everything(u *lab.Unit) map[string]string {
 	return all
 }
 
-// unitFiles are the files of a unit's machine, with their content and when they were written. Files of services that
-// run tell when those were started; what the servers themselves write all the time is left out, and how far a hook has
-// read it: the databases' rows are compared instead.
+// unitFiles returns the files of a unit's machine with their content and time. It leaves out what servers write all the
+// time, and how far a hook has read it: the databases' rows are compared instead.
 func unitFiles(t *testing.T, u *lab.Unit) map[string]string {
 	t.Helper()
 	root, all := filepath.Dir(u.CharmDir()), map[string]string{}

@@ -17,10 +17,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// From the first start hook to two clusters of three members, against the bare commands that make, join and start the
-// same servers on machines of the same lab, and against the same where the packages' services start them, as the charm
-// has to. Bound: 3 times the former. The charm has its packages then, but no certificates yet; a person typing the
-// commands has them.
+// From the first start hook to two clusters of three members, against the bare commands on machines of the same lab,
+// and against the same with the packages' services, which the charm has to use. Bound: 3 times the former. Other than a
+// person, the charm waits for its certificates.
 func BenchmarkDeploymentAgainstBareCommands(b *testing.B) {
 	var charm, active, bare, packaged time.Duration
 	hooks := 0

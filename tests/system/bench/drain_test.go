@@ -21,9 +21,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// One of 200 chassis is drained that host 10,000 gateways, on real databases: its 50 gateways move, and no
-// other; the load of the others is even; and undrain puts all back. There is no ovn-northd, which would take
-// minutes for so many; what it and ovn-controller do to Port_Binding is played.
+// One of 200 chassis that host 10,000 gateways is drained on real databases: only its 50 gateways move, the load of the
+// others is even, and undrain puts all back. Port_Binding is played, as ovn-northd would take minutes.
 func TestDrain_one_of_200_chassis_with_10000_gateways(t *testing.T) {
 	t.Parallel()
 	nb, sb := databases(t)

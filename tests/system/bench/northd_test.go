@@ -48,9 +48,8 @@ func BenchmarkWriteThroughNorthd(b *testing.B) {
 }
 
 // BenchmarkDrainThroughNorthd drains a chassis of such a cloud through a real ovn-northd, and puts it back.
-// What ovn-controllers do is played: each chassis follows nb_cfg, and as soon as SB has the one that is
-// drained first for no gateway, what was bound there is bound elsewhere. Bound: 3 times one write through
-// ovn-northd, which is the least of three signs of life.
+// ovn-controllers are played: each chassis follows nb_cfg, and the drained one's gateways are rebound as soon as SB has
+// it first for none. Bound: 3 times one write through ovn-northd, the least of three signs of life.
 func BenchmarkDrainThroughNorthd(b *testing.B) {
 	for b.Loop() {
 		c := newRouted(b)

@@ -126,9 +126,8 @@ func (z zaza) verified() {
 	assert.Len(z.T, leaders, 2, "%v", slices.Collect(maps.Keys(leaders)))
 }
 
-// findsItsOwn asserts what the Python charm reads of an application that
-// it is put back to: leadership.set.* of ovn_central_handlers.py, bound-address of
-// ovsdb_cluster/peers.py of charm-interface-ovsdb, and the paths of ovn_central.py.
+// findsItsOwn asserts what the Python charm reads after a downgrade: leadership.set.* of ovn_central_handlers.py,
+// bound-address of ovsdb_cluster/peers.py of charm-interface-ovsdb, and the paths of ovn_central.py.
 func (z zaza) findsItsOwn() {
 	z.T.Helper()
 	settings := z.LeaderSettings()
@@ -204,9 +203,9 @@ func TestZaza_tests_of_Python_charm(t *testing.T) {
 	z.verified()
 }
 
-// The charm guide's way for releases before 23.03 (doc/source/admin/ops-scale-back-ovn-central.rst
-// of openstack/charm-guide, 2a2fe65), which runbooks have: an operator tells the servers to leave
-// by hand, then removes the unit; at once, or with a hook in between, which makes it join again.
+// The charm guide's way for releases before 23.03 (doc/source/admin/ops-scale-back-ovn-central.rst of
+// openstack/charm-guide, 2a2fe65): an operator makes the servers leave by hand, then removes the unit; at once, or
+// after a hook that makes it join again.
 func TestRemoval_servers_left_by_hand(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.Fresh(t, 3, lab.Options{})

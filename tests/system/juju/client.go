@@ -152,10 +152,9 @@ func (c *Client) Log(ctx context.Context, unit string) ([]cluster.Past, error) {
 // Run implements [cluster.Application].
 func (c *Client) Run(ctx context.Context, unit, action string, args ...string) (map[string]any, error) {
 	typed := append([]string{unit, action}, args...)
-	// The client's own exit code is that of the action: what it printed decides. Of
-	// an action that the controller has refused it prints nothing, ends with 0, and prints
-	// why on stderr (processOperationResults of cmd/juju/action/common.go, 4.0.15).
-	// It waits for no longer than a minute without the option (defaultWait, same file).
+	// The client's exit code is that of the action: its output decides. For an action that the controller has refused it
+	// prints nothing, exits with 0, and prints why on stderr (processOperationResults of cmd/juju/action/common.go,
+	// 4.0.15). Its default limit is a minute (defaultWait, same file).
 	out, stderr, failed := c.output(ctx, "run", append([]string{"--format=json", "--wait=" + commandLimit.String()}, typed...)...)
 	if failed == nil && len(out) == 0 {
 		return nil, fmt.Errorf("juju run %s: %w: %s", strings.Join(typed, " "), cluster.ErrAction, stderr)

@@ -23,9 +23,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R0: what a large database takes its servers is waited for. A member that compacts is not taken for down because it
-// does not answer in what the size adds, but by its connection alone, which the cluster ends once it was silent for
-// longer than the election timer. A restart and a join end in that time, and a leave does not stay pending.
+// R0: a large database gets the time that its size needs. A member that compacts counts as up without an answer, as
+// long as its connection lasts, which the cluster ends after the election timer. A restart and a join end in that time,
+// and a leave does not stay pending.
 func TestWaits_database_of_160_MiB(t *testing.T) {
 	const size = 160
 	m := labtest.New(t, 3, lab.Options{ElectionTimer: 4 * time.Second, HookTimeout: 20 * time.Minute})

@@ -59,9 +59,9 @@ func asked(tb testing.TB, c cloud) (all []outcome) {
 	return all
 }
 
-// Each phase of the clouds' life by the planner, against Neutron's scheduler: how long each takes, how even the load
-// is, how even it stays if any one chassis fails, and how many gateways lose their traffic. What only the planner has
-// is a rebalancing, here of what its own restarts have left and of what Neutron's have.
+// The planner against Neutron's scheduler in each phase of the clouds' life: the time, how even the load is, also if
+// any one chassis fails, and how many gateways lose their traffic. Only the planner rebalances, after its own restarts
+// and after Neutron's.
 func BenchmarkPlansAgainstNeutron(b *testing.B) {
 	if reason := missing(); reason != "" {
 		b.Skip(reason)

@@ -41,10 +41,10 @@ func (w *world) why(h *host, db lab.DB) Why {
 	return whyDown(h.faults, w.step, db, h.Running(db), h.gaveUp[db], h.paused() || h.held(db))
 }
 
-// whyDown returns why a member is down, by the current faults and the step that began each. A full disk takes no vote
-// away as long as the server runs, and may at any time: it counts if nothing else does. Once there is space again it
-// counts if the server has ended, or could not store its vote meanwhile and has given the database up: its process
-// continues then, and the unit's next hook starts another.
+// whyDown returns why a member is down, by the current faults and the step that began each. A full disk counts if
+// nothing else does: a running server may lose its vote at any time. Later it counts if the server has ended, or has
+// given up the database because it could not store its vote: its process continues then, and the unit's next hook
+// starts another.
 func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused bool) Why {
 	why := Up
 	fault := func(name string, only bool) {
@@ -114,9 +114,8 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 	return v
 }
 
-// cluster is the application's: after a recovery another one than before, whose terms begin
-// at 1 again. A unit that comes back may still have a server of the old one. Juju 4 has no leader
-// settings: there the IDs are in the application's data.
+// cluster is the application's cluster. A recovery replaces it, with terms from 1 on, while a unit that returns may
+// still serve the old one. Juju 4 has no leader settings; the IDs are in the application's data.
 func (w *world) cluster(db lab.DB) raft.ID {
 	key := string(db) + "_cid"
 	return raft.ID(cmp.Or(w.LeaderSettings()[key], w.AppData()[key]))
@@ -179,9 +178,8 @@ func (w *world) ask(ctx context.Context, db lab.DB) []raft.Status {
 	return answers
 }
 
-// better reports whether a status tells more of the cluster than another: that of a leader
-// does, of leaders that of the latest term; else that of a longer log, as far as it is
-// committed. The term of a member that is cut off grows all by itself.
+// better reports whether a status is more informative than another: first a leader's, by term, then the one with the
+// longer committed log. The term of a member that is cut off grows all by itself.
 func better(a, b raft.Status) bool {
 	aLeads, bLeads := a.Role == raft.Leader, b.Role == raft.Leader
 	switch {

@@ -152,9 +152,8 @@ func (w *world) restart(ctx context.Context, h *host, service string) error {
 	return err
 }
 
-// othersStay reports whether a unit of the model beside this one is not on its way out. If none is, the
-// removal of the last unit ends the database too, and prints where its data
-// stay: that is what was asked then (docs/how-to/remove-a-unit.md, The last units).
+// othersStay reports whether another unit of the model stays. If not, the removal of the last unit ends the database
+// too, as asked, and prints where its data stay (docs/how-to/remove-a-unit.md, The last units).
 func (w *world) othersStay(h *host) bool {
 	return slices.ContainsFunc(w.inModel(), func(o *host) bool { return o != h && !o.Dying() })
 }

@@ -134,9 +134,9 @@ const (
 	OurDoing
 )
 
-// Judge is the model of what the faults alone would have cost. A majority that is up has to serve. If there is none,
-// the step's own faults are taken back: if there still is none, the charm has gone below what the older faults had
-// left, by stopping a server or by shrinking the configuration.
+// Judge decides whether the faults alone explain the outcome. A majority that is up has to serve. Without one, the
+// step's own faults are undone: if there still is none, the charm has stopped a server or shrunk the configuration too
+// far.
 func (c Cost) Judge() Verdict {
 	count := map[Why]int{}
 	for _, why := range c.Members {
@@ -152,9 +152,9 @@ func (c Cost) Judge() Verdict {
 	return OurDoing
 }
 
-// Shrink is delta debugging (Zeller and Hildebrandt, ddmin) on the steps of a schedule: it returns one that fails, of
-// which none of the steps that it still tried could be taken away. fails runs a schedule; it says false too once there
-// is no more time. What happens at the same time as a step, and the number of units, are tried last.
+// Shrink is delta debugging (Zeller and Hildebrandt, ddmin): it returns a schedule that still fails, of which none of
+// the steps tried can be removed. fails runs a schedule, and returns false once time is up. Concurrent operations are
+// tried last.
 func Shrink(s Schedule, fails func(Schedule) bool) Schedule {
 	for parts := 2; len(s.Steps) > 1; {
 		size := (len(s.Steps) + parts - 1) / parts

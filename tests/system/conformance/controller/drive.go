@@ -138,9 +138,8 @@ func (c *Controller) UpdateStatus(unit string) error {
 	return c.of(unit, func(_ *State, u *Unit) error { u.UpdateAsked = u.updateSeen + 1; return nil })
 }
 
-// Run runs an action with parameters as they come from a client, and waits for its end. What the controller of a real
-// Juju checks before it enqueues is checked: the schema, before defaults are inserted (state/unit.go,
-// PrepareActionPayload).
+// Run runs an action with a client's parameters, and waits for its end. It checks what a real controller checks before
+// it enqueues: the schema, before defaults are inserted (state/unit.go, PrepareActionPayload).
 func (c *Controller) Run(ctx context.Context, unit, action string, given map[string]any) (Action, error) {
 	spec, found := c.charm.Actions().ActionSpecs[action]
 	if !found {

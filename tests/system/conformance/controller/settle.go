@@ -15,9 +15,9 @@ import (
 // BeatInterval is how often an agent reports that it gets to run.
 const BeatInterval = 50 * time.Millisecond
 
-// enoughBeats of every agent without another call of any mean that no agent has anything to do: from an event to its
-// next call an agent needs a few ms. Beats are counted and not time, for an agent that gets no processor, or that is on
-// a machine that is suspended, doesn't beat either.
+// enoughBeats of every agent without another call mean that no agent has anything to do: between an event and its next
+// call an agent needs a few ms. Beats are counted, not time, because an agent that gets no processor doesn't beat
+// either.
 const enoughBeats = 6
 
 // stir notes an event that may give an agent something to do. The model is locked.
@@ -45,9 +45,8 @@ func (u *Unit) unfinished() string {
 	return ""
 }
 
-// Settled waits until every agent that is there has nothing more to do, or is in
-// error. A unit whose agent was never started isn't settled; one whose agent is
-// gone is as it will be. The answer has the units in error with their messages.
+// Settled waits until every present agent has nothing to do, or is in error, and returns the units in error with their
+// messages. A unit whose agent was never started isn't settled; one whose agent is gone is.
 func (c *Controller) Settled(ctx context.Context) (map[string]string, error) {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()

@@ -98,9 +98,9 @@ func TestConversion_raises_election_timer_and_restores_it(t *testing.T) {
 	assert.Len(t, terms, 1, "there was an election while the timer was raised")
 }
 
-// A schema that the packages bring is for servers that were started with them: while restarts are held back, no unit
-// converts; after the last one, the databases are, in a hook of the leader. A unit that is killed with the timer
-// raised, or before it is put back, leaves nothing that the next hook does not see.
+// A new schema is for servers that were started with it: while restarts are held back, no unit converts; after the last
+// restart the leader's hook does. A unit that is killed with a raised timer, or before it is restored, leaves nothing
+// that the next hook misses.
 func TestConversion_killed_is_finished_and_timer_restored(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})

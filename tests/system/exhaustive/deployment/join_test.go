@@ -66,9 +66,8 @@ func header(t *testing.T, path string) (record map[string]any, rest []byte) {
 	return record, rest[size:]
 }
 
-// A member that has taken its own removal, which the others have not, and then lost its
-// power: they count on its vote, and no server starts on its file any more. The entry is
-// written by hand: a server that leads when it is removed hands over first.
+// A member that has applied its own removal, which the others have not, and then lost its power: they count on its
+// vote, and its file is unusable. The entry is written by hand: a leader that is removed hands over first.
 func TestJoin_member_off_during_removal_is_kicked_first(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})

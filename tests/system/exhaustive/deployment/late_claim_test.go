@@ -16,9 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// Juju 4 has no leader settings: a claim is written at the end of the hook, by the unit that leads then. A unit whose
-// hook is suspended after its claim, until it leads again, overwrites what the unit that led meanwhile has claimed and
-// serves; or is about to serve, which no other unit can know.
+// Juju 4 has no leader settings: a claim is written at the end of the hook, by the current leader. A unit whose hook is
+// suspended after its claim, until it leads again, overwrites the claim of the unit that led meanwhile.
 func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

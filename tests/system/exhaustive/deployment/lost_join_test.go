@@ -18,10 +18,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// A join that never ends, on Open vSwitch before 2.17.10, 3.1.5, 3.2.3 and 3.3.1: the leader lost its role
-// for a moment, and with it the answer of the server that it was adding; it waits for that
-// answer, and calls each new try one that is in progress (ovn-org/ovn, issue 235). The unit notices that its
-// server makes no progress, and has another one join in its place. The minutes are played.
+// A join that never ends, on Open vSwitch before 2.17.10, 3.1.5, 3.2.3 and 3.3.1: the leader lost its role briefly, and
+// with it the answer of the server that it was adding; it calls each retry one that is in progress (ovn-org/ovn, issue
+// 235). The unit detects that its server makes no progress, and replaces it. The minutes are played.
 func TestJoin_lost_by_leader_goes_through_another_server(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{Charm: labtest.CharmWithClock(t)})

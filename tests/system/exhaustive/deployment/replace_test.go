@@ -39,9 +39,8 @@ func calls(program, argument string) func(call string) bool {
 	}
 }
 
-// All units are replaced by as many new ones, in every way in which an operator may type it: the data end on the new
-// units, and no unit asks to deploy again. Juju hides a unit that is being removed from the others' relation-list, and
-// runs no hook on it but the last ones.
+// All units are replaced by new ones, in every order that an operator may type: the data end on the new units, and no
+// unit asks to deploy again. Juju hides a dying unit from the others' relation-list, and runs only its last hooks.
 func TestReplace_all_units_keeps_data(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -15,9 +15,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R1, R5: a process that has noted a kick may be stopped for longer than its lock holds,
-// and then continue. Of four members, one of them dead, one more may go, not two: until the process
-// has continued the others reckon with its kick, and so does the unit that it kicks.
+// R1, R5: a process that has recorded a kick may be stopped for longer than its lock holds, and then continue. Of four
+// members, one of them dead, one more may go, not two: until it continues, the others and the kicked unit count its
+// kick.
 func TestR5_kick_of_stopped_process_counts_until_it_continues(t *testing.T) {
 	m := labtest.Deploy(t, 4)
 	kicks := m.MakeOneLeader()

@@ -88,9 +88,8 @@ func TestLeave_hung_server_is_awaited_by_retry(t *testing.T) {
 	m.RequireMembers(rest...)
 }
 
-// R1, R9: where the others are a majority without it, a server that can't be told to leave
-// is stopped, and its process is seen to be gone; it stays behind like that of a machine
-// that has died. Of a unit of which the other database is served, nothing is touched.
+// R1, R9: if the others are a majority without it, a server that can't be told to leave is stopped, and remains as a
+// stale member. If its unit's other database is served, nothing is touched.
 func TestStop_server_without_control_socket_is_stopped_if_spare(t *testing.T) {
 	m := labtest.Deploy(t, 4)
 	m.Run("both databases", func(m *labtest.Model) {

@@ -22,9 +22,8 @@ import (
 
 var globals = map[lab.DB][2]string{lab.NB: {"ovn-nbctl", "NB_Global"}, lab.SB: {"ovn-sbctl", "SB_Global"}}
 
-// §4 of the worst night: an entry of the log that is whole and can't be applied. The server leaves it out and
-// continues, as a follower and as the leader; its unit reports that, and still does when nothing
-// else shows it any more.
+// §4 of the worst night: a complete log entry that can't be applied. The server skips it and continues, also as the
+// leader; its unit reports that, even when nothing else shows it any more.
 func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	others, u := m.Deployed[:2], m.Deployed[2]
@@ -150,9 +149,9 @@ func makeInapplicable(t *testing.T, path, word string) {
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(records, mark)), 0o600))
 }
 
-// R15 alone: a quorum is lost, a member's file is damaged, and hooks of every kind run on those that are left, again and
-// again. Nothing is begun that an operator begins: the servers, their clusters, files and data on the relations stay what
-// they are, and once the machines are back all is as before, without a word.
+// R15: a quorum is lost, a member's file is damaged, and hooks of every kind run repeatedly on the remaining units.
+// They begin no recovery: servers, clusters, files and relation data stay the same, and once the machines are back
+// everything works again.
 func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.AddSwitch("kept")

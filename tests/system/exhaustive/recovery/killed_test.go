@@ -64,9 +64,8 @@ func TestBackup_killed_leaves_none_and_same_command_makes_one(t *testing.T) {
 	require.Greater(t, killed, 2, "the premise")
 }
 
-// A unit whose files are damaged rejoins, and the action, its own hooks and those of the units that remove its members
-// are killed at their calls: the same command continues each time, the others are a quorum at all times, and nothing
-// is done twice.
+// A unit whose files are damaged rejoins, and the action, its hooks and those of the units that remove its members are
+// killed at their calls: the same command continues, the others always are a quorum, and nothing is done twice.
 func TestRejoin_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u, others := m.Deployed[2], m.Deployed[:2]
@@ -198,9 +197,8 @@ func TestRecover_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 	}
 }
 
-// The lost unit is given up by the identities of its members. Once the new cluster of one database has replaced the
-// old one, the lost member's identity is not in it any more: the command that names both continues with the other
-// database, and makes again nothing that exists already.
+// The lost unit is given up by its members' IDs. Once one database's new cluster has replaced the old one, it does not
+// contain the lost member's ID: the command that names both continues with the other database.
 func TestRestore_killed_between_databases_keeps_identities(t *testing.T) {
 	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
 	u, lost := m.Deployed[0], m.Deployed[1]

@@ -12,9 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// Three of five are lost under a load, and one of the two that are left has missed the newest
-// changes. What a majority of the two had is in the new cluster on every unit, and what only
-// the newest copy had is, too; also once the three that were given up have returned.
+// Three of five units are lost under load, and one of the other two has missed the newest changes. The new cluster has
+// what a majority of the two had, and what only the newest copy had, also after the lost units have returned.
 func TestRecover_keeps_what_majority_of_copies_had(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{ElectionTimer: 4 * time.Second, JujuVersion: lab.Juju4}) // no elections but those of the test
 	newest, behind, left, lost := m.Deployed[0], m.Deployed[1], m.Deployed[:2], m.Deployed[2:]

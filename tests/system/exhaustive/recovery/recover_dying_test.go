@@ -29,9 +29,8 @@ func refuseStop(m *labtest.Model, u *lab.Unit) string {
 	return m.HookFailed(m.RunHook(m.T.Context(), u, "stop"), "stop")
 }
 
-// Of three units one is lost, and the one that leads the application is being removed: its stop is refused, and is the
-// only hook that it runs. It leads for as long as its agent lives, so it accepts the restore
-// and publishes the new cluster.
+// Of three units one is lost, and the application's leader is being removed: its stop is refused, and is the only hook
+// that it runs. It leads as long as its agent lives, so it accepts the restore and publishes the new cluster.
 func TestRestore_ends_while_leader_unit_is_removed(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju3})
 	asked, leads, lost := m.Deployed[0], m.Deployed[1], m.Deployed[2]
@@ -137,9 +136,8 @@ func recoverOnTwoOfFive(m *labtest.Model) (left, lost []*lab.Unit) {
 	return left, lost
 }
 
-// The lost units are removed while their machines are off. These boot, and nothing keeps their servers from
-// starting: they elect a leader of the old cluster, and serve clients, until the hooks of each put its copy away.
-// None waits for the others, which are no longer members.
+// The lost units are removed while their machines are off. When these boot without a start guard, they elect a leader
+// of the old cluster and serve clients, until each unit's hooks archive its copy, without waiting for the others.
 func TestStartGuard_old_majority_being_removed_gives_cluster_up(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju4})
 	left, lost := recoverOnTwoOfFive(m)

@@ -173,9 +173,8 @@ func (a amid) finish(n int, want end) {
 	require.False(a.T, a.made("nb") || a.made("sb"), "no request stands that could still be published")
 }
 
-// What a unit publishes outlives it: the new cluster of one that made it and is lost before it
-// is published is not put in the old one's place, which no unit could start then. The unit that
-// leads says so, is asked itself, and the one that is lost stays out when it returns.
+// A new cluster whose unit made it and is lost before it is published does not replace the old one, as no unit could
+// start it. The leader reports that and is asked itself, and the lost unit stays out when it returns.
 func TestRecover_unpublished_new_cluster_stays_out(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju3})
 	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}

@@ -104,9 +104,9 @@ func serveReplacement(m *labtest.Model, replaced string) (address string) {
 	return hub
 }
 
-// Two units were given up and removed by force, so that the firewall of the one that is left admits them to no port but
-// SB's for chassis. Whichever of their machines boots first, none serves either database as long as it reaches that
-// unit. As long as it doesn't, they can't know, and serve the old clusters.
+// Two units were given up and removed by force, so that the remaining unit's firewall admits them to SB's port for
+// chassis only. While they reach that unit, neither serves a database, whichever boots first. If they don't, they can't
+// know, and serve the old clusters.
 func TestStartGuard_old_majority_of_removed_units(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	left, lost := m.Deployed[0], m.Deployed[1:]

@@ -1,6 +1,6 @@
-// Package client plays an application that relates to ovn-central, on a machine of its own: a chassis with a real
-// ovn-controller, a CMS that reads and writes, and a writer that remembers what was acknowledged. It knows nothing but
-// what is on the relations ovsdb and ovsdb-cms, and has its certificate from the same CA.
+// Package client is an application related to ovn-central on its own machine: a chassis with a real ovn-controller, a
+// CMS, and a writer that remembers what was acknowledged. It knows only the data of the relations ovsdb and ovsdb-cms,
+// and its certificate is from the same CA.
 package client
 
 import (

@@ -15,9 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// reinstall has dpkg install the package of the services again, whose script restarts
-// them: as an unattended upgrade does. They run on while restarts are held back, and are
-// restarted by the operator; once they are not held back, the script restarts them.
+// reinstall makes dpkg install the package of the services again, as an unattended upgrade does. The script restarts
+// the services, unless restarts are held back: then they run on until the operator restarts them.
 func (s *story) reinstall(ctx context.Context, t *testing.T) {
 	unit := s.turns(ctx, t)[0]
 	machine := s.Machines[unit]

@@ -22,9 +22,9 @@ type upgrade struct {
 	schemas             map[string]string // those of the older release, by database
 }
 
-// TestUpgrade_to_newer_release takes three units from one release of OVN to another with restarts held back, while two
-// machines lose their power amid what they do and the third is off for a while: no database is converted as long as
-// there is an older server, and no write is lost.
+// TestUpgrade_to_newer_release upgrades three units to another release of OVN with restarts held back, while two
+// machines lose their power and the third is off for a while: no database is converted as long as there is an older
+// server, and no write is lost.
 func TestUpgrade_to_newer_release(t *testing.T) {
 	options := machines.Options{Newer: newer()}
 	ctx, s := newStory(t, packedCharm(t), options)

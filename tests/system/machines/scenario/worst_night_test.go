@@ -27,9 +27,8 @@ type worstNight struct {
 	backedUp  map[string][]int // the writes that were acknowledged before it, by database
 }
 
-// TestWorstNight is a lost quorum as an operator lives through it: backups by a timer, two
-// of three machines without power, a recovery amid that the third loses its own, the old
-// majority that boots without Juju, and a restore. A writer runs all the time.
+// TestWorstNight is a lost quorum: backups by a timer, two of three machines without power, a recovery during which the
+// third loses its own, the old majority that boots without Juju, and a restore, all under a writer.
 func TestWorstNight(t *testing.T) {
 	ctx, s := newStory(t, packedCharm(t), machines.Options{})
 	w := &worstNight{story: s}

@@ -1,6 +1,6 @@
-// Command ovn-lab-tools plays, by the name it is called by, what a machine of the lab has in place of the system's
-// programs, if no hook calls it: systemctl, dpkg-query and their like; and the machine's init. It is a program of its
-// own since there are many of them, and this one has next to nothing to load.
+// Command ovn-lab-tools is what a machine of the lab has in place of the system's programs (systemctl, dpkg-query and
+// their like) when no hook calls them, and the machine's init. It is a separate program because many of it run, and it
+// loads little.
 package main
 
 import (

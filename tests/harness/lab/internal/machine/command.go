@@ -17,9 +17,8 @@ import (
 // pipeGrace is how long a background process may hold a command's output open.
 const pipeGrace = time.Second
 
-// Command is a program of the machine, with the environment that a root shell there would give it, not the hook's: the
-// wrappers and hook tools aren't on its PATH. It runs in the machine's network; its error is [ErrOff] if there is no
-// network.
+// Command is a program of the machine, with the environment of a root shell there, without hook tools. It runs in the
+// machine's network; its error is [ErrOff] if there is none.
 func (m *Machine) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	path := m.SystemPath()
 	cmd := exec.CommandContext(ctx, name, args...)

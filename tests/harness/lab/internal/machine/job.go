@@ -15,10 +15,9 @@ var packaged = []string{Umbrella, Northd, NB.Service(), SB.Service()}
 
 var errMasked = errors.New("unit is masked")
 
-// job starts or stops one unit. What it wants is started with it, and what is
-// part of it stopped or restarted, by jobs of their own: `systemctl stop
-// ovn-central` returns before its parts are down (measured with systemd 252).
-// Ordering between units is not looked at: with their real start times it makes no difference here.
+// job starts or stops one unit. Dependencies (Wants=, PartOf=) get jobs of their own: `systemctl stop ovn-central`
+// returns before its parts are down (measured with systemd 252). Ordering between units is ignored: with real start
+// times it makes no difference here.
 func (m *manager) job(verb, name string) error {
 	u, err := m.unit(name)
 	if err != nil {

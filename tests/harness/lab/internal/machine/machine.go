@@ -1,6 +1,5 @@
-// Package machine is what the lab has in place of a unit's machine: directories and a network namespace of its own, the
-// ovn-central packages, whose services a systemd of its own starts and stops as their unit files say, and the programs
-// by which packages and a firewall are managed.
+// Package machine is the lab's version of a unit's machine: directories, a network namespace, the ovn-central packages
+// with a systemd that runs their units, and the programs that manage packages and the firewall.
 package machine
 
 import (

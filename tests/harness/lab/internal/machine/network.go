@@ -91,9 +91,9 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 	return err
 }
 
-// start starts a process in a network namespace of its own. That of a machine is made from the hub's, which is set such
-// that a namespace made from it has a table of connections of its own ([ownTable]): a read of /proc/net/tcp goes
-// through the whole table, and the one that namespaces otherwise share has a place for every 100 KiB of memory.
+// start starts a process in a network namespace of its own. A machine's is made from the hub's, which is set so that it
+// gets its own table of connections ([ownTable]): a read of /proc/net/tcp scans the whole table, and the shared one has
+// a place for every 100 KiB of memory.
 func (m *Machine) start(cmd *exec.Cmd) error {
 	hub, err := m.hub()
 	if m.Port == 0 || err != nil {

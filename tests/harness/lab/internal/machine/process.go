@@ -116,9 +116,8 @@ func (m *Machine) init() (p Process, on bool) {
 	return p, p.Alive()
 }
 
-// KillAll is the sudden end of the machine: every process in its network
-// namespace, and every one that was started with its environment, is killed and gone when it
-// returns. Its init is the last, since the namespace is the machine's as long as that holds it.
+// KillAll is the sudden end of the machine: it kills every process in its network namespace or with its environment,
+// and waits until they are gone. Its init is the last, since it holds the namespace.
 func (m *Machine) KillAll() error {
 	first, on := m.init()
 	if on {

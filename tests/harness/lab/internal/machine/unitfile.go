@@ -174,8 +174,7 @@ func split(text string) []string {
 }
 
 // parseEnvironment reads an EnvironmentFile as systemd does (systemd.exec(5)), in the forms that packages, charms and
-// tests write: comments with # or ; at a line's beginning, lines KEY=VALUE, a backslash that joins the next line, and
-// double quotes around a value. White space around a value is dropped.
+// tests write: comment lines, KEY=VALUE, continuation by a backslash, and double quotes.
 func parseEnvironment(text string) map[string]string {
 	variables := map[string]string{}
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {

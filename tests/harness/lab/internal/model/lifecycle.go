@@ -96,9 +96,8 @@ func (s *State) WriteLeaderSettings(changes map[string]string) {
 	}
 }
 
-// RestartAgent is a restart of the unit's agent: what it kept in memory only is gone. So it takes the leader's settings
-// for new, and doesn't know any more which relations are peer relations, nor the application on their other side
-// (Juju's relation state tracker doesn't load that: juju/juju issue 20713).
+// RestartAgent restarts the unit's agent, which forgets what it had in memory. So it runs leader-settings-changed, and
+// forgets which relations are peer relations (Juju's relation state tracker doesn't load that: juju/juju issue 20713).
 func (s *State) RestartAgent(name string) {
 	u := s.Units[name]
 	if u == nil {

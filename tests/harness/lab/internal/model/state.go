@@ -1,6 +1,5 @@
-// Package model is what the lab knows as Juju's controller and its unit agents would: one application, its units, its
-// relations, and for every unit what its agent has done so far. [State.Next] answers what an agent does next, by the
-// rules of Juju's uniter.
+// Package model is the lab's version of Juju's controller and unit agents: one application, its units, its relations,
+// and what each agent has done. [State.Next] returns what an agent does next, by the rules of Juju's uniter.
 package model
 
 import (

@@ -58,12 +58,11 @@ func (s *State) Next(name string) (Hook, bool) {
 	return Hook{}, false
 }
 
-// Choices are the hooks of which the unit's agent runs one next. It decides as Juju's resolvers do
-// (worker/uniter/resolver.go and relation/resolver.go): a queued hook first, then -created, leadership, and for a dying
-// unit relations, stop and remove, for a living one install, upgrade-charm, config-changed and relations. The first
-// choice is that of an agent which knows everything. The others are legal too: it learns of each thing by a watcher of
-// its own, so any may reach it late, and the order among relations is that of a Go map. Entering a relation, and giving
-// up leadership, happen on the way.
+// Choices are the hooks of which the unit's agent runs one next, by Juju's resolvers (worker/uniter/resolver.go and
+// relation/resolver.go): a queued hook first, then -created, leadership, and for a dying unit relations, stop and
+// remove, for a living one install, upgrade-charm, config-changed and relations. The first choice is that of an agent
+// which knows everything. The others are legal too: each watcher may be late, and the order among relations is that of
+// a Go map. Entering a relation and giving up leadership have no hook.
 func (s *State) Choices(name string) []Hook {
 	u := s.Units[name]
 	if u == nil || u.Uniter.Removed {

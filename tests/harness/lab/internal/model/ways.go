@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Ways are what one Juju does otherwise than another, each a switch of its own.
-// Times are Juju's; the lab shortens them as it does all of Juju's ([State].RetryScale).
-// Those of Juju 4 were seen on a controller of 4.0.15, or are from its source.
+// Ways are the differences between versions of Juju, each with its own switch. Times are Juju's, which the lab shortens
+// ([State].RetryScale). Those of Juju 4 were seen on a controller of 4.0.15, or are from its source.
 type Ways struct {
 	// PeersStay: the units that remain get no -departed for a peer, and
 	// relation-list continues to name it, until their agent restarts (juju/juju issue 23326).
@@ -21,9 +20,8 @@ type Ways struct {
 	// JoinsApart is how long after one -joined on a relation an agent runs the next, and after its own entry the first:
 	// relation-list grows with each, while goal-state names all units from the beginning.
 	JoinsApart time.Duration
-	// GoneAfter is how long after a dying unit has left its last relation it is out of
-	// the model, whatever its hooks are at; its machine follows after the same time.
-	// A `stop` that fails isn't tried again. 0: never, the model waits for its `remove`.
+	// GoneAfter is the time from a dying unit's last departure to its removal from the model, whatever its hooks do; its
+	// machine follows after the same time. A failed `stop` isn't retried. 0: the model waits for its `remove`.
 	GoneAfter time.Duration
 	// RefreshOnce: a unit whose agent is down while the charm is refreshed stays on its charm until the next refresh.
 	RefreshOnce bool

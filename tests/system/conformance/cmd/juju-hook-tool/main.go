@@ -1,6 +1,5 @@
-// Command juju-hook-tool is the hook tool by whose name it is called. It does what Juju's
-// jujuc program does: the tool itself runs in the agent. Jujuc is jujud, and loads all of
-// Juju for each of the dozens of tools that a hook calls; this loads what it needs to ask.
+// Command juju-hook-tool is the hook tool by whose name it is called. Like Juju's jujuc it only asks the agent. Jujuc
+// is jujud, which loads all of Juju for each of the dozens of tools that a hook calls.
 package main
 
 import (
