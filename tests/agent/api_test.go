@@ -102,8 +102,7 @@ func TestLease_slow_API_clients_keep_holder(t *testing.T) {
 	assert.Equal(t, term, p.status(holder).Term, "the lease was never taken over")
 }
 
-// Another CA, key and certificate under agents that run: after SIGHUP all ask and answer with these,
-// what the old CA has signed is refused, and the lease is the same.
+// A new CA, key and certificate: after SIGHUP all agents use them, refuse the old CA's, and keep the lease.
 func TestAgents_replaced_certificates_are_used(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)

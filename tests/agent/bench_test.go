@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// From a kill -9 of the holder until the next one acts, by the TTL: at most 1.5. What three idle
-// agents commit, and what a change of holder does: 0 and 1.
+// From a kill -9 of the holder until the next one acts, by the TTL: at most 1.5. Commits: idle 0, takeover 1.
 func BenchmarkTakeoverAgainstItsTTL(b *testing.B) {
 	var took time.Duration
 	var idle, changed, rounds uint64

@@ -37,8 +37,7 @@ type plane struct {
 	south   *ovsdbtest.Server
 	// program is what agents run.
 	program executable
-	// machines have a network of their own each, the last one is the hub; there are none where
-	// all units are on the loopback.
+	// machines have a network each, the last one is the hub; there are none if all units are on the loopback.
 	machines []*machine
 }
 
@@ -157,8 +156,7 @@ func (p *plane) agent(n int, more ...string) *process {
 	return one
 }
 
-// runDir is where the agent of a unit finds the control socket of its member of NB, where units have
-// machines; elsewhere there is none.
+// runDir has the control socket of the unit's member of NB for its agent, if there are machines.
 func (p *plane) runDir(n int) string {
 	p.t.Helper()
 	dir := p.path(fmt.Sprintf("run%d", n))

@@ -107,8 +107,7 @@ func (p *plane) flap(r *rand.Rand, there map[string]bool, n int) {
 	p.transact(all...)
 }
 
-// arrival and departure are the operations by which an ovn-controller registers its chassis (see [plane.arrive]) and
-// removes it.
+// arrival and departure are the operations of an ovn-controller on its chassis (see [plane.arrive]).
 func arrival(name string) string {
 	return fmt.Sprintf(`{"op":"insert","table":"Encap","uuid-name":"e","row":{"type":"geneve","ip":"10.2.0.%[2]s","chassis_name":"%[1]s"}},`+
 		`{"op":"insert","table":"Chassis","uuid-name":"c","row":{"name":"%[1]s","encaps":["named-uuid","e"],`+

@@ -237,8 +237,7 @@ func (p *plane) leader() int {
 	return -1
 }
 
-// R0: a member whose file lacks entries, since a write to its disk has failed, is down for every
-// unit before its own unit runs a hook; and it is written once (R17).
+// R0, R17: a member whose file lacks entries is down for every unit before its hook runs, by one write.
 func TestAgent_reports_file_that_lacks_entries_between_hooks(t *testing.T) {
 	t.Parallel()
 	p := newPlaneOnMachines(t, tested(t))

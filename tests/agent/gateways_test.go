@@ -111,8 +111,7 @@ func (p *plane) journal() (by []string) {
 	return by
 }
 
-// changes returns the records of changes in the order in which they were written, without those of layouts and of
-// operations that changed no gateway.
+// changes returns the records of changes in order, without layouts and operations that changed no gateway.
 func (p *plane) changes() (all []noted) {
 	p.t.Helper()
 	var table struct{ Data [][]any }
@@ -178,8 +177,7 @@ func TestAgent_chassis_change_is_handled_once(t *testing.T) {
 	always(t, func() bool { return p.database().Committed() == before.Committed() }, 2*ttl, ttl/4, "commits without an event")
 }
 
-// R14, 003-7: the next holder finds what happened in the gap. The one that slept neither acts nor names itself, and
-// changes nothing.
+// R14, 003-7: the next holder finds what happened in the gap. The one that slept neither acts nor changes anything.
 func TestLease_holder_that_slept_changes_nothing(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "2s")

@@ -48,8 +48,7 @@ func (p *plane) newMachine() *machine {
 	return m
 }
 
-// dial connects from inside the namespace. Its thread returns from there: if it ended, Pdeathsig would end all
-// processes that it has started.
+// dial connects from inside the namespace. Its thread must return and not end, as Pdeathsig would kill its children.
 func (m *machine) dial(ctx context.Context, network, address string) (c net.Conn, err error) {
 	runtime.LockOSThread()
 	here, err := os.Open("/proc/thread-self/ns/net")

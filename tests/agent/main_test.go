@@ -1,5 +1,4 @@
-// Package agent tests the agent on a real cluster of three: which unit acts, and which
-// one acts after agents are stopped, killed or paused.
+// Package agent tests the agent on a real cluster of three: which unit acts, also after stops, kills and pauses.
 package agent
 
 import (

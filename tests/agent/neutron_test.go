@@ -30,8 +30,7 @@ func (p *plane) has(router string, candidates int) (names []string) {
 	return names
 }
 
-// With schedule-neutron-gateways the agent acts on Neutron's gateways too, until Neutron has undone
-// that twice; a drain, of which the journal tells, is no Neutron's.
+// With schedule-neutron-gateways the agent acts on Neutron's gateways, until Neutron, not a drain, undid that twice.
 func TestAgent_gateway_reverted_twice_is_left_to_Neutron(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--schedule-neutron-gateways", "--hold-down", "1s")

@@ -77,8 +77,7 @@ func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 	}
 }
 
-// R14: what the agent does is no end of a run that a person has begun: the share of a chassis that was added
-// is finished by the next one, which goes by what is left. Those of agents end.
+// R14: the agent does not end a person's run: the next one finishes it by what is left. Agents' runs end.
 func TestAgent_change_does_not_end_operator_run(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
@@ -97,8 +96,7 @@ func TestAgent_change_does_not_end_operator_run(t *testing.T) {
 	assert.Contains(t, p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"by":"ovn-central/9","left":2`)
 }
 
-// A person's commands need no lease. Whichever is first, the other one plans again: nothing that
-// one has written is lost, or done twice, and the journal says which has done what.
+// Commands need no lease. The later one plans again: nothing is lost or done twice, and the journal has the authors.
 func TestAgent_concurrent_commands_lose_nothing(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "1s")

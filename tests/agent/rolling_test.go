@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// 004: twenty chassis restart one after the other, as ovn-controller does it: its rows go and come
-// back, and it follows nb_cfg late. The agent writes nothing.
+// 004: twenty chassis restart in turn: their rows go and return, and follow nb_cfg late. The agent writes nothing.
 func TestAgent_rolling_restart_of_twenty_chassis_changes_no_row(t *testing.T) {
 	t.Parallel()
 	const twenty = 20
@@ -62,8 +61,7 @@ func (p *plane) follows(name string) {
 	p.sb("set", "Chassis_Private", name, "nb_cfg=1")
 }
 
-// 004: an ovn-controller that stays behind nb_cfg for longer than the hold-down is given nothing, and
-// its gateways stay; once it has followed for as long it is given what it lacks.
+// 004: an ovn-controller behind nb_cfg for longer than the hold-down gets nothing, and keeps its gateways.
 func TestAgent_slow_controller_gets_nothing_until_it_catches_up(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "2s")

@@ -26,8 +26,7 @@ var (
 	long  = flag.Duration("for", 0, "begin further ones for so long")
 )
 
-// own is how many gateways are no Neutron's, neutrons how many are; pool are the chassis that
-// come and go, few enough that each gateway has all that there are.
+// own and neutrons count the gateways; pool are the chassis, few enough that each gateway has all of them.
 const (
 	own      = 3
 	neutrons = 2
@@ -181,8 +180,7 @@ func (p *played) settles(t *testing.T) {
 	}, patience, 100*time.Millisecond, "%v: %v, %s", p.there, p.candidates("r0"), holder.unit)
 }
 
-// check compares the agents' records with the database: each begins with the state in which the one before it ended, so
-// that no agent undid another's work.
+// check requires that each of the agents' records begins with the state in which the one before it ended.
 func (p *played) check(t *testing.T) {
 	for _, run := range p.records() {
 		require.True(t, strings.HasSuffix(run.By, ", agent"), run.By)
@@ -219,12 +217,10 @@ func (p *played) records() (all []noted) {
 	return all
 }
 
-// enoughForMemory is the number of schedules from which a leak can be told from the heap's fluctuation: Go returns
-// memory late.
+// enoughForMemory is the number of schedules that tells a leak from the heap's fluctuation.
 const enoughForMemory = 40
 
-// mostMemory is the limit in kB from the first schedule on: twice the maximum of 216 schedules
-// (docs/reference/reliability.md).
+// mostMemory is the limit in kB: twice the maximum of 216 schedules (docs/reference/reliability.md).
 const mostMemory = 64 << 10
 
 // resources returns a process' memory in kB and its number of descriptors.

@@ -23,8 +23,7 @@ import (
 
 const ttl = 5 * time.Second
 
-// replaced waits until another agent than gone acts, and then until all name it. It returns that agent and the time it
-// took.
+// replaced waits until another agent than gone acts and all name it. It returns that agent, and the time it took.
 func (p *plane) replaced(gone *process, begun time.Time) (next *process, took time.Duration) {
 	p.t.Helper()
 	others := p.but(gone)
@@ -55,8 +54,7 @@ func TestLease_killed_holder_is_replaced_within_ten_seconds(t *testing.T) {
 	assert.Equal(t, first.unit, p.status(next).Previous)
 }
 
-// An agent that is started by hand under the name of a unit whose agent runs: each write of the
-// record would make ovn-northd compute everything again.
+// An agent with another unit's name must not write the record in turn: ovn-northd would recompute each time.
 func TestLease_agents_with_one_name_do_not_take_it_over(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)

@@ -79,8 +79,7 @@ func (w *world) holder() string {
 	return found[1]
 }
 
-// 003-5, 004: a chassis dies for good in the moment in which the unit that acts does. OVN has its gateways go to their
-// first backups; the other unit gives them candidates that there are, and no traffic stops for that.
+// 003-5, 004: a chassis dies with the acting unit. The other unit replaces candidates, and no traffic stops for that.
 func TestTraffic_chassis_and_acting_unit_die_together(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)

@@ -76,16 +76,14 @@ func TestTraffic_removed_chassis_regains_its_share(t *testing.T) {
 	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
 }
 
-// silence kills the ovn-controller of a chassis, and no more: its row in SB stays, its tunnels are up, and the gateways
-// that it hosts still work. Then a client asks for a sign of life, as Neutron does.
+// silence kills only the ovn-controller of a chassis, whose gateways still work, and requests a sign of life.
 func (c *chassis) silence() {
 	c.world.t.Helper()
 	c.controller.kill()
 	c.world.nbctl("--wait=sb", "sync")
 }
 
-// What would be hosted there would be hosted nowhere: its candidates wait for it, since they hear
-// it. No sign of life was requested since it died: the program does so by itself.
+// A gateway there would be hosted nowhere: its candidates hear it and wait. The program requests a sign of life.
 func TestReschedule_notices_dead_controller_before_moving(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)

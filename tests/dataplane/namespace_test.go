@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
-// Networks of the world: no other namespace sees them. Chassis n has .n in the first two, a
-// router's gateway an address in the third.
+// Networks of the world, which no other namespace sees. Chassis n has .n in the first two, gateways are in the third.
 const (
 	controlNetwork  = "10.0.1"
 	tunnelNetwork   = "10.0.0"

@@ -61,8 +61,7 @@ func TestReschedule_working_backup_keeps_its_gateway(t *testing.T) {
 	}
 }
 
-// The candidates of a router wait for its master for as long as they hear it, though its
-// ovn-controller is dead and never hosts it.
+// A router's candidates wait for its master while they hear it, though its ovn-controller is dead.
 func TestReschedule_moves_gateway_off_dead_controller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
@@ -79,8 +78,7 @@ func TestReschedule_moves_gateway_off_dead_controller(t *testing.T) {
 	w.settles(masters)
 }
 
-// A chassis that has lost its tunnels, but not its way to the databases, looks alive to
-// every request for a sign of life, and hosts nothing.
+// A chassis without tunnels that reaches the databases looks alive to every request, and hosts nothing.
 func TestStatus_names_gateways_off_their_first_chassis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
@@ -113,8 +111,7 @@ func TestStatus_names_gateways_off_their_first_chassis(t *testing.T) {
 	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
 }
 
-// unproved runs the program, which must report exactly the gateways that should be on a chassis and are on their first
-// backups.
+// unproved requires that the program reports exactly the gateways that are on their first backups instead.
 func (w *world) unproved(chassis string, args ...string) []string {
 	w.t.Helper()
 	code, out, stderr := w.operate(args...)

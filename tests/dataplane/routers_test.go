@@ -17,8 +17,7 @@ type routed struct {
 	group string
 }
 
-// addGateway adds a router with a gateway and its candidates, best first. Of every two gateways one has its candidates
-// in Gateway_Chassis, and one in a group of its own: names are those that Neutron gives.
+// addGateway adds a router with a gateway and candidates, best first, by turns in Gateway_Chassis and in a group.
 func (w *world) addGateway(candidates ...string) {
 	w.t.Helper()
 	n := len(w.gateways) + 1

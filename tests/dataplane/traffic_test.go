@@ -100,8 +100,7 @@ func (w *world) recomputed(said string, want places) (helped bool) {
 	return helped
 }
 
-// proved runs the program, which is to prove in the end that every gateway is bound as expected. Where
-// a claim is lost, the program says so, and what it says to do about it helps.
+// proved runs the program, which must prove in the end where each gateway is, and help with a lost claim.
 func (w *world) proved(args ...string) string {
 	w.t.Helper()
 	code, out, stderr := w.operate(args...)
@@ -151,8 +150,7 @@ func (w *world) stream(g routed) *stream {
 
 var answered = regexp.MustCompile(` icmp_seq=(\d+) ttl=`)
 
-// longestGap ends the stream and returns the longest time without an answer. Packets that are on their way at the end
-// don't count.
+// longestGap ends the stream and returns the longest time without an answer, but for packets on their way.
 func (s *stream) longestGap() time.Duration {
 	s.world.t.Helper()
 	require.NoError(s.world.t, s.cmd.Process.Signal(os.Interrupt))

@@ -34,8 +34,7 @@ const lookInterval = 100 * time.Millisecond
 // tun makes the bridges of Open vSwitch's userspace datapath visible to the system.
 const tun = "/dev/net/tun"
 
-// world is two standalone databases with an ovn-northd, chassis, and a host outside of the cloud, from which the
-// gateways are reached.
+// world is two databases with an ovn-northd, chassis, and a host outside of the cloud that uses the gateways.
 type world struct {
 	t   *testing.T
 	dir string
@@ -69,8 +68,7 @@ func newWorld(t *testing.T, chassis int) *world {
 	return w
 }
 
-// possible skips the test without root. For root, missing programs are a failure: otherwise CI would pass without a
-// test.
+// possible skips the test without root. For root, missing programs are a failure, or CI would pass without a test.
 func possible(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {

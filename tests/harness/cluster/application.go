@@ -1,5 +1,4 @@
-// Package cluster has scenarios that run on any [Application]: on the lab, or on a
-// controller through its client. While they run, every status is checked.
+// Package cluster has scenarios for any [Application], on the lab or a real controller, that check every status.
 package cluster
 
 import (

@@ -21,8 +21,7 @@ type Scene struct {
 	Refused bool
 }
 
-// shown is the length at which `juju status` cuts a message, without the ellipsis (maxMessageLength of
-// cmd/juju/status/output_tabular.go).
+// shown is where `juju status` cuts a message, without the ellipsis (maxMessageLength of status/output_tabular.go).
 const shown = 117
 
 var (

@@ -219,8 +219,7 @@ func printed(next []string) []string {
 
 const timerOption = "ovsdb-server-election-timer"
 
-// timer sets the election timer to one value after another. A member at most doubles it in one step, and needs a hook
-// for the next.
+// timer sets the election timer to values in turn. A member at most doubles it, and needs a hook for the next.
 func timer(values ...string) func(*Story, context.Context) error {
 	return func(s *Story, ctx context.Context) error {
 		for _, seconds := range values {

@@ -50,8 +50,7 @@ func (s *Story) restart(ctx context.Context) error {
 	return nil
 }
 
-// cut disconnects a machine, kicks its members through another unit, and reconnects it: the unit detects its removal
-// and joins again.
+// cut disconnects a machine, kicks its members, and reconnects it: the unit detects its removal and joins again.
 func (s *Story) cut(ctx context.Context) error {
 	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
 	lost, err := s.unitOf(ctx, false)
@@ -203,8 +202,7 @@ func ReadFindings(results any) (all Findings, err error) {
 	return all, nil
 }
 
-// Find returns the first finding with the code that is about a subject: about a database, a unit or a member, or
-// several of them, as in `nb sb ovn-central/2`. Any subject will do if it is empty.
+// Find returns the first finding with the code about a subject like `nb sb ovn-central/2`; "" is any.
 func (all Findings) Find(code finding.Code, subject string) (found present.Document, is bool) {
 	i := slices.IndexFunc(all, func(d present.Document) bool {
 		words := strings.Fields(d.Subject)
@@ -222,8 +220,7 @@ func (all Findings) Has(code finding.Code, subject string) bool {
 	return is
 }
 
-// Next are the commands to type now, the most important first: of each finding the first one of its first remedy, if
-// that is a command and has no condition.
+// Next returns the commands to type now: of each finding those of the first remedy, if it is unconditional.
 func (all Findings) Next() (commands []string) {
 	for _, d := range all {
 		if len(d.Remedies) == 0 || d.Remedies[0].When != "" || len(d.Remedies[0].Commands) == 0 {

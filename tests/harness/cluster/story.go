@@ -36,8 +36,7 @@ type Story struct {
 	rows  []string
 }
 
-// Begin starts to read the statuses. The returned function stops that, once the logs have all
-// statuses, and returns each that was false or harmful, and why.
+// Begin starts to judge the statuses. The returned function ends that, and returns the false or harmful ones.
 func (s *Story) Begin(ctx context.Context) (end func() (wrong []string, err error)) {
 	s.watch = &watch{app: s.App, every: s.Every, out: s.Out, last: map[string]string{}}
 	s.watch.set(Scene{Moving: true})
@@ -76,8 +75,7 @@ func (s *Story) Take(ctx context.Context, step Step) error {
 	return nil
 }
 
-// Tell runs all steps of a scenario that its runner has. It returns each status that was false or
-// harmful, and why, and the error of a step that failed.
+// Tell runs the steps of a scenario that the runner has. It returns the false or harmful statuses.
 func (s *Story) Tell(ctx context.Context, steps []Step) (wrong []string, err error) {
 	end := s.Begin(ctx)
 	for _, step := range On(s.Runner, steps) {
@@ -102,16 +100,14 @@ const (
 	Machines Runner = "machines"
 )
 
-// The runners of a step. A real controller runs update-status every five minutes only, so a
-// step that needs several runs on the other runners.
+// The runners of a step. A real controller runs update-status too seldom for steps that need several.
 var (
 	everywhere   = []Runner{Lab, Client, Machines}
 	ownMachines  = []Runner{Lab, Machines} // they implement [OwnMachines]
 	furtherUnits = []Runner{Lab, Client}   // each takes Machines a minute of packages, and Grown adds two
 )
 
-// Step is a part of a scenario: on which runners it runs, and the scene by which the statuses
-// that are shown meanwhile are judged.
+// Step is a part of a scenario: its runners, and the scene that judges the statuses meanwhile.
 type Step struct {
 	Name  string
 	on    []Runner

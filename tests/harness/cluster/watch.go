@@ -60,8 +60,7 @@ func (w *watch) see(unit, word, message string) {
 	w.judge(unit, Past{Status: word, Message: message}, w.scenes[len(w.scenes)-1:])
 }
 
-// starting is in the status of a unit whose server has no control socket yet. The charm can't distinguish that from a
-// deleted socket, which needs an operator.
+// starting is in the status of a unit whose server has no control socket yet, or whose socket was deleted.
 const starting = "it is still starting"
 
 // judge records what is wrong with a unit's status in all of the given scenes. On a unit that is down a hook may fail,
@@ -140,8 +139,7 @@ func (w *watch) shown() map[string]bool {
 	return units
 }
 
-// at returns the scenes to which a time in the log may belong: two if a scene ended within that second and Juju logs
-// whole seconds.
+// at returns the scenes of a time in the log: two if a scene ended within that whole second.
 func (w *watch) at(t time.Time) (scenes []since) {
 	until := t
 	if t.Nanosecond() == 0 {

@@ -21,8 +21,7 @@ type ActionResult struct {
 	Status string
 	// Message is that of action-fail, or "exit status N" if the action exited so: Juju then drops what action-fail said.
 	Message string
-	// Results are those of action-set, nested keys joined by dots, and Juju's own:
-	// return-code always, stdout and stderr if there is any.
+	// Results are those of action-set, nested keys joined by dots, and Juju's return-code, stdout and stderr.
 	Results map[string]string
 	// Log are the messages of action-log.
 	Log []string
@@ -39,8 +38,7 @@ func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...str
 	return result, l.settleStarted(ctx)
 }
 
-// RunActionKilledAt runs an action and kills it at its call number call, as
-// [Lab.RunHookKilledAt] does with a hook. Juju doesn't run it again.
+// RunActionKilledAt kills an action at a call, as [Lab.RunHookKilledAt] a hook. Juju doesn't run it again.
 func (l *Lab) RunActionKilledAt(ctx context.Context, u *Unit, call int, action string, args ...string) (Killed, error) {
 	_, killed, err := l.act(ctx, u, action, args, killAt(call))
 	return killed, err

@@ -12,11 +12,9 @@ import (
 
 // AddOptions are what a new unit can be told apart from the ordinary.
 type AddOptions struct {
-	// Address is the machine's, in 10.99.0.0/24; the next one. That of a unit that was removed by force makes a new member at a
-	// stale one's address.
+	// Address is the machine's, in 10.99.0.0/24; the next one by default. It may be that of a stale member.
 	Address string
-	// Fresh is a machine without OVN's packages, of which the charm makes everything.
-	// Otherwise the lab lays the machine out as the Python charm leaves it.
+	// Fresh is a machine without packages. By default the lab lays it out as the Python charm leaves it.
 	Fresh bool
 	// Disk is a unit that has left, of this lab or of another: the machine has its disk.
 	Disk *Unit
@@ -26,8 +24,7 @@ type AddOptions struct {
 	NoHooks bool
 }
 
-// AddUnit adds a unit: its databases are created or joined, then its hooks and
-// those of the others are run until all is settled.
+// AddUnit adds a unit: its databases are created or joined, and all hooks run until the lab is settled.
 func (l *Lab) AddUnit(ctx context.Context) (*Unit, error) { return l.AddUnitWith(ctx, AddOptions{}) }
 
 // AddUnits adds n units, one joining after the other, and settles once.

@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 )
 
-// Application is a lab whose agents live by themselves: they run the hooks that are due, and update-status every now
-// and then, as [cluster.Application] requires. Other work with the lab runs beside them.
+// Application is a lab whose agents run due hooks, and update-status now and then, by themselves.
 type Application struct {
 	*Lab
 	// begin does what follows from a command once that is over.
@@ -26,8 +25,7 @@ type Application struct {
 
 var _ cluster.OwnMachines = (*Application)(nil)
 
-// updateInterval separates two update-status (five minutes in Juju): short enough for tests that need several, long
-// enough for units to become idle.
+// updateInterval separates two update-status: short enough for tests that need several, long enough for units to rest.
 const updateInterval = 10 * time.Second
 
 // Live has a lab's agents live by themselves until end.

@@ -48,8 +48,7 @@ func declared(ch *charm.CharmDir) hooktool.Charm {
 	}
 }
 
-// peerRelations returns the model's initial relations, numbered backwards by name, so that the charm's own is the
-// first.
+// peerRelations returns the initial relations, numbered backwards by name, so that the charm's own is the first.
 func peerRelations(ch *charm.CharmDir) []*model.Relation {
 	var relations []*model.Relation
 	names := slices.Sorted(maps.Keys(ch.Meta().Peers))
@@ -81,8 +80,7 @@ func linkOrCopy(from, to string) error {
 	return nil
 }
 
-// LayOut makes dir the charm's directory, as Juju unpacks it, from a checkout at
-// root. An empty binary is built, as it is released.
+// LayOut unpacks the charm into dir as Juju does, from a checkout at root. It builds the binary unless one is given.
 func LayOut(ctx context.Context, dir, root, binary string) error {
 	dispatch := filepath.Join(dir, "dispatch")
 	err := linkHooks(filepath.Join(root, "hooks"), filepath.Join(dir, "hooks"))
@@ -100,8 +98,7 @@ func LayOut(ctx context.Context, dir, root, binary string) error {
 	return nil
 }
 
-// BuildTools builds the program for [Options].Program from a checkout at root, and
-// beside it the one that hooks call: labs that have both need not compile it.
+// BuildTools builds [Options].Program from a checkout at root, and beside it the program that hooks call.
 func BuildTools(ctx context.Context, root, out string) error {
 	err := build(ctx, root, "./tests/harness/lab/cmd/ovn-lab-tools", out)
 	if err != nil {

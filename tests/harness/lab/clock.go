@@ -13,15 +13,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// clockFile and boottimeFile have by how many nanoseconds a machine's clock is fast, and the one by which
-// its agent measures, in its SysconfDir.
+// clockFile and boottimeFile say by how many ns a machine's clock, and its agent's, are fast. They are in SysconfDir.
 const (
 	clockFile    = "clock-is-fast-by"
 	boottimeFile = "boottime-is-fast-by"
 )
 
-// playedClock replaces the clock in the charm of [LayOutWithClock]. Differences within one process stay right, as on a
-// machine whose clock is set.
+// playedClock is the clock of [LayOutWithClock]. Differences within one process stay right.
 const playedClock = `package cli
 
 import (
@@ -98,8 +96,7 @@ func clockOverlay(dir, root string) (path string, err error) {
 	return path, errors.Join(err, wrong, os.WriteFile(path, replace, 0o600))
 }
 
-// SetClock has the clock of the unit's machine be fast by so much, or slow, from the
-// next hook or action on; it needs a charm of [LayOutWithClock].
+// SetClock makes the machine's clock fast by d for later hooks and actions, with a charm of [LayOutWithClock].
 func (u *Unit) SetClock(fast time.Duration) error { return u.setFast(clockFile, fast) }
 
 // SetBoottime has the clock by which the unit's agent measures be fast by so much from now on: what it has

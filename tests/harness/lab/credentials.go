@@ -21,8 +21,7 @@ const validity = 365 * 24 * time.Hour
 
 const clientName = "ovn-lab"
 
-// CA is the authority that has issued the certificates of the units which the lab
-// laid out. It plays vault for the others too.
+// CA is the authority that issued the certificates of laid-out units, and plays vault for the others.
 func (l *Lab) CA() *vault.CA { return l.ca }
 
 // ClientCredentials are those by which a client connects to any unit.
@@ -50,8 +49,7 @@ func (l *Lab) install(c Credentials, certificate, key string) error {
 	return nil
 }
 
-// clientEnvironment makes ovn-nbctl and ovn-sbctl use the client's credentials: they put these variables before their
-// arguments.
+// clientEnvironment sets the client's credentials in variables that ovn-nbctl and ovn-sbctl put before their arguments.
 func (l *Lab) clientEnvironment() []string {
 	c := l.ClientCredentials()
 	options := fmt.Sprintf("--private-key=%s --certificate=%s --ca-cert=%s", c.Key, c.Certificate, c.CA)

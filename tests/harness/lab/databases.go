@@ -71,8 +71,7 @@ func (u *Unit) joinDatabase(ctx context.Context, db DB) error {
 	return nil
 }
 
-// members returns the other units whose servers are members; others reports whether any other unit has a file of the
-// database.
+// members returns the other units that are members; others reports whether any other unit has the database's file.
 func (l *Lab) members(ctx context.Context, db DB, but *Unit) (running []*Unit, others bool) {
 	for _, u := range l.Units() {
 		if u == but {
@@ -128,8 +127,7 @@ type JoinOptions struct {
 	Remotes []string
 }
 
-// JoinWith makes the file of a new member with these options, starts the server, and
-// doesn't wait: for joins that get stuck, or go to the wrong cluster.
+// JoinWith makes a new member's file with these options and starts the server, without waiting, for joins that fail.
 func (u *Unit) JoinWith(ctx context.Context, o JoinOptions) error {
 	err := u.layOut(ctx)
 	if err == nil {

@@ -69,8 +69,7 @@ func (l *Lab) deliver(ctx context.Context, u *Unit, name string) (string, error)
 	return choices[at].String(), err
 }
 
-// Destroy is `juju remove-unit` without anything that follows from it: the unit
-// is dying, and its hooks, and those of the others about it, are pending.
+// Destroy is `juju remove-unit` without its consequences: the unit is dying, and the hooks about it are pending.
 func (l *Lab) Destroy(u *Unit) error {
 	if u.Removed() {
 		return errors.New("cannot remove " + u.name + ": it is gone")
@@ -79,16 +78,14 @@ func (l *Lab) Destroy(u *Unit) error {
 	return nil
 }
 
-// Juju's waits between the tries of a failed hook (apiserver/facades/agent/
-// retrystrategy): each is twice the one before, with jitter.
+// Juju's waits between the tries of a failed hook (apiserver/facades/agent/retrystrategy), with growth and jitter.
 const (
 	minRetry    = 5 * time.Second
 	maxRetry    = 5 * time.Minute
 	retryFactor = 2
 )
 
-// Retry runs the failed hook of a unit again, as Juju does by itself after a
-// while and for `juju resolved`, and then continues: a removal to its end.
+// Retry runs the failed hook of a unit again, as Juju does after a while, and continues: a removal to its end.
 func (l *Lab) Retry(ctx context.Context, u *Unit) error {
 	if u.Dying() {
 		return l.finish(ctx, u, true)
@@ -117,8 +114,8 @@ func (l *Lab) RetryUntil(ctx context.Context, u *Unit) (tries int, err error) {
 	}
 }
 
-// Resolved is `juju resolved`: the failed hook is run again or, with noRetry,
-// taken for done without being run. It then continues as [Lab.Retry] does.
+// Resolved is `juju resolved`: it runs the failed hook again, or skips it if noRetry is set, and continues as
+// [Lab.Retry].
 func (l *Lab) Resolved(ctx context.Context, u *Unit, noRetry bool) error {
 	next := u.pending()
 	if next.failed == nil {

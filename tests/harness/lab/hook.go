@@ -160,8 +160,7 @@ func (l *Lab) RunHookKilledWhen(ctx context.Context, u *Unit, hook string, when 
 	return l.run(ctx, u, hook, nil, killPlan{when: when, traced: true})
 }
 
-// UpdateStatus runs update-status on every unit where Juju would: those that are
-// started, not being removed and not in error.
+// UpdateStatus runs update-status on every unit that is started, not being removed and not in error, as Juju does.
 func (l *Lab) UpdateStatus(ctx context.Context) error {
 	var errs []error
 	for _, u := range l.Units() {

@@ -144,8 +144,7 @@ const poll = 25 * time.Millisecond
 // limit bounds each wait. A healthy server joins within 50 ms on an idle machine.
 const limit = 3 * time.Minute
 
-// await polls until done returns true, for at most limit and as long as ctx lasts. The error contains the last one of
-// done.
+// await polls until done returns true, at most for limit and while ctx lasts. The error has the last one of done.
 func await(ctx context.Context, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

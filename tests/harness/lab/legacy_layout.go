@@ -102,8 +102,7 @@ func (u *Unit) announce(ctx context.Context) error {
 	return nil
 }
 
-// refreshNorthd writes the members for every ovn-northd into the file that ovn-ctl reads, and restarts those whose file
-// changed.
+// refreshNorthd writes the members into the file that ovn-ctl reads, and restarts each ovn-northd whose file changed.
 func (l *Lab) refreshNorthd(ctx context.Context) error {
 	for _, u := range slices.DeleteFunc(l.Units(), func(u *Unit) bool { return u.Machine.Bare || !u.Running(NB) }) {
 		file, params := u.Machine.NorthdParams(), u.northdParams()

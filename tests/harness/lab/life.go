@@ -94,15 +94,13 @@ func (l *Lab) Close() error {
 
 var intercepted bool
 
-// Intercept plays systemctl, another program of the machine or the guard if the program was called by such a name, and
-// then exits. A program that uses [New] must call it before anything else.
+// Intercept runs systemctl, a stand-in or the guard if called by its name, and exits. [New] requires this call first.
 func Intercept() {
 	intercepted = true
 	machine.Play()
 }
 
-// Main is the TestMain of a package: it intercepts, lets layOut put into dir what the tests need,
-// and runs them (m is a testing.M).
+// Main is a package's TestMain: it intercepts, makes what the tests need in dir by layOut, and runs them.
 func Main(m interface{ Run() int }, layOut func(ctx context.Context, dir, root string) error) {
 	Intercept()
 	os.Exit(run(m, layOut))
@@ -128,8 +126,7 @@ func run(m interface{ Run() int }, layOut func(ctx context.Context, dir, root st
 	return m.Run()
 }
 
-// Root returns the directory of the checkout that the working directory is in: the nearest one
-// above with a metadata.yaml.
+// Root returns the root of the checkout of the working directory: the nearest one with a metadata.yaml.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {

@@ -37,8 +37,7 @@ func (l *Lab) bootHub(ctx context.Context) error {
 	return l.hub.Boot(ctx, l.program)
 }
 
-// Exec runs a program in the hub's network, where clients of the units are: none of the units' machines, but all of
-// them can be reached. OVN's clients are given [Lab.ClientCredentials].
+// Exec runs a program in the hub's network, which reaches all units. OVN's clients get [Lab.ClientCredentials].
 func (l *Lab) Exec(ctx context.Context, name string, args ...string) (string, error) {
 	return l.execOn(ctx, l.hub, "the hub", name, args)
 }
@@ -64,8 +63,7 @@ func (l *Lab) LoseAddress(ctx context.Context, u *Unit, address string) error {
 	return u.Machine.DropAddress(ctx, address)
 }
 
-// Bind puts an endpoint into a space where the unit has these addresses: network-get of that endpoint says them, and of
-// others still those of the machine.
+// Bind puts an endpoint into a space, in which network-get shows these addresses of the unit.
 func (l *Lab) Bind(ctx context.Context, u *Unit, endpoint string, addresses ...string) error {
 	l.model.Do(func(s *model.State) { s.Bind(u.name, endpoint, addresses) })
 	return l.settleStarted(ctx)

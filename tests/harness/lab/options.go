@@ -42,8 +42,7 @@ type Options struct {
 	Ways *Ways
 	// ElectionTimer is that of both databases, in whole milliseconds; 1 s.
 	ElectionTimer time.Duration
-	// Northd runs ovn-northd on every unit that the lab lays out. Without it
-	// ovn-central.service doesn't want it there: that saves much time.
+	// Northd runs ovn-northd on every unit that the lab lays out. Without it tests are much faster.
 	Northd bool
 	// IPv6 gives every machine an address in fd99::/64 besides the one in 10.99.0.0/24.
 	IPv6 bool

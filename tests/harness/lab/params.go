@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 )
 
-// parseParams reads arguments as Juju's client does: key.key=value, each value as YAML, so that 3974 is a number and
-// 13e4 is not.
+// parseParams reads arguments as Juju's client does: key.key=value, with YAML values (3974 is a number, 13e4 is not).
 func parseParams(args []string) (map[string]any, error) {
 	params := map[string]any{}
 	for _, arg := range args {

@@ -43,8 +43,7 @@ func (l *Lab) PrintStatus(out io.Writer) {
 	_ = w.Flush() // the caller's writer keeps its own error
 }
 
-// Print prints an action's end as `juju run` does: its log, its results
-// without those that every action has, and what it printed.
+// Print prints an action's log, results and output as `juju run` does, without the results of every action.
 func (result ActionResult) Print(out io.Writer, u *Unit) {
 	fmt.Fprintf(out, "Running operation %s with 1 task\n  - task %s on unit-%s\n\n", result.ID, result.ID, strings.ReplaceAll(u.Name(), "/", "-"))
 	for _, line := range result.Log {

@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// Refresh is `juju refresh`: every unit gets the new charm in place of its files,
-// and runs upgrade-charm and config-changed. Settings that were made stay.
+// Refresh is `juju refresh`: every unit gets the new charm's files, and runs upgrade-charm and config-changed.
 func (l *Lab) Refresh(ctx context.Context, charmDir string) error {
 	ch, err := readCharm(charmDir)
 	if err != nil {

@@ -46,8 +46,7 @@ func (l *Lab) Unrelate(ctx context.Context, relation int) error {
 	return l.change(ctx, relation, func(s *model.State, r *model.Relation) error { s.Unrelate(r); return nil })
 }
 
-// RemoteSet is relation-set of a unit of the other application; where unit is the
-// application's name, of its leader with --app. An empty value deletes its key.
+// RemoteSet is relation-set of another application's unit, or of its leader with --app. An empty value deletes.
 func (l *Lab) RemoteSet(ctx context.Context, relation int, unit string, bag map[string]string) error {
 	return l.change(ctx, relation, func(_ *model.State, r *model.Relation) error {
 		switch {
@@ -174,8 +173,7 @@ func (l *Lab) LeaderSettings() (settings map[string]string) {
 	return settings
 }
 
-// SetLeaderSettings is leader-set of a leader before this charm, or beside it. An
-// empty value deletes its key. The others run leader-settings-changed.
+// SetLeaderSettings is leader-set of a leader before this charm; "" deletes. The others run leader-settings-changed.
 func (l *Lab) SetLeaderSettings(ctx context.Context, settings map[string]string) error {
 	l.model.Do(func(s *model.State) { s.WriteLeaderSettings(settings) })
 	return l.settleStarted(ctx)

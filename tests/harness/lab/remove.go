@@ -13,8 +13,7 @@ import (
 
 // RemoveOptions are those of `juju remove-unit`.
 type RemoveOptions struct {
-	// Force is the end of a machine that is dead: no hook runs on it, its servers are
-	// killed, and the unit leaves the model at once. Its data stays on disk.
+	// Force removes the unit at once, as if its machine were dead: no hook runs, servers are killed, the data stay.
 	Force bool
 }
 

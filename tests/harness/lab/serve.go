@@ -82,8 +82,7 @@ func (s *server) answer(connection net.Conn) {
 	case slices.Contains(hooktool.Names(), request.Name):
 		reply(connection, s.run(request))
 	default:
-		// It is finished, and its asker told, whatever becomes of the hook: close doesn't
-		// wait for it, since systemctl may wait for minutes.
+		// The answer outlives the hook: close doesn't wait for it, since systemctl may wait for minutes.
 		go func() { reply(connection, s.machine.Answer(request)) }()
 	}
 }
@@ -117,8 +116,7 @@ func (s *server) run(request hooktool.Request) hooktool.Response {
 	return s.context.Run(request)
 }
 
-// ends counts the call and reports whether the hook is killed at it. A tool that repeats its call with input is one
-// call.
+// ends counts the call and reports whether the hook is killed at it. A repeated call with input counts once.
 func (s *server) ends(request hooktool.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

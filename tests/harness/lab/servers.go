@@ -47,8 +47,7 @@ func (l *Lab) execOn(ctx context.Context, m *machine.Machine, where, name string
 	return out.String(), err
 }
 
-// Systemctl runs the machine's systemctl as the charm would. Of a machine that is
-// off the questions are answered from its disk: nothing runs.
+// Systemctl runs the machine's systemctl as the charm would. A machine that is off only answers, from its disk.
 func (u *Unit) Systemctl(ctx context.Context, args ...string) (stdout string, code int, err error) {
 	said := u.Machine.Systemctl(ctx, args)
 	return said.Out, said.Code, context.Cause(ctx)
@@ -153,8 +152,7 @@ func (u *Unit) ServerID(ctx context.Context, db DB) (string, error) {
 	return u.tool(ctx, "db-sid", u.DBFile(db))
 }
 
-// Cut pulls the cable of the unit's machine, or with false plugs it in: what it
-// sends is lost, and nothing reaches it. Hooks run there all the same.
+// Cut pulls the cable of the unit's machine, or with false plugs it in. Hooks still run there.
 func (u *Unit) Cut(off bool) error { return u.Machine.Cut(context.Background(), off) }
 
 // PowerOff is the sudden end of the machine: all that runs there is killed, a hook too, its network is gone, and its

@@ -125,8 +125,7 @@ func copyLab(from, to string, rename *strings.Replacer) error {
 	})
 }
 
-// Open makes a lab that is as the one of the snapshot was: its units, their processes, and the leaders of its clusters.
-// Only Log of the options is new.
+// Open makes a lab like the snapshot's: its units, processes and leaders. Only Log of the options is new.
 func (s *Snapshot) Open(ctx context.Context, log io.Writer) (_ *Lab, err error) {
 	o := s.options
 	o.Dir, o.Log = "", log

@@ -133,8 +133,7 @@ func (u *Unit) Shown() Status {
 	return status
 }
 
-// Agent is the status of the unit's agent: allocating, executing, idle, error
-// with `hook failed: "stop"`, or lost when the machine is off.
+// Agent is the status of the unit's agent: allocating, executing, idle, error (`hook failed: "stop"`), or lost.
 func (u *Unit) Agent() (status Status) {
 	u.look(func(m *model.Unit) {
 		status = m.Agent
@@ -180,8 +179,7 @@ func (u *Unit) OpenedPorts() (ports []string) {
 	return ports
 }
 
-// RestartAgent restarts the unit's agent. When the unit is removed after that,
-// its peer relations break, and relation-ids is empty in stop.
+// RestartAgent restarts the unit's agent. A later removal breaks its peer relations, and relation-ids is empty in stop.
 func (u *Unit) RestartAgent() {
 	u.lab.model.Do(func(s *model.State) { s.RestartAgent(u.name) })
 }

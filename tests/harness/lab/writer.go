@@ -16,12 +16,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
 )
 
-// writePause separates two writes to one database. Each write costs a client process, and makes ovn-northd recompute
-// everything.
+// writePause separates writes to a database: each costs a client, and makes ovn-northd recompute everything.
 const writePause = 500 * time.Millisecond
 
-// Writer writes rows to both databases, one after another, through the client
-// ports of whichever units are in the model.
+// Writer writes rows to both databases in turn, through the client ports of the model's current units.
 type Writer struct {
 	lab   *Lab
 	stop  context.CancelFunc

@@ -42,8 +42,7 @@ func ReadManifest(t *testing.T, dir string) (m Manifest) {
 	return m
 }
 
-// RequireManifest requires of a backup that was just taken on a unit that its manifest says
-// what that unit's servers say.
+// RequireManifest requires that the manifest of a fresh backup describes the unit's servers.
 func (m *Model) RequireManifest(dir string, u *lab.Unit) {
 	m.T.Helper()
 	made := ReadManifest(m.T, dir)

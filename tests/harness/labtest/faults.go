@@ -190,8 +190,7 @@ func (m *Model) DeliverUntil(u *lab.Unit, hook string) {
 	}
 }
 
-// Next are the pending hooks of a unit once its agent has heard of what is on its way: with Juju 4 it
-// hears late of what others wrote.
+// Next returns a unit's pending hooks once its agent has heard of all changes, which Juju 4 reports late.
 func (m *Model) Next(u *lab.Unit) []string {
 	m.T.Helper()
 	for {

@@ -86,8 +86,7 @@ func (m *Model) RelateSealedVault() {
 // VaultAnswers has the CA issue, from now on, what it is asked for.
 func (m *Model) VaultAnswers() { m.answerFrom(m.CA(), nil) }
 
-// Issue has the provider answer again, from another CA or with an answer that alter changes. alter
-// gets the unit's name as the keys of the answer have it.
+// Issue has the provider answer again, from another CA or with an answer that alter (unit's name, answer) changes.
 func (m *Model) Issue(from *vault.CA, alter func(unit string, answer map[string]string)) {
 	m.T.Helper()
 	m.answerFrom(from, alter)
@@ -210,8 +209,7 @@ func copied(t *testing.T, how string, n int, o lab.Options, deploy deployment) *
 	return m
 }
 
-// Settled is what [Fresh] makes, or a copy of it: for tests that are not about how units become active. The hooks of
-// the others have run in the test itself.
+// Settled returns a copy of what [Fresh] makes, for tests that are not about how units become active.
 func Settled(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 	t.Helper()
 	m := copied(t, "fresh", n, o, func(t *testing.T, n int, o lab.Options) *Model {

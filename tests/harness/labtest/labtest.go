@@ -42,8 +42,7 @@ func DeployWith(t *testing.T, n int, o lab.Options) *Model {
 	return copied(t, "laid out", n, o, New)
 }
 
-// New deploys a lab as [DeployWith] does, and is no copy: for tests of the deployment itself, and for another
-// application in the same test, whose clusters must be others.
+// New is [DeployWith] without a copy: for tests of the deployment itself, and for another application in a test.
 func New(t *testing.T, n int, o lab.Options) *Model {
 	t.Helper()
 	o.Charm = idleCharm
@@ -308,8 +307,7 @@ func (m *Model) PowerOn(units ...*lab.Unit) {
 	}
 }
 
-// AddSilent adds a unit that runs no hook, and so publishes nothing and joins
-// nothing by itself, before [lab.Lab.Settle].
+// AddSilent adds a unit that runs no hook, publishes nothing and joins nothing until [lab.Lab.Settle].
 func (m *Model) AddSilent() *lab.Unit {
 	m.T.Helper()
 	u, err := m.AddUnitWith(m.T.Context(), lab.AddOptions{NoDatabases: true, NoHooks: true})

@@ -34,8 +34,7 @@ func (m *Model) RequireOneCluster(units ...*lab.Unit) {
 	m.RequireWritable()
 }
 
-// agree waits until the units are the members of one cluster of each database: the one that cluster returns, or any if
-// it returns "".
+// agree waits until the units are the members of the clusters that cluster returns, or of any if it returns "".
 func (m *Model) agree(units []*lab.Unit, cluster func(lab.DB) string) {
 	m.T.Helper()
 	var why string

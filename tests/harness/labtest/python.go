@@ -39,8 +39,7 @@ func PythonCloud(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 	return m, units
 }
 
-// pythonCharm is a charm with the endpoints, options and actions of the Python charm, whose hooks do what a test
-// writes.
+// pythonCharm has the Python charm's endpoints, options and actions; its hooks do what a test writes.
 func pythonCharm(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

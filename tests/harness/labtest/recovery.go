@@ -121,8 +121,7 @@ func (m *Model) RequireProof(on *lab.Unit, units ...*lab.Unit) map[string]string
 	return shown
 }
 
-// RequireClientsAreTold requires of an action's results that they say what clients must do:
-// they take the new cluster for one with old data.
+// RequireClientsAreTold requires that results say what clients must do, for which the new cluster has old data.
 func (m *Model) RequireClientsAreTold(shown map[string]string) {
 	m.T.Helper()
 	assert.Contains(m.T, shown["next"], "on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset\n")

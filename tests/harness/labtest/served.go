@@ -15,8 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// RequireOneServed looks at every server at once: those that know a leader are of one
-// cluster, whatever becomes of the recovery.
+// RequireOneServed requires that all servers that know a leader are of one cluster.
 func (m *Model) RequireOneServed() {
 	m.T.Helper()
 	for _, db := range lab.Databases {
@@ -104,8 +103,8 @@ func (m *Model) StoredByAll(units ...*lab.Unit) map[lab.DB]map[string]bool {
 	return stored
 }
 
-// RequireKept requires that every unit has the rows that were stored before, and that of the acknowledged writes none
-// is lost but of the first ones, which were acknowledged before the quorum was lost.
+// RequireKept requires that every unit has the stored rows, and that no write is lost but of those numbered below
+// before.
 func (m *Model) RequireKept(w *lab.Writer, stored map[lab.DB]map[string]bool, before map[lab.DB]int) {
 	m.T.Helper()
 	for _, db := range lab.Databases {

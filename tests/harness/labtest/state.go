@@ -21,8 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// RequireConfigured requires that both databases have the election timer and, on
-// all listeners, the inactivity probe; both in seconds.
+// RequireConfigured requires the election timer, and the inactivity probe of all listeners, both in seconds.
 func (m *Model) RequireConfigured(timer, probe int) {
 	m.T.Helper()
 	for _, db := range lab.Databases {

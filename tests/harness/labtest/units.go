@@ -107,8 +107,7 @@ func (m *Model) ServerIDs(u *lab.Unit) map[string]string {
 	return ids
 }
 
-// Processes are the process and the term of each server. They stay the same if none is restarted and
-// no election is held.
+// Processes returns the process and the term of each server, which a restart and an election change.
 func (m *Model) Processes(units ...*lab.Unit) map[string]string {
 	m.T.Helper()
 	all := map[string]string{}
@@ -197,8 +196,7 @@ func (m *Model) NorthdRuns(u *lab.Unit) bool {
 	return code == 0
 }
 
-// PutAway are the names of the database files that a unit has renamed because their server is no
-// member any more, of these databases or of both.
+// PutAway returns the names of the files of former members that a unit has renamed, of these databases or of both.
 func (m *Model) PutAway(u *lab.Unit, dbs ...lab.DB) []string {
 	m.T.Helper()
 	if len(dbs) == 0 {
@@ -234,8 +232,7 @@ func (m *Model) RequirePutAway(u *lab.Unit) {
 	assert.Empty(m.T, m.InPlace(u), u.Name())
 }
 
-// RequireVacated requires that a unit that was removed has left its machine such that it can host
-// another: without keys, without firewall rules, and without services that start.
+// RequireVacated requires that a removed unit has left no keys, no firewall rules and no services that start.
 func (m *Model) RequireVacated(u *lab.Unit) {
 	m.T.Helper()
 	for _, name := range []string{"key_host", "cert_host", "ovn-central.crt", "ovn-northd-db-params.conf"} {
@@ -265,8 +262,7 @@ func (m *Model) rulesLeft(u *lab.Unit) (rules []any) {
 	return append(firewall.V4, firewall.V6...)
 }
 
-// RecordCalls records what the hooks of units call from now on. What it returns finds the calls that
-// contain a word, but for those of the agent's service.
+// RecordCalls records the calls of units' hooks. The returned function finds those with a word, but the agent's.
 func RecordCalls(units ...*lab.Unit) (called func(word string) []string) {
 	var mu sync.Mutex
 	var all []string
@@ -310,8 +306,7 @@ func Versions(units []*lab.Unit) (all []string) {
 	return slices.Compact(all)
 }
 
-// Downs looks again and again for servers that do not run, and notes when two of one database are
-// down at the same time.
+// Downs looks repeatedly for servers that do not run, and records when two of one database are down at once.
 type Downs struct {
 	Seen   map[string]bool
 	Broken []string

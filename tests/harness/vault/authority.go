@@ -1,5 +1,4 @@
-// Package vault is a certificate authority that plays the provider of the
-// certificates relation, as the charms of vault and easyrsa do.
+// Package vault is a certificate authority that plays the charms of vault and easyrsa.
 package vault
 
 import (
@@ -27,8 +26,7 @@ const (
 	DefaultCATTL = 87599 * time.Hour
 )
 
-// backdated is how far NotBefore precedes the issue, for clocks that are behind. Source: not_before_duration of Vault's
-// PKI engine.
+// backdated is how far NotBefore precedes the issue (not_before_duration of Vault's PKI engine).
 const backdated = 30 * time.Second
 
 // Options say what kind of authority it is. The zero value issues from a root,

@@ -23,8 +23,7 @@ type Acknowledgement struct {
 type Outcome struct {
 	// Acknowledged were reported as done by the client; of them Lost weren't there when they were read back.
 	Acknowledged, Lost int
-	// Missing are the numbers of the acknowledged ones that are lost, counted from 0 in the
-	// order of their acknowledgement.
+	// Missing are the numbers of lost acknowledged writes, from 0 in the order of their acknowledgement.
 	Missing []int
 	// Unacknowledged are those whose client failed: they may or may not be there.
 	Unacknowledged int

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Whichever acknowledged writes are gone, each is noticed, and nothing else is: neither a failed
-// write, there or not, nor a row of another program.
+// Every lost acknowledged write is reported, and nothing else: no failed write, and no row of another program.
 func TestWrites_each_lost_write_is_reported(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {

@@ -1,5 +1,4 @@
-// Package bench compares the charm with the bare commands that it replaces, side by side in one run, on real
-// ovsdb-server processes. It prints ratios and asserts nothing.
+// Package bench compares the charm with the bare commands on real servers. It prints ratios and asserts nothing.
 package bench
 
 import (
@@ -133,8 +132,7 @@ func BenchmarkClusterStatusAgainstTwoAppctl(b *testing.B) {
 	}
 }
 
-// From the start of the binary to its first call of a hook tool, against a program
-// that does nothing. Bound: 10 ms and 25 MB.
+// From the binary's start to its first hook tool, against a program that does nothing. Bound: 10 ms and 25 MB.
 func BenchmarkStartToFirstAction(b *testing.B) {
 	dir := b.TempDir()
 	// The first call of the action fails, and nothing follows.

@@ -30,8 +30,7 @@ const (
 	networks   = 4
 )
 
-// What is read of gateways in both databases, against ovn-nbctl and ovn-sbctl that read the same columns of the same
-// tables. Bounds: 3.5 times, and 300 MB for the whole program.
+// Reading both databases' gateways, against ovn-nbctl and ovn-sbctl on the same columns. Bounds: 3.5 times, 300 MB.
 func BenchmarkSnapshotAgainstCtl(b *testing.B) {
 	nb, sb := databases(b)
 	fill(b, nb, "OVN_Northbound", northbound())
@@ -147,8 +146,7 @@ func databases(b testing.TB) (nb, sb string) {
 	return start(ovndb.NB), start(ovndb.SB)
 }
 
-// What node-status shows of 1,000 chassis, of which 200 host 10,000 gateways, against gateway-status of the
-// same. Bound: 2 times.
+// node-status of 1,000 chassis, of which 200 host 10,000 gateways, against gateway-status. Bound: 2 times.
 func BenchmarkNodeStatusAgainstGatewayStatus(b *testing.B) {
 	nb, sb := databases(b)
 	fill(b, nb, "OVN_Northbound", northbound())

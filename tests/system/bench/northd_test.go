@@ -58,8 +58,8 @@ func BenchmarkDrainThroughNorthd(b *testing.B) {
 	}
 }
 
-// routed is a cloud with an ovn-northd: 500 gateways on 10 chassis, or GATEWAYS of them, 50 for each chassis. Chassis
-// are rows only.
+// routed is a cloud with an ovn-northd: 500 gateways on 10 chassis, or GATEWAYS of them, 50 a chassis. Chassis are
+// rows.
 type routed struct {
 	b               *testing.B
 	nb, sb          string

@@ -78,8 +78,7 @@ func byHand(calls []string) string {
 	return lines.String()
 }
 
-// counted returns the number of hook tools among the calls, and of calls of ovs-appctl for the database that has most
-// of them.
+// counted returns the number of hook tools, and of ovs-appctl for the database with most of them.
 func counted(calls []string) (tools, appctl int) {
 	of := map[lab.DB]int{}
 	for _, call := range calls {

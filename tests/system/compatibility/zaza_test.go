@@ -25,8 +25,7 @@ type zaza struct{ *labtest.Model }
 // awaiting is target_deploy_status in the charm's tests.yaml.
 const awaiting = "'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data"
 
-// states is wait_for_application_states: every unit has an approved status, and a message with an approved beginning.
-// tests.yaml adds to both.
+// states is wait_for_application_states: approved statuses and beginnings of messages, to which tests.yaml adds.
 func (z zaza) states() {
 	z.T.Helper()
 	z.Tick("an approved state of each unit", func() bool {
@@ -145,8 +144,7 @@ func (z zaza) findsItsOwn() {
 	}
 }
 
-// A deployment with a vault that is not unsealed yet, then one that is; the tests of
-// membership, and what juju-verify asks on the way.
+// A deployment with a sealed vault, which is then unsealed; the tests of membership, and juju-verify's questions.
 func TestZaza_tests_of_Python_charm(t *testing.T) {
 	t.Parallel()
 	z := zaza{labtest.Empty(t, lab.Options{})}

@@ -224,8 +224,8 @@ func (s *scene) settle() map[string]string {
 		go func() {
 			select {
 			case <-r.done:
-				// One whose unit is gone may be denied what it asks for before it ends, as Juju
-				// takes its credentials with it: that, and no other end, is no failure.
+				// An agent whose unit is gone may end with a denied request, as Juju takes its credentials: no other failure is
+				// one.
 				exit := (*exec.ExitError)(nil)
 				if r.err != nil && !(errors.As(r.err, &exit) && exit.ExitCode() == denied && s.gone(unit)) {
 					ended(fmt.Errorf("the agent of %s has ended: %w", unit, r.err))

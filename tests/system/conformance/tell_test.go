@@ -22,8 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/recorded"
 )
 
-// stories is the directory of those that run twice: on Juju, whose answers are recorded, and on the lab, which must
-// give the same answers.
+// stories is the directory of those that run twice: on Juju, which records, and on the lab, which must match.
 const stories = "../../harness/lab/testdata/juju"
 
 var update = flag.Bool("update", false, "write down what Juju answers")

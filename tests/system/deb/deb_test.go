@@ -81,8 +81,7 @@ func TestDeb_has_command_pages_and_completions(t *testing.T) {
 //go:embed install.sh
 var installScript string
 
-// This machine's apt and dpkg install and purge it, on a layer of their own over this
-// machine: nothing of it stays here. What its users do with it is done in between.
+// apt and dpkg install and purge the package on an overlay of this machine; its users' programs run in between.
 func TestDeb_is_installed_used_and_purged(t *testing.T) {
 	deb, _ := build(t)
 	deb, err := filepath.Abs(deb)

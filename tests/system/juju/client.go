@@ -30,8 +30,7 @@ type Client struct {
 	Charm, App string
 	// Machines are those to deploy to; none: the cloud makes them.
 	Machines []string
-	// TurnOff and Restart are commands of the client with their arguments, for machines and
-	// agents; {unit} is which unit's.
+	// TurnOff and Restart are commands with their arguments for machines and agents; {unit} is the unit's name.
 	TurnOff, Restart []string
 
 	next int // of Machines
@@ -135,8 +134,7 @@ func (c *Client) Units(ctx context.Context) (map[string]cluster.Unit, error) {
 	return status.Applications[c.App].Units, nil
 }
 
-// Log implements [cluster.Application]: the last 200. Juju 4 tells its time in whole seconds,
-// cut off (RecordStatus of internal/statushistory, 4.0.15).
+// Log implements [cluster.Application]: the last 200. Juju 4's times are whole seconds (RecordStatus, 4.0.15).
 func (c *Client) Log(ctx context.Context, unit string) ([]cluster.Past, error) {
 	out, _, err := c.output(ctx, "show-status-log", "--type", "workload", "-n", "200", "--format=json", unit)
 	if err != nil {
@@ -187,8 +185,7 @@ func (c *Client) RestartAgent(ctx context.Context, unit string) error {
 	return c.on(ctx, unit, c.Restart)
 }
 
-// PowerOff implements [cluster.Application]. The connection goes with the machine, so how the
-// command ends says nothing.
+// PowerOff implements [cluster.Application]. The command's end says nothing: its connection ends too.
 func (c *Client) PowerOff(ctx context.Context, unit string) error {
 	_ = c.on(ctx, unit, c.TurnOff)
 	return ctx.Err()

@@ -84,8 +84,7 @@ func TestWaits_database_of_160_MiB(t *testing.T) {
 
 func TestMain(m *testing.M) { labtest.Main(m) }
 
-// grow writes rows of size bytes to the Northbound database, half a MiB at a time, until its file has so many MiB. It
-// returns their number.
+// grow adds rows of size bytes to the Northbound file, half a MiB at a time, up to so many MiB. It counts them.
 func grow(m *labtest.Model, mib int64, size int) (rows int) {
 	m.T.Helper()
 	u := m.LeaderOf(lab.NB)
@@ -135,8 +134,7 @@ func counted(m *labtest.Model, u *lab.Unit) int {
 	return strings.Count(out, "large-")
 }
 
-// A lost quorum of a Northbound database of hundreds of MiB, or of RECOVER_MIB, is recovered, and its backup
-// restored: everything that takes as long as the data are large is waited for.
+// A Northbound database of RECOVER_MIB is recovered and restored: everything that takes long is waited for.
 func TestRecover_database_of_300_MiB(t *testing.T) {
 	size, err := strconv.ParseInt(cmp.Or(os.Getenv("RECOVER_MIB"), "300"), 10, 64)
 	require.NoError(t, err)

@@ -86,8 +86,7 @@ func poll(ctx context.Context, every time.Duration, done func() bool) error {
 // systemPath is the PATH of a root shell on Debian.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Exec runs a program on the machine as root, and returns what it printed. It works while the network cable is out,
-// too. A program that fails is an [*ExecError].
+// Exec runs a program as root, also without the network, and returns its output. Its failure is an [*ExecError].
 func (m *Machine) Exec(ctx context.Context, args ...string) (string, error) {
 	if !m.On() {
 		return "", fmt.Errorf("cannot run %q on %s: it is off", strings.Join(args, " "), m.Name())

@@ -36,8 +36,7 @@ const closeTimeout = 2 * time.Minute
 type Options struct {
 	// Suite is the Debian suite of the machines: bookworm or sid.
 	Suite string
-	// Newer is a suite whose packages of OVN each machine has in [NewerPackages], so
-	// that they can be installed beside those of Suite; empty: none.
+	// Newer is a suite whose packages of OVN each machine has in [NewerPackages]; empty: none.
 	Newer string
 	// Shares are directories of the host that each machine has too.
 	Shares []Share
@@ -71,8 +70,7 @@ var ErrBusy = errors.New("another run has machines on this host")
 // lockEvery is the pause of a run that waits for the lock.
 const lockEvery = 500 * time.Millisecond
 
-// Open waits for the end of another run, cleans up what a run that was killed has left, makes the root of the suite
-// if it is missing, and a network without machines.
+// Open waits for another run, cleans up, makes the suite's root if it is missing, and a network without machines.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
@@ -136,8 +134,7 @@ func takeLock(ctx context.Context) (*os.File, error) {
 	return file, nil
 }
 
-// Boot starts n more machines at the same time, and returns when each has booted.
-// Machines are numbered from 1 in the order in which they were made.
+// Boot starts n more machines at once, numbered from 1, and returns when all have booted.
 func (f *Fleet) Boot(ctx context.Context, n int) ([]*Machine, error) {
 	f.mu.Lock()
 	booting := make([]*Machine, n)

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// The networks of the machines, whose host part is the machine's number. They
-// exist in namespaces only, so that any machine can have them.
+// The networks of the machines, whose host part is the machine's number. They exist in namespaces only.
 var (
 	network4 = netip.MustParsePrefix("10.99.0.0/24")
 	network6 = netip.MustParsePrefix("fd99::/64")
@@ -48,8 +47,7 @@ func (h hub) plug(ctx context.Context, n int) error {
 	return ip(ctx, steps)
 }
 
-// unplug removes a machine's card, so that nothing that the machine sends later is heard, not even the end of a
-// connection.
+// unplug removes a machine's card: nothing that it sends later is heard, not even the end of a connection.
 func (h hub) unplug(ctx context.Context, n int) error {
 	if _, err := run(ctx, "ip", "-n", h.namespace, "link", "del", portName(n)); err != nil {
 		return err
@@ -93,8 +91,7 @@ func cidr(network netip.Prefix, n int) string {
 	return fmt.Sprintf("%v/%d", host(network, n), network.Bits())
 }
 
-// Kill pulls the machine's power: no process on it gets a signal, and no machine on
-// the network hears of it. A machine that is off stays off.
+// Kill pulls the machine's power: no process gets a signal, and no other machine hears of it.
 func (m *Machine) Kill(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

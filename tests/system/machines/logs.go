@@ -29,8 +29,7 @@ func (m *Machine) Journal(ctx context.Context, args ...string) (string, error) {
 	return m.Exec(ctx, append([]string{"journalctl", "--no-pager", "--quiet", "--output=short-iso"}, args...)...)
 }
 
-// Collect copies the logs of every machine to dir, one directory a machine, and
-// shows the ends of the journals of OVN's services and of the given units.
+// Collect copies the logs of every machine to dir, and shows the ends of the journals of OVN and given units.
 func (f *Fleet) Collect(ctx context.Context, dir string, show io.Writer, units ...string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

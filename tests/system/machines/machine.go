@@ -109,8 +109,7 @@ func (m *Machine) start(ctx context.Context) error {
 	return nil
 }
 
-// mount makes the machine's disk if it has none, and mounts it: an overlay over the suite's root, which no machine
-// writes to.
+// mount makes and mounts the machine's disk: an overlay over the suite's root, which no machine writes to.
 func (m *Machine) mount() error {
 	if _, err := os.Stat(filepath.Join(m.Root(), "etc")); err == nil {
 		return nil

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// sweep removes everything that bears our name, of this run or of one that was killed: processes, mounts, network
-// namespaces, control groups, disks. The lock is held, so that no other run's is among it.
+// sweep removes everything that bears our name, of this run or a killed one. The lock excludes others'.
 func (f *Fleet) sweep(ctx context.Context) error {
 	var groups []string
 	for _, dir := range f.cgroups {
@@ -120,8 +119,7 @@ func cgroupMounts(mountinfo string) []string {
 	return found
 }
 
-// groups are a machine's control groups, one in each hierarchy. In a shared group machines see each other's processes,
-// and systemctl fails.
+// groups are a machine's control groups, one in each hierarchy: in a shared group systemctl fails.
 func (f *Fleet) groups(machine string) []string {
 	groups := make([]string, len(f.cgroups))
 	for i, dir := range f.cgroups {

@@ -139,8 +139,7 @@ func rebalance(b *testing.B, c cloud, candidates map[string][]string) {
 	b.ReportMetric(float64(fewest), "moved-at-least")
 }
 
-// What Neutron makes of two clouds, phase by phase: Neutron 21.0.0 of Debian 12 with
-// PYTHONHASHSEED=0. Where it is installed, it is asked again.
+// Neutron's result for two clouds, by phase: Neutron 21.0.0 of Debian 12 with PYTHONHASHSEED=0.
 var recorded = map[string]map[string]quality{
 	"100-on-10-in-1": {
 		"fresh":    {Spread: 0, Failure: 14, Best: 12},
@@ -156,8 +155,7 @@ var recorded = map[string]map[string]quality{
 	},
 }
 
-// In every phase the load is at least as even as Neutron's, before and after any failure,
-// and no more gateways lose their traffic.
+// In every phase the load is as even as Neutron's, also after any failure, and no more gateways lose traffic.
 func TestPlans_are_never_worse_than_Neutron(t *testing.T) {
 	t.Parallel()
 	for _, c := range []cloud{newCloud(100, 10, 1), newCloud(100, 10, 4)} {
@@ -189,8 +187,7 @@ func TestPlans_are_never_worse_than_Neutron(t *testing.T) {
 type quality struct {
 	// Spread is the difference between the chassis with most and with fewest masters, in the network where it is largest.
 	Spread int
-	// Failure is the load of a network's fullest chassis after the failure of one, the
-	// worst there is; Best is that of an even spread.
+	// Failure is the load of a network's fullest chassis after the worst failure; Best is that of an even spread.
 	Failure, Best int
 	// Moved is how many gateways have got another master.
 	Moved int

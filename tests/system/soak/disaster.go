@@ -7,8 +7,7 @@ import (
 
 const disasterStream = 17
 
-// mostDisasters is the maximum per application, each after the recovery from the one before: a deployment takes as long
-// as a disaster.
+// mostDisasters is the maximum per application: a deployment takes as long as a disaster.
 const mostDisasters = 3
 
 // lastCall is the last call at which faults are drawn, counted over a recovery's action and its unit's following hooks.
@@ -21,8 +20,7 @@ type disaster struct {
 	db         string
 }
 
-// GenerateDisaster draws a schedule of quorums that are lost for good and of recoveries of
-// what is left of them, or of backups that are restored: the same seed, the same schedule.
+// GenerateDisaster draws a schedule of lost quorums, recoveries and restored backups from a seed.
 func GenerateDisaster(seed uint64) Schedule {
 	d := &draw{Rand: rand.New(rand.NewPCG(seed, disasterStream)), down: map[int]bool{}, paused: map[int]bool{}}
 	s := Schedule{Units: 2 + d.IntN(4), Juju: "3.6.11", Restart: d.chance(30)}
@@ -158,8 +156,7 @@ func (d disaster) disturbed(s Step) Step {
 	return s
 }
 
-// back turns the machines of one lost unit or of all on again, which may give the old cluster a majority. Sometimes
-// their hooks come late.
+// back turns one lost unit's machine or all on again, a majority perhaps. Sometimes their hooks come late.
 func (d disaster) back() (steps []Step) {
 	units := slices.Clone(d.lost)
 	if d.chance(50) {

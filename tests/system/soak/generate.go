@@ -10,8 +10,7 @@ const minSteps, maxSteps = 8, 20
 
 const most, maxUnits = 5, 5
 
-// calls is the approximate number of calls by the hooks or the action of a step. A fault at a later call doesn't
-// happen.
+// calls is about how many calls a step's hooks or action make. A fault at a later call doesn't happen.
 var calls = map[string]int{"add": 600, "replace": 600, "remove": 130, "type": 110}
 
 const fewCalls = 30

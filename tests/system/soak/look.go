@@ -11,16 +11,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// electionPatience is within what a majority that is up has a leader, on a machine that has nothing else to do
-// ([Charm].Slow): elections by load are no fault of the charm's, and end.
+// electionPatience bounds the time without a leader of a majority, without load ([Charm].Slow).
 const electionPatience = 45 * time.Second
 
 const poll = 300 * time.Millisecond
 
 // view is one database's cluster as seen from all machines.
 type view struct {
-	// status is that of the leader of the latest term, else of the member with the longest
-	// committed log; the zero one if no server of the application's cluster could be asked.
+	// status is that of the leader of the latest term, or of the longest committed log; zero if no server answers.
 	status raft.Status
 	// leads reports whether a majority of the members follows a leader.
 	leads bool

@@ -34,8 +34,7 @@ func TestObserve_by_leader_or_longest_committed_log(t *testing.T) {
 	}
 }
 
-// After a recovery the new cluster begins at term 1, while servers of the old one may still
-// run, at a later term and with a longer log.
+// After a recovery the new cluster begins at term 1, beside old servers with a later term and a longer log.
 func TestObserve_new_cluster_beside_superseded_later_term(t *testing.T) {
 	t.Parallel()
 	old, current := raft.ID("old"), raft.ID("new")
@@ -169,8 +168,7 @@ func TestRows_of_majority_of_copies_are_kept(t *testing.T) {
 	assert.Equal(t, map[string]bool{"x": true, "z": true}, inMajority([]map[string]bool{a, b, c}))
 }
 
-// What a unit's log prints for a stop that was refused is typed, as an operator would, but
-// for what gives something up and what depends on what only a look at a machine tells.
+// The commands in the log of a refused stop are typed, but overrides and those with a condition.
 func TestWayOut_commands_are_typed_unless_conditional(t *testing.T) {
 	t.Parallel()
 	output := `INFO nb: still a member, nothing was changed
@@ -195,8 +193,7 @@ func TestWayOut_commands_are_found(t *testing.T) {
 	assert.Equal(t, []string{`nb-identity="1234"`, "force=true"}, unquoted([]string{`nb-identity='"1234"'`, "force=true"}))
 }
 
-// What the player reads of a finding is the product's own document: the units that it is about, and the command under
-// the condition that they are lost.
+// The player reads the product's documents: the units of a finding, and the command under a condition.
 func TestWayOut_recovery_finding_is_read(t *testing.T) {
 	t.Parallel()
 	s := recovery.State{Database: ovndb.NB, Unit: "ovn-central/0", Cluster: "c", Own: &recovery.Copy{Cluster: "c"}, Members: []recovery.Member{

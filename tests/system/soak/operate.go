@@ -158,8 +158,7 @@ func (w *world) othersStay(h *host) bool {
 	return slices.ContainsFunc(w.inModel(), func(o *host) bool { return o != h && !o.Dying() })
 }
 
-// force is `juju remove-unit --force`. An operator knows that it costs a member, and uses it only if the others are
-// enough for a quorum.
+// force is `juju remove-unit --force`, which costs a member: it is used only if the others are a quorum.
 func (w *world) force(ctx context.Context, h *host) error {
 	for _, db := range lab.Databases {
 		v := w.look(ctx, db)

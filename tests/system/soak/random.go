@@ -56,14 +56,12 @@ type played struct {
 	took     time.Duration
 }
 
-// Random plays random operations and faults on real servers, and requires that they break none of
-// the invariants. The flags say how many schedules.
+// Random plays random schedules of operations and faults, and requires the invariants. Flags set their number.
 func Random(t *testing.T) {
 	random(t, func(seed uint64) Schedule { return Generate(seed, *steps) }, "random")
 }
 
-// Disasters plays quorums that are lost for good, recovered and restored, which takes minutes each:
-// one of them if no flag says how many.
+// Disasters plays lost quorums that are recovered or restored. It plays one unless a flag says more.
 func Disasters(t *testing.T) {
 	*count = max(1, *count)
 	random(t, GenerateDisaster, "disasters")

@@ -76,8 +76,7 @@ func (w *world) awaitWrites(ctx context.Context, s Step) error {
 	return nil
 }
 
-// command decides once per disaster what is typed. Everything lost by then is given up, by units' names or members'
-// IDs.
+// command decides once per disaster what is typed, and gives up everything lost, by units' names or members' IDs.
 func (w *world) command(ctx context.Context, s Step) {
 	if w.order != nil {
 		return
@@ -286,8 +285,7 @@ func (w *world) inBackground(ctx context.Context, s Step, do func(context.Contex
 	})
 }
 
-// endDisaster returns everything that was lost, and requires that the application recovers with the data that it must
-// have kept.
+// endDisaster returns everything that was lost, and requires that the application recovers with its data.
 func (w *world) endDisaster(ctx context.Context) (string, error) {
 	w.mu.Lock()
 	for _, end := range w.ends {

@@ -230,8 +230,7 @@ func hookFailed(err error) bool {
 	return errors.As(err, &hook) || errors.Is(err, lab.ErrKilled)
 }
 
-// unfinished returns what is missing until every unit is active and both clusters have exactly the units' servers as
-// members.
+// unfinished returns what is missing until every unit is active and exactly the units' servers are members.
 func (w *world) unfinished(ctx context.Context) string {
 	units := w.inModel()
 	for _, h := range units {

@@ -25,8 +25,7 @@ type server struct {
 	cluster raft.ID
 }
 
-// served are the clusters that serve clients: those that have a leader which a majority of the members follows. One
-// that was cut off calls itself leader for a while, and no other follows it.
+// served returns the clusters with a leader that a majority follows. One that is cut off leads alone for a while.
 func (s sighting) served() (all []raft.ID) {
 	for _, leader := range s.servers {
 		if leader.status.Role != raft.Leader || leader.status.State != raft.ClusterMember || slices.Contains(all, leader.cluster) {
@@ -127,8 +126,7 @@ func (h *history) extend(cluster raft.ID, at time.Time) {
 // lookGap is the maximum between two looks on a busy machine.
 const lookGap = 10 * time.Second
 
-// excuse explains why a server of an abandoned cluster serves beside the application's. It asks the others at its
-// start, so servers of the new cluster must have run before.
+// excuse explains why an old cluster is served: its servers ask others at their start, so the new ones were later.
 func (s sighting) excuse(answer time.Duration) (why string, guarded bool) {
 	var old []server
 	running := map[string]time.Time{} // of the application's cluster

@@ -10,8 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// stored are the rows that a new cluster must have: those in a majority of the copies that were left of the old
-// cluster.
+// stored are the rows that a new cluster must have: those in a majority of the old cluster's remaining copies.
 type stored struct {
 	cluster raft.ID
 	at      time.Time

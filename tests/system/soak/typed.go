@@ -24,8 +24,7 @@ func commands(text string) (all []string) {
 	return all
 }
 
-// typeFailed types the commands that the log of a failed hook prints, except overrides and those that depend on
-// something an operator must find out.
+// typeFailed types the commands in the log of a failed hook, but overrides and those with a condition.
 func (w *world) typeFailed(ctx context.Context, err error) error {
 	hook := (*lab.HookError)(nil)
 	if !errors.As(err, &hook) {

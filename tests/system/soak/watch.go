@@ -34,8 +34,7 @@ type Counts struct {
 	Runs, Failed int
 	// Typed are printed plans that give up more, as they were typed.
 	Typed int
-	// Kept are rows of copies that were left, each found on all units in the end; Given are
-	// writes that were acknowledged by a cluster that was given up, and are not there.
+	// Kept are rows of remaining copies that all units have in the end; Given are writes lost with an old cluster.
 	Kept, Given int
 	// Beside are the times in which two clusters were served.
 	Beside []string
@@ -49,8 +48,7 @@ func (c Counts) Add(o Counts) Counts {
 	}
 }
 
-// besideLimit bounds the time in which two clusters may be served, until the hooks of a returned unit have stopped its
-// servers.
+// besideLimit bounds the time of two served clusters, until a returned unit's hooks have stopped its servers.
 const besideLimit = 90 * time.Second
 
 // lookPause separates two looks: each runs a program for each server.

@@ -76,8 +76,7 @@ type world struct {
 type host struct {
 	*lab.Unit
 	number int
-	// faults are the current ones, with the step that began them: of the whole
-	// machine by their name, of a server with its database behind it ("hang nb").
+	// faults are the current ones, with the step that began them: "cut", or of a server "hang nb".
 	faults map[string]int
 	// forced is whether the unit was removed by force: it has left nothing.
 	forced bool

@@ -96,8 +96,7 @@ func Read(dir, file string) (all []Story, err error) {
 	return all, json.Unmarshal(text, &all)
 }
 
-// Script is a shell script that runs the step's calls one after another and keeps what they
-// say, in the charm's directory.
+// Script is a shell script that runs the step's calls in turn and keeps their output in the charm's directory.
 func (s *Step) Script() string {
 	var text strings.Builder
 	for i, a := range s.Answers {
@@ -136,8 +135,7 @@ func (s *Step) Collect(charm string) (all []Answer, err error) {
 
 var relationHook = regexp.MustCompile(`^(.*)-relation-`)
 
-// Ordered brings the hooks of several relations into one order: before Juju 3.6 that of a
-// Go map decides among relations.
+// Ordered sorts the hooks of several relations: before Juju 3.6 a Go map decides their order.
 func Ordered(hooks map[string][]string) map[string][]string {
 	all := map[string][]string{}
 	for unit, some := range hooks {

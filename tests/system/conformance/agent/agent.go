@@ -40,8 +40,7 @@ type Config struct {
 	Unit string
 	// DataDir is where everything of the unit is kept: /var/lib/juju.
 	DataDir string
-	// RunDir is emptied when the machine reboots. An agent that finds no sign of
-	// itself there tells the charm of a reboot, as Juju does.
+	// RunDir is emptied by a reboot. An agent that finds it empty tells the charm of a reboot, as Juju does.
 	RunDir string
 	// ArchiveDir is where the controller keeps the charm's archives.
 	ArchiveDir string
@@ -53,8 +52,7 @@ type Config struct {
 	Retry params.RetryStrategy
 }
 
-// Run is the agent's life. It returns nil when the unit has been removed, or when
-// ctx has ended: then hooks that run are waited for.
+// Run is the agent's main function. It returns nil when the unit is removed, or after ctx and running hooks end.
 func Run(ctx context.Context, c Config) error {
 	// Charms run on Ubuntu, whatever this is: their environment depends on it.
 	jujuos.HostOS = func() jujuos.OSType { return jujuos.Ubuntu }

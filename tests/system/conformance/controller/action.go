@@ -83,8 +83,7 @@ func logActions(s session, args params.ActionMessageParams) (any, error) {
 	}), nil
 }
 
-// Params are the parameters that the command `juju run UNIT ACTION ARGS` sends:
-// the command itself says it, and sends them to us.
+// Params returns the parameters that `juju run UNIT ACTION ARGS` sends, by the command itself.
 func Params(unit, name string, args []string) (map[string]any, error) {
 	command := modelcmd.InnerCommand(action.NewRunCommand())
 	sink := &sink{}

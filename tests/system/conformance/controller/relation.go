@@ -147,8 +147,7 @@ func readLocalApplication(s session, one params.RelationUnit) (any, error) {
 	return settings(r.App), nil
 }
 
-// readRemoteSettings follows apiserver/facades/agent/uniter: an application must be on the other side, a unit may be on
-// either; data of departed units remain.
+// readRemoteSettings is Juju's: an application must be on the other side, a unit on either; departed data remain.
 func readRemoteSettings(s session, args params.RelationUnitPairs) (any, error) {
 	return results(args.RelationUnitPairs, func(one params.RelationUnitPair) (any, error) {
 		r, err := s.relationByTag(one.Relation)

@@ -70,8 +70,7 @@ func write(w http.ResponseWriter, code int, value any) {
 	_, _ = w.Write(text) // a program that has ended needs no answer
 }
 
-// Serve serves on the socket in the controller's directory until ctx ends. It
-// closes ready, which may be nil, when it can be reached.
+// Serve serves on the controller's socket until ctx ends. It closes ready, which may be nil, when it listens.
 func (c *Controller) Serve(ctx context.Context, ready chan<- struct{}) error {
 	listener, err := net.Listen("unix", filepath.Join(c.dir, Socket))
 	if ready != nil {

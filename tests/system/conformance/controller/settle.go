@@ -27,8 +27,7 @@ func (c *Controller) stir() {
 	}
 }
 
-// unfinished returns what an agent that is not in error has still to do, by what it
-// has written down: "" if that is nothing.
+// unfinished returns what an agent without an error has still to do by its record, or "".
 func (u *Unit) unfinished() string {
 	var state operation.State
 	if u.Kept.UniterState != nil {

@@ -84,8 +84,7 @@ func setStatus(set func(session, params.StatusResult)) func(session, params.SetS
 
 func setAgentStatus(s session, r params.StatusResult) { s.unit.Agent = r }
 
-// visible is the unit's status as `juju status` and goal-state show it: that of a
-// failed hook hides what the charm said.
+// visible is the unit's status in `juju status` and goal-state, where a failed hook hides the charm's.
 func (u *Unit) visible() params.StatusResult {
 	if u.Agent.Status == "error" {
 		return u.Agent

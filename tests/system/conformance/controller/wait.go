@@ -9,8 +9,7 @@ import (
 	"github.com/juju/juju/rpc/params"
 )
 
-// waitFacade has what a real agent gets from other facades: leadership, the clock of update-status, its presence; and
-// the report of hooks, which only we want.
+// waitFacade has what a real agent gets elsewhere: leadership, update-status, presence; and our report of hooks.
 const waitFacade = "Runner"
 
 // wait answers the calls of [waitFacade]. Those with an argument that is a count block.

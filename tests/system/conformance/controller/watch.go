@@ -11,8 +11,7 @@ import (
 	"github.com/juju/juju/rpc/params"
 )
 
-// watch is one watcher of an agent. poll, called with the model locked, says what has changed since it was called last;
-// its first answer is the initial event.
+// watch is one watcher of an agent. poll, with the model locked, returns the changes; first the initial event.
 type watch struct {
 	poll    func() (changes any, changed bool)
 	stopped chan struct{}

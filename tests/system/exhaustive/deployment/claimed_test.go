@@ -11,8 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// The unit that has claimed the clusters is gone for good before any server ran
-// on them: no other unit makes others by itself, and all say so.
+// The unit that claimed the clusters is lost before any server ran: no other unit makes new ones, and all say so.
 func TestBootstrap_claimed_clusters_are_not_made_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})

@@ -51,8 +51,7 @@ func isConversion(call string) bool {
 	return strings.HasPrefix(call, "ovsdb-client") && strings.Contains(call, " convert ") && strings.Contains(call, "ovnsb_db")
 }
 
-// At an election timer of 1 s the members of a database of some MiB are silent for longer while they convert it, and
-// elect another leader, again and again: the timer is raised before, and put back.
+// With a timer of 1 s members that convert a large database hold elections: the timer is raised before, and restored.
 func TestConversion_raises_election_timer_and_restores_it(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})

@@ -9,8 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// The unit that made the clusters comes first in the list to join through; with
-// it off, a unit joins through another one.
+// With the first listed unit off, a unit joins through another one.
 func TestJoin_first_listed_member_is_dead(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3, ElectionTimer: time.Second})

@@ -18,8 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// A server that is killed after it has taken the log, and before the
-// configuration with itself in it, leaves a file on which none can ever start.
+// A server that is killed after it took the log, and before its own entry in it, leaves an unusable file.
 func TestJoin_half_joined_file_is_archived_and_unit_joins(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
@@ -39,8 +38,7 @@ func TestJoin_half_joined_file_is_archived_and_unit_joins(t *testing.T) {
 	assert.Contains(t, labtest.HookLogFrom(t, joiner, 0), "the server was killed while it joined")
 }
 
-// halfJoined is the file of a member with the header's server and address from the file of another one that has just
-// begun to join: so the members in the records below the header don't include its server.
+// halfJoined is a member's file with the header of a joining server, which is not in its list of members.
 func halfJoined(t *testing.T, member, joining string) []byte {
 	t.Helper()
 	theirs, rest := header(t, member)

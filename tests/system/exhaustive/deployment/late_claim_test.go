@@ -21,8 +21,7 @@ import (
 func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// stops reports at which call the other unit's next hook is suspended, too,
-		// until the late claim is written and its unit has run another hook.
+		// stops matches the call at which the other unit's next hook is suspended, until the late claim is written.
 		stops func(call string) bool
 		// kills reports at which call that hook is killed.
 		kills func(call string) bool
@@ -136,8 +135,7 @@ func standsStill(c *cloud, u *lab.Unit, hook string, when func(call string) bool
 	}
 }
 
-// A leader that is killed in the middle of making the clusters, and replaced before it continues: whether the new
-// leader makes its own or finds those of the old one, each database has one cluster in the end.
+// A leader is killed while it makes the clusters, and replaced: each database has one cluster in the end.
 func TestBootstrap_replaced_leader_makes_no_second_cluster(t *testing.T) {
 	t.Parallel()
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }

@@ -58,8 +58,7 @@ func TestJoin_lost_by_leader_goes_through_another_server(t *testing.T) {
 	c.RequireOneCluster(append(units, u)...)
 }
 
-// loseJoin makes another unit lead as soon as the leader adds the unit's server, which does not answer meanwhile, and
-// the first leader again once that server has answered.
+// loseJoin moves the leadership away as soon as the leader adds the unit's hung server, and back once it answers.
 func (c *cloud) loseJoin(leader, other, joiner *lab.Unit) error {
 	c.T.Helper()
 	ctx := c.Patient()
@@ -95,8 +94,7 @@ func (c *cloud) loseJoin(leader, other, joiner *lab.Unit) error {
 	)
 }
 
-// A drain that makes no progress for five minutes is said to have stalled, in the status of the unit that
-// acts. The minutes are played: by so much the clock is fast by which its agent measures.
+// A drain without progress for five minutes has stalled, in the acting unit's status. The minutes are played.
 func TestDrain_stalled_is_in_status_of_acting_unit(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{Charm: labtest.CharmWithClock(t)})

@@ -26,8 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// prometheus is a real one in the hub's network. It scrapes the agents with a client's certificate, and evaluates the
-// agent's alert rules.
+// prometheus is a real one in the hub's network, which scrapes the agents and evaluates their alert rules.
 type prometheus struct {
 	*cloud
 	dir string
@@ -151,8 +150,7 @@ func (p *prometheus) workload(u *lab.Unit) {
 	p.Act(u, "backup")
 }
 
-// Every panel and every alert gets data from real agents, by a real Prometheus; what a silent source said before is not
-// exported any more.
+// Every panel and alert gets data from real agents; data of a silent source are not exported any more.
 func TestMetrics_scraped_by_Prometheus(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
@@ -234,8 +232,7 @@ func (p *prometheus) alerts() {
 // filters matches the line filters of a LogQL expression.
 var filters = regexp.MustCompile(`\|([=~]) ("(?:[^"\\]|\\.)*")`)
 
-// logs checks the alerts about logs with the servers' real logs: no error while all is well, and a line for each
-// refused client.
+// logs checks the alerts about logs: no error while all is well, and a line for each refused client.
 func (p *prometheus) logs(u *lab.Unit) {
 	p.T.Helper()
 	rules, err := monitoring.LogAlertRules()

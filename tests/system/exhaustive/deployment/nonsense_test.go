@@ -100,8 +100,7 @@ func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 		c.RequireOneCluster(units...)
 	})
 
-	// One that publishes more than a hook tool's answer may have hurts no other unit, whether or not the charm reads
-	// the key.
+	// Data larger than a hook tool's answer may be harm no other unit, whether or not the charm reads the key.
 	c.run("more than a hook tool may say", func(c *cloud) {
 		t, oversized, before := c.T, strings.Repeat("x", 9<<20), c.Processes(units...)
 		const cms = "neutron-api-plugin-ovn/0"

@@ -19,8 +19,7 @@ import (
 // orders is the default number of orders of events, each with a new seed.
 const orders = 6
 
-// Certificates, peers, leaders and options may reach three units in any order:
-// the units end in one cluster, which is made once.
+// Certificates, peers, leaders and options may reach three units in any order: they make one cluster, once.
 func TestBootstrap_every_order_of_events_makes_one_cluster(t *testing.T) {
 	t.Parallel()
 	base := rand.Uint64()
@@ -77,8 +76,7 @@ func (c *cloud) events(random *rand.Rand, units []*lab.Unit, timer, probe int) [
 	return events
 }
 
-// The life of an application on the lab, while a client writes: wherever all are well, each
-// database has one cluster of exactly the units, and a unit that leaves vacates its machine.
+// The life of an application on the lab under a writer: each cluster has exactly the units, leavers vacate machines.
 func TestLifeOfAnApplication(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})

@@ -52,8 +52,7 @@ func TestRejoin_unit_removed_while_off(t *testing.T) {
 	assert.Contains(t, labtest.HookLogFrom(t, away, 0), "leave the cluster of nb (the other members have removed this server)")
 	c.requireRejoined(away, before, 1, units...)
 
-	// Kicked by hand, before any other unit has seen that it was a member. It comes back while it can reach no
-	// member, and then can.
+	// Kicked by hand, before any other unit has seen its member. It returns while it reaches no member, and then does.
 	before = c.ServerIDs(away)
 	require.NoError(t, away.PowerOff())
 	for _, db := range lab.Databases {

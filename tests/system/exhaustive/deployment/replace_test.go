@@ -130,8 +130,7 @@ func charmOf(t *testing.T, version string) string {
 	return dir
 }
 
-// With Juju 4 a unit whose agent is down during a refresh stays on the old charm, also after it is back, until the next
-// refresh. While it is silent, its version says nothing.
+// A unit that is down during a refresh stays on the old charm with Juju 4. While it is silent, its version is ignored.
 func TestRefresh_missed_by_unit_is_reported(t *testing.T) {
 	t.Parallel()
 	older, newer := charmOf(t, "1.0"), charmOf(t, "1.1")
@@ -162,8 +161,7 @@ func TestRefresh_missed_by_unit_is_reported(t *testing.T) {
 	assert.Equal(t, before, m.Processes(units...), "nothing was restarted")
 }
 
-// Every hook of a unit's life, run a second time, finds all as it should be: it
-// changes no file, service, row, bag or status, and takes no step.
+// Every hook, run a second time, changes no file, service, row, bag or status, and takes no step.
 func TestHook_second_run_changes_nothing(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
@@ -237,8 +235,7 @@ func (c *cloud) deliverTwice(run map[string]bool, units ...*lab.Unit) {
 func (c *cloud) runTwice(u *lab.Unit, hook string, env ...string) {
 	c.T.Helper()
 	if hook == "update-status" || hook == "install" || strings.HasSuffix(hook, "-departed") {
-		// It was not run yet; and by the end of the others Juju itself shows more, or
-		// less: an agent enters relations, or a relation has no unit left.
+		// It was not run yet; and for the others Juju itself changes what it shows at their end.
 		require.NoError(c.T, c.RunHook(c.T.Context(), u, hook, env...))
 	}
 	before, from := c.Everything(u), labtest.HookLogSize(c.T, u)
@@ -257,8 +254,7 @@ func (c *cloud) runTwice(u *lab.Unit, hook string, env ...string) {
 	}
 }
 
-// onlyLooks reports whether a call of another program changes nothing. Hook tools that write are judged by their
-// effect.
+// onlyLooks reports whether a call changes nothing. Hook tools are judged by their effect.
 func onlyLooks(call string) bool {
 	words := strings.Fields(call)
 	has := func(some ...string) bool {
@@ -281,8 +277,7 @@ func onlyLooks(call string) bool {
 	return true
 }
 
-// The hooks in which a unit becomes what it is, each killed at one of its first calls of
-// another program, run again and killed at one further on, and so on until it ends.
+// The hooks that set a unit up are killed at one of their first calls, run again and killed further on, to the end.
 func TestHook_killed_at_any_call_completes_when_run_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{JujuVersion: lab.Juju4})

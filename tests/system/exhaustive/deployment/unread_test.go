@@ -21,8 +21,7 @@ func without(t *testing.T, u *lab.Unit, tool string) (again func()) {
 	return func() { require.NoError(t, os.Rename(dispatch+".charm", dispatch)) }
 }
 
-// Data that a unit could not read must not look missing: with Juju 4 they include the
-// clusters' IDs. A hook that can't read them fails, and changes nothing.
+// Data that a unit could not read must not look missing. A hook that can't read them fails, and changes nothing.
 func TestRelation_unreadable_data_changes_nothing(t *testing.T) {
 	t.Parallel()
 	for juju, tool := range map[string]string{"3.6.11": "goal-state", "4.0.15": "relation-list"} {

@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R9: a unit whose agent has restarted is not waited for by Juju 4 once its peer
-// relation is broken: so that hook is refused, and keeps the unit and its vote.
+// R9: Juju 4 doesn't wait for stop after a restarted agent's relation-broken: so that hook keeps the unit's vote.
 func TestRelationBroken_after_agent_restart_waits(t *testing.T) {
 	ways := lab.Ways{PeersStay: true, NoLeaderSettings: true, GoneAfter: 10 * time.Second}
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: "4.0.15", Ways: &ways})

@@ -44,8 +44,7 @@ func TestKick_ambiguous_identity_is_refused(t *testing.T) {
 	}
 }
 
-// addTwins adds two units whose Northbound servers share a short ID, by making a few hundred files until two of them do
-// (birthday paradox).
+// addTwins adds two units whose Northbound servers share a short ID, from a few hundred files (birthday paradox).
 func addTwins(m *labtest.Model) [2]*lab.Unit {
 	m.T.Helper()
 	var twins [2]*lab.Unit

@@ -14,8 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R1, R10: a server becomes a member after `stop` has looked for the last time, just as its service is stopped. The
-// only other one then counts on it, so it leaves as any member does.
+// R1, R10: a server that becomes a member just as `stop` stops its service leaves as any member does.
 func TestStop_server_that_joins_meanwhile_leaves(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	other := m.Deployed[0]

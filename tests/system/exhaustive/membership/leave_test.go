@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// A unit that is merely cut off is kicked from the other side, as its refusal
-// says; then its own leave ends by the record that the kick has left.
+// A unit that is cut off is kicked from the other side, as its refusal says; then the kick's record ends its leave.
 func TestLeave_unit_that_is_cut_off_ends_after_kick(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	m.MakeOneLeader()
@@ -58,8 +57,7 @@ func TestLeave_unit_that_is_cut_off_ends_after_kick(t *testing.T) {
 	assert.Len(t, left, 2)
 }
 
-// R0: a hung peer stays in Connections for many seconds, and its kernel still
-// accepts connections. Only the missing answer shows it.
+// R0: a hung peer stays in Connections for many seconds. Only its missing answer shows that it is down.
 func TestStatus_hung_peer_is_down_though_connected(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: 4 * time.Second})
 	m.MakeOneLeader()

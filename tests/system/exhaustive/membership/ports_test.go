@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// ports makes a unit's machine reject connections to the Raft ports (iptables), or accept them again. Outgoing
-// connections work.
+// ports makes a machine reject connections to its Raft ports (iptables), or accept them again.
 func ports(m *labtest.Model, u *lab.Unit, action string) {
 	m.T.Helper()
 	namespace, err := u.Machine.Namespace()
@@ -28,8 +27,7 @@ const (
 	openPorts  = "--delete"
 )
 
-// R0, R1: a member counts if it and a majority can connect to each other in both directions. One that others
-// can't connect to follows its leader all the same, over the connections that it has made.
+// R0, R1: a member that others can't connect to follows its leader, and does not count.
 func TestClosedPorts(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	leader := m.MakeOneLeader()

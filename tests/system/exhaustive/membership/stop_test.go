@@ -63,8 +63,7 @@ func TestLeave_and_kick_under_write_load_are_proved(t *testing.T) {
 	m.RequireMembers(followers[2], followers[3])
 }
 
-// R6, R9: a leave that can't end, since its server hangs, fails the hook at its deadline. The server carries out later
-// what it was sent, and the next try ends.
+// R6, R9: a leave of a hung server fails the hook at its deadline. The server leaves later, and the retry ends.
 func TestLeave_hung_server_is_awaited_by_retry(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	m.MakeOneLeader()
@@ -132,8 +131,7 @@ func TestStop_server_without_control_socket_is_stopped_if_spare(t *testing.T) {
 	})
 }
 
-// R9: what a pause has stopped is started, so that the unit leaves no member behind; here the others are no
-// majority without it.
+// R9: a stop starts what a pause has stopped, so that the unit leaves no member behind.
 func TestStop_paused_unit_leaves(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	u := m.Followers()[0]

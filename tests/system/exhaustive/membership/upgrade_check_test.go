@@ -11,8 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// The check looks into the package that the source has: which schemas it brings, and what
-// that means for the databases. It changes nothing.
+// upgrade-check reports the schemas of the source's package, and their consequences. It changes nothing.
 func TestUpgradeCheck_describes_source_and_changes_nothing(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u := m.Deployed[1]

@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// A backup that was taken under a load is restored into another application, which has nothing but its units: all of
-// them serve it, in clusters of their own, and the one that it was taken of notices nothing.
+// A backup under load is restored into another empty application, on all units, without effect on the first one.
 func TestRestore_into_another_empty_application(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	w := m.StartWriter(t.Context(), 0)

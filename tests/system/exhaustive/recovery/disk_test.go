@@ -39,8 +39,7 @@ func addOnSmallDisk(m *labtest.Model) (u *lab.Unit, fill func()) {
 	}
 }
 
-// failLeader makes a unit lead the Northbound database until its full disk makes its server give that up. The others
-// continue.
+// failLeader makes a unit lead the Northbound database until its full disk makes its server give that up.
 func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
 	m.T.Helper()
 	m.MakeLeader(failed, lab.NB)

@@ -122,8 +122,7 @@ func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	m.RequireWritable()
 }
 
-// makeInapplicable makes the last entry that contains a word delete a row that does not exist, as after earlier
-// corruption.
+// makeInapplicable makes the last entry with a word delete a row that does not exist, as after corruption.
 func makeInapplicable(t *testing.T, path, word string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// A backup is killed at its calls, one after another from another one on each time: what it leaves is no backup, or
-// a whole one, and the same command makes one and takes the rest away.
+// A backup is killed at its calls: it leaves no backup or a complete one, and the same command makes one and cleans up.
 func TestBackup_killed_leaves_none_and_same_command_makes_one(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	m.AddSwitch("kept")

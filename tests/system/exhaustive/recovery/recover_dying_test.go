@@ -59,8 +59,7 @@ func TestRestore_ends_while_leader_unit_is_removed(t *testing.T) {
 	m.RequireWritable()
 }
 
-// R9: a unit is removed after its new cluster was published, and before that is in its place: all other copies are
-// put away then. Its stop, of which Juju drops what it tells, puts it there and serves it; the others join, and it goes.
+// R9: a unit is removed while its new cluster is published and not in place. Its stop serves it, and the others join.
 func TestRecover_removed_unit_serves_until_others_joined(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju3})
 	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
@@ -87,8 +86,7 @@ func TestRecover_removed_unit_serves_until_others_joined(t *testing.T) {
 	m.RequireWritable()
 }
 
-// A restore waits for a unit that is off, and the unit that was asked is removed: the others take it for over, and so does
-// the unit itself, whose server is what its stop needs.
+// The unit that was asked for a restore is removed while a third one is off: the restore is over for all.
 func TestRestore_unit_removed_while_stopped(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju3})
 	asked, other, off := m.Deployed[0], m.Deployed[1], m.Deployed[2]

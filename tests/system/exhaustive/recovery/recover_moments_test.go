@@ -15,16 +15,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// amid is a recovery whose events the test triggers: of five units two are left, the one that is asked, and the
-// application's leader.
+// amid is a recovery whose events the test triggers, of two of five units: the asked one, and the leader.
 type amid struct {
 	*labtest.Model
 	asked, leads *lab.Unit
 	lost         []*lab.Unit
 }
 
-// moments are those at which members of the old cluster return, each further than the one before, and what comes of it
-// if a majority returns: a new cluster that is made and not published is taken back.
+// moments are those at which old members return, and the result if a majority does: an unpublished cluster is dropped.
 var moments = []struct {
 	name      string
 	come      func(a amid)
@@ -93,8 +91,7 @@ func (a amid) publishes() {
 	require.False(a.T, a.asked.Running(lab.NB), "the premise: nothing serves the new one")
 }
 
-// Members of the old cluster return at each moment of a recovery, as a majority of it: there
-// are never two that are served, and it ends with one that all are members of.
+// A majority returns at each moment of a recovery: never are two clusters served, and all end in one.
 func TestRecover_returning_majority_withdraws_or_is_superseded(t *testing.T) {
 	returnsAtEachMoment(t, 3)
 }
@@ -139,8 +136,7 @@ func returnsAtEachMoment(t *testing.T, n int) {
 	m.RequireWritable()
 }
 
-// finish lets everything run after n of the lost units have returned, and brings back the others. A majority of them
-// serves the old cluster before any of its hooks has run.
+// finish lets everything run after n lost units have returned, a majority with the old cluster, and boots the others.
 func (a amid) finish(n int, want end) {
 	a.T.Helper()
 	ctx := a.T.Context()

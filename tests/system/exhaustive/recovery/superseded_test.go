@@ -17,8 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// S5: both databases name their own cluster as one that was given up. No unit reports that another must be removed, all
-// servers start when all machines boot, and the command that the units print ends it.
+// S5: both databases name their own cluster as given up. All servers start, and the printed command ends it.
 func TestRecover_cluster_named_as_given_up(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	for _, db := range lab.Databases {
@@ -55,8 +54,7 @@ func TestRecover_cluster_named_as_given_up(t *testing.T) {
 	m.FindsNone(u, finding.ReplacesItself)
 }
 
-// S5: a unit's server is kept from starting by what a server at a peer's address says. The status has the reason, and
-// the hook does not wait for the server. It starts once no such server is asked any more.
+// S5: a server at a peer's address keeps a unit's server from starting. The status says so, and no hook waits.
 func TestStartGuard_reason_is_in_status(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u := m.Deployed[2]
@@ -78,8 +76,7 @@ func TestStartGuard_reason_is_in_status(t *testing.T) {
 	m.RequireActive(u)
 }
 
-// serveReplacement serves a Northbound database in the hub whose data name a cluster as replaced, and returns its
-// address.
+// serveReplacement serves a Northbound database in the hub that names a cluster as replaced; it returns the address.
 func serveReplacement(m *labtest.Model, replaced string) (address string) {
 	m.T.Helper()
 	const hub = "10.99.0.1"

@@ -29,8 +29,7 @@ type Client struct {
 	writing bool
 }
 
-// New installs OVN's clients, ovn-controller and Open vSwitch on a machine, and
-// gives it a certificate for its host name.
+// New installs OVN's clients, ovn-controller and Open vSwitch on a machine, with a certificate for its host name.
 func New(ctx context.Context, m *machines.Machine, ca *vault.CA) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()

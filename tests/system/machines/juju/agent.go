@@ -69,8 +69,7 @@ func AgentService(unit string) string {
 // Certificates is the endpoint to whose other side the CA listens.
 const Certificates = "certificates"
 
-// Certify has the CA answer the requests that are new or, with again, all of
-// them: the new certificates go to the units.
+// Certify has the CA answer new requests or, with again, all of them.
 func (a *Application) Certify(ctx context.Context, again bool) error {
 	if a.relation(Certificates) == 0 {
 		return nil

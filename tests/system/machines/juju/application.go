@@ -14,8 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// Application is the charm on a fleet's machines, beside a CA that answers what it is asked, as
-// [cluster.Application] wants it.
+// Application is the charm on a fleet's machines with a CA, as a [cluster.Application].
 type Application struct {
 	*Controller
 	// Machines are those of the units, also of units that have left.
@@ -30,15 +29,13 @@ type Application struct {
 
 var _ cluster.OwnMachines = (*Application)(nil)
 
-// updateInterval separates two update-status (five minutes in Juju): short enough for tests that need several, long
-// enough for units to become idle.
+// updateInterval separates two update-status: short enough for tests that need several, long enough for units to rest.
 const updateInterval = 10 * time.Second
 
 // answerInterval is the pause between two looks for requests to the CA.
 const answerInterval = 300 * time.Millisecond
 
-// Live is an application without units, whose CA answers, and whose units run update-status
-// every now and then, until end. Failures of that are written to log.
+// Live answers certificate requests and runs update-status now and then, until end. It logs failures.
 func Live(ctx context.Context, c *Controller, f *machines.Fleet, log io.Writer) (a *Application, end func()) {
 	ctx, stop := context.WithCancel(ctx)
 	a = &Application{Controller: c, Machines: map[string]*machines.Machine{}, CA: vault.New("vault"), fleet: f, answered: map[string]string{}}
@@ -160,8 +157,7 @@ func (a *Application) Reboot(ctx context.Context, unit string) error {
 	return a.Machines[unit].Reboot(ctx)
 }
 
-// CutOff implements [cluster.OwnMachines]. The controller is reached by a socket, not by the
-// network that is cut: so the agent is suspended meanwhile.
+// CutOff implements [cluster.OwnMachines]. It also suspends the agent, whose controller is not on that network.
 func (a *Application) CutOff(ctx context.Context, unit string, off bool) error {
 	if off {
 		if err := a.StopAgent(ctx, unit); err != nil {

@@ -35,8 +35,7 @@ func (c *Controller) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// Settled waits until every agent has seen the newest state of the model and has
-// nothing to do, and returns the errors of the agents that have one, by unit.
+// Settled waits until every agent is up to date and idle, and returns the agents' errors by unit.
 func (c *Controller) Settled(ctx context.Context, limit time.Duration) (map[string]string, error) {
 	var answer struct{ Errors map[string]string }
 	err := c.do(ctx, "settled", map[string]any{"timeout": limit.String()}, &answer)

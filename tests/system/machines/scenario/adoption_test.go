@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/juju"
 )
 
-// TestAdoption_on_machines refreshes an application from the Python charm while a writer runs: install and start don't
-// run again, no server is restarted, and all is as it was, or better.
+// TestAdoption_on_machines refreshes from the Python charm under a writer: no server restarts, nothing is lost.
 func TestAdoption_on_machines(t *testing.T) {
 	charm := packedCharm(t)
 	ctx, s := newStory(t, stubCharm(t, charm), machines.Options{})

@@ -52,8 +52,7 @@ func (s *story) acting(ctx context.Context, t *testing.T, units ...string) (hold
 	return holder, term
 }
 
-// killAgent kills the agent that acts: systemd starts it again, and it or another unit's acts, in another term. They
-// are given little by systemd (systemd.exec(5)), and see their clusters all the same.
+// killAgent kills the acting agent: systemd restarts it, and one acts in another term, within its restrictions.
 func (s *story) killAgent(ctx context.Context, t *testing.T) {
 	units := s.alive(ctx, t)
 	first, term := s.acting(ctx, t, units...)
@@ -84,8 +83,7 @@ func (s *story) killAgent(ctx context.Context, t *testing.T) {
 	assert.NotEqual(t, pid, property(ctx, t, s.Machines[first], "MainPID"), "systemd has started it again")
 }
 
-// freezeAgent stops the acting agent by SIGSTOP: systemd's watchdog (WatchdogSec in systemd.service(5)), shortened to a
-// few seconds, restarts it.
+// freezeAgent stops the acting agent by SIGSTOP: systemd's watchdog (WatchdogSec), here in seconds, restarts it.
 func (s *story) freezeAgent(ctx context.Context, t *testing.T) {
 	units := s.alive(ctx, t)
 	first, _ := s.acting(ctx, t, units...)
@@ -121,8 +119,7 @@ func property(ctx context.Context, t *testing.T, m *machines.Machine, name strin
 // shortWatchdog is a drop-in of the service that lasts until the machine restarts.
 const shortWatchdog = "/run/systemd/system/" + agentService + ".service.d"
 
-// agentsTrust waits until each unit's agent tells the others over TLS which unit acts, with the units' current
-// certificates.
+// agentsTrust waits until each agent tells the others over TLS, with current certificates, which unit acts.
 func (s *story) agentsTrust(ctx context.Context, t *testing.T) {
 	t.Helper()
 	units := s.alive(ctx, t)

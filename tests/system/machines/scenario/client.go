@@ -105,8 +105,7 @@ func chassisRegisters(ctx context.Context, t *testing.T, c *client.Client) {
 	})
 }
 
-// accessIsControlled shows what the certificate of a chassis lets it write: its
-// own row, not that of another, nor what only ovn-northd writes. It may read.
+// accessIsControlled requires that a chassis' certificate can write its own row only, and read.
 func accessIsControlled(ctx context.Context, t *testing.T, c *client.Client) {
 	t.Helper()
 	_, err := c.Chassis(ctx, "set", "Chassis", c.Machine.Name(), "external_ids:shown=yes")
@@ -154,8 +153,7 @@ func nothingIsLost(ctx context.Context, t *testing.T, c *client.Client) {
 	}
 }
 
-// renewCertificates renews all certificates, and then replaces the CA: servers
-// serve the new ones without a restart, and connections stay.
+// renewCertificates renews all certificates, then replaces the CA: no server restarts, and connections stay.
 func (s *story) renewCertificates(ctx context.Context, t *testing.T) {
 	servers := s.servers(ctx, t)
 	before := s.served(ctx, t)

@@ -54,8 +54,7 @@ func (s *story) reinstall(ctx context.Context, t *testing.T) {
 	s.writes(ctx, t)
 }
 
-// installAgain has dpkg unpack and configure the installed version of ovn-central on a unit,
-// whose agent is suspended from then on: a hook meanwhile would find the package half installed.
+// installAgain has dpkg configure the installed version again on a unit, and suspends its agent meanwhile.
 func (s *story) installAgain(ctx context.Context, t *testing.T, unit string) {
 	t.Helper()
 	require.NoError(t, s.StopAgent(ctx, unit))
@@ -96,8 +95,7 @@ func (s *story) deferred(ctx context.Context, t *testing.T, unit string) string 
 	return fmt.Sprint(results["output"])
 }
 
-// restarts makes the restarts that a unit holds back. Another unit may be in its turn
-// still, and a lock of one that has lost its power is taken over after a while only.
+// restarts makes the restarts that a unit holds back, in its turn, or after a lost unit's lock has expired.
 func (s *story) restarts(ctx context.Context, t *testing.T, unit string) {
 	t.Helper()
 	eventually(ctx, t, convergence, func() error {
@@ -191,8 +189,7 @@ func installedOn(t *testing.T, m *machines.Machine) string {
 	return string(out)
 }
 
-// started returns the versions of the servers that were started on a machine, by database, from their logs, oldest
-// first.
+// started returns the versions of a machine's servers, by database, from their logs, oldest first.
 func started(t *testing.T, m *machines.Machine) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}

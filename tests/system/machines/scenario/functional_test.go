@@ -15,8 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// TestMembership_on_packages_of_suite runs tests/integration/membership on a machine of a suite
-// that the host isn't: OVS's leave behaves differently from 3.3.5 on.
+// TestMembership_on_packages_of_suite runs tests/integration/membership with OVS ≥ 3.3.5, whose leave differs.
 func TestMembership_on_packages_of_suite(t *testing.T) {
 	if suite() == hostSuite {
 		t.Skipf("make test-integration runs the same tests on the packages of %s", hostSuite)

@@ -32,8 +32,7 @@ type story struct {
 	retired   bool                           // a node was, with its unit
 }
 
-// newStory opens a fleet, and a controller with a charm and no units. A machine becomes the client while units are
-// deployed.
+// newStory opens a fleet and a controller without units. A machine becomes the client during the deployment.
 func newStory(t *testing.T, charm string, o machines.Options) (context.Context, *story) {
 	t.Helper()
 	dir := t.TempDir()
@@ -149,8 +148,7 @@ func (s *story) rest(ctx context.Context) error {
 	return await(ctx, convergence, func() error { return s.settled(ctx) })
 }
 
-// settled reports what is missing until all agents are idle, each living unit is active, both clusters have exactly the
-// living units' members, and the client knows them.
+// settled returns what is missing until agents are idle, units active, clusters complete, and the client informed.
 func (s *story) settled(ctx context.Context) error {
 	failed, err := s.Settled(ctx, convergence)
 	if err != nil {

@@ -78,8 +78,7 @@ func (p predecessor) configure(t *testing.T, m *machines.Machine, leader bool) {
 	require.NoError(t, m.WriteFile("/etc/ovn/ovn-northd-db-params.conf", []byte(params), 0o644))
 }
 
-// start makes the clusters by ovn-ctl on the leader's machine, and joins them without their IDs on the others, as the
-// Python charm did.
+// start makes the clusters by ovn-ctl on the leader's machine, and joins them without their IDs on the others.
 func (p predecessor) start(ctx context.Context, t *testing.T, m *machines.Machine, leader bool) {
 	t.Helper()
 	for _, db := range databases {

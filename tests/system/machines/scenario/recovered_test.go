@@ -45,8 +45,7 @@ func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string
 	})
 }
 
-// keeps requires that a new cluster has what it was made of, and each write that it has acknowledged itself: of those
-// that were acknowledged since, a first few may be the old cluster's.
+// keeps requires that a new cluster has its source's writes and its own; the first since may be the old cluster's.
 func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string][]int, made map[string]map[string]bool) {
 	t.Helper()
 	now := w.acknowledged(t)

@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// Life tells the life of an application on machines, and between its steps what only machines show.
-// A writer runs from the first cluster to the last.
+// Life runs the life of an application on machines under a writer, and what only machines show in between.
 func Life(t *testing.T) {
 	t.Helper()
 	ctx, s := newStory(t, packedCharm(t), machines.Options{})

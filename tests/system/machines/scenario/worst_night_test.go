@@ -65,8 +65,7 @@ func (w *worstNight) backups(ctx context.Context, t *testing.T) []string {
 	return strings.Fields(out)
 }
 
-// timerMakesBackups runs the service within all its restrictions, and shows that the timer starts it repeatedly, in
-// seconds instead of minutes and hours.
+// timerMakesBackups runs the restricted service, and shows that the timer starts it, here within seconds.
 func (w *worstNight) timerMakesBackups(ctx context.Context, t *testing.T) {
 	m := w.Machines[w.left]
 	for _, unit := range w.alive(ctx, t) {

@@ -1,5 +1,4 @@
-// Package story tells the life of an application on machines with Juju's own agent, from the first
-// unit to its removal. Its parts are in tests/system/machines/scenario.
+// Package story runs the life of an application on machines with Juju's own agent (see package scenario).
 package story
 
 import (

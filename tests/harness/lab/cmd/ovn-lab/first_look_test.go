@@ -118,8 +118,7 @@ func inCommon(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// The tutorial is played as it is written: each command does what it says there, and prints each
-// line that is shown, but for what varies.
+// The tutorial is run as written: each command prints each line that is shown, but for what varies.
 func TestFirstLook_is_as_tutorial_shows(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs/tutorial/first-look.md"))
 	require.NoError(t, err)

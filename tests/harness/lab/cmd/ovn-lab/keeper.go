@@ -56,8 +56,7 @@ func (g *global) start(cmd *cobra.Command) error {
 	return g.hand(cmd, connection)
 }
 
-// hand sends the command to the keeper, and prints its answer. The keeper detects an interrupt by the end of the
-// connection.
+// hand sends the command to the keeper and prints its answer. The end of the connection is an interrupt.
 func (g *global) hand(cmd *cobra.Command, connection net.Conn) error {
 	defer connection.Close()
 	if err := json.NewEncoder(connection).Encode(g.args); err != nil {

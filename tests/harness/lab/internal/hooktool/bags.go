@@ -33,8 +33,7 @@ func (c *call) remoteApp(r *relation, app string) map[string]string {
 	return r.apps[app]
 }
 
-// remote reads another unit's data. The agent caches what it read of a member until that member's next hook, and of
-// others until the end of the hook.
+// remote reads another unit's data, cached for members until their next hook, for others until this hook's end.
 func (c *call) remote(r *relation, unit string) (settings map[string]string, err error) {
 	if !validUnit.MatchString(unit) {
 		return nil, errUsage{fmt.Errorf("invalid unit name %q", unit)}
@@ -62,8 +61,7 @@ func (c *call) remote(r *relation, unit string) (settings map[string]string, err
 	return settings, err
 }
 
-// key is the controller's name for a relation: its endpoints, the requiring one first. Both endpoints are assumed to
-// have the same name.
+// key is the controller's name for a relation: its endpoints, the requiring one first, assumed to be equal.
 func (c *call) key(r *relation) string {
 	ours, theirs := c.app+":"+r.name, r.remote+":"+r.name
 	switch {

@@ -12,8 +12,7 @@ const (
 	SocketVariable  = "JUJU_AGENT_SOCKET_ADDRESS"
 )
 
-// Client is the program in C, tests/harness/lab/hooktool, beside the one in Go that plays the
-// machine's programs if there is no hook.
+// Client is the C program of hook tools (tests/harness/lab/hooktool), beside the Go program.
 func Client(program string) string { return program + "-hook-tool" }
 
 // Request is what the client sends.
@@ -43,8 +42,7 @@ type Response struct {
 // errFormat is returned for a message that isn't complete, or isn't of this package.
 var errFormat = errors.New("the message is not of a hook tool, or not whole")
 
-// Unmarshal reads what a client sends, all of it: fields behind their lengths, as
-// netstrings (D. J. Bernstein, 1997) without their commas.
+// Unmarshal reads what a client sends: netstrings (D. J. Bernstein, 1997) without their commas.
 func (r *Request) Unmarshal(text []byte) error {
 	var fields []string
 	for rest := string(text); rest != ""; {

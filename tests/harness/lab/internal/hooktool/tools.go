@@ -114,8 +114,7 @@ func jujuLog(c *call) error {
 	return nil
 }
 
-// Names are the tools that there are: those that the charm calls. One that calls another
-// of Juju's finds no such program.
+// Names are the tools that the charm calls; others don't exist.
 func Names() []string { return slices.Sorted(maps.Keys(tools)) }
 
 // NamesIn are the tools of one Juju: 4 has no leader settings any more (its documentation, list of hook commands).
@@ -127,8 +126,7 @@ func NamesIn(w model.Ways) []string {
 	return names
 }
 
-// options are those of a tool, before its other arguments, in the forms in which the charm and the tests use them.
-// Other forms are refused.
+// options are those of a tool, before its other arguments, in the forms that the charm and the tests use.
 type options struct {
 	*flag.FlagSet
 	format, relation string

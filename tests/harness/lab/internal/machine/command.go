@@ -33,8 +33,7 @@ func (m *Machine) Command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// Enter has a command, which isn't started yet, run in the machine's network
-// namespace. The process stays the one that is started.
+// Enter makes a command, before it is started, run in the machine's network namespace in the same process.
 func (m *Machine) Enter(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
 		return cmd.Err
@@ -58,8 +57,7 @@ func (m *Machine) On() bool {
 	return on
 }
 
-// Namespace is the file by which the machine's network is entered, for
-// nsenter(1) or setns(2). It is another one after each boot.
+// Namespace is the file of the machine's network, for nsenter(1) or setns(2). It changes with each boot.
 func (m *Machine) Namespace() (string, error) {
 	self, on := m.init()
 	if !on {
@@ -68,8 +66,7 @@ func (m *Machine) Namespace() (string, error) {
 	return namespaceOf(self.PID), nil
 }
 
-// SystemPath is the PATH of the machine's system programs: the lab's replacements, the
-// caller's PATH without the lab's folders, and the folders of OVN's servers.
+// SystemPath is the PATH of the machine's programs: the lab's replacements, the caller's PATH, and OVN's servers.
 func (m *Machine) SystemPath() string {
 	dirs := []string{m.BinDir()}
 	for _, dir := range slices.Concat(filepath.SplitList(os.Getenv("PATH")),
@@ -91,15 +88,13 @@ func lookPath(path, name string) (string, error) {
 	return name, &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// The names by which the lab's program plays the guard of a lab, and the init of a machine, whose
-// directory is the argument.
+// The names of the lab's program as a guard and as an init, whose argument is the directory.
 const (
 	guardName = "ovn-lab-guard"
 	initName  = "ovn-lab-init"
 )
 
-// Clean kills every process that the lab in dir started. Once isn't enough: a
-// hook that is being killed may just have started one more.
+// Clean kills every process of the lab in dir, repeatedly: a hook that is being killed may just have started one.
 func Clean(dir string) error {
 	for range 2 {
 		files, err := filepath.Glob(filepath.Join(dir, "*", fileName))

@@ -161,8 +161,7 @@ func clean(status syscall.WaitStatus) bool {
 		status.Signaled() && slices.Contains([]syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE}, status.Signal())
 }
 
-// watch waits for a main process that ends by itself, ends the rest of the service, and starts it again if its unit
-// file says so.
+// watch waits for a main process that ends by itself, ends the rest of the service, and may start it again.
 func (m *manager) watch(s *service, c *child) {
 	<-c.done
 	m.mu.Lock()

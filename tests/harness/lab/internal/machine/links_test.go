@@ -25,8 +25,7 @@ func linksBelow(t *testing.T, dir string) map[string]string {
 	return links
 }
 
-// The real systemctl on a directory and the lab's make the same links, print the same on stdout and
-// return the same codes. The lab's has no messages on stderr about what it did.
+// The lab's systemctl makes the same links, output and exit codes as the real one with --root.
 func TestSystemctl_enables_and_masks_units(t *testing.T) {
 	program, err := exec.LookPath("systemctl")
 	require.NoError(t, err, "of the package systemd")

@@ -225,8 +225,7 @@ func (m *Machine) Raft(db DB) string { return m.ssl(db.RaftPort()) }
 
 func (m *Machine) ssl(port int) string { return fmt.Sprintf("ssl:%s:%d", m.Address, port) }
 
-// Server is the process of the database's server, by its pid file: the main
-// process of its service may be the ovn-ctl that waits for it.
+// Server is the server's process by its pid file: its service's main process may be the ovn-ctl that waits for it.
 func (m *Machine) Server(db DB) (Process, bool) {
 	return m.fromPidFile(filepath.Join(m.RunDir(), db.stem()+".pid"))
 }

@@ -19,8 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HubDir is the directory, in the lab's, of the machine that all others are
-// connected to: it has a bridge, and clients run there.
+// HubDir is the directory of the machine to which all others are connected, and on which clients run.
 const HubDir = "hub"
 
 // The interfaces: a machine's is eth0; its other end, and the bridge, are in the hub.
@@ -125,8 +124,7 @@ func (m *Machine) start(cmd *exec.Cmd) error {
 	return <-done
 }
 
-// ownTable has the kernel give each namespace that is made from the present one a table of so many connections
-// (Documentation/networking/ip-sysctl.rst, since Linux 6.1; an older one has no such file).
+// ownTable gives each network namespace made from this one its own connection table (ip-sysctl.rst, Linux 6.1).
 const ownTable = "[ ! -e /proc/sys/net/ipv4/tcp_child_ehash_entries ] || echo 1024 >/proc/sys/net/ipv4/tcp_child_ehash_entries"
 
 func (m *Machine) connect(ctx context.Context, pid int) error {

@@ -137,8 +137,7 @@ func (m *Machine) HoldDpkgLock(n int) error {
 	return m.changePackages(func(p *packages) { p.Busy = n })
 }
 
-// InterruptDpkg leaves ovn-central unpacked and not configured, as a reset of the
-// machine in the middle of the installation does.
+// InterruptDpkg leaves ovn-central unpacked and not configured, as a reset during the installation does.
 func (m *Machine) InterruptDpkg() error {
 	return m.changePackages(func(p *packages) { p.Unconfigured = true })
 }
@@ -168,8 +167,7 @@ func (m *Machine) LayOutPackages() error {
 	return m.enablePackaged()
 }
 
-// enablePackaged makes the links of the packages' [Install] sections, as deb-systemd-helper does at the first
-// installation.
+// enablePackaged makes the links of the packages' [Install] sections, as deb-systemd-helper does.
 func (m *Machine) enablePackaged() error {
 	for _, name := range packaged {
 		u, err := m.packagedUnit(name)
@@ -223,8 +221,7 @@ func (m *Machine) forbidden(verb string) bool {
 	return errors.As(err, &exit) && exit.ExitCode() == notAllowed
 }
 
-// updateAlternatives is update-alternatives(1) for one link and one alternative. It leaves other files alone, with a
-// warning and exit code 0.
+// updateAlternatives is update-alternatives(1) for one link and alternative. It leaves other files alone.
 func (t *tool) updateAlternatives(args []string) int {
 	switch {
 	case len(args) == 5 && args[0] == "--install":

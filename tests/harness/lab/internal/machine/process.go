@@ -84,8 +84,7 @@ func (m *Machine) fromPidFile(file string) (Process, bool) {
 	return p, p.Alive()
 }
 
-// Reached reports whether the signal has had its effect: killed processes are gone,
-// stopped ones are suspended, continued ones are not.
+// Reached reports whether a signal had its effect: the processes are gone, suspended, or continued.
 func (p Process) Reached(sig syscall.Signal) bool {
 	state, _, _ := stat(p.PID)
 	switch sig {

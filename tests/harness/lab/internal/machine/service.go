@@ -18,8 +18,7 @@ const (
 	Northd   = "ovn-northd"
 )
 
-// systemd's defaults (systemd-system.conf(5)): of a start and a stop, of the
-// pause before a restart, and how many starts in which time are too many.
+// systemd's defaults (systemd-system.conf(5)) for starts, stops, the pause before a restart, and the start limit.
 const (
 	defaultStartTimeout = 90 * time.Second
 	defaultStopTimeout  = 90 * time.Second
@@ -67,8 +66,7 @@ var (
 	errTooOft  = errors.New("start of the service was attempted too often")
 )
 
-// start runs a service's program unless it runs. Like systemd with Type=simple it doesn't wait until the program is
-// ready.
+// start runs a service's program unless it runs. Like Type=simple it doesn't wait until the program is ready.
 func (m *manager) start(s *service, u *unitFile) error {
 	m.mu.Lock()
 	if s.active == stateActive {

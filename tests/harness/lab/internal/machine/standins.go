@@ -108,8 +108,7 @@ func outside(argv0 string, args []string) int {
 	return exitFailure
 }
 
-// Play plays systemctl, another replaced program, a wrapper, the guard or an init if this
-// program was called by such a name, and then ends it. Otherwise it returns.
+// Play runs what this program is called as: systemctl, a stand-in, the guard or an init. Otherwise it returns.
 func Play() {
 	argv0, args := os.Args[0], os.Args[1:]
 	name := filepath.Base(argv0)

@@ -99,8 +99,7 @@ func changed(verb string, rules []rule, r rule) []rule {
 	return append(rules, r)
 }
 
-// parseRule reads `allow 6641/tcp` or `allow [from A] to any port P proto tcp`, optionally with `comment C`. families
-// lists IPv4 (false) and IPv6 (true).
+// parseRule reads `allow 6641/tcp` or `allow [from A] to any port P proto tcp`. families: IPv4 is false, IPv6 true.
 func parseRule(words []string) (r rule, families []bool, err error) {
 	if len(words) < 2 || words[0] != "allow" && words[0] != "reject" {
 		return r, nil, errSyntax

@@ -50,8 +50,7 @@ func (r *Relation) Leave(unit string) {
 	}
 }
 
-// Unrelate begins the end of a relation: each unit runs -departed for every
-// member, and -broken. The relation is gone when all have.
+// Unrelate begins the end of a relation: each unit runs -departed for every member, and -broken.
 func (s *State) Unrelate(r *Relation) {
 	r.Dying = true
 	s.dropRelation(r)
@@ -96,8 +95,7 @@ func (r *Relation) Bag(unit string) *Bag {
 	return r.RemoteUnits[unit]
 }
 
-// News is the version of what a unit of either side has put there or, if unit
-// is empty, the application on the other side; 0 if there is nothing.
+// News is the version of the data of a unit of either side, or of the other application for "". 0: there is none.
 func (r *Relation) News(unit string) int {
 	bag := r.Bag(unit)
 	switch {

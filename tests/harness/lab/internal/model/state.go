@@ -57,16 +57,14 @@ type Relation struct {
 	Since       time.Time // it was related
 }
 
-// Bag is the data that one unit, or the application, put on a relation. A
-// unit's bag stays when the unit has left: Juju keeps it readable.
+// Bag is the data of a unit or application on a relation. Juju keeps it readable when the unit has left.
 type Bag struct {
 	Settings map[string]string
 	// Version grows with every real change; agents compare it with the version of their last -changed hook.
 	Version int
 	// InScope is whether the unit is (still) in the relation.
 	InScope bool
-	// Noted is the newest version that is on its way to the agents, which hear of it
-	// at Until, and of Before by then: [Ways].Late.
+	// Noted is the newest version that is on its way to the agents until Until; they know Before. See [Ways].Late.
 	Noted  int
 	Before int
 	Until  time.Time
@@ -130,8 +128,7 @@ type Failure struct {
 // Membership is what an agent knows of one relation.
 type Membership struct {
 	Created bool
-	// Peer is whether the agent knows that this is a peer relation. An agent
-	// that restarted doesn't, and so breaks the relation when its unit goes.
+	// Peer reports whether the agent knows that this is a peer relation. After a restart it doesn't, and breaks it.
 	Peer bool
 	// Forgotten is whether the agent restarted, and doesn't know the other application: -broken then doesn't say it.
 	Forgotten      bool

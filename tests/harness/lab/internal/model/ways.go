@@ -14,8 +14,7 @@ type Ways struct {
 	PeersStay bool
 	// NoLeaderSettings: there is no leader-get, no leader-set, and no hook about them.
 	NoLeaderSettings bool
-	// Late is how long it takes until an agent hears of what other units wrote on a
-	// relation, and of their entry. What they wrote can be read before.
+	// Late is the delay after which agents hear of others' writes and entries, which can be read before.
 	Late time.Duration
 	// JoinsApart is how long after one -joined on a relation an agent runs the next, and after its own entry the first:
 	// relation-list grows with each, while goal-state names all units from the beginning.
@@ -140,8 +139,7 @@ func (s *State) stays(m *Membership, name string) bool {
 	return s.Ways.PeersStay && known && !m.Gone[name]
 }
 
-// doom sets when a dying unit leaves the model though its hooks run: Juju 4 doesn't count hooks (domain/removal,
-// MarkUnitAsDeadWithNoEntities).
+// doom sets when a dying unit leaves the model: Juju 4 doesn't wait for hooks (MarkUnitAsDeadWithNoEntities).
 func (s *State) doom(u *Unit) {
 	if s.Ways.GoneAfter == 0 || !u.Dying || !u.GoneAt.IsZero() {
 		return
