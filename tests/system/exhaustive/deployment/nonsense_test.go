@@ -35,28 +35,6 @@ func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
 	require.NoError(c.T, os.Rename(charm, dispatch))
 }
 
-// Leader settings that are damaged must not look like none: no cluster is made of them, nor another one beside.
-func TestNonsense_in_leader_settings_blocks_bootstrap(t *testing.T) {
-	t.Parallel()
-	bad := map[string]string{"nb_cid": "1b047820-c330-4bb7-8eb0-166fdb2b8d6c", "sb_cid": "1b04", "ready": "True"}
-	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
-	require.NoError(t, c.SetLeaderSettings(t.Context(), bad))
-	c.RelateVault()
-	units := c.AddFresh(2)
-	for _, u := range units {
-		c.Says(u, "blocked")
-		c.Finds(u, finding.PublishedDataInvalid, "")
-		for _, db := range lab.Databases {
-			assert.NoFileExists(t, u.DBFile(db))
-		}
-		assert.Empty(t, c.TemporaryFiles(u))
-	}
-	assert.Equal(t, bad, c.LeaderSettings())
-	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "", "sb_cid": "", "ready": ""}))
-	c.Tick("all are active", c.AllActive)
-	c.RequireOneCluster(units...)
-}
-
 // No unit fails because of invalid data in the leader settings or from a peer, and nothing is made of it.
 func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 	t.Parallel()

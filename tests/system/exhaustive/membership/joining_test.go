@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -53,24 +52,4 @@ func TestStop_server_that_joins_meanwhile_leaves(t *testing.T) {
 	m.RequireMembers(other)
 	m.RequireWritable()
 	m.RequirePutAway(u)
-}
-
-// A server that joins, and hangs there, is no member: it can't be kicked, and hinders no other removal.
-func TestJoin_stuck_member_blocks_no_other(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	leader := m.MakeOneLeader()
-	stuck := m.AddSilent()
-	s := m.Raft(leader, lab.NB)
-	require.NoError(t, stuck.JoinWith(t.Context(), lab.JoinOptions{
-		DB: lab.NB, ClusterID: string(*s.Cluster), Remotes: []string{"ssl:" + leader.Address() + ":1"},
-	}))
-	require.NoError(t, m.UpdateStatus(t.Context()))
-	own := m.Act(stuck, "cluster-status")
-	assert.Contains(t, own["ovnnb"], "Status: joining cluster")
-	assert.Contains(t, own["ovnsb"], "no database file")
-	assert.Equal(t, "waiting", stuck.Workload().Status)
-	assert.Contains(t, m.Refuse(leader, "kick", labtest.KickArgs("", m.ServerID(stuck, lab.NB), "force=true")...), labtest.Reason(finding.UnknownMember, finding.Args{Value: m.ServerID(stuck, lab.NB)}))
-	gone := m.Followers()[0]
-	m.Remove(gone)
-	m.Remove(stuck)
 }

@@ -12,32 +12,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R3: a stale member shares its address with the new one in its place.
-func TestKick_stale_and_new_member_at_one_address(t *testing.T) {
-	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
-	leader := m.MakeOneLeader()
-	gone := m.Followers()[0]
-	m.RemoveByForce(gone)
-	m.RequireDown(gone)
-	fresh, err := m.AddUnitWith(t.Context(), lab.AddOptions{Address: gone.Address()})
-	require.NoError(t, err)
-	require.NoError(t, m.UpdateStatus(t.Context()))
-	results := m.Act(leader, "cluster-status")
-	assert.Contains(t, m.Finds(leader, finding.SameAddress, "nb").Message, "ssl:"+gone.Address()+":6643")
-	assert.Contains(t, results["ovnnb"], m.ShortID(gone, lab.NB)+" at ssl:"+gone.Address()+":6643) ")
-	assert.Contains(t, results["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
-	r := m.Type(m.NextCommands(leader)[0])
-	assert.Equal(t, "completed", r.Status, r.Message)
-	m.Deployed = append(m.Deployed, fresh)
-	var rest []*lab.Unit
-	for _, u := range m.Deployed {
-		if !u.Removed() && u.Name() != gone.Name() {
-			rest = append(rest, u)
-		}
-	}
-	m.RequireMembers(rest...)
-}
-
 func TestKick_of_five_members(t *testing.T) {
 	m := labtest.Deploy(t, 5)
 	// R6: the follower's request was sent, and the leader never did it.

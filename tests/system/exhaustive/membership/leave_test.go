@@ -3,7 +3,6 @@ package membership
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -55,29 +54,4 @@ func TestLeave_unit_that_is_cut_off_ends_after_kick(t *testing.T) {
 	m.RequireMembers(rest...)
 	left := m.PutAway(u)
 	assert.Len(t, left, 2)
-}
-
-// R0: a hung peer stays in Connections for many seconds. Only its missing answer shows that it is down.
-func TestStatus_hung_peer_is_down_though_connected(t *testing.T) {
-	m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: 4 * time.Second})
-	m.MakeOneLeader()
-	followers := m.Followers()
-	hung, u := followers[0], followers[1]
-	for _, db := range lab.Databases {
-		require.NoError(t, hung.Hang(db))
-	}
-	s := m.Raft(u, lab.NB)
-	stands := false
-	for _, c := range s.Connections {
-		stands = stands || c.Up && c.Incoming && c.Peer == m.ShortID(hung, lab.NB)
-	}
-	require.True(t, stands, "the premise: it still stands in Connections")
-	said := m.RefuseRemoval(u)
-	assert.Contains(t, said, "down: "+m.ShortID(hung, lab.NB))
-	for _, db := range lab.Databases {
-		require.NoError(t, hung.Resume(db))
-	}
-	_, err := m.RetryUntil(t.Context(), u)
-	require.NoError(t, err)
-	m.RequireMembers(hung, m.LeaderOf(lab.NB))
 }

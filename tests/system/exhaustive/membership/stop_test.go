@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -61,30 +60,6 @@ func TestLeave_and_kick_under_write_load_are_proved(t *testing.T) {
 		}
 	}
 	m.RequireMembers(followers[2], followers[3])
-}
-
-// R6, R9: a leave of a hung server fails the hook at its deadline. The server leaves later, and the retry ends.
-func TestLeave_hung_server_is_awaited_by_retry(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	m.MakeOneLeader()
-	u := m.Followers()[0]
-	rest := append(m.Followers()[1:], m.LeaderOf(lab.NB))
-	u.OnCall(func(call string) {
-		if strings.Contains(call, "cluster/leave OVN_Northbound") {
-			assert.NoError(t, u.Hang(lab.NB))
-		}
-	})
-	said := m.RefuseRemoval(u)
-	u.OnCall(nil)
-	assert.Contains(t, said, "nb: the server hangs; it was told to leave, and leaves when it responds again")
-	assert.NotContains(t, said, "nb: still a member, nothing was changed")
-	assert.Contains(t, said, "Juju tries again")
-	record := labtest.Output(t, rest[0], "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")
-	assert.Contains(t, record, m.ServerID(u, lab.NB), "the others reckon with it")
-	require.NoError(t, u.Resume(lab.NB))
-	_, err := m.RetryUntil(t.Context(), u)
-	require.NoError(t, err)
-	m.RequireMembers(rest...)
 }
 
 // R1, R9: if the others are a majority without it, a server that can't be told to leave is stopped, and remains as a
@@ -142,29 +117,36 @@ func TestStop_paused_unit_leaves(t *testing.T) {
 	m.RequireWritable()
 }
 
-// R6, R9: a leave that can't end fails the hook at its deadline, and the next try waits on for the same leave.
-func TestStop_retry_waits_for_pending_leave(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	u := m.MakeOneLeader()
-	others := m.Followers()
-	// The quorum goes just after it was judged, when the leave has been sent.
-	u.OnCall(func(call string) {
-		if strings.Contains(call, "cluster/leave OVN_Northbound") {
-			for _, other := range others {
-				assert.NoError(t, other.Hang(lab.NB))
+// R6, R9: a leave that can't end fails the hook at its deadline: the server hangs, or the quorum was lost after the
+// judgement. The server leaves later, and the retry ends.
+func TestLeave_beyond_deadline_is_awaited_by_retry(t *testing.T) {
+	for name, hangs := range map[string]func(u *lab.Unit, others []*lab.Unit) []*lab.Unit{
+		"own_server":    func(u *lab.Unit, _ []*lab.Unit) []*lab.Unit { return []*lab.Unit{u} },
+		"other_servers": func(_ *lab.Unit, others []*lab.Unit) []*lab.Unit { return others },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := labtest.Deploy(t, 3)
+			u := m.MakeOneLeader()
+			others := m.Followers()
+			hung := hangs(u, others)
+			u.OnCall(func(call string) {
+				if strings.Contains(call, "cluster/leave OVN_Northbound") {
+					for _, h := range hung {
+						assert.NoError(t, h.Hang(lab.NB))
+					}
+				}
+			})
+			said := m.RefuseRemoval(u)
+			u.OnCall(nil)
+			assert.NotContains(t, said, "nb: still a member, nothing was changed")
+			for _, h := range hung {
+				require.NoError(t, h.Resume(lab.NB))
 			}
-		}
-	})
-	said := m.RefuseRemoval(u)
-	u.OnCall(nil)
-	assert.Contains(t, said, "has not left within")
-	assert.Equal(t, raft.LeavingCluster, m.Raft(u, lab.NB).State)
-	for _, other := range others {
-		require.NoError(t, other.Resume(lab.NB))
+			_, err := m.RetryUntil(t.Context(), u)
+			require.NoError(t, err)
+			m.RequireMembers(others...)
+		})
 	}
-	_, err := m.RetryUntil(t.Context(), u)
-	require.NoError(t, err)
-	m.RequireMembers(others...)
 }
 
 // A tool of Juju that fails once the servers are stopped leaves no status that says all is well.

@@ -1,13 +1,8 @@
 package recovery
 
 import (
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,53 +47,6 @@ func TestRecover_cluster_named_as_given_up(t *testing.T) {
 	}
 	m.RunUpdateStatus(u)
 	m.FindsNone(u, finding.ReplacesItself)
-}
-
-// S5: a server at a peer's address keeps a unit's server from starting. The status says so, and no hook waits.
-func TestStartGuard_reason_is_in_status(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	u := m.Deployed[2]
-	at := serveReplacement(m, m.ClusterID(u, lab.NB))
-	guard := filepath.Join(u.SysconfDir(), "ovn", "ovn-central-start-guard.json")
-	m.Hold(true) // each hook of this unit writes the file with the units that really are to be asked
-	require.NoError(t, os.WriteFile(guard, []byte(`{"peers": ["`+at+`"]}`), 0o600))
-	require.NoError(t, u.Stop(t.Context(), lab.NB))
-
-	begun := time.Now()
-	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
-	assert.Less(t, time.Since(begun), 20*time.Second, "it would be waited for for 30 seconds")
-	assert.False(t, u.Running(lab.NB))
-	m.Says(u, "waiting")
-	assert.Contains(t, m.Finds(u, finding.ServerDown, "nb").Message, at)
-
-	m.Hold(false)
-	m.Tick("the hook has written again which units are asked", func() bool { return m.IsMember(u) }, u)
-	m.RequireActive(u)
-}
-
-// serveReplacement serves a Northbound database in the hub that names a cluster as replaced; it returns the address.
-func serveReplacement(m *labtest.Model, replaced string) (address string) {
-	m.T.Helper()
-	const hub = "10.99.0.1"
-	dir, c := m.T.TempDir(), m.ClientCredentials()
-	file, socket, pidFile := filepath.Join(dir, "nb.db"), "unix:"+filepath.Join(dir, "nb.sock"), filepath.Join(dir, "nb.pid")
-	do := func(name string, args ...string) {
-		labtest.Output(m.T, m, name, args...)
-	}
-	do("ovsdb-tool", "create", file, "/usr/share/ovn/ovn-nb.ovsschema")
-	do("ovsdb-server", file, "--detach", "--no-chdir", "--pidfile="+pidFile, "--log-file="+filepath.Join(dir, "nb.log"),
-		"--unixctl="+filepath.Join(dir, "nb.ctl"), "--remote=p"+socket, "--remote=pssl:6641:"+hub,
-		"--private-key="+c.Key, "--certificate="+c.Certificate, "--ca-cert="+c.CA)
-	m.T.Cleanup(func() {
-		text, err := os.ReadFile(pidFile)
-		assert.NoError(m.T, err)
-		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		assert.NoError(m.T, err)
-		assert.NoError(m.T, syscall.Kill(pid, syscall.SIGKILL))
-	})
-	do("ovn-nbctl", "--db="+socket, "init")
-	do("ovn-nbctl", "--db="+socket, "set", "NB_Global", ".", `external_ids:"ovn-central:superseded"=`+replaced)
-	return hub
 }
 
 // Two units were given up and removed by force, so that the remaining unit's firewall admits them to SB's port for

@@ -2,11 +2,8 @@ package machine
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -53,8 +50,6 @@ func (t *tool) aptGet(args []string) int {
 		return 0
 	case "install":
 		return t.install(names, onlyUpgrade)
-	case "download":
-		return t.download(names)
 	}
 	fmt.Fprintf(t.errs, "E: Invalid operation %s\n", words[0])
 	return aptFailure
@@ -140,41 +135,6 @@ func (t *tool) unpack(names []string, onlyUpgrade bool) (first, upgraded bool, e
 		}
 	})
 	return first, upgraded, err
-}
-
-// download puts packages that contain the schemas only into the current directory.
-func (t *tool) download(names []string) int {
-	versions, err := hostVersions()
-	for _, name := range names {
-		if err == nil {
-			err = t.build(name, versions[name])
-		}
-	}
-	if err != nil {
-		fmt.Fprintf(t.errs, "E: %v\n", err)
-		return aptFailure
-	}
-	return 0
-}
-
-func (t *tool) build(name, version string) error {
-	dir, err := os.MkdirTemp("", "lab-package-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	p, schemas := t.packages(), ""
-	candidate := p.candidate(name, version)
-	if p.Schemas && candidate == p.Offered {
-		schemas = NewerSchema
-	}
-	control := fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: lab <lab@example.com>\nDescription: none\n", name, candidate)
-	err = errors.Join(os.Mkdir(filepath.Join(dir, "DEBIAN"), 0o755), os.Chmod(dir, 0o755),
-		os.WriteFile(filepath.Join(dir, "DEBIAN/control"), []byte(control), 0o644), writeSchemas(filepath.Join(dir, "usr/share/ovn"), schemas))
-	if err != nil {
-		return err
-	}
-	return exec.Command("/usr/bin/dpkg-deb", "--build", "--root-owner-group", dir, filepath.Join(t.dir, name+"_"+candidate+"_all.deb")).Run()
 }
 
 // candidate returns the version that would be installed: the newest.
