@@ -142,11 +142,11 @@ func CharmWithClock(t *testing.T) string {
 
 // Agent is what a unit's agent reports of itself.
 type Agent struct {
-	Unit, Mode, Acting string
-	Acts               bool
-	Peers              []struct{ Unit string }
-	Northd             string `json:"northd_error"`
-	ClusterStatus      struct {
+	Mode, Acting  string
+	Acts          bool
+	Peers         []struct{ Unit string }
+	Northd        string `json:"northd_error"`
+	ClusterStatus struct {
 		NB struct {
 			Members []struct{ Unit string }
 		} `json:"ovnnb"`

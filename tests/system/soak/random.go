@@ -192,7 +192,6 @@ func play(ctx context.Context, s Schedule, seed uint64) played {
 // report shrinks a schedule that broke an invariant, and prints it.
 func report(t *testing.T, p played) {
 	t.Helper()
-	t.Helper()
 	t.Logf("seed %d broke an invariant in step %d: %s\n%s", p.seed, p.result.At, p.result.Broken, tail(p.log))
 	ctx, cancel := context.WithTimeout(t.Context(), *shrinkFor)
 	defer cancel()

@@ -18,10 +18,10 @@ import (
 // program. Wrappers are on the PATH only of hooks whose calls are counted.
 var wrapped = []string{"ovs-appctl", "ovn-appctl", "ovsdb-tool", "ovsdb-client", "ovn-nbctl", "ovn-sbctl"}
 
-// tool is one call of a replaced program. An empty directory is that of this process.
+// tool is one call of a replaced program.
 type tool struct {
 	*Machine
-	name, dir string
+	name      string
 	out, errs io.Writer
 }
 
@@ -71,7 +71,7 @@ func (m *Machine) Answer(r hooktool.Request) hooktool.Response {
 		run = (*tool).refuse
 	}
 	var out, errs strings.Builder
-	code := run(&tool{m, r.Name, r.Dir, &out, &errs}, r.Args)
+	code := run(&tool{m, r.Name, &out, &errs}, r.Args)
 	return hooktool.Response{Code: code, Stdout: out.String(), Stderr: errs.String()}
 }
 
@@ -98,7 +98,7 @@ func outside(argv0 string, args []string) int {
 	}
 	name := filepath.Base(argv0)
 	if run := standIns[name]; run != nil {
-		return run(&tool{m, name, "", os.Stdout, os.Stderr}, args)
+		return run(&tool{m, name, os.Stdout, os.Stderr}, args)
 	}
 	path, err := m.realPath(name)
 	if err == nil {

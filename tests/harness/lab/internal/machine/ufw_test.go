@@ -51,7 +51,7 @@ func TestUfw_has_the_rules_of_the_real_one(t *testing.T) {
 	m := newMachine(t)
 	for _, line := range ufwCommands {
 		var said strings.Builder
-		code := (&tool{m, "ufw", "", &said, &said}).ufw(strings.Fields(line))
+		code := (&tool{m, "ufw", &said, &said}).ufw(strings.Fields(line))
 		got = append(got, judged(line+"\n= "+string(rune('0'+code))+"\n"+said.String()))
 	}
 	require.Len(t, want, len(got))
