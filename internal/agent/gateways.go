@@ -22,6 +22,9 @@ import (
 const (
 	passPause = time.Second
 	passShare = 50
+	// lookPeriod is how old a reading gets at most, unless a pass takes so long that passShare asks for more. Bindings
+	// of ports in the Southbound database are not followed: in a large cloud they change all the time.
+	lookPeriod = 30 * time.Second
 	// retryPause is the pause after a plan that could not be carried out.
 	retryPause = 30 * time.Second
 	// passTimeout bounds one pass.
@@ -96,13 +99,12 @@ func (g *gateways) session(ctx context.Context) error {
 		}
 		again := g.pass(ctx, r)
 		releaseMemory(processorTime() - begun)
-		var due <-chan time.Time
-		untilDue := time.Duration(-1)
+		look, untilDue := lookPeriod, time.Duration(-1)
 		if again != 0 {
 			untilDue = max(again-g.agent.now(), 0)
-			due = time.After(untilDue)
+			look = min(look, untilDue)
 		}
-		if err := g.wait(ctx, f, pauseAfterPass(processorTime()-begun, untilDue), due); err != nil {
+		if err := g.wait(ctx, f, pauseAfterPass(processorTime()-begun, untilDue), time.After(look)); err != nil {
 			return err
 		}
 	}
@@ -114,7 +116,7 @@ type events interface {
 	Changed() <-chan struct{}
 }
 
-// wait returns if there is a reason for another pass. Nothing shortens the pause, not even that the unit acts again: it
+// wait returns if there is a reason for another pass, or once due fires. Nothing shortens the pause, not even that the unit acts again: it
 // may be the passes that keep it from acting for a moment.
 func (g *gateways) wait(ctx context.Context, f events, pause time.Duration, due <-chan time.Time) error {
 	if !after(ctx, pause) {

@@ -194,7 +194,7 @@ func (m metrics) sendUnit(gauge send) {
 func (m metrics) sendGateways(gauge, counter send, s report.Status, counts counts) {
 	g := s.Gateways
 	gauge("ovn_central_gateways_last_look_seconds", "Seconds since chassis and gateways were last read, "+
-		"which happens when one changes; absent with all that was read if a database can't be used.", g.LookedSecondsAgo)
+		"which happens when one changes and every half minute; absent with all that was read if a database can't be used.", g.LookedSecondsAgo)
 	gauge("ovn_central_gateways", "Gateways that the agent sees.", float64(g.Gateways))
 	gauge("ovn_central_gateways_to_schedule", "Gateways that should have other candidates and have not been changed yet.",
 		float64(g.Planned))
