@@ -41,13 +41,5 @@ func Compare(base, diff Version, from, to Layout) answer.Status {
 	if len(all) == 0 {
 		return answer.New(answer.Success, what+" are the same")
 	}
-	var messages []answer.Message
-	for _, d := range all {
-		m := answer.Message{Message: d.Text, Kind: answer.MessageGateway, Name: d.Gateway}
-		if d.Chassis != "" {
-			m.Kind, m.Name = messageCordon, d.Chassis
-		}
-		messages = append(messages, m)
-	}
-	return answer.New(answer.Success, fmt.Sprintf("differences between %s: %d", what, len(all)), messages...)
+	return answer.New(answer.Success, fmt.Sprintf("differences between %s: %d", what, len(all)), all...)
 }

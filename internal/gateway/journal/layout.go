@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -90,29 +91,23 @@ func unpack(packed string) (gateways map[string][]string, err error) {
 	return gateways, nil
 }
 
-// Difference is a difference of two layouts: in the candidates of a gateway, or in a cordon.
-type Difference struct {
-	// Gateway is empty if the difference is a cordon; then Chassis is set.
-	Gateway, Chassis string
-	// Text is both values.
-	Text string
-}
-
-// Diff lists the differences: gateways by name, then cordons.
-func Diff(from, to Layout) (all []Difference) {
+// Diff lists the differences of two layouts: gateways by name, then cordons.
+func Diff(from, to Layout) (all []answer.Message) {
 	for _, name := range union(slices.Collect(maps.Keys(from.Gateways)), slices.Collect(maps.Keys(to.Gateways))) {
 		was, had := from.Gateways[name]
 		is, has := to.Gateways[name]
 		if had != has || !slices.Equal(was, is) {
-			all = append(all, Difference{Gateway: name, Text: candidates(was, had) + " -> " + candidates(is, has)})
+			text := candidates(was, had) + " -> " + candidates(is, has)
+			all = append(all, answer.Message{Message: text, Kind: answer.MessageGateway, Name: name})
 		}
 	}
 	for _, c := range union(from.Cordons, to.Cordons) {
-		switch was, is := slices.Contains(from.Cordons, c), slices.Contains(to.Cordons, c); {
-		case was && !is:
-			all = append(all, Difference{Chassis: c, Text: "cordoned -> not cordoned"})
-		case is && !was:
-			all = append(all, Difference{Chassis: c, Text: "not cordoned -> cordoned"})
+		text := "cordoned -> not cordoned"
+		if !slices.Contains(from.Cordons, c) {
+			text = "not cordoned -> cordoned"
+		}
+		if slices.Contains(from.Cordons, c) != slices.Contains(to.Cordons, c) {
+			all = append(all, answer.Message{Message: text, Kind: messageCordon, Name: c})
 		}
 	}
 	return all

@@ -75,7 +75,7 @@ func Cut[T any](list *[]T, omitted *int, most int) {
 	*list = (*list)[:min(most, len(*list))]
 }
 
-// shortened returns a network before and after a plan with the same chassis, preferring those that have gateways.
+// shortened returns a network before and after a plan with the same chassis, preferably those that have gateways.
 func shortened(before, after Network, most int) (Network, Network) {
 	if len(after.Hosts) <= most {
 		return before, after
@@ -93,7 +93,6 @@ func shortened(before, after Network, most int) (Network, Network) {
 }
 
 func (n Network) with(names []string) Network {
-	n.spread = new(n.Spread())
 	all := len(n.Hosts)
 	n.Hosts = slices.DeleteFunc(slices.Clone(n.Hosts), func(h Host) bool { return !slices.Contains(names, h.Chassis) })
 	n.Omitted += all - len(n.Hosts)
@@ -162,7 +161,7 @@ type Network struct {
 	// Omitted is how many chassis are left out because there is no room for them.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 
-	spread *int // of all of them
+	spread int
 }
 
 // Host is a chassis's part in a network.
@@ -194,21 +193,7 @@ type Failure struct {
 }
 
 // Spread is the difference between the largest and the smallest load of schedulable chassis.
-func (n Network) Spread() int {
-	if n.spread != nil {
-		return *n.spread
-	}
-	var masters []int
-	for _, h := range n.Hosts {
-		if h.Schedulable {
-			masters = append(masters, h.Masters)
-		}
-	}
-	if len(masters) == 0 {
-		return 0
-	}
-	return slices.Max(masters) - slices.Min(masters)
-}
+func (n Network) Spread() int { return n.spread }
 
 // Status is how gateways are spread, the problems, and the operations that would change something.
 type Status struct {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -131,43 +132,31 @@ func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 	return swaps
 }
 
-// place is a rank of a group.
-type place struct {
-	group *group
-	rank  int
-}
-
-// places are the ranks of each chassis that another one can get, the best to take last. First backups are not taken:
-// they were chosen for what happens when a master fails.
-func (e *entries) places(c int) [][]place {
-	places := make([][]place, len(e.count))
-	for rank := 2; rank < MaxCandidates; rank++ {
-		for _, g := range e.groups {
-			if rank >= g.kept() && rank < len(g.order) && !g.has(c) && g.takes(c) {
-				places[g.order[rank]] = append(places[g.order[rank]], place{g, rank})
-			}
-		}
-	}
-	return places
-}
-
-// fill gives a chassis the rest of its share: the last ranks of those that have most.
+// fill gives a chassis the rest of its share: the last ranks of the chassis that have most.
 func (e *entries) fill(in *instance, c int) {
-	places := e.places(c)
 	for e.count[c] < e.share {
-		most := -1
-		for x := range places {
-			if len(places[x]) > 0 && (most < 0 || e.count[x] > e.count[most]) {
-				most = x
-			}
-		}
-		if most < 0 || !e.spares(most, c) {
+		g, rank := e.spare(c)
+		if g == nil || !e.spares(g.order[rank], c) {
 			return
 		}
-		p := places[most][len(places[most])-1]
-		places[most] = places[most][:len(places[most])-1]
-		if !p.group.has(c) && p.group.order[p.rank] == most {
-			e.replace(in, p.group, p.rank, c)
-		}
+		e.replace(in, g, rank, c)
 	}
 }
+
+// spare is the rank that a chassis should get next; the group is nil if there is none. First backups stay: they were
+// chosen for what happens when a master fails.
+func (e *entries) spare(c int) (from *group, rank int) {
+	for _, g := range e.groups {
+		if g.has(c) || !g.takes(c) {
+			continue
+		}
+		for r := max(2, g.kept()); r < min(len(g.order), MaxCandidates); r++ {
+			if from == nil || e.compare(g.order[r], from.order[rank], r-rank) >= 0 {
+				from, rank = g, r
+			}
+		}
+	}
+	return from, rank
+}
+
+func (e *entries) compare(a, b, ranks int) int { return cmp.Or(e.count[a]-e.count[b], b-a, ranks) }

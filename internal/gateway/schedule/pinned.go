@@ -71,14 +71,14 @@ func (p Pinned) moveTo(chassis string) finding.Remedy {
 	return finding.Do(command.Direct("ovn-nbctl", "set", table, p.Record, "options:"+option+"="+chassis))
 }
 
-// lacks returns the first set of networks of which the chassis has none; nil if there is none.
-func (p Pinned) lacks(c Chassis) []string {
+// unconnected names the first set of networks of which the chassis has none; empty if there is none.
+func (p Pinned) unconnected(c Chassis) string {
 	for _, one := range p.Networks {
 		if !slices.ContainsFunc(one, func(n string) bool { return slices.Contains(c.Networks, n) }) {
-			return one
+			return "it is not connected to " + strings.Join(one, " or ")
 		}
 	}
-	return nil
+	return ""
 }
 
 // Moves returns how to move what is pinned to a chassis to others that respond, are not cordoned and have its networks:
@@ -111,7 +111,7 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 func (s State) hostFor(p Pinned, load map[string]int) string {
 	var open []Chassis
 	for _, c := range s.Chassis {
-		if p.Kind != PinnedVTEP && c.Name != p.Chassis && !c.Remote && unavailable(c) == "" && p.lacks(c) == nil {
+		if p.Kind != PinnedVTEP && c.Name != p.Chassis && p.unfit(c) == "" {
 			open = append(open, c)
 		}
 	}
@@ -125,16 +125,19 @@ func (s State) hostFor(p Pinned, load map[string]int) string {
 
 func (s State) whyNoHost(p Pinned) string {
 	return against(s.Chassis, func(c Chassis) string {
-		switch lacks := p.lacks(c); {
-		case c.Name == p.Chassis:
+		if c.Name == p.Chassis {
 			return ""
-		case c.Remote:
-			return "it belongs to another OVN"
-		case lacks != nil:
-			return "it is not connected to " + strings.Join(lacks, " or ")
 		}
-		return unavailable(c)
+		return p.unfit(c)
 	})
+}
+
+// unfit returns why a chassis can't host it; empty if it can.
+func (p Pinned) unfit(c Chassis) string {
+	if c.Remote {
+		return "it belongs to another OVN"
+	}
+	return cmp.Or(p.unconnected(c), unavailable(c))
 }
 
 // findPinned finds what is wrong with pinned gateways.
@@ -169,8 +172,8 @@ func (s State) findPinned() (all []finding.Finding) {
 			unhosted(p, "there is no such chassis")
 		case s.Chassis[at].Unresponsive:
 			unhosted(p, "its ovn-controller does not respond")
-		case p.lacks(s.Chassis[at]) != nil:
-			unhosted(p, "it is not connected to "+strings.Join(p.lacks(s.Chassis[at]), " or "))
+		case p.unconnected(s.Chassis[at]) != "":
+			unhosted(p, p.unconnected(s.Chassis[at]))
 		case len(p.Ports) > 0 && p.Active == "":
 			all = append(all, Unbound(p.Name, p.Chassis))
 		case len(p.Ports) > 0 && p.Active != p.Chassis:

@@ -46,6 +46,7 @@ func (in *instance) network(n int, load []int) Network {
 		after[master][g.order[1]] += ports
 	}
 	schedulable := in.schedulable[n]
+	report.spread = spread(schedulable, load)
 	for c := range in.chassis {
 		reason := in.unfit(in.chassis[c], n)
 		if reason != "" && load[c] == 0 && backups[c] == 0 && hosts[c] == 0 {
@@ -78,6 +79,15 @@ func (in *instance) countHosts(g *group, network string, hosts []int) (unhosted 
 		}
 	}
 	return unhosted
+}
+
+// spread is the difference between the largest and the smallest load of some chassis.
+func spread(chassis, load []int) int {
+	if len(chassis) == 0 {
+		return 0
+	}
+	byLoad := func(a, b int) int { return load[a] - load[b] }
+	return load[slices.MaxFunc(chassis, byLoad)] - load[slices.MinFunc(chassis, byLoad)]
 }
 
 // failure is the load of the other schedulable chassis after one fails.
