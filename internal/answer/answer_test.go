@@ -12,9 +12,11 @@ import (
 func TestReason(t *testing.T) {
 	t.Parallel()
 	for reason, code := range map[answer.Reason]int{
-		answer.Success: 200, answer.BadRequest: 400, answer.NotFound: 404, answer.Conflict: 409, answer.PreconditionFailed: 412,
-		answer.DrainNodeError: 500, answer.ClearLabelsError: 500, answer.RemoveMemberError: 500, answer.DisassociateFailure: 500,
-		answer.DeleteNodeError: 500, answer.ClusterNotAccessible: 500,
+		answer.Success: 200, answer.BadRequest: 400, answer.NotFound: 404, answer.Conflict: 409,
+		answer.PreconditionFailed: 412,
+		answer.DrainNodeError:     500, answer.ClearLabelsError: 500, answer.RemoveMemberError: 500,
+		answer.DisassociateFailure: 500,
+		answer.DeleteNodeError:     500, answer.ClusterNotAccessible: 500,
 	} {
 		assert.Equal(t, code, reason.Code(), reason)
 	}

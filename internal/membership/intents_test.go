@@ -155,7 +155,8 @@ func TestR5_down_intent_stays_until_server_is_back(t *testing.T) {
 		_, err := gate()
 		require.NoError(t, err)
 		want := []lease.Intent{{ID: string(id), Kind: lease.Down, By: u.Env.Unit, From: string(id)}}
-		assert.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, want, units[0].record().Intents) }, time.Minute, 20*time.Millisecond)
+		assert.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, want, units[0].record().Intents) }, time.Minute,
+			20*time.Millisecond)
 		u.kill(ovndb.NB)
 		return failed
 	}), failed)

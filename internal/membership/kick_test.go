@@ -65,20 +65,29 @@ func TestKickIsJudged(t *testing.T) {
 		scenario func(s *observetest.Scenario)
 		request  membership.KickRequest
 	}{
-		"dead stale member":                {dead, nbKick("aa04")},
-		"by the whole ID":                  {dead, nbKick(string(observetest.Full("aa04")))},
-		"what a former unit left behind":   {dead, unitKick("ovn-central/4")},
-		"both databases":                   {dead, bothKick("aa04", "13fe")},
-		"unit that nothing is known of":    {func(s *observetest.Scenario) { dead(s); s.History = nil }, unitKick("ovn-central/4")},
-		"unit that there never was":        {func(s *observetest.Scenario) { s.Led().History = nil }, unitKick("ovn-central/9")},
+		"dead stale member":              {dead, nbKick("aa04")},
+		"by the whole ID":                {dead, nbKick(string(observetest.Full("aa04")))},
+		"what a former unit left behind": {dead, unitKick("ovn-central/4")},
+		"both databases":                 {dead, bothKick("aa04", "13fe")},
+		"unit that nothing is known of": {
+			func(s *observetest.Scenario) { dead(s); s.History = nil }, unitKick("ovn-central/4"),
+		},
+		"unit that there never was": {
+			func(s *observetest.Scenario) { s.Led().History = nil }, unitKick("ovn-central/9"),
+		},
 		"unit that has nothing any more":   {asIs, unitKick("ovn-central/4")},
 		"unit that is in the model":        {func(s *observetest.Scenario) { s.Led() }, unitKick("ovn-central/2")},
 		"this unit":                        {func(s *observetest.Scenario) { s.Led() }, unitKick("ovn-central/0")},
 		"own member":                       {asIs, nbKick("aa00")},
 		"live member of a unit":            {asIs, nbKick("aa02")},
 		"live member of a unit with force": {asIs, forced(nbKick("aa02"))},
-		"live stale member":                {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04")},
-		"live stale member with force":     {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, forced(nbKick("aa04"))},
+		"live stale member": {
+			func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04"),
+		},
+		"live stale member with force": {
+			func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) },
+			forced(nbKick("aa04")),
+		},
 		"dead member of a unit":            {nb(observetest.Up("aa00", "aa01").Down("aa02")), nbKick("aa02")},
 		"dead member of a unit, permitted": {nb(observetest.Up("aa00", "aa01").Down("aa02")), inModel(nbKick("aa02"))},
 		"member of a unit that is back":    {asIs, inModel(nbKick("aa02"))},
@@ -107,18 +116,28 @@ func TestKickIsJudged(t *testing.T) {
 		"ID that two members have": {
 			func(s *observetest.Scenario) {
 				s.History = nil
-				s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04", Down: true}, observetest.Row{Identity: "aa04", Down: true, Address: "ssl:10.0.0.19:6643"})
+				s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04", Down: true},
+					observetest.Row{Identity: "aa04", Down: true, Address: "ssl:10.0.0.19:6643"})
 			}, nbKick("aa04"),
 		},
-		"decimal number":         {func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("3974"), nil }, nbKick("3974")},
-		"octal number":           {func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("0017"), nil }, nbKick("0017")},
-		"number with exponent":   {func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("13e4"), nil }, nbKick("13e4")},
-		"number that is no ID":   {asIs, nbKick("9999")},
-		"while another one goes": {func(s *observetest.Scenario) { dead(s); s.NB.Rows[1].Phase = raft.RemovingPhase }, nbKick("aa04")},
-		"one of two is refused":  {dead, bothKick("aa04", "bb02")},
-		"server down":            {nb(observetest.Members{Condition: ovndb.Down}), nbKick("aa04")},
+		"decimal number": {
+			func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("3974"), nil }, nbKick("3974"),
+		},
+		"octal number": {
+			func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("0017"), nil }, nbKick("0017"),
+		},
+		"number with exponent": {
+			func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("13e4"), nil }, nbKick("13e4"),
+		},
+		"number that is no ID": {asIs, nbKick("9999")},
+		"while another one goes": {
+			func(s *observetest.Scenario) { dead(s); s.NB.Rows[1].Phase = raft.RemovingPhase }, nbKick("aa04"),
+		},
+		"one of two is refused": {dead, bothKick("aa04", "bb02")},
+		"server down":           {nb(observetest.Members{Condition: ovndb.Down}), nbKick("aa04")},
 		"server down, the other database not": {
-			func(s *observetest.Scenario) { dead(s); s.NB = observetest.Members{Condition: ovndb.Down} }, bothKick("aa04", "13fe"),
+			func(s *observetest.Scenario) { dead(s); s.NB = observetest.Members{Condition: ovndb.Down} },
+			bothKick("aa04", "13fe"),
 		},
 		"server that joins":  {nb(observetest.Up("aa00", "aa01").In(raft.JoiningCluster)), nbKick("aa01")},
 		"server that leaves": {nb(observetest.Up("aa00", "aa01").In(raft.LeavingCluster)), nbKick("aa01")},
@@ -136,7 +155,8 @@ func TestKickIsJudged(t *testing.T) {
 			assert.Empty(t, m.Told, "a dry run changes nothing")
 			fmt.Fprintf(&all, "--- %s\n", name)
 			for _, r := range results {
-				fmt.Fprintf(&all, "%s: %s: %s\n%s%s", r.Database.Short(), r.Outcome, r.Text, findingtest.Briefs(finding.Refuse(r.Against)), findingtest.Briefs(finding.Refuse(r.Warnings)))
+				fmt.Fprintf(&all, "%s: %s: %s\n%s%s", r.Database.Short(), r.Outcome, r.Text,
+					findingtest.Briefs(finding.Refuse(r.Against)), findingtest.Briefs(finding.Refuse(r.Warnings)))
 			}
 		})
 	}
@@ -147,7 +167,9 @@ func TestKickIsJudged(t *testing.T) {
 func TestR8_kick_of_removed_member_succeeds(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	model := s.Application()
-	model.History = model.History.Merge(relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}}})
+	model.History = model.History.Merge(relation.History{
+		ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}},
+	})
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), model, nbKick("aa04"))
 	require.NoError(t, err)
 	require.Len(t, results, 1)
@@ -161,8 +183,10 @@ func TestKick_invalid_or_unconfirmed_request(t *testing.T) {
 		request membership.KickRequest
 		code    finding.Code
 	}{
-		"nothing named":            {membership.KickRequest{Confirmed: true}, finding.ParameterInvalid},
-		"named twice":              {membership.KickRequest{Confirmed: true, IDs: id, Unit: "ovn-central/4"}, finding.ParameterInvalid},
+		"nothing named": {membership.KickRequest{Confirmed: true}, finding.ParameterInvalid},
+		"named twice": {
+			membership.KickRequest{Confirmed: true, IDs: id, Unit: "ovn-central/4"}, finding.ParameterInvalid,
+		},
 		"not confirmed":            {membership.KickRequest{IDs: id}, finding.Unconfirmed},
 		"force is no confirmation": {membership.KickRequest{IDs: id, Permit: raft.PermitForce}, finding.Unconfirmed},
 	} {
@@ -184,11 +208,18 @@ func TestR4_remedies_are_permitted(t *testing.T) {
 		// printed counts the commands: none kicks what is up and a unit's.
 		printed int
 	}{
-		"live member of a unit":                        {asIs, nbKick("aa02"), 0},
-		"dead member of a unit":                        {nb(observetest.Up("aa00", "aa01").Down("aa02")), nbKick("aa02"), 1},
-		"live stale member":                            {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04"), 1},
-		"live one, while one of another unit is dead":  {nb(observetest.Up("aa00", "aa01").Down("aa02")), forced(nbKick("aa01")), 0},
-		"live one, while one of a former unit is dead": {nb(observetest.Up("aa00", "aa01").Down("aa04")), forced(nbKick("aa01")), 1},
+		"live member of a unit": {asIs, nbKick("aa02"), 0},
+		"dead member of a unit": {nb(observetest.Up("aa00", "aa01").Down("aa02")), nbKick("aa02"), 1},
+		"live stale member": {
+			func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04"),
+			1,
+		},
+		"live one, while one of another unit is dead": {
+			nb(observetest.Up("aa00", "aa01").Down("aa02")), forced(nbKick("aa01")), 0,
+		},
+		"live one, while one of a former unit is dead": {
+			nb(observetest.Up("aa00", "aa01").Down("aa04")), forced(nbKick("aa01")), 1,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -238,7 +269,8 @@ func TestKick_warning_has_no_command(t *testing.T) {
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), forced(nbKick("aa02")))
 	require.NoError(t, err)
 	assert.Empty(t, results[0].Against)
-	assert.Equal(t, []finding.Finding{finding.Of(finding.FewWouldStay, ovndb.NB, finding.Args{Count: 2})}, results[0].Warnings)
+	assert.Equal(t, []finding.Finding{finding.Of(finding.FewWouldStay, ovndb.NB, finding.Args{Count: 2})},
+		results[0].Warnings)
 }
 
 // R7: a unit without a record is not "already gone": otherwise the action kicks nb and succeeds, with the stale
@@ -279,8 +311,8 @@ func clustered(identities ...string) string {
 	for i, identity := range identities {
 		members[i] = fmt.Sprintf(`"%s":"tcp:127.255.255.%d:6643"`, observetest.Full(identity), i+1)
 	}
-	text := fmt.Sprintf(`{"server_id":"%s","local_address":"tcp:127.255.255.1:6643","name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_servers":{%s}}`+"\n",
-		observetest.Full("aa00"), strings.Join(members, ","))
+	text := fmt.Sprintf(`{"server_id":"%s","local_address":"tcp:127.255.255.1:6643","name":"OVN_Northbound",`+
+		`"prev_index":1,"prev_term":1,"prev_servers":{%s}}`+"\n", observetest.Full("aa00"), strings.Join(members, ","))
 	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text)
 }
 
@@ -321,7 +353,9 @@ func TestR1_down_server_is_needed_for_majority(t *testing.T) {
 			require.NoError(t, os.WriteFile(service.Files.Paths.File(ovndb.NB), []byte(test.file), 0o600))
 			cache := observe.Cache{}
 			if test.removed {
-				cache.History = relation.History{ovndb.NB: {observetest.Full("aa00"): {Unit: "ovn-central/0", Removed: observetest.Now}}}
+				cache.History = relation.History{
+					ovndb.NB: {observetest.Full("aa00"): {Unit: "ovn-central/0", Removed: observetest.Now}},
+				}
 			}
 			_, err := service.Stop(t.Context(), s.Application(), cache)
 			if test.refused == 0 {

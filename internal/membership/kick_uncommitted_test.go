@@ -167,7 +167,8 @@ func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	// systemd reports that it has stopped the service; the process is not systemd's here.
 	_, err = c.Stop(t.Context(), m, observe.Cache{})
 	require.ErrorAs(t, err, new(*PendingError))
-	assert.Equal(t, []lease.Intent{{ID: string(own), Kind: lease.Down, By: c.Env.Unit, From: string(own)}}, a.record().Intents)
+	assert.Equal(t, []lease.Intent{{ID: string(own), Kind: lease.Down, By: c.Env.Unit, From: string(own)}},
+		a.record().Intents)
 
 	c.kill(ovndb.NB)
 	results, err := c.Stop(t.Context(), m, observe.Cache{})

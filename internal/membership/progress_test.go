@@ -24,12 +24,17 @@ func TestKick_reports_progress(t *testing.T) {
 		o := s.ObserverOn(new(observetest.Machine))
 		o.Now = time.Now
 		var told []string
-		c := &Changer{Machine: o.Machine, Observer: o, Progress: func(_ context.Context, line string) { told = append(told, line) }}
+		c := &Changer{
+			Machine: o.Machine, Observer: o, Progress: func(_ context.Context, line string) { told = append(told, line) },
+		}
 		k := &kickOperation{
 			changer: c, server: o.ObserveServer(t.Context(), ovndb.NB),
 			target: raft.Peer{Member: raft.Member{Short: "aa04"}},
 			// It needs no renewal in the time.
-			lock: &lock{changer: c, database: ovndb.NB, held: lease.Held{Record: lease.Record{}.Taken("ovn-central/0", 5*time.Minute), Written: time.Now()}},
+			lock: &lock{
+				changer: c, database: ovndb.NB,
+				held: lease.Held{Record: lease.Record{}.Taken("ovn-central/0", 5*time.Minute), Written: time.Now()},
+			},
 		}
 		reason := k.await(t.Context())
 		assert.Equal(t, "after 22s it still is in the configuration", reason, "the premise")

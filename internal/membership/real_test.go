@@ -63,8 +63,11 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 		goal[name] = juju.UnitGoal{Status: "active"}
 		machine := &observe.Machine{
 			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovsctl.Control{Runner: services{}, Paths: paths},
-			Files: ovsctl.Files{Runner: services{}, Paths: paths}, Services: systemd.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
-			Clients: func() (map[ovndb.Database]ovndb.Clients, error) { return nil, nil }, // other tests have some on this machine
+			Files: ovsctl.Files{
+				Runner: services{}, Paths: paths,
+			}, Services: systemd.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
+			// other tests have some on this machine
+			Clients: func() (map[ovndb.Database]ovndb.Clients, error) { return nil, nil },
 			Now:     time.Now,
 			Log:     slog.New(slog.DiscardHandler),
 		}
@@ -154,7 +157,8 @@ func (u *realUnit) nbctl(args ...string) {
 	u.t.Helper()
 	ctx, cancel := context.WithTimeout(u.t.Context(), 2*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "ovn-nbctl", append([]string{"--no-leader-only", "--db=unix:" + u.Control.Paths.Socket(ovndb.NB)}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "ovn-nbctl",
+		append([]string{"--no-leader-only", "--db=unix:" + u.Control.Paths.Socket(ovndb.NB)}, args...)...).CombinedOutput()
 	require.NoError(u.t, err, string(out))
 }
 
@@ -225,12 +229,15 @@ func TestR1_second_database_is_judged_again_before_kick(t *testing.T) {
 	units[0].Progress = func(_ context.Context, text string) {
 		if strings.HasPrefix(text, "nb: kicking") {
 			units[1].kill(ovndb.SB)
-			units[0].until(ovndb.SB, func(s raft.Status) bool { return len((raft.View{Status: s}).Peers()) == 3 && s.HasLeader() })
+			units[0].until(ovndb.SB, func(s raft.Status) bool {
+				return len((raft.View{Status: s}).Peers()) == 3 && s.HasLeader()
+			})
 		}
 	}
-	results, err := units[0].Kick(t.Context(), m, KickRequest{Confirmed: true, Permit: raft.PermitForce, IDs: map[ovndb.Database]raft.IDArgument{
-		ovndb.NB: {Text: string(units[2].id(ovndb.NB))}, ovndb.SB: {Text: string(units[2].id(ovndb.SB))},
-	}})
+	results, err := units[0].Kick(t.Context(), m,
+		KickRequest{Confirmed: true, Permit: raft.PermitForce, IDs: map[ovndb.Database]raft.IDArgument{
+			ovndb.NB: {Text: string(units[2].id(ovndb.NB))}, ovndb.SB: {Text: string(units[2].id(ovndb.SB))},
+		}})
 	require.NoError(t, err)
 	require.Len(t, results, 2)
 	t.Log(results[0], results[1])

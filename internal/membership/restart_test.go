@@ -195,9 +195,10 @@ func TestRestart_two_members_release_lock(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
 	for _, u := range units { // the leader, then the follower
-		require.NoError(t, u.WithLock(t.Context(), model(u, units...), ovndb.NB, true, func(ctx context.Context, _ Gate) error {
-			return u.restart(ctx, ovndb.NB)
-		}))
+		require.NoError(t, u.WithLock(t.Context(), model(u, units...), ovndb.NB, true,
+			func(ctx context.Context, _ Gate) error {
+				return u.restart(ctx, ovndb.NB)
+			}))
 		u.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() })
 		assert.Empty(t, u.record().Holder)
 	}
@@ -213,7 +214,8 @@ func TestRestart_without_other_members(t *testing.T) {
 	} {
 		prepare()
 		ran := errors.New("it ran")
-		assert.ErrorIs(t, units[0].WithLock(t.Context(), m, ovndb.NB, true, func(context.Context, Gate) error { return ran }), ran, name)
+		assert.ErrorIs(t, units[0].WithLock(t.Context(), m, ovndb.NB, true, func(context.Context, Gate) error { return ran }),
+			ran, name)
 	}
 }
 
@@ -221,7 +223,8 @@ func TestRestart_failed_releases_lock(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
 	failed := errors.New("it does not start")
-	err := units[0].WithLock(t.Context(), model(units[0], units...), ovndb.NB, true, func(context.Context, Gate) error { return failed })
+	err := units[0].WithLock(t.Context(), model(units[0], units...), ovndb.NB, true,
+		func(context.Context, Gate) error { return failed })
 	require.ErrorIs(t, err, failed)
 	assert.Empty(t, units[1].record().Holder)
 }
@@ -280,7 +283,8 @@ func TestRestart_waits_for_clients(t *testing.T) {
 			}
 			return time.Now()
 		}
-		require.NoError(t, u.WithLock(t.Context(), m, ovndb.NB, true, func(context.Context, Gate) error { ran = true; return nil }), name)
+		require.NoError(t, u.WithLock(t.Context(), m, ovndb.NB, true,
+			func(context.Context, Gate) error { ran = true; return nil }), name)
 		assert.True(t, ran, name)
 		assert.Equal(t, c.looked, looked, name)
 	}

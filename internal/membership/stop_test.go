@@ -50,7 +50,9 @@ func TestR9_refused_stop_changes_nothing(t *testing.T) {
 			s.NB, s.SB = observetest.Up("aa00", "aa01").Down("aa04"), observetest.Up("bb00", "bb01").Down("13fe")
 		},
 		"one of three dead, of a unit": nb(observetest.Up("aa00", "aa01").Down("aa02")),
-		"one of three dead, of nobody": func(s *observetest.Scenario) { s.NB, s.History = observetest.Up("aa00", "aa01").Down("aa04"), nil },
+		"one of three dead, of nobody": func(s *observetest.Scenario) {
+			s.NB, s.History = observetest.Up("aa00", "aa01").Down("aa04"), nil
+		},
 		"one of three dead, not known whose": func(s *observetest.Scenario) {
 			s.NB, s.Goal["ovn-central/5"] = observetest.Up("aa00", "aa01").Down("aa04"), "waiting"
 		},
@@ -58,11 +60,13 @@ func TestR9_refused_stop_changes_nothing(t *testing.T) {
 			s.History[ovndb.NB]["aa05"] = "ovn-central/5"
 			s.NB = observetest.Up("aa00", "aa01", "aa02").Down("aa04", "aa05")
 		},
-		"the other of two dead":                nb(observetest.Up("aa00").Down("aa01")),
-		"no leader":                            nb(observetest.Up("aa00", "aa01", "aa02").CutOff()),
-		"sole member while others are to come": func(s *observetest.Scenario) { s.NB, s.SB = observetest.Up("aa00"), observetest.Up("bb00") },
-		"sole member that was told to leave":   nb(observetest.Up("aa00").In(raft.LeavingCluster)),
-		"another removal is not finished":      func(s *observetest.Scenario) { s.NB.Rows[2].Phase = raft.RemovingPhase },
+		"the other of two dead": nb(observetest.Up("aa00").Down("aa01")),
+		"no leader":             nb(observetest.Up("aa00", "aa01", "aa02").CutOff()),
+		"sole member while others are to come": func(s *observetest.Scenario) {
+			s.NB, s.SB = observetest.Up("aa00"), observetest.Up("bb00")
+		},
+		"sole member that was told to leave": nb(observetest.Up("aa00").In(raft.LeavingCluster)),
+		"another removal is not finished":    func(s *observetest.Scenario) { s.NB.Rows[2].Phase = raft.RemovingPhase },
 	}
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
@@ -111,21 +115,29 @@ func TestR9_stop_without_use_of_refusal_succeeds(t *testing.T) {
 		// want is how the text of each database's result begins.
 		want string
 	}{
-		"no server runs":     {both(ovndb.Down), false, "the server is not running; it stays a member until another unit kicks it"},
-		"no database":        {both(ovndb.Absent), false, "there is no database"},
-		"standalone":         {both(ovndb.Standalone), false, "the database is standalone; it stays in "},
-		"disk full":          {both(ovndb.Failed), false, "the server runs but has given up the database"},
-		"left already":       {both(ovndb.Left), true, "the server has left already; its file is now "},
-		"had not joined":     {func(s *observetest.Scenario) { s.NB, s.SB = s.NB.In(raft.JoiningCluster), s.SB.In(raft.JoiningCluster) }, false, "the server had not joined yet"},
-		"every unit goes":    {everybodyGoes, false, "no unit stays that could serve the database; its data stay in "},
-		"the last unit goes": {func(s *observetest.Scenario) { s.Goal = map[string]string{"ovn-central/0": "dying"} }, false, "no unit stays"},
+		"no server runs": {
+			both(ovndb.Down), false, "the server is not running; it stays a member until another unit kicks it",
+		},
+		"no database":  {both(ovndb.Absent), false, "there is no database"},
+		"standalone":   {both(ovndb.Standalone), false, "the database is standalone; it stays in "},
+		"disk full":    {both(ovndb.Failed), false, "the server runs but has given up the database"},
+		"left already": {both(ovndb.Left), true, "the server has left already; its file is now "},
+		"had not joined": {
+			func(s *observetest.Scenario) { s.NB, s.SB = s.NB.In(raft.JoiningCluster), s.SB.In(raft.JoiningCluster) }, false,
+			"the server had not joined yet",
+		},
+		"every unit goes": {everybodyGoes, false, "no unit stays that could serve the database; its data stay in "},
+		"the last unit goes": {
+			func(s *observetest.Scenario) { s.Goal = map[string]string{"ovn-central/0": "dying"} }, false, "no unit stays",
+		},
 		"the last member goes": {func(s *observetest.Scenario) {
 			everybodyGoes(s)
 			s.NB, s.SB = observetest.Up("aa00"), observetest.Up("bb00")
 		}, false, "no unit stays"},
 		"the last units go without a quorum": {func(s *observetest.Scenario) {
 			everybodyGoes(s)
-			s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02").CutOff(), observetest.Up("bb00").Down("bb01", "bb02").CutOff()
+			s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02").CutOff(), observetest.Up("bb00").Down("bb01",
+				"bb02").CutOff()
 		}, false, "no unit stays"},
 	}
 	for name, test := range tests {
@@ -223,7 +235,9 @@ func TestR9_only_copy_stays(t *testing.T) {
 		return relation.Identities{ovndb.NB: {Server: observetest.Full("aa01"), Since: since}}
 	}
 	old := func(since uint64) relation.Identities {
-		return relation.Identities{ovndb.NB: {Server: observetest.Full("aa01"), Cluster: "01d00000-0000-4000-8000-000000000000", Since: since}}
+		return relation.Identities{
+			ovndb.NB: {Server: observetest.Full("aa01"), Cluster: "01d00000-0000-4000-8000-000000000000", Since: since},
+		}
 	}
 	tests := map[string]struct {
 		seen    relation.Configuration
@@ -234,18 +248,41 @@ func TestR9_only_copy_stays(t *testing.T) {
 		alone   bool
 		refused bool
 	}{
-		"sole, the other has not joined":                                               {seen: isSole, goal: "active", peer: peer(0), refused: true},
-		"sole, the other has published nothing":                                        {seen: isSole, goal: "waiting", refused: true},
-		"sole, the other has joined since":                                             {seen: isSole, goal: "active", peer: peer(9)},
-		"sole, the other goes too, and none stays":                                     {seen: isSole, goal: "dying", peer: peer(0)},
-		"two, the other stays":                                                         {seen: two, goal: "active", peer: peer(0)},
-		"sole, the other was a member and is removed":                                  {seen: isSole, goal: "active", peer: peer(3), removed: true, refused: true},
-		"sole of a new cluster, the other publishes the old one":                       {seen: isSole, goal: "active", peer: old(3), refused: true},
-		"sole of a new cluster, can't be read, the other publishes the old one":        {seen: isSole, goal: "active", peer: old(3), damaged: true, refused: true},
-		"no server has run on the new cluster's file, the other publishes the old one": {goal: "active", peer: old(3), alone: true, refused: true},
-		"no server has run on the file, the other has joined":                          {goal: "active", peer: peer(3), alone: true},
-		"never seen as a member":                                                       {goal: "active", peer: peer(0)},
-		"the memory is of another server":                                              {seen: relation.Configuration{Server: observetest.Full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
+		"sole, the other has not joined": {
+			seen: isSole, goal: "active", peer: peer(0), refused: true,
+		},
+		"sole, the other has published nothing": {
+			seen: isSole, goal: "waiting", refused: true,
+		},
+		"sole, the other has joined since": {
+			seen: isSole, goal: "active", peer: peer(9),
+		},
+		"sole, the other goes too, and none stays": {
+			seen: isSole, goal: "dying", peer: peer(0),
+		},
+		"two, the other stays": {
+			seen: two, goal: "active", peer: peer(0),
+		},
+		"sole, the other was a member and is removed": {
+			seen: isSole, goal: "active", peer: peer(3), removed: true, refused: true,
+		},
+		"sole of a new cluster, the other publishes the old one": {
+			seen: isSole, goal: "active", peer: old(3), refused: true,
+		},
+		"sole of a new cluster, can't be read, the other publishes the old one": {
+			seen: isSole, goal: "active", peer: old(3), damaged: true, refused: true,
+		},
+		"no server has run on the new cluster's file, the other publishes the old one": {
+			goal: "active", peer: old(3), alone: true, refused: true,
+		},
+		"no server has run on the file, the other has joined": {
+			goal: "active", peer: peer(3), alone: true,
+		},
+		"never seen as a member": {goal: "active", peer: peer(0)},
+		"the memory is of another server": {
+			seen: relation.Configuration{Server: observetest.Full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active",
+			peer: peer(0),
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -259,7 +296,8 @@ func TestR9_only_copy_stays(t *testing.T) {
 			model.Published = relation.UnitIdentities{"ovn-central/0": own, "ovn-central/1": test.peer}
 			text := observetest.FileOf(ovndb.NB, observetest.Full("aa00"), observetest.Cluster(ovndb.NB), nil)
 			if test.alone {
-				text = observetest.FileOf(ovndb.NB, observetest.Full("aa00"), observetest.Cluster(ovndb.NB), map[raft.ID]string{observetest.Full("aa00"): "ssl:192.0.2.1:6643"})
+				text = observetest.FileOf(ovndb.NB, observetest.Full("aa00"), observetest.Cluster(ovndb.NB),
+					map[raft.ID]string{observetest.Full("aa00"): "ssl:192.0.2.1:6643"})
 			}
 			if test.damaged {
 				text = text[:len(text)-1]
@@ -267,7 +305,9 @@ func TestR9_only_copy_stays(t *testing.T) {
 			require.NoError(t, os.WriteFile(service.Files.Paths.File(ovndb.NB), text, 0o600))
 			cache := observe.Cache{Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: test.seen}}
 			if test.removed {
-				cache.History = relation.History{ovndb.NB: {observetest.Full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}
+				cache.History = relation.History{
+					ovndb.NB: {observetest.Full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}},
+				}
 			}
 			_, err := service.Stop(t.Context(), model, cache)
 			if !test.refused {

@@ -31,7 +31,10 @@ func TestAbortIfTearingDown(t *testing.T) {
 		"it is gone, all go":      {goal: map[string]juju.UnitGoal{"ovn-central/1": {Status: "dying"}}, want: errTeardown},
 		"Juju could not be asked": {err: errors.New("connection is shut down")},
 	} {
-		s := &Changer{Machine: &observe.Machine{Now: time.Now}, Goal: func(context.Context) (juju.GoalState, error) { return juju.GoalState{Units: tt.goal}, tt.err }}
+		s := &Changer{
+			Machine: &observe.Machine{Now: time.Now},
+			Goal:    func(context.Context) (juju.GoalState, error) { return juju.GoalState{Units: tt.goal}, tt.err },
+		}
 		assert.ErrorIs(t, s.abortIfTearingDown(observe.Application{Unit: unit})(t.Context()), tt.want, name)
 	}
 }

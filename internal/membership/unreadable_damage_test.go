@@ -15,7 +15,8 @@ import (
 // R0: a member that has lost entries is down. What was said so of one that was replaced is in the way of nothing.
 func TestR0_damaged_ignores_removed_members(t *testing.T) {
 	t.Parallel()
-	const member, joined, gone raft.ID = "aaaaaaaa-284d-47b2-9acc-fb82170132ed", "bbbbbbbb-284d-47b2-9acc-fb82170132ed", "cccccccc-284d-47b2-9acc-fb82170132ed"
+	const member, joined, gone raft.ID = "aaaaaaaa-284d-47b2-9acc-fb82170132ed",
+		"bbbbbbbb-284d-47b2-9acc-fb82170132ed", "cccccccc-284d-47b2-9acc-fb82170132ed"
 	h := &haltOperation{
 		server: observe.ServerState{Database: ovndb.NB},
 		end:    raftfile.End{Addresses: map[raft.ID]string{member: "ssl:192.0.2.1:6643"}},

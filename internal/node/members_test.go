@@ -21,7 +21,10 @@ func TestCharmOf_unknown_parts(t *testing.T) {
 	serving := func(d ovndb.Database) observe.ServerState {
 		return observe.ServerState{Database: d, Condition: ovndb.Serving, Status: raft.Status{
 			Name: string(d), Server: "aa00", State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self,
-			Servers: []raft.Member{{Short: "aa00", Address: "ssl:10.0.0.1:6643", Self: true}, {Short: "aa01", Address: "ssl:[fd00::2]:6643"}, {Short: "aa07", Address: "ssl:10.0.0.7:6643"}},
+			Servers: []raft.Member{
+				{Short: "aa00", Address: "ssl:10.0.0.1:6643", Self: true}, {Short: "aa01", Address: "ssl:[fd00::2]:6643"},
+				{Short: "aa07", Address: "ssl:10.0.0.7:6643"},
+			},
 		}}
 	}
 	both := map[ovndb.Database]observe.ServerState{ovndb.NB: serving(ovndb.NB), ovndb.SB: serving(ovndb.SB)}
@@ -38,12 +41,19 @@ func TestCharmOf_unknown_parts(t *testing.T) {
 		{Name: "u/2", Hostname: "two", Addresses: []string{"10.0.0.3"}},
 	}, c.Units)
 	assert.Len(t, c.Members, 6)
-	assert.Equal(t, maintenance.Member{Database: "OVN_Northbound", Short: "aa07", Address: "ssl:10.0.0.7:6643", Host: "10.0.0.7"}, c.Members[2])
+	assert.Equal(t, maintenance.Member{
+		Database: "OVN_Northbound", Short: "aa07", Address: "ssl:10.0.0.7:6643", Host: "10.0.0.7",
+	}, c.Members[2])
 
 	delete(m.Places, "u/2")
 	m.Unread = errors.New("connection is shut down")
 	both[ovndb.SB] = observe.ServerState{Database: ovndb.SB, Condition: ovndb.Down}
 	c = node.CharmOf(m, both, "zero")
-	assert.Equal(t, []string{"connection is shut down", "members of OVN_Southbound: the server is not running", "u/2 has not published the name of its machine"}, c.Unknown)
-	assert.Equal(t, []string{"members of OVN_Northbound: it was not checked", "members of OVN_Southbound: it was not checked"}, node.CharmOf(observe.Application{Unit: "u/0"}, nil, "zero").Unknown)
+	assert.Equal(t, []string{
+		"connection is shut down", "members of OVN_Southbound: the server is not running",
+		"u/2 has not published the name of its machine",
+	}, c.Unknown)
+	assert.Equal(t, []string{
+		"members of OVN_Northbound: it was not checked", "members of OVN_Southbound: it was not checked",
+	}, node.CharmOf(observe.Application{Unit: "u/0"}, nil, "zero").Unknown)
 }

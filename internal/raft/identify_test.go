@@ -41,24 +41,26 @@ func TestR3_resolve_finds_member(t *testing.T) {
 		peers []string // by the longest form
 		text  string
 	}{
-		"four digits":                  {"c14a", []string{third}, third},
-		"five digits":                  {"c14af", []string{third}, third},
-		"eight digits":                 {"c14af3b0", []string{third}, third},
-		"eight digits and a dash":      {"c14af3b0-", []string{third}, third},
-		"more of it":                   {"c14af3b0-1111-4", []string{third}, third},
-		"all of it":                    {third, []string{third}, third},
-		"capital letters":              {"C14AF3B0", []string{third}, third},
-		"blanks around it":             {" \tc14a\n", []string{third}, third},
-		"two share four digits":        {"7d80", []string{first, second}, ""},
-		"two share five digits":        {"7d801", []string{first, second}, ""},
-		"the sixth tells them apart":   {"7d8017", []string{first}, first},
-		"whole IDs tell them apart":    {second, []string{second}, second},
-		"a wrong rest":                 {"c14af3b1", nil, ""},
-		"a wrong end":                  {third[:35] + "5", nil, ""},
-		"nobody's":                     {"13fe", nil, ""},
-		"all that is known":            {"6e62", []string{short}, short},
-		"more than is known":           {"6e627992", []string{short}, "6e627992"},
-		"full_ID_known_by_digits_only": {"6e627992-b0a2-4380-8cf5-8bcd008cac5f", []string{short}, "6e627992-b0a2-4380-8cf5-8bcd008cac5f"},
+		"four digits":                {"c14a", []string{third}, third},
+		"five digits":                {"c14af", []string{third}, third},
+		"eight digits":               {"c14af3b0", []string{third}, third},
+		"eight digits and a dash":    {"c14af3b0-", []string{third}, third},
+		"more of it":                 {"c14af3b0-1111-4", []string{third}, third},
+		"all of it":                  {third, []string{third}, third},
+		"capital letters":            {"C14AF3B0", []string{third}, third},
+		"blanks around it":           {" \tc14a\n", []string{third}, third},
+		"two share four digits":      {"7d80", []string{first, second}, ""},
+		"two share five digits":      {"7d801", []string{first, second}, ""},
+		"the sixth tells them apart": {"7d8017", []string{first}, first},
+		"whole IDs tell them apart":  {second, []string{second}, second},
+		"a wrong rest":               {"c14af3b1", nil, ""},
+		"a wrong end":                {third[:35] + "5", nil, ""},
+		"nobody's":                   {"13fe", nil, ""},
+		"all that is known":          {"6e62", []string{short}, short},
+		"more than is known":         {"6e627992", []string{short}, "6e627992"},
+		"full_ID_known_by_digits_only": {
+			"6e627992-b0a2-4380-8cf5-8bcd008cac5f", []string{short}, "6e627992-b0a2-4380-8cf5-8bcd008cac5f",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,8 +87,10 @@ func TestR3_resolve_refuses_non_IDs(t *testing.T) {
 	peers := []Peer{known(full), unknown("6e62")}
 	for _, text := range []string{
 		"", " ", "c", "c1", "c14", " c14 ", "zzzz", "c14g", "c14a ; rm", "c14a c14a", "0xc14a", "c14a\x00", "-c14", "----",
-		"c14af3b01", "c14af3b01111", "c14a-f3b0", "c14af3b-0", strings.ReplaceAll(full, "-", ""), full + "5", full + "-", full + " x",
-		"tcp:10.0.0.1:6643", "10.0.0.1", "ovn-central/4", "self", "unknown", "*", "c14a*", "ｃ14a", strings.Repeat("c", 10000),
+		"c14af3b01", "c14af3b01111", "c14a-f3b0", "c14af3b-0", strings.ReplaceAll(full, "-", ""), full + "5", full + "-",
+		full + " x",
+		"tcp:10.0.0.1:6643", "10.0.0.1", "ovn-central/4", "self", "unknown", "*", "c14a*", "ｃ14a",
+		strings.Repeat("c", 10000),
 	} {
 		r, ok := Resolve(IDArgument{Text: text}, peers)
 		assert.False(t, ok, "%.40q", text)
@@ -139,7 +143,8 @@ func TestR3_server_gets_one_member_or_none(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		// Few digits, so that IDs often share many.
-		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[07]{6}[13e]{2}-0000-4000-8000-0000000000[01]{2}`), 1, 7, rapid.ID[string]).Draw(t, "IDs")
+		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[07]{6}[13e]{2}-0000-4000-8000-0000000000[01]{2}`), 1, 7,
+			rapid.ID[string]).Draw(t, "IDs")
 		var peers []Peer
 		for _, id := range ids {
 			if rapid.Bool().Draw(t, "known") {
@@ -152,7 +157,8 @@ func TestR3_server_gets_one_member_or_none(t *testing.T) {
 		text := target[:rapid.IntRange(minIDDigits, len(target)).Draw(t, "length")]
 		r, ok := Resolve(IDArgument{Text: text}, peers)
 		require.True(t, ok)
-		require.Contains(t, longest(r.Peers), peers[slices.Index(ids, target)].Longest(), "the one that is meant is among them")
+		require.Contains(t, longest(r.Peers), peers[slices.Index(ids, target)].Longest(),
+			"the one that is meant is among them")
 		if len(r.Peers) != 1 {
 			require.Empty(t, r.Text)
 			return
@@ -169,8 +175,12 @@ func TestR3_server_gets_one_member_or_none(t *testing.T) {
 
 func TestR3_other_numbers_find_none(t *testing.T) {
 	t.Parallel()
-	peers := []Peer{known("3974f3b0-1111-4222-8333-444444444444"), known("0017f3b0-1111-4222-8333-444444444444"), unknown("13e4")}
-	for _, number := range []string{"", "-3974", "3974.5", "397", "39740", "0.5", "1e400", "-1e400", "99999999999", "nonsense", "null", "true"} {
+	peers := []Peer{
+		known("3974f3b0-1111-4222-8333-444444444444"), known("0017f3b0-1111-4222-8333-444444444444"), unknown("13e4"),
+	}
+	for _, number := range []string{
+		"", "-3974", "3974.5", "397", "39740", "0.5", "1e400", "-1e400", "99999999999", "nonsense", "null", "true",
+	} {
 		r, _ := Resolve(IDArgument{Text: number, Number: true}, peers)
 		assert.Empty(t, r.Peers, number)
 		assert.Empty(t, r.Text, number)
@@ -206,7 +216,10 @@ func TestR3_ambiguous_number_means_both(t *testing.T) {
 			[]string{"13e4aaaa-0000-4000-8000-000000000000", "130000aa-0000-4000-8000-000000000000"},
 			[]string{"13e4aaaa-0000-4000-8000-000000000000", "130000aa-0000-4000-8000-000000000000"},
 		},
-		"four of its digits, or eight": {"39741234", []string{"39741234-0000-4000-8000-000000000000", "3974"}, []string{"39741234-0000-4000-8000-000000000000"}},
+		"four of its digits, or eight": {
+			"39741234", []string{"39741234-0000-4000-8000-000000000000", "3974"},
+			[]string{"39741234-0000-4000-8000-000000000000"},
+		},
 	}
 	for name, tt := range tests {
 		var peers []Peer
@@ -342,7 +355,9 @@ func TestR3_identities_as_Juju_parses_them(t *testing.T) {
 	t.Parallel()
 	tests := map[string]IDArgument{
 		"3974": {"3974", true}, "0017": {"15", true}, "0b11": {"3", true}, "0003": {"3", true},
-		"13e4": {"13e4", false}, "1e10": {"1e10", false}, "0018": {"0018", false}, "9e99": {"9e99", false}, "beef": {"beef", false},
+		"13e4": {
+			"13e4", false,
+		}, "1e10": {"1e10", false}, "0018": {"0018", false}, "9e99": {"9e99", false}, "beef": {"beef", false},
 	}
 	for typed, want := range tests {
 		g, ok, err := handedOver(yaml2.Unmarshal, typed)

@@ -169,14 +169,22 @@ func TestCutOff(t *testing.T) {
 		"a follower": {"nb-3member-follower2", silent(0), false},
 		"a follower that has not yet missed its leader": {"nb-3member-follower2", silent(2), false},
 		"candidate_unheard":                             {"nb-candidate-with-votes", silent(9), true},
-		"candidate_heard":                               {"nb-candidate-with-votes", func(s *Status) { now := time.Duration(0); s.Servers[0].LastMsg, s.Servers[1].LastMsg = &now, &now }, false},
-		"voted_for_other":                               {"nb-follower-leader-unknown-voted-other", silent(0), false},
-		"voted_for_other_then_silence":                  {"nb-follower-leader-unknown-voted-other", silent(9), true},
-		"a leader":                                      {"nb-3member-leader", silent(0), false},
-		"a leader of three that hears one":              {"nb-3member-leader", silent(1), false},
-		"a leader of three that hears none":             {"nb-3member-leader", silent(2), true},
-		"a leader of three that has never heard any":    {"nb-3member-leader", func(s *Status) { s.Servers[0].LastMsg, s.Servers[1].LastMsg, s.Servers[2].LastMsg = nil, nil, nil }, true},
-		"a leader of itself":                            {"nb-3member-leader", func(s *Status) { self, _ := s.self(); s.Servers = []Member{self} }, false},
+		"candidate_heard": {
+			"nb-candidate-with-votes",
+			func(s *Status) { now := time.Duration(0); s.Servers[0].LastMsg, s.Servers[1].LastMsg = &now, &now }, false,
+		},
+		"voted_for_other":                   {"nb-follower-leader-unknown-voted-other", silent(0), false},
+		"voted_for_other_then_silence":      {"nb-follower-leader-unknown-voted-other", silent(9), true},
+		"a leader":                          {"nb-3member-leader", silent(0), false},
+		"a leader of three that hears one":  {"nb-3member-leader", silent(1), false},
+		"a leader of three that hears none": {"nb-3member-leader", silent(2), true},
+		"a leader of three that has never heard any": {
+			"nb-3member-leader",
+			func(s *Status) { s.Servers[0].LastMsg, s.Servers[1].LastMsg, s.Servers[2].LastMsg = nil, nil, nil }, true,
+		},
+		"a leader of itself": {
+			"nb-3member-leader", func(s *Status) { self, _ := s.self(); s.Servers = []Member{self} }, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status := captureStatus(t, test.captured)

@@ -22,17 +22,23 @@ func TestR0_leader_needs_message_and_log(t *testing.T) {
 		reference uint64
 		up        []string
 	}{
-		"all three are up":                {file: "nb-3member-leader", up: []string{"c14a", "7d80", "6e62"}},
-		"nothing was written for long":    {file: "sb-3member-leader-long-idle", up: []string{"4126", "7ee0", "8631"}},
-		"IPv6":                            {file: "nb-ipv6-leader", up: captureStatus(t, "nb-ipv6-leader").shortIDs()},
-		"OVS 3.6":                         {file: "ovs36-nb-leader", up: captureStatus(t, "ovs36-nb-leader").shortIDs()},
-		"just elected by a transfer":      {file: "nb-leader-after-transfer", up: captureStatus(t, "nb-leader-after-transfer").shortIDs()},
-		"another one is leaving":          {file: "nb-peer-while-other-is-leaving", up: []string{"6afe", "3b64", "43a8"}},
-		"the only member":                 {file: "nb-single-server", up: []string{"3d68"}},
-		"one is being added":              {file: "nb-leader-adding-committing", up: []string{"5e39", "26c4", "05be", "d2c5"}},
-		"entries of others are under way": {file: "nb-leader-two-removals-pending", up: []string{"2695", "0c7b", "3680", "e880"}},
-		"one of three is dead":            {file: "nb-leader-one-of-three-dead", up: []string{"3494", "847c"}},
-		"one of five is dead":             {file: "sb-5member-leader-one-dead", up: []string{"6c29", "617e", "5bb3", "a00e"}},
+		"all three are up":             {file: "nb-3member-leader", up: []string{"c14a", "7d80", "6e62"}},
+		"nothing was written for long": {file: "sb-3member-leader-long-idle", up: []string{"4126", "7ee0", "8631"}},
+		"IPv6":                         {file: "nb-ipv6-leader", up: captureStatus(t, "nb-ipv6-leader").shortIDs()},
+		"OVS 3.6":                      {file: "ovs36-nb-leader", up: captureStatus(t, "ovs36-nb-leader").shortIDs()},
+		"just elected by a transfer": {
+			file: "nb-leader-after-transfer", up: captureStatus(t, "nb-leader-after-transfer").shortIDs(),
+		},
+		"another one is leaving": {file: "nb-peer-while-other-is-leaving", up: []string{"6afe", "3b64", "43a8"}},
+		"the only member":        {file: "nb-single-server", up: []string{"3d68"}},
+		"one is being added": {
+			file: "nb-leader-adding-committing", up: []string{"5e39", "26c4", "05be", "d2c5"},
+		},
+		"entries of others are under way": {
+			file: "nb-leader-two-removals-pending", up: []string{"2695", "0c7b", "3680", "e880"},
+		},
+		"one of three is dead": {file: "nb-leader-one-of-three-dead", up: []string{"3494", "847c"}},
+		"one of five is dead":  {file: "sb-5member-leader-one-dead", up: []string{"6c29", "617e", "5bb3", "a00e"}},
 		"a stale member at the address of a new one": {
 			file: "nb-leader-stale-and-new-same-address", up: []string{"7f3d", "697f", "8db1"},
 		},
@@ -109,7 +115,8 @@ func TestPeers_reasons(t *testing.T) {
 		return v
 	}
 	as := func(file string) View { return seen(file, func(*Status, *View) {}) }
-	full := seen("nb-leader-with-disk-full-follower", func(s *Status, _ *View) { rowOf(t, s, "c3c1").LastMsg = new(ms(5)) })
+	full := seen("nb-leader-with-disk-full-follower",
+		func(s *Status, _ *View) { rowOf(t, s, "c3c1").LastMsg = new(ms(5)) })
 	fuller := full
 	fuller.CommitIndexFloor = 6
 	five := seen("sb-5member-follower-one-dead", func(s *Status, v *View) {
@@ -189,7 +196,9 @@ func TestSameMembers_any_order(t *testing.T) {
 func TestR0_lost_entries_is_down(t *testing.T) {
 	t.Parallel()
 	up := []bool{true, true, true}
-	for name, leader := range map[string]int{"on the leader": 0, "on a follower": 1, "on a follower of the member itself": 2} {
+	for name, leader := range map[string]int{
+		"on the leader": 0, "on a follower": 1, "on a follower of the member itself": 2,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := viewOf(leader, up)
@@ -219,7 +228,8 @@ func TestR0_lost_entries_is_down(t *testing.T) {
 
 	dead := viewOf(0, []bool{true, true, false})
 	dead.Lost = []ID{memberID(2)}
-	assert.Nil(t, PlanKick(Change{View: dead, Target: string(memberID(2))}).Refusal, "one that is dead as well needs no force")
+	assert.Nil(t, PlanKick(Change{View: dead, Target: string(memberID(2))}).Refusal,
+		"one that is dead as well needs no force")
 }
 
 // R0: unknown counts as down. Less knowledge never makes a member count as up, or adds a majority.
@@ -267,7 +277,8 @@ func TestHasLeader_captured_states(t *testing.T) {
 		"nb-joining-remote-unreachable.txt": true, "nb-joining-wrong-cid.txt": true,
 		"nb-just-restarted-alone.txt": true, "nb-kicked-while-down-then-restarted.txt": true,
 		"nb-leader-kick-no-quorum.txt": true, "nb-no-quorum-candidate-survivor.txt": true, "nb-no-quorum-leaving.txt": true,
-		"nb-restarted-after-being-removed-while-down.txt": true, "nb-single-after-leave.txt": true, "ovs36-nb-single-leaving.txt": true,
+		"nb-restarted-after-being-removed-while-down.txt": true, "nb-single-after-leave.txt": true,
+		"ovs36-nb-single-leaving.txt": true,
 	}
 	statuses, _ := captures(t)
 	for _, name := range statuses {

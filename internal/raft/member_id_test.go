@@ -15,13 +15,19 @@ func TestFullID_only_match(t *testing.T) {
 		change func(*View)
 		want   ID
 	}{
-		"unknown":                                   {func(*View) {}, ""},
-		"a unit has published it":                   {func(v *View) { v.Names = []ID{memberID(2), memberID(1)} }, memberID(1)},
-		"two have published the same":               {func(v *View) { v.Names = []ID{memberID(1), memberID(2), memberID(1)} }, memberID(1)},
+		"unknown": {func(*View) {}, ""},
+		"a unit has published it": {
+			func(v *View) { v.Names = []ID{memberID(2), memberID(1)} }, memberID(1),
+		},
+		"two have published the same": {
+			func(v *View) { v.Names = []ID{memberID(1), memberID(2), memberID(1)} }, memberID(1),
+		},
 		"two different ones fit":                    {func(v *View) { v.Names = []ID{memberID(1), other} }, ""},
 		"two different ones, and one of them again": {func(v *View) { v.Names = []ID{memberID(1), other, memberID(1)} }, ""},
 		"none of the names fits":                    {func(v *View) { v.Names = []ID{memberID(2), memberID(3)} }, ""},
-		"it says it itself":                         {func(v *View) { v.Probes = []ProbeResult{{Address: memberAddress(1), Server: memberID(1)}} }, memberID(1)},
+		"it says it itself": {
+			func(v *View) { v.Probes = []ProbeResult{{Address: memberAddress(1), Server: memberID(1)}} }, memberID(1),
+		},
 		"own_answer_is_preferred": {func(v *View) {
 			v.Names, v.Probes = []ID{other}, []ProbeResult{{Address: memberAddress(1), Server: memberID(1)}}
 		}, memberID(1)},
@@ -51,7 +57,9 @@ func twins(leader int) (v View, answering, silent ID) {
 	answering, silent = memberID(1), ID(memberID(1).Short()+"ffff-1111-4222-8333-444444444444")
 	m := &v.Status.Servers[2]
 	m.Short = silent.Short()
-	v.Probes = []ProbeResult{answerOf(v.Status.Servers[1], answering, someCluster), answerOf(v.Status.Servers[3], memberID(3), someCluster)}
+	v.Probes = []ProbeResult{
+		answerOf(v.Status.Servers[1], answering, someCluster), answerOf(v.Status.Servers[3], memberID(3), someCluster),
+	}
 	v.Names = []ID{answering, silent}
 	return v, answering, silent
 }

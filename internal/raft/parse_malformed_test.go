@@ -88,18 +88,26 @@ func TestParse_error_has_line_and_reason(t *testing.T) {
 		"row with a small indent":   {leader, "    c14a", "   c14a", 21},
 		"row with a big indent":     {leader, "    c14a", "     c14a", 21},
 		"row of another section":    {leader, "    6e62", "Learners:\n    6e62", 24},
-		"self at another's row":     {leader, ":6643) next_index=6 match_index=5 last msg 140 ms ago\n    7d80", ":6643) (self)\n    7d80", 21},
-		"self twice":                {leader, "    6e62 (6e62 at tcp:127.77.1.2:6643)", "    7d80 (7d80 at tcp:127.77.1.2:6643) (self)", 23},
-		"a line twice":              {leader, "Term: 2", "Term: 2\nTerm: 2", 9},
-		"servers twice":             {leader, "    6e62", "Servers:\n    6e62", 23},
-		"optional line twice":       {leader, "Disconnections: 0", "Disconnections: 0\nDisconnections: 0", 20},
-		"optional line too late":    {leader, "Term: 2", "Term: 2\nRemotes for joining: tcp:a:1", 9},
-		"adding after removing":     {adder, "Role: leader", "Removing server 05be (05be at tcp:127.77.16.3:6643) (removing)\nAdding server 05be (05be at tcp:127.77.16.3:6643) (adding: catchup)\nRole: leader", 9},
-		"CRLF":                      {leader, "7d80\nName", "7d80\r\nName", 1},
-		"terminal escape":           {leader, "Role: leader", "\x1b[2JRole: leader", 7},
-		"delete character":          {leader, "(self)", "(self)\x7f", 22},
-		"tab before a row":          {leader, "    c14a", "\tc14a", 21},
-		"invalid UTF-8":             {leader, "Role: leader", "Role: \xff", 0},
+		"self at another's row": {
+			leader, ":6643) next_index=6 match_index=5 last msg 140 ms ago\n    7d80", ":6643) (self)\n    7d80", 21,
+		},
+		"self twice": {
+			leader, "    6e62 (6e62 at tcp:127.77.1.2:6643)", "    7d80 (7d80 at tcp:127.77.1.2:6643) (self)", 23,
+		},
+		"a line twice":           {leader, "Term: 2", "Term: 2\nTerm: 2", 9},
+		"servers twice":          {leader, "    6e62", "Servers:\n    6e62", 23},
+		"optional line twice":    {leader, "Disconnections: 0", "Disconnections: 0\nDisconnections: 0", 20},
+		"optional line too late": {leader, "Term: 2", "Term: 2\nRemotes for joining: tcp:a:1", 9},
+		"adding after removing": {
+			adder, "Role: leader",
+			"Removing server 05be (05be at tcp:127.77.16.3:6643) (removing)\nAdding server 05be (05be at " +
+				"tcp:127.77.16.3:6643) (adding: catchup)\nRole: leader", 9,
+		},
+		"CRLF":             {leader, "7d80\nName", "7d80\r\nName", 1},
+		"terminal escape":  {leader, "Role: leader", "\x1b[2JRole: leader", 7},
+		"delete character": {leader, "(self)", "(self)\x7f", 22},
+		"tab before a row": {leader, "    c14a", "\tc14a", 21},
+		"invalid UTF-8":    {leader, "Role: leader", "Role: \xff", 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -189,11 +197,14 @@ func TestParse_keeps_unknown_lines(t *testing.T) {
 		lines  string
 		want   []Unknown
 	}{
-		"between two lines":         {"Role: leader", "Pre-vote: yes\n", []Unknown{{7, "Pre-vote: yes"}}},
-		"key like a known one":      {"Role: leader", "Leader ID: 7d80\n", []Unknown{{7, "Leader ID: 7d80"}}},
-		"a second empty line":       {"Last Election started", "\n", []Unknown{{12, ""}}},
-		"an early empty line":       {"Term: 2", "\n", []Unknown{{8, ""}}},
-		"rows of another section":   {"Servers:", "Learners:\n    abcd (abcd at tcp:a:1)\n", []Unknown{{20, "Learners:"}, {21, "    abcd (abcd at tcp:a:1)"}}},
+		"between two lines":    {"Role: leader", "Pre-vote: yes\n", []Unknown{{7, "Pre-vote: yes"}}},
+		"key like a known one": {"Role: leader", "Leader ID: 7d80\n", []Unknown{{7, "Leader ID: 7d80"}}},
+		"a second empty line":  {"Last Election started", "\n", []Unknown{{12, ""}}},
+		"an early empty line":  {"Term: 2", "\n", []Unknown{{8, ""}}},
+		"rows of another section": {
+			"Servers:", "Learners:\n    abcd (abcd at tcp:a:1)\n",
+			[]Unknown{{20, "Learners:"}, {21, "    abcd (abcd at tcp:a:1)"}},
+		},
 		"a section below":           {"", "Clients:\n    12 now\n", []Unknown{{24, "Clients:"}, {25, "    12 now"}}},
 		"an empty line at the end":  {"", "\n", []Unknown{{24, ""}}},
 		"lines far from each other": {"Name:", "a\nb\n", []Unknown{{2, "a"}, {3, "b"}}},
@@ -236,11 +247,19 @@ func TestParse_keeps_rest_of_row(t *testing.T) {
 		"a phase that begins like a known one": {" (removing: slow)", with(func(m *Member) {
 			m.Extra = " (removing: slow)"
 		})},
-		"a phase that is never printed":  {" (stable)", with(func(m *Member) { m.Extra = " (stable)" })},
-		"a vote for an address":          {" (voted for tcp:a:1)", with(func(m *Member) { m.Extra = " (voted for tcp:a:1)" })},
-		"an index that is no number":     {" next_index=6 match_index=?" + last, with(func(m *Member) { m.Extra = " next_index=6 match_index=?" + last })},
-		"a next index that is no number": {" next_index=? match_index=5" + last, with(func(m *Member) { m.Extra = " next_index=? match_index=5" + last })},
-		"one index of two":               {" next_index=6" + last, with(func(m *Member) { m.Extra = " next_index=6" + last })},
+		"a phase that is never printed": {" (stable)", with(func(m *Member) { m.Extra = " (stable)" })},
+		"a vote for an address": {
+			" (voted for tcp:a:1)", with(func(m *Member) { m.Extra = " (voted for tcp:a:1)" }),
+		},
+		"an index that is no number": {
+			" next_index=6 match_index=?" + last, with(func(m *Member) { m.Extra = " next_index=6 match_index=?" + last }),
+		},
+		"a next index that is no number": {
+			" next_index=? match_index=5" + last, with(func(m *Member) { m.Extra = " next_index=? match_index=5" + last }),
+		},
+		"one index of two": {
+			" next_index=6" + last, with(func(m *Member) { m.Extra = " next_index=6" + last }),
+		},
 		"an index of 65 bits": {" next_index=6 match_index=18446744073709551616", with(func(m *Member) {
 			m.Extra = " next_index=6 match_index=18446744073709551616"
 		})},
@@ -289,11 +308,13 @@ func TestParse_older_servers_and_addresses(t *testing.T) {
 	text := capture(t, "nb-joining-learned-cid.txt")
 	tests := map[string]struct{ old, with string }{
 		"no Disconnections, before OVS 2.15": {"Disconnections: 0\n", ""},
-		"several remotes":                    {"joining: tcp:127.77.7.1:6643", "joining: tcp:127.77.7.1:6643 ssl:[fd77::2]:6643"},
-		"a host name":                        {"Address: tcp:127.77.7.4:6643", "Address: ssl:node-4.example:6643"},
-		"a link-local address":               {"Address: tcp:127.77.7.4:6643", "Address: tcp:[fe80::1%eth0]:6643"},
-		"a vote for a server that is gone":   {"Vote: unknown", "Vote: 0000"},
-		"the largest term":                   {"Term: 2", "Term: 18446744073709551615"},
+		"several remotes": {
+			"joining: tcp:127.77.7.1:6643", "joining: tcp:127.77.7.1:6643 ssl:[fd77::2]:6643",
+		},
+		"a host name":                      {"Address: tcp:127.77.7.4:6643", "Address: ssl:node-4.example:6643"},
+		"a link-local address":             {"Address: tcp:127.77.7.4:6643", "Address: tcp:[fe80::1%eth0]:6643"},
+		"a vote for a server that is gone": {"Vote: unknown", "Vote: 0000"},
+		"the largest term":                 {"Term: 2", "Term: 18446744073709551615"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -309,7 +330,8 @@ func TestParse_older_servers_and_addresses(t *testing.T) {
 
 func TestParse_order_of_remotes(t *testing.T) {
 	t.Parallel()
-	text := edit(t, capture(t, "nb-joining-learned-cid.txt"), "joining: tcp:127.77.7.1:6643", "joining: tcp:b:2 tcp:a:1 ssl:[fd77::2]:6643")
+	text := edit(t, capture(t, "nb-joining-learned-cid.txt"), "joining: tcp:127.77.7.1:6643",
+		"joining: tcp:b:2 tcp:a:1 ssl:[fd77::2]:6643")
 	got, err := Parse(text)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"tcp:b:2", "tcp:a:1", "ssl:[fd77::2]:6643"}, got.Remotes)

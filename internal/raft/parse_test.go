@@ -29,7 +29,8 @@ func captures(t testing.TB) (statuses, others []string) {
 	require.NoError(t, err)
 	for _, path := range paths {
 		switch name := filepath.Base(path); {
-		case name == "errors.txt", name == "server-table.txt", name == "unixctl-jsonrpc.txt", strings.HasSuffix(name, ".stderr.txt"):
+		case name == "errors.txt", name == "server-table.txt", name == "unixctl-jsonrpc.txt", strings.HasSuffix(name,
+			".stderr.txt"):
 			others = append(others, name)
 		default:
 			statuses = append(statuses, name)

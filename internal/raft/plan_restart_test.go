@@ -46,7 +46,9 @@ func TestR1_restart_names_blockers(t *testing.T) {
 	for leader := range 2 {
 		plan := PlanRestart(Change{Database: ovndb.SB, View: viewOf(leader, allUp(3, 2))})
 		require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
-		assert.Equal(t, "error QUORUM_WOULD_BE_LOST sb Count=2 Total=3 After=1 of 3 up, 2 needed Member=a000 at tcp:10.0.0.0:6643 Down=[a002 at tcp:10.0.0.2:6643]", brief(plan))
+		assert.Equal(t,
+			"error QUORUM_WOULD_BE_LOST sb Count=2 Total=3 After=1 of 3 up, 2 needed Member=a000 at tcp:10.0.0.0:6643 "+
+				"Down=[a002 at tcp:10.0.0.2:6643]", brief(plan))
 		require.Len(t, plan.Blockers, 1)
 		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.Before)
 		assert.Equal(t, Quorum{Members: 3, Up: 1}, plan.After)
@@ -116,8 +118,12 @@ func TestRestart_non_member(t *testing.T) {
 		change func(*Status)
 		want   string
 	}{
-		"joining":                  {func(s *Status) { s.State = JoiningCluster }, "error NOT_A_MEMBER nb Detail=joining cluster"},
-		"leaving":                  {func(s *Status) { s.State = LeavingCluster }, "error NOT_A_MEMBER nb Detail=leaving cluster"},
+		"joining": {
+			func(s *Status) { s.State = JoiningCluster }, "error NOT_A_MEMBER nb Detail=joining cluster",
+		},
+		"leaving": {
+			func(s *Status) { s.State = LeavingCluster }, "error NOT_A_MEMBER nb Detail=leaving cluster",
+		},
 		"not in the configuration": {func(s *Status) { s.Servers = s.Servers[1:] }, "error NOT_A_MEMBER nb"},
 		"another one is being removed": {
 			func(s *Status) {
@@ -126,7 +132,8 @@ func TestRestart_non_member(t *testing.T) {
 			"waiting CHANGE_PENDING nb Value=removing Member=a004 at tcp:10.0.0.4:6643",
 		},
 		"another one is being added": {
-			func(s *Status) { s.Servers[2].Phase = AddingCommitting }, "waiting CHANGE_PENDING nb Value=adding: committing Member=a002 at tcp:10.0.0.2:6643",
+			func(s *Status) { s.Servers[2].Phase = AddingCommitting },
+			"waiting CHANGE_PENDING nb Value=adding: committing Member=a002 at tcp:10.0.0.2:6643",
 		},
 	}
 	for name, tt := range tests {
@@ -229,8 +236,9 @@ func TestR5_four_members_one_down_two_leave(t *testing.T) {
 		second.Pending = []ID{memberID(1)}
 		plan := PlanLeave(second)
 		require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
-		assert.Equal(t, "error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=1 of 2 up, 2 needed Member=a000 at tcp:10.0.0.0:6643 "+
-			"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_FOLLOW", brief(plan))
+		assert.Equal(t,
+			"error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=1 of 2 up, 2 needed Member=a000 at tcp:10.0.0.0:6643 "+
+				"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_FOLLOW", brief(plan))
 		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.After, "what is shown is the change itself")
 
 		// The one that has begun may continue, and no other member blocks it.
@@ -244,7 +252,9 @@ func TestR5_four_members_one_down_two_leave(t *testing.T) {
 func TestR5_down_target_is_no_blocker(t *testing.T) {
 	t.Parallel()
 	c := Change{
-		Database: ovndb.NB, View: viewOf(0, allUp(5, 3, 4)), Target: string(memberID(4)), Pending: []ID{memberID(1), memberID(2)},
+		Database: ovndb.NB, View: viewOf(0, allUp(5, 3, 4)), Target: string(memberID(4)), Pending: []ID{
+			memberID(1), memberID(2),
+		},
 	}
 	c.View.Names = []ID{memberID(4)}
 	plan := PlanKick(c)
@@ -262,8 +272,9 @@ func TestR5_uncommitted_removal_may_be_undone(t *testing.T) {
 	require.Nil(t, PlanLeave(c).Refusal, "all is committed: 2 of 3 remain")
 	c.View.Status.NotCommitted = 1
 	plan := PlanLeave(c)
-	assert.Equal(t, "error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=2 of 4 up, 3 needed Member=a000 at tcp:10.0.0.0:6643 "+
-		"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_BE_UNDONE", brief(plan))
+	assert.Equal(t,
+		"error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=2 of 4 up, 3 needed Member=a000 at tcp:10.0.0.0:6643 "+
+			"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_BE_UNDONE", brief(plan))
 	c.Pending = nil
 	assert.Nil(t, PlanLeave(c).Refusal, "under load something is never committed")
 }

@@ -65,7 +65,8 @@ func TestR1_matches_formula(t *testing.T) {
 			}
 			for what, plan := range plans {
 				if got := reason(plan); got != want {
-					require.Failf(t, "wrong verdict", "%s of %d of %v, leader %d: %q instead of %q", what, target, up, leader, got, want)
+					require.Failf(t, "wrong verdict", "%s of %d of %v, leader %d: %q instead of %q", what, target, up, leader, got,
+						want)
 				}
 				require.Equal(t, memberAddress(target), plan.Target.Address)
 				before, after := Quorum{Members: n, Up: count(up)}, Quorum{Members: n - 1, Up: count(up, target)}
@@ -146,10 +147,14 @@ func TestR1_blockers_are_the_down_members(t *testing.T) {
 // R2: a kick or a leave of the only member is never sent, whatever is asked for.
 func TestR2_sole_member(t *testing.T) {
 	t.Parallel()
-	targets := []string{"", "z", "zzzz", "a", "a000", string(memberID(0)), "a000" + strings.Repeat("f", 32), string(memberID(1))}
+	targets := []string{
+		"", "z", "zzzz", "a", "a000", string(memberID(0)), "a000" + strings.Repeat("f", 32), string(memberID(1)),
+	}
 	for _, target := range targets {
 		for flags := range 1 << 2 {
-			c := Change{Database: ovndb.NB, View: viewOf(0, allUp(1)), Target: target, Permit: []Permit{PermitNone, PermitForce}[flags&1]}
+			c := Change{
+				Database: ovndb.NB, View: viewOf(0, allUp(1)), Target: target, Permit: []Permit{PermitNone, PermitForce}[flags&1],
+			}
 			if flags&2 != 0 {
 				c.UnitInModel = "ovn-central/0"
 			}
@@ -158,7 +163,9 @@ func TestR2_sole_member(t *testing.T) {
 		}
 	}
 	assert.Equal(t, finding.SoleMember, reason(PlanKick(Change{View: viewOf(0, allUp(1)), Target: string(memberID(0))})))
-	for _, file := range []string{"nb-single-server", "nb-single-after-leave", "nb-ssl-single-after-two-left", "ovs36-nb-single-leaving"} {
+	for _, file := range []string{
+		"nb-single-server", "nb-single-after-leave", "nb-ssl-single-after-two-left", "ovs36-nb-single-leaving",
+	} {
 		s := captureStatus(t, file)
 		c := Change{Database: ovndb.NB, View: View{Status: s}, Target: string(s.Server), Permit: PermitForce}
 		assert.NotNil(t, PlanLeave(c).Refusal, file)
@@ -212,7 +219,9 @@ func TestR3_plan_with_shared_digits(t *testing.T) {
 	assert.Equal(t, answering, plan.Target.ID)
 
 	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: answering.Short(), Permit: PermitForce})
-	assert.Equal(t, "error MEMBER_AMBIGUOUS nb Value=a001 Count=2 Members=[a001 at tcp:10.0.0.1:6643 a001 at tcp:10.0.0.2:6643]", brief(plan))
+	assert.Equal(t,
+		"error MEMBER_AMBIGUOUS nb Value=a001 Count=2 Members=[a001 at tcp:10.0.0.1:6643 a001 at tcp:10.0.0.2:6643]",
+		brief(plan))
 	assert.Empty(t, plan.Target)
 }
 

@@ -44,7 +44,9 @@ func TestR6_removal_needs_commit(t *testing.T) {
 	tests := map[string][]look{
 		"at once, nothing else is written": {{without(12, 0), true, true}},
 		"not while it is a member":         {{with(11, 0), false, false}, {with(12, 1), false, false}},
-		"absent, but not committed":        {{without(12, 1), false, true}, {without(12, 1), false, true}, {without(12, 0), true, true}},
+		"absent, but not committed": {
+			{without(12, 1), false, true}, {without(12, 1), false, true}, {without(12, 0), true, true},
+		},
 		"under load something is never committed": {
 			{with(20, 3), false, false},
 			{without(25, 4), false, true},
@@ -52,7 +54,9 @@ func TestR6_removal_needs_commit(t *testing.T) {
 			{without(29, 5), false, true},
 			{without(31, 6), true, true},
 		},
-		"by the entry before the last is not enough": {{without(25, 4), false, true}, {without(30, 6), false, true}, {without(30, 5), true, true}},
+		"by the entry before the last is not enough": {
+			{without(25, 4), false, true}, {without(30, 6), false, true}, {without(30, 5), true, true},
+		},
 		"it comes back": {
 			{without(12, 1), false, true},
 			{with(12, 0), false, false},
@@ -79,12 +83,14 @@ func TestR6_removal_needs_commit(t *testing.T) {
 			{but(without(12, 1), leaderless), false, true}, {without(12, 1), false, true}, {without(13, 1), true, true},
 		},
 		"undone and done again between two looks": {
-			{without(12, 1), false, true}, {but(without(16, 1), newTerm), false, true}, {but(without(17, 1), newTerm), true, true},
+			{without(12, 1), false, true}, {but(without(16, 1), newTerm), false, true},
+			{but(without(17, 1), newTerm), true, true},
 		},
 		"garbage":             {{without(12, math.MaxUint64), false, true}},
 		"observer_is_leaving": {{but(without(12, 0), leaving), false, true}},
 		"the leader is still at it": {
-			{but(without(12, 1), removing), false, false}, {but(without(12, 0), removing), false, false}, {without(12, 0), true, true},
+			{but(without(12, 1), removing), false, false}, {but(without(12, 0), removing), false, false},
+			{without(12, 0), true, true},
 		},
 	}
 	for name, looks := range tests {
@@ -115,19 +121,34 @@ func TestR6_proof_is_of_one_member(t *testing.T) {
 		status Status
 		want   bool
 	}{
-		"the stale one before":                 {RemovalWatcher{Target: stale, Address: address}, both, false},
-		"the stale one after":                  {RemovalWatcher{Target: stale, Address: address}, gone, true},
-		"the new one after":                    {RemovalWatcher{Target: next, Address: address}, gone, false},
-		"its four digits at another address":   {RemovalWatcher{Target: next, Address: "tcp:127.77.7.9:6643"}, gone, true},
-		"four digits, wherever they are":       {RemovalWatcher{Target: next}, gone, false},
-		"four digits that are nowhere":         {RemovalWatcher{Target: stale}, gone, true},
-		"a removal under way, by address":      {RemovalWatcher{Target: "25b7", Address: "tcp:127.77.16.2:6643"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
-		"a removal under way, wherever it was": {RemovalWatcher{Target: "25b7"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
-		"a removal that waits for its turn":    {RemovalWatcher{Target: "2695"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
-		"not committed, seen by a follower":    {RemovalWatcher{Target: "25b7"}, captureStatus(t, "nb-follower-while-removals-pending"), false},
-		"never_committed":                      {RemovalWatcher{Target: "c712"}, captureStatus(t, "nb-leader-kick-no-quorum"), false},
-		"from a server that joins":             {RemovalWatcher{Target: "13fe"}, captureStatus(t, "nb-joining-learned-cid"), false},
-		"unknown_server":                       {RemovalWatcher{Target: "13fe"}, captureStatus(t, "nb-kicked-while-down-then-restarted"), false},
+		"the stale one before":               {RemovalWatcher{Target: stale, Address: address}, both, false},
+		"the stale one after":                {RemovalWatcher{Target: stale, Address: address}, gone, true},
+		"the new one after":                  {RemovalWatcher{Target: next, Address: address}, gone, false},
+		"its four digits at another address": {RemovalWatcher{Target: next, Address: "tcp:127.77.7.9:6643"}, gone, true},
+		"four digits, wherever they are":     {RemovalWatcher{Target: next}, gone, false},
+		"four digits that are nowhere":       {RemovalWatcher{Target: stale}, gone, true},
+		"a removal under way, by address": {
+			RemovalWatcher{Target: "25b7", Address: "tcp:127.77.16.2:6643"}, captureStatus(t, "nb-leader-two-removals-pending"),
+			false,
+		},
+		"a removal under way, wherever it was": {
+			RemovalWatcher{Target: "25b7"}, captureStatus(t, "nb-leader-two-removals-pending"), false,
+		},
+		"a removal that waits for its turn": {
+			RemovalWatcher{Target: "2695"}, captureStatus(t, "nb-leader-two-removals-pending"), false,
+		},
+		"not committed, seen by a follower": {
+			RemovalWatcher{Target: "25b7"}, captureStatus(t, "nb-follower-while-removals-pending"), false,
+		},
+		"never_committed": {
+			RemovalWatcher{Target: "c712"}, captureStatus(t, "nb-leader-kick-no-quorum"), false,
+		},
+		"from a server that joins": {
+			RemovalWatcher{Target: "13fe"}, captureStatus(t, "nb-joining-learned-cid"), false,
+		},
+		"unknown_server": {
+			RemovalWatcher{Target: "13fe"}, captureStatus(t, "nb-kicked-while-down-then-restarted"), false,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +159,9 @@ func TestR6_proof_is_of_one_member(t *testing.T) {
 }
 
 func shownBy(term, end, notCommitted uint64, servers ...string) Status {
-	s := Status{State: ClusterMember, Role: Follower, Leader: "aaaa", Term: term, Log: Log{1, end}, NotCommitted: notCommitted}
+	s := Status{
+		State: ClusterMember, Role: Follower, Leader: "aaaa", Term: term, Log: Log{1, end}, NotCommitted: notCommitted,
+	}
 	for _, short := range servers {
 		s.Servers = append(s.Servers, Member{Short: short, Address: "tcp:" + short})
 	}
@@ -157,15 +180,23 @@ func TestConfigurationWatcher(t *testing.T) {
 		seen   []Status
 		proved bool
 	}{
-		"all is committed":                {[]Status{shownBy(1, 10, 0, "aaaa", "bbbb")}, true},
-		"the newest entry is not":         {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb")}, false},
-		"it is later":                     {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(1, 10, 0, "aaaa", "bbbb")}, true},
-		"others are on their way by then": {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(1, 14, 3, "aaaa", "bbbb")}, true},
-		"no leader":                       {[]Status{leaderless, leaderless}, false},
-		"cut off":                         {[]Status{cut, cut}, false},
-		"removal_in_progress":             {[]Status{removing}, false},
-		"it is undone":                    {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 10, 0, "aaaa", "bbbb", "cccc")}, false},
-		"new_term_restarts":               {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 12, 2, "aaaa", "bbbb")}, false},
+		"all is committed":        {[]Status{shownBy(1, 10, 0, "aaaa", "bbbb")}, true},
+		"the newest entry is not": {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb")}, false},
+		"it is later": {
+			[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(1, 10, 0, "aaaa", "bbbb")}, true,
+		},
+		"others are on their way by then": {
+			[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(1, 14, 3, "aaaa", "bbbb")}, true,
+		},
+		"no leader":           {[]Status{leaderless, leaderless}, false},
+		"cut off":             {[]Status{cut, cut}, false},
+		"removal_in_progress": {[]Status{removing}, false},
+		"it is undone": {
+			[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 10, 0, "aaaa", "bbbb", "cccc")}, false,
+		},
+		"new_term_restarts": {
+			[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 12, 2, "aaaa", "bbbb")}, false,
+		},
 	}
 	for name, test := range tests {
 		var p ConfigurationWatcher

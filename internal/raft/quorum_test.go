@@ -62,16 +62,26 @@ func TestQuorum_captured_states(t *testing.T) {
 		"a leader of five with one dead":    {"sb-5member-leader-one-dead", nil, true, Quorum{Members: 5, Up: 4}},
 		"the only member":                   {"nb-single-server", nil, true, Quorum{Members: 1, Up: 1}},
 		"the only member, which is leaving": {"nb-single-after-leave", nil, false, Quorum{Members: 1, Up: 0}},
-		"a follower":                        {"nb-3member-follower2", []string{"c14a", "7d80"}, true, Quorum{Members: 3, Up: 3}},
-		"a follower of five with one dead":  {"sb-5member-follower-one-dead", []string{"617e", "5bb3", "a00e"}, true, Quorum{Members: 5, Up: 4}},
-		"follower_of_hung_leader":           {"sb-5member-follower-one-dead", []string{"617e", "5bb3"}, false, Quorum{Members: 5, Up: 0}},
-		"follower_without_answers":          {"nb-3member-follower2", nil, false, Quorum{Members: 3, Up: 0}},
-		"a follower that knows no leader":   {"nb-follower-leader-unknown-voted-other", []string{"c2ed", "7206", "3253"}, false, Quorum{Members: 4, Up: 0}},
-		"a candidate whom others answer":    {"nb-candidate-with-votes", []string{"b72b"}, false, Quorum{Members: 3, Up: 0}},
-		"a leader that lost the majority":   {"nb-ex-leader-no-quorum", nil, false, Quorum{Members: 3, Up: 0}},
-		"removed_while_down":                {"nb-kicked-while-down-then-restarted", []string{"c712", "8938"}, false, Quorum{Members: 3, Up: 0}},
-		"joining":                           {"nb-joining-remote-unreachable", nil, false, Quorum{Members: 0, Up: 0}},
-		"joining_with_leader":               {"nb-joining-learned-cid", nil, false, Quorum{Members: 3, Up: 0}},
+		"a follower": {
+			"nb-3member-follower2", []string{"c14a", "7d80"}, true, Quorum{Members: 3, Up: 3},
+		},
+		"a follower of five with one dead": {
+			"sb-5member-follower-one-dead", []string{"617e", "5bb3", "a00e"}, true, Quorum{Members: 5, Up: 4},
+		},
+		"follower_of_hung_leader": {
+			"sb-5member-follower-one-dead", []string{"617e", "5bb3"}, false, Quorum{Members: 5, Up: 0},
+		},
+		"follower_without_answers": {"nb-3member-follower2", nil, false, Quorum{Members: 3, Up: 0}},
+		"a follower that knows no leader": {
+			"nb-follower-leader-unknown-voted-other", []string{"c2ed", "7206", "3253"}, false, Quorum{Members: 4, Up: 0},
+		},
+		"a candidate whom others answer":  {"nb-candidate-with-votes", []string{"b72b"}, false, Quorum{Members: 3, Up: 0}},
+		"a leader that lost the majority": {"nb-ex-leader-no-quorum", nil, false, Quorum{Members: 3, Up: 0}},
+		"removed_while_down": {
+			"nb-kicked-while-down-then-restarted", []string{"c712", "8938"}, false, Quorum{Members: 3, Up: 0},
+		},
+		"joining":             {"nb-joining-remote-unreachable", nil, false, Quorum{Members: 0, Up: 0}},
+		"joining_with_leader": {"nb-joining-learned-cid", nil, false, Quorum{Members: 3, Up: 0}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -124,12 +134,20 @@ func TestQuorumWithout(t *testing.T) {
 		answers []ProbeResult
 		up      int
 	}{
-		"no answers":                    {nil, 0},
-		"both others":                   {[]ProbeResult{answer(b, whole), answer(c, whole)}, 2},
-		"one is out of touch":           {[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Connected = false })}, 1},
-		"one is of another cluster":     {[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Cluster = "c2" })}, 1},
-		"another has taken an address":  {[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Server = "aa03" })}, 1},
-		"one answers at a former place": {[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Address = "tcp:10.0.0.9:6643" })}, 1},
+		"no answers":  {nil, 0},
+		"both others": {[]ProbeResult{answer(b, whole), answer(c, whole)}, 2},
+		"one is out of touch": {
+			[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Connected = false })}, 1,
+		},
+		"one is of another cluster": {
+			[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Cluster = "c2" })}, 1,
+		},
+		"another has taken an address": {
+			[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Server = "aa03" })}, 1,
+		},
+		"one answers at a former place": {
+			[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Address = "tcp:10.0.0.9:6643" })}, 1,
+		},
 	} {
 		assert.Equal(t, Quorum{Members: 3, Up: test.up}, QuorumWithout(members, cluster, test.answers), name)
 	}
@@ -159,7 +177,9 @@ func TestGraph_one_direction(t *testing.T) {
 			up: []string{leader, other}, quorum: Quorum{Members: 3, Up: 2}, leaves: []string{closed},
 		},
 		"one/other": {
-			file: "nb-port-closed-of-one-other", reached: []string{at("10")}, links: map[string]Link{leader: {From: true, To: true}, closed: {From: true}},
+			file: "nb-port-closed-of-one-other", reached: []string{at("10")}, links: map[string]Link{
+				leader: {From: true, To: true}, closed: {From: true},
+			},
 			up: []string{leader, other}, quorum: Quorum{Members: 3, Up: 2}, leaves: []string{closed},
 		},
 		"one/other_without_the_system's_word": {
@@ -175,7 +195,9 @@ func TestGraph_one_direction(t *testing.T) {
 			quorum: Quorum{Members: 3, Held: true},
 		},
 		"two/itself_after_a_join": {
-			file: "nb-port-closed-of-two-closed2", reached: []string{at("10")}, links: map[string]Link{leader: {To: true}, closed: {}},
+			file: "nb-port-closed-of-two-closed2", reached: []string{at("10")}, links: map[string]Link{
+				leader: {To: true}, closed: {},
+			},
 			quorum: Quorum{Members: 3, Held: true},
 		},
 	}

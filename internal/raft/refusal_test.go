@@ -36,22 +36,26 @@ func TestPlan_refusals(t *testing.T) {
 	}{
 		"leave, one of three dead": {
 			PlanLeave(Change{Database: ovndb.NB, View: oneDead, Target: own(oneDead)}),
-			"error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1 of 2 up, 2 needed Member=3494 at tcp:127.77.4.4:6643 Down=[ca3c at tcp:127.77.4.3:6643]",
+			"error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1 of 2 up, 2 needed Member=3494 at tcp:127.77.4.4:6643 " +
+				"Down=[ca3c at tcp:127.77.4.3:6643]",
 			"2 of 3 up, 2 needed", "1 of 2 up, 2 needed",
 		},
 		"the same, seen by a follower": {
 			PlanLeave(Change{Database: ovndb.NB, View: oneDeadSeenByFollower, Target: own(oneDeadSeenByFollower)}),
-			"error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1 of 2 up, 2 needed Member=847c at tcp:127.77.4.5:6643 Down=[ca3c at tcp:127.77.4.3:6643]",
+			"error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1 of 2 up, 2 needed Member=847c at tcp:127.77.4.5:6643 " +
+				"Down=[ca3c at tcp:127.77.4.3:6643]",
 			"2 of 3 up, 2 needed", "1 of 2 up, 2 needed",
 		},
 		"a peer hangs while a follower wants to leave": {
 			PlanLeave(Change{Database: ovndb.NB, View: silent, Target: own(silent)}),
-			"error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1 of 2 up, 2 needed Member=6e62 at tcp:127.77.1.2:6643 Down=[c14a at tcp:127.77.1.3:6643]",
+			"error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1 of 2 up, 2 needed Member=6e62 at tcp:127.77.1.2:6643 " +
+				"Down=[c14a at tcp:127.77.1.3:6643]",
 			"2 of 3 up, 2 needed", "1 of 2 up, 2 needed",
 		},
 		"kick of the other live one": {
 			PlanKick(Change{Database: ovndb.NB, View: oneDead, Target: "847c", Permit: PermitForce}),
-			"error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1 of 2 up, 2 needed Member=847c at tcp:127.77.4.5:6643 Down=[ca3c at tcp:127.77.4.3:6643]",
+			"error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1 of 2 up, 2 needed Member=847c at tcp:127.77.4.5:6643 " +
+				"Down=[ca3c at tcp:127.77.4.3:6643]",
 			"2 of 3 up, 2 needed", "1 of 2 up, 2 needed",
 		},
 		"the leader has lost the majority, and does not know yet": {
@@ -60,7 +64,10 @@ func TestPlan_refusals(t *testing.T) {
 			"1 of 3 up, 2 needed", "0 of 2 up, 2 needed",
 		},
 		"no leader": {
-			PlanLeave(Change{Database: ovndb.NB, View: captured("nb-no-quorum-candidate-survivor"), Target: "d655816d-e97c-4c97-9974-038f7f317a6c"}),
+			PlanLeave(Change{
+				Database: ovndb.NB, View: captured("nb-no-quorum-candidate-survivor"),
+				Target: "d655816d-e97c-4c97-9974-038f7f317a6c",
+			}),
 			"error NO_LEADER nb Detail=disconnected from the cluster (election timeout), candidate",
 			"", "",
 		},
@@ -80,12 +87,17 @@ func TestPlan_refusals(t *testing.T) {
 			"4 of 4 up, 3 needed", "4 of 4 up, 3 needed",
 		},
 		"the only member leaves": {
-			PlanLeave(Change{Database: ovndb.NB, View: captured("nb-single-server"), Target: "3d688ef7-d508-4110-97ed-35b90c4ace48"}),
+			PlanLeave(Change{
+				Database: ovndb.NB, View: captured("nb-single-server"), Target: "3d688ef7-d508-4110-97ed-35b90c4ace48",
+			}),
 			"error SOLE_MEMBER nb Member=3d68 at tcp:127.77.2.1:6643",
 			"1 of 1 up, 1 needed", "0 of 0 up, 1 needed",
 		},
 		"the only member is kicked": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-single-server"), Target: "3d688ef7-d508-4110-97ed-35b90c4ace48", Permit: PermitForce}),
+			PlanKick(Change{
+				Database: ovndb.NB, View: captured("nb-single-server"), Target: "3d688ef7-d508-4110-97ed-35b90c4ace48",
+				Permit: PermitForce,
+			}),
 			"error SOLE_MEMBER nb Member=3d68 at tcp:127.77.2.1:6643",
 			"1 of 1 up, 1 needed", "0 of 0 up, 1 needed",
 		},
@@ -110,22 +122,31 @@ func TestPlan_refusals(t *testing.T) {
 			"2 of 3 up, 2 needed", "2 of 2 up, 2 needed",
 		},
 		"another one is being removed": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leader-two-removals-pending"), Target: "3680", Permit: PermitForce}),
+			PlanKick(Change{
+				Database: ovndb.NB, View: captured("nb-leader-two-removals-pending"), Target: "3680", Permit: PermitForce,
+			}),
 			"waiting CHANGE_PENDING nb Value=removing Member=25b7 at tcp:127.77.16.2:6643",
 			"4 of 4 up, 3 needed", "3 of 3 up, 2 needed",
 		},
 		"another one is being added": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leader-adding-committing"), Target: "05be", Permit: PermitForce}),
+			PlanKick(Change{
+				Database: ovndb.NB, View: captured("nb-leader-adding-committing"), Target: "05be", Permit: PermitForce,
+			}),
 			"waiting CHANGE_PENDING nb Value=adding: committing Member=26c4 at tcp:127.77.16.4:6643",
 			"4 of 4 up, 3 needed", "3 of 3 up, 2 needed",
 		},
 		"this one is leaving": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leaving-ex-leader-3member", "6afe", "43a8"), Target: string(fullOf("43a8")), Permit: PermitForce}),
+			PlanKick(Change{
+				Database: ovndb.NB, View: captured("nb-leaving-ex-leader-3member", "6afe", "43a8"), Target: string(fullOf("43a8")),
+				Permit: PermitForce,
+			}),
 			"error NOT_A_MEMBER nb Detail=leaving cluster",
 			"3 of 3 up, 2 needed", "2 of 2 up, 2 needed",
 		},
 		"this one is joining": {
-			PlanLeave(Change{Database: ovndb.NB, View: captured("nb-joining-remote-unreachable"), Target: "94740072-fe63-4c80-b7ca-8df80c95cdbc"}),
+			PlanLeave(Change{
+				Database: ovndb.NB, View: captured("nb-joining-remote-unreachable"), Target: "94740072-fe63-4c80-b7ca-8df80c95cdbc",
+			}),
 			"error NOT_A_MEMBER nb Detail=joining cluster",
 			"", "",
 		},
@@ -153,7 +174,9 @@ func TestPlan_harmless_pending_changes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]Plan{
 		"a server that only catches up": PlanKick(Change{
-			Database: ovndb.NB, View: View{Status: captureStatus(t, "nb-leader-adding-no-quorum")}, Target: "7206", Permit: PermitForce,
+			Database: ovndb.NB, View: View{
+				Status: captureStatus(t, "nb-leader-adding-no-quorum"),
+			}, Target: "7206", Permit: PermitForce,
 		}),
 		"the removal of the same member": func() Plan {
 			s := captureStatus(t, "nb-leader-two-removals-pending")

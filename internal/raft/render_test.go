@@ -81,7 +81,9 @@ func drawStatus(t *rapid.T) Status {
 		Cluster: rapid.Ptr(rapid.Custom(func(t *rapid.T) ID {
 			return ID(rapid.StringMatching(uuid).Draw(t, "cluster ID"))
 		}), true).Draw(t, "cluster"),
-		State:         rapid.SampledFrom([]MemberState{ClusterMember, JoiningCluster, LeavingCluster, LeftCluster, Failed, Disconnected}).Draw(t, "state"),
+		State: rapid.SampledFrom([]MemberState{
+			ClusterMember, JoiningCluster, LeavingCluster, LeftCluster, Failed, Disconnected,
+		}).Draw(t, "state"),
 		Remotes:       drawSome(t, "remotes", drawAddress),
 		Adding:        drawSome(t, "adding", drawPending),
 		Removing:      drawSome(t, "removing", drawPending),
@@ -117,7 +119,9 @@ func drawMember(t *rapid.T) Member {
 	m := Member{
 		Short: nick, Address: drawAddress(t), Phase: drawPhase(t),
 		LastMsg: rapid.Ptr(rapid.Custom(drawMillis), true).Draw(t, "last msg"),
-		Extra:   rapid.SampledFrom([]string{"", " (learning)", " next_index=?", " last msg never", " lag=" + drawWord(t)}).Draw(t, "extra"),
+		Extra: rapid.SampledFrom([]string{
+			"", " (learning)", " next_index=?", " last msg never", " lag=" + drawWord(t),
+		}).Draw(t, "extra"),
 	}
 	if rapid.Bool().Draw(t, "voted") {
 		m.VotedFor = drawNick(t)

@@ -60,7 +60,8 @@ func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	assert.Equal(t, unit(1), next.For)
 
 	const holds = "waiting RECOVERY_HOLDS nb Unit=ovn-central/1"
-	unanswered := "waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> IF_THIS_LASTS: start the machine of {unit} " + again("ovn-central/2,ovn-central/1", "ovn-central/1")
+	unanswered := "waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> IF_THIS_LASTS: start the machine of {unit} " +
+		again("ovn-central/2,ovn-central/1", "ovn-central/1")
 	runs := func(unit string) string {
 		return "waiting RECOVERY_NOT_STOPPED nb " + unit + " Unit=ovn-central/1 " +
 			strings.Replace(again("ovn-central/2,"+unit, unit), "ovn-central/0", "ovn-central/1", 1)
@@ -72,7 +73,8 @@ func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	}{
 		"its machine does not answer": {
 			func(s *State) { s.Peers[0].Reached = false }, None,
-			"waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> start the machine of {unit} " + again("ovn-central/2,ovn-central/1", "ovn-central/1"),
+			"waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> start the machine of {unit} " +
+				again("ovn-central/2,ovn-central/1", "ovn-central/1"),
 		},
 		"no hook of it has answered": {
 			func(s *State) { s.Peers[0].Request.Heard = Acceptance{} }, None,
@@ -126,7 +128,9 @@ func TestPublish_needs_confirmed_cluster(t *testing.T) {
 			func(s *State) { s.Peers[0].Copy.For = "ovn-central/9 then" }, None,
 			runs("ovn-central/1"),
 		},
-		"what the unit publishes could not be read": {func(s *State) { s.Peers[0] = Peer{Unit: unit(1)} }, None, "waiting RECOVERY_UNREAD nb Unit=ovn-central/1"},
+		"what the unit publishes could not be read": {
+			func(s *State) { s.Peers[0] = Peer{Unit: unit(1)} }, None, "waiting RECOVERY_UNREAD nb Unit=ovn-central/1",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := publisher()
@@ -154,7 +158,9 @@ func TestJudge_copy_of_nonmember(t *testing.T) {
 	s = s.accepts(0)
 	next := s.Next()
 	assert.Equal(t, None, next.Action)
-	assert.Equal(t, "waiting RECOVERY_NOT_STOPPED nb ovn-central/4 Unit=ovn-central/0 "+again("ovn-central/1,ovn-central/2,ovn-central/4", "ovn-central/4"), findingtest.Brief(next.Why))
+	assert.Equal(t,
+		"waiting RECOVERY_NOT_STOPPED nb ovn-central/4 Unit=ovn-central/0 "+again("ovn-central/1,ovn-central/2,ovn-central/4",
+			"ovn-central/4"), findingtest.Brief(next.Why))
 	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(1, 2, 4, 5)))
 
 	asked = givingUp(1, 2, 4)
@@ -174,7 +180,10 @@ func TestJudge_copy_of_nonmember(t *testing.T) {
 	s.Peers[2].Copy.Index = 11
 	assert.Equal(t, finding.RecoveryNewerData, s.Judge(asked).Refusals[0].Code)
 	s.Peers[2].Dying = true
-	assert.Equal(t, []string{"error RECOVERY_MAY_RETURN nb Units=[ovn-central/4] " + again("ovn-central/1,ovn-central/2,ovn-central/4", "ovn-central/4")},
+	assert.Equal(t, []string{
+		"error RECOVERY_MAY_RETURN nb Units=[ovn-central/4] " +
+			again("ovn-central/1,ovn-central/2,ovn-central/4", "ovn-central/4"),
+	},
 		briefs(s.Judge(asked).Refusals), "none begins while a unit is being removed")
 	assert.Equal(t, Withdraw, s.Next().Action)
 	assert.Empty(t, s.Judge(givingUp(1, 2, 4)).Refusals, "one that is given up takes no part")
@@ -232,14 +241,18 @@ func TestNext_given_up_unit_returns(t *testing.T) {
 	assert.Equal(t, []any{Publish, other}, []any{next.Action, next.New})
 
 	returned := of(3).accepts(0)
-	returned.Unit, returned.JujuLeader, returned.Own.Stopped, returned.Staged, returned.HeldFor = unit(1), true, true, one, unit(1)
+	returned.Unit, returned.JujuLeader, returned.Own.Stopped = unit(1), true, true
+	returned.Staged, returned.HeldFor = one, unit(1)
 	returned.Accepted.By, returned.Now = unit(1), noon
 	returned.Request = made(givingUp(2), one)
 	returned.Peers = []Peer{{Unit: unit(0), Read: true, Request: made(givingUp(1, 2), other)}, {Unit: unit(2), Read: true}}
 	next = returned.Next()
 	assert.Equal(t, Withdraw, next.Action)
-	instead := strings.Replace(again("ovn-central/2,ovn-central/0", "ovn-central/0"), ": ovn-central/0", ": ovn-central/1", 1)
-	assert.Equal(t, "error RECOVERY_RUNS_ELSEWHERE nb Unit=ovn-central/0 -> TO_RUN_THIS_INSTEAD: ovn-central/0 recover withdraw=true "+instead, findingtest.Brief(next.Why))
+	instead := strings.Replace(again("ovn-central/2,ovn-central/0", "ovn-central/0"), ": ovn-central/0", ": ovn-central/1",
+		1)
+	assert.Equal(t,
+		"error RECOVERY_RUNS_ELSEWHERE nb Unit=ovn-central/0 -> TO_RUN_THIS_INSTEAD: ovn-central/0 recover withdraw=true "+
+			instead, findingtest.Brief(next.Why))
 	returned.Request = nil
 	next = returned.Next()
 	assert.True(t, next.Held, "its server stays off")
@@ -256,9 +269,12 @@ func TestR21_one_request_is_accepted(t *testing.T) {
 	s = s.publishes(Copy{Term: 2, Index: 10})
 	next := s.Next()
 	assert.Equal(t, None, next.Action)
-	assert.Equal(t, "waiting RECOVERY_NOT_ACCEPTED nb Unit=ovn-central/0 -> IF_THIS_LASTS: status ovn-central", findingtest.Brief(next.Why))
+	assert.Equal(t, "waiting RECOVERY_NOT_ACCEPTED nb Unit=ovn-central/0 -> IF_THIS_LASTS: status ovn-central",
+		findingtest.Brief(next.Why))
 	s.Peers[1].Dying = true
-	assert.Equal(t, "waiting RECOVERY_NOT_ACCEPTED nb Unit=ovn-central/0 -> IF_THIS_LASTS: resolved --no-retry ovn-central/2", findingtest.Brief(s.Next().Why))
+	assert.Equal(t,
+		"waiting RECOVERY_NOT_ACCEPTED nb Unit=ovn-central/0 -> IF_THIS_LASTS: resolved --no-retry ovn-central/2",
+		findingtest.Brief(s.Next().Why))
 	s.Peers[1].Dying, s.JujuLeader = false, true
 	next = s.Next()
 	assert.Equal(t, []any{Accept, unit(1)}, []any{next.Action, next.For})
@@ -366,14 +382,17 @@ func TestNext_withdraws_for_returned_quorum(t *testing.T) {
 		s.Request.Backup = "/var/backups/ovn-central/20261123T190312Z"
 		next = s.Next()
 		assert.Equal(t, None, next.Action)
-		assert.Equal(t, "waiting OLD_CLUSTER_SERVED nb Address=ssl:10.0.0.9:6643 -> stop the server at {address}", findingtest.Brief(next.Why))
+		assert.Equal(t, "waiting OLD_CLUSTER_SERVED nb Address=ssl:10.0.0.9:6643 -> stop the server at {address}",
+			findingtest.Brief(next.Why))
 	}
 	waits := publisher()
 	waits.Serving = []string{"ssl:10.0.0.9:6643"}
 	next := waits.Next()
 	assert.Equal(t, None, next.Action, "no unit publishes it meanwhile")
 	assert.True(t, next.Held)
-	assert.Equal(t, "waiting RECOVERY_QUORUM_RETURNED nb Unit=ovn-central/1 Address=ssl:10.0.0.9:6643 -> IF_LOST: remove-unit --force ovn-central/1", findingtest.Brief(next.Why))
+	assert.Equal(t,
+		"waiting RECOVERY_QUORUM_RETURNED nb Unit=ovn-central/1 Address=ssl:10.0.0.9:6643 -> IF_LOST: remove-unit --force "+
+			"ovn-central/1", findingtest.Brief(next.Why))
 	waits.Peers[0].Request = nil
 	assert.Equal(t, Release, waits.Next().Action)
 }

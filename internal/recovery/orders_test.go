@@ -63,7 +63,8 @@ func (w *world) state(i int) State {
 	s := of(w.n)
 	u := w.units[i]
 	s.Now, s.Accepted, s.Staged = w.now(), w.accepted, u.staged
-	s.Unit, s.Cluster, s.JujuLeader, s.Dying, s.HeldFor, s.Request = unit(i), w.cluster, w.leader == i, u.dying, u.held, u.request
+	s.Unit, s.Cluster, s.JujuLeader = unit(i), w.cluster, w.leader == i
+	s.Dying, s.HeldFor, s.Request = u.dying, u.held, u.request
 	s.Own, s.Peers = nil, nil
 	if !u.gone {
 		c := u.copied
@@ -72,7 +73,9 @@ func (w *world) state(i int) State {
 	}
 	for j, p := range w.units {
 		if j != i {
-			s.Peers = append(s.Peers, Peer{Unit: unit(j), Dying: p.dying, Read: true, Copy: p.copy, Request: p.asked, Reached: !p.off})
+			s.Peers = append(s.Peers, Peer{
+				Unit: unit(j), Dying: p.dying, Read: true, Copy: p.copy, Request: p.asked, Reached: !p.off,
+			})
 		}
 	}
 	if w.quorum() {
@@ -189,7 +192,9 @@ func TestR21_one_cluster_replaces_old_one_in_any_order(t *testing.T) {
 	for seed := range uint64(3000) {
 		w := &world{t: t, random: rand.New(rand.NewPCG(seed, 1)), n: 3 + 2*int(seed%2), cluster: old}
 		for range w.n {
-			w.units = append(w.units, played{running: true, copied: Copy{Cluster: old, Term: 2, Index: uint64(8 + w.random.IntN(3))}})
+			w.units = append(w.units, played{
+				running: true, copied: Copy{Cluster: old, Term: 2, Index: uint64(8 + w.random.IntN(3))},
+			})
 		}
 		var lost []int
 		for i := range w.n {
@@ -213,7 +218,8 @@ func TestR21_one_cluster_replaces_old_one_in_any_order(t *testing.T) {
 			case 2:
 				r := givingUp(append(w.dying(), lost...)...)
 				r.Force = w.random.IntN(2) == 0
-				if !u.off && !w.quorum() && w.cluster == old && u.request == nil && !u.dying && len(w.state(i).Judge(r).Refusals) == 0 {
+				begins := !u.off && !w.quorum() && w.cluster == old && u.request == nil && !u.dying
+				if begins && len(w.state(i).Judge(r).Refusals) == 0 {
 					r.Asked = w.state(i).AskedAt("")
 					u.request, begun = &r, true
 				} else if u.request != nil && w.random.IntN(16) == 0 {

@@ -78,7 +78,12 @@ func TestGivesUp_unit_by_all_identities(t *testing.T) {
 
 // Juju makes 15 of give-up=0017, and 3974 of give-up=3974.
 func TestGivesUp_ID_read_as_number(t *testing.T) {
-	s := State{Members: []Member{{ID: "0017aaaa-0000-4000-8000-000000000000"}, {ID: "3974bbbb-0000-4000-8000-000000000000"}, {ID: "13e4cccc-0000-4000-8000-000000000000"}}}
+	s := State{
+		Members: []Member{
+			{ID: "0017aaaa-0000-4000-8000-000000000000"}, {ID: "3974bbbb-0000-4000-8000-000000000000"},
+			{ID: "13e4cccc-0000-4000-8000-000000000000"},
+		},
+	}
 	number := func(text string) []raft.IDArgument { return []raft.IDArgument{{Text: text, Number: true}} }
 	assert.Equal(t, []string{string(s.Members[0].ID)}, s.Named(number("15")))
 	assert.Equal(t, []string{string(s.Members[1].ID)}, s.Named(number("3974")))
@@ -110,7 +115,8 @@ func TestRefusals(t *testing.T) {
 	const there, led = "-> ovn-central/1 recover dry-run=true", "error RECOVERY_HAS_QUORUM nb ovn-central/1"
 	served := func(s State) State { s.Serving = []string{"ssl:10.0.0.2:6643"}; return s }
 	damaged := func(units string) string {
-		return "error RECOVERY_COPY_DAMAGED nb ovn-central/1 Units=[ovn-central/1] Detail=record 7 " + again(units, "ovn-central/1")
+		return "error RECOVERY_COPY_DAMAGED nb ovn-central/1 Units=[ovn-central/1] Detail=record 7 " +
+			again(units, "ovn-central/1")
 	}
 	force := func(units string) string {
 		return " -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=" + units + " force=true dry-run=true {unit=ovn-central/1}"
@@ -123,39 +129,69 @@ func TestRefusals(t *testing.T) {
 		asked Request
 		want  string
 	}{
-		"a server is connected to a leader": {served(of(3)), givingUp(1, 2), "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643"},
-		"its own server is":                 {func() State { s := of(3); s.Own.HasRaftLeader = true; return s }(), givingUp(1, 2), "error RECOVERY_HAS_QUORUM nb ovn-central/0"},
+		"a server is connected to a leader": {
+			served(of(3)), givingUp(1, 2), "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643",
+		},
+		"its own server is": {
+			func() State { s := of(3); s.Own.HasRaftLeader = true; return s }(), givingUp(1, 2),
+			"error RECOVERY_HAS_QUORUM nb ovn-central/0",
+		},
 		"its server still joins": {
 			State{Database: ovndb.NB, Unit: unit(0), Cluster: old, Own: &Copy{Cluster: old}},
 			Request{Cluster: old},
-			"error RECOVERY_NO_COPY nb Cluster=5418e1b5 Detail=its server has not joined: its copy is empty -> run it on a unit that has a whole copy",
+			"error RECOVERY_NO_COPY nb Cluster=5418e1b5 Detail=its server has not joined: its copy is empty -> run it on a " +
+				"unit that has a whole copy",
 		},
-		"a unit says that it has a leader":       {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(2), led},
-		"its server answers":                     {of(3).publishes(Copy{Term: 3, Index: 90, HasRaftLeader: true}).answers(1), givingUp(2), led},
-		"a unit has a longer log":                {of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), newer("2, index 11") + there + force("ovn-central/2,ovn-central/1")},
-		"a unit has a shorter log of later term": {of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), givingUp(2), newer("3, index 4") + there},
-		"newer data are not given up by name":    {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2), newer("3, index 4") + there + force("ovn-central/1,ovn-central/2")},
-		"a leader is not given up by name":       {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(1, 2), led + force("ovn-central/1,ovn-central/2")},
+		"a unit says that it has a leader": {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(2), led},
+		"its server answers": {
+			of(3).publishes(Copy{Term: 3, Index: 90, HasRaftLeader: true}).answers(1), givingUp(2), led,
+		},
+		"a unit has a longer log": {
+			of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), newer("2, index 11") + there +
+				force("ovn-central/2,ovn-central/1"),
+		},
+		"a unit has a shorter log of later term": {
+			of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), givingUp(2), newer("3, index 4") + there,
+		},
+		"newer data are not given up by name": {
+			of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2), newer("3, index 4") + there +
+				force("ovn-central/1,ovn-central/2"),
+		},
+		"a leader is not given up by name": {
+			of(3).publishes(Copy{HasRaftLeader: true}), givingUp(1, 2), led + force("ovn-central/1,ovn-central/2"),
+		},
 		"newer data whose unit force does not name": {
-			of(3).publishes(Copy{Term: 3, Index: 4}), forced(2), newer("3, index 4") + there + force("ovn-central/2,ovn-central/1"),
+			of(3).publishes(Copy{Term: 3, Index: 4}), forced(2), newer("3, index 4") + there +
+				force("ovn-central/2,ovn-central/1"),
 		},
-		"force that names no unit":                         {of(3).publishes(behind), forced(), "error RECOVERY_FORCE_UNNAMED nb"},
-		"newer data of a server that answers, by force":    {of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), forced(1, 2), newer("3, index 4") + there},
-		"a leader whose server answers, by force":          {of(3).publishes(Copy{HasRaftLeader: true}).answers(1), forced(1, 2), led},
-		"a leader that a server is connected to, by force": {served(of(3).publishes(Copy{HasRaftLeader: true})), forced(1, 2), "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643"},
+		"force that names no unit": {
+			of(3).publishes(behind), forced(), "error RECOVERY_FORCE_UNNAMED nb",
+		},
+		"newer data of a server that answers, by force": {
+			of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), forced(1, 2), newer("3, index 4") + there,
+		},
+		"a leader whose server answers, by force": {
+			of(3).publishes(Copy{HasRaftLeader: true}).answers(1), forced(1, 2), led,
+		},
+		"a leader that a server is connected to, by force": {
+			served(of(3).publishes(Copy{HasRaftLeader: true})), forced(1, 2), "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643",
+		},
 		"a unit that is being removed has newer data": {
 			func() State {
 				s := of(3).publishes(Copy{Term: 2, Index: 11}).answers(1)
 				s.Peers[0].Dying = true
 				return s
-			}(), forced(1, 2), newer("2, index 11") + "-> ovn-central/1 backup -> restore that backup here, with {unit} in give-up {unit=ovn-central/1}",
+			}(), forced(1, 2), newer("2, index 11") +
+				"-> ovn-central/1 backup -> restore that backup here, with {unit} in give-up {unit=ovn-central/1}",
 		},
 		"a unit has said nothing": {
 			of(3).publishes(behind), givingUp(),
-			"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/2] -> start the machine of {unit} {unit=ovn-central/2} " + again("ovn-central/2", "ovn-central/2"),
+			"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/2] -> start the machine of {unit} {unit=ovn-central/2} " +
+				again("ovn-central/2", "ovn-central/2"),
 		},
 		"a unit is being removed": {
-			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(), mayReturn("ovn-central/2", "ovn-central/2"),
+			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(),
+			mayReturn("ovn-central/2", "ovn-central/2"),
 		},
 		"a unit that is being removed was stopped when it was last heard": {
 			func() State {
@@ -173,10 +209,16 @@ func TestRefusals(t *testing.T) {
 			}(), givingUp(), mayReturn("ovn-central/2", "ovn-central/2"),
 		},
 		"nothing is known of a member's unit": {
-			func() State { s := of(3).publishes(behind); s.Members[2] = Member{ID: id(7)}; return s }(), givingUp(), mayReturn(string(id(7)), string(id(7))),
+			func() State { s := of(3).publishes(behind); s.Members[2] = Member{ID: id(7)}; return s }(), givingUp(),
+			mayReturn(string(id(7)), string(id(7))),
 		},
-		"the file of a unit that has stopped is damaged":     {of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true, Damage: "record 7"}), givingUp(2), damaged("ovn-central/2,ovn-central/1")},
-		"the file of a unit whose server is down is damaged": {of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}), givingUp(2), damaged("ovn-central/2,ovn-central/1")},
+		"the file of a unit that has stopped is damaged": {
+			of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true, Damage: "record 7"}), givingUp(2),
+			damaged("ovn-central/2,ovn-central/1"),
+		},
+		"the file of a unit whose server is down is damaged": {
+			of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}), givingUp(2), damaged("ovn-central/2,ovn-central/1"),
+		},
 		"the file here is damaged": {
 			func() State { s := of(3); s.Own.Damage = "record 7"; return s }(), givingUp(1, 2),
 			"error RECOVERY_COPY_DAMAGED nb ovn-central/0 Detail=record 7 -> run it on a unit that has a whole copy",
@@ -197,8 +239,10 @@ func TestRefusals(t *testing.T) {
 	assert.Empty(t, of(3).publishes(behind).Judge(givingUp(2)).Refusals)
 	restored := givingUp()
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
-	assert.Empty(t, of(3).publishes(Copy{HasRaftLeader: true, Term: 9}).Judge(restored).Refusals, "a backup replaces what there is")
-	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(restored).Refusals, "nor does it matter what that is")
+	assert.Empty(t, of(3).publishes(Copy{HasRaftLeader: true, Term: 9}).Judge(restored).Refusals,
+		"a backup replaces what there is")
+	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(restored).Refusals,
+		"nor does it matter what that is")
 	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(givingUp(1, 2)).Refusals)
 }
 
@@ -227,7 +271,10 @@ func TestJudge_damaged_copy(t *testing.T) {
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
 	assert.Equal(t, []string{waits + await}, briefs(s.Judge(restored).Waiting), "its machine is on: it is not given up")
 	s.Members[1].Answers = false
-	assert.Equal(t, []string{strings.Replace(mustStop("", "ovn-central/2,ovn-central/3,ovn-central/1"), "recover ", "restore from="+restored.Backup+" database=nb ", 1)},
+	assert.Equal(t, []string{
+		strings.Replace(mustStop("", "ovn-central/2,ovn-central/3,ovn-central/1"), "recover ",
+			"restore from="+restored.Backup+" database=nb ", 1),
+	},
 		briefs(s.Judge(restored).Waiting))
 }
 
@@ -267,7 +314,8 @@ func TestJudge_force_gives_up_newer_data(t *testing.T) {
 	led := of(3).publishes(Copy{Term: 2, Index: 10, HasRaftLeader: true}).Judge(forced(1, 2))
 	assert.Empty(t, led.Refusals)
 	assert.Contains(t, lines(led.Plan), finding.GivenUpWithALead)
-	assert.NotContains(t, lines(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan), finding.GivenUpWithMore)
+	assert.NotContains(t, lines(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan),
+		finding.GivenUpWithMore)
 }
 
 // lines are the lines of a plan, with their additions.
@@ -317,7 +365,8 @@ func TestPlan_complete_only_with_every_majority(t *testing.T) {
 func TestGivesUp_prefix_of_ID(t *testing.T) {
 	s := of(2)
 	for name, known := range map[string]bool{
-		string(id(1))[:4]: true, string(id(1))[:8]: true, string(id(1)): true, strings.ToUpper(string(id(1))): true, unit(1): true,
+		string(id(1))[:4]: true, string(id(1))[:8]: true, string(id(1)): true, strings.ToUpper(string(id(1))): true,
+		unit(1):           true,
 		string(id(1))[:3]: false, "abcd": false, "": false,
 	} {
 		r := Request{Cluster: old, GivenUp: []string{name}}
@@ -335,6 +384,7 @@ func TestLacking(t *testing.T) {
 	lost := again(all, strings.ReplaceAll(all, ",", ", "))
 	assert.Equal(t, []string{
 		"error RECOVERY_MAY_RETURN nb Units=[" + string(id(4)) + " ovn-central/3] " + lost,
-		"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/1 ovn-central/2] -> start the machine of {unit} {unit=ovn-central/1, ovn-central/2} " + lost,
+		"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/1 ovn-central/2] -> start the machine of {unit} " +
+			"{unit=ovn-central/1, ovn-central/2} " + lost,
 	}, briefs(gone.Judge(Request{Cluster: old}).Refusals))
 }

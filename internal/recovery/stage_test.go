@@ -11,7 +11,10 @@ import (
 
 var (
 	stages = []Stage{Idle, Requested, Accepted, Made, Withdrawn, Placed, Served, Overtaken}
-	events = []event{eventAsk, eventAccept, eventMake, eventWithdraw, eventPlace, eventOvertake, eventLead, eventUnlead, eventForget, eventTakeBack}
+	events = []event{
+		eventAsk, eventAccept, eventMake, eventWithdraw, eventPlace, eventOvertake, eventLead, eventUnlead, eventForget,
+		eventTakeBack,
+	}
 )
 
 // From idle every stage can be reached, and each is left by some event.
@@ -37,7 +40,8 @@ func TestTransitions(t *testing.T) {
 				assert.Equal(t, next, after.Stage)
 			}
 			if before.Replaced() {
-				assert.False(t, after.Pending() && what != eventAsk, "%s: only an operator replaces a cluster once more, not %s", from, what)
+				assert.False(t, after.Pending() && what != eventAsk, "%s: only an operator replaces a cluster once more, not %s",
+					from, what)
 			}
 			if what == eventMake && !before.Pending() {
 				assert.NotEqual(t, Made, after.Stage, "%s: nothing is made that was not asked for", from)
@@ -62,7 +66,9 @@ func TestAttempt(t *testing.T) {
 		"another one":                       {restore().Accept().Makes(one).Seen(other), Overtaken},
 		"another one later":                 {restore().Accept().Makes(one).Seen(one).Led(true).Seen(other), Overtaken},
 		"a recovery, whichever unit has it": {Attempt{}.AskFor(Request{Cluster: old}).Seen(other), Placed},
-		"asked again after it was made":     {restore().Accept().Makes(one).AskFor(Request{Cluster: old, Backup: "/b", New: one}), Made},
+		"asked again after it was made": {
+			restore().Accept().Makes(one).AskFor(Request{Cluster: old, Backup: "/b", New: one}), Made,
+		},
 		"an operator withdraws it":          {restore().Accept().Makes(one).TakeBack(), Idle},
 		"withdrawn":                         {restore().Withdraws(finding.Finding{Code: finding.RecoveryDying}), Withdrawn},
 		"withdrawn, and the quorum is back": {restore().Withdraws(finding.Finding{}).Led(true), Idle},

@@ -2,9 +2,7 @@ package restore
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // the file format's own checksum, no secret
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -26,11 +24,17 @@ func TestCheckSpace(t *testing.T) {
 		sizes []int64
 		want  string
 	}{
-		"next to nothing":                      {16 * mib, []int64{0}, ""},
-		"not even what is to be left":          {15 * mib, []int64{0}, "the disk of /db has 15 MiB free, and it takes 16; make space"},
-		"one":                                  {176 * mib, []int64{80 * mib}, ""},
-		"one, too large":                       {175 * mib, []int64{80 * mib}, "the disk of /db has 175 MiB free, and it takes 176; make space"},
-		"each would do, both don't":            {176 * mib, []int64{80 * mib, 40 * mib}, "the disk of /db has 176 MiB free, and it takes 216; make space"},
+		"next to nothing": {16 * mib, []int64{0}, ""},
+		"not even what is to be left": {
+			15 * mib, []int64{0}, "the disk of /db has 15 MiB free, and it takes 16; make space",
+		},
+		"one": {176 * mib, []int64{80 * mib}, ""},
+		"one, too large": {
+			175 * mib, []int64{80 * mib}, "the disk of /db has 175 MiB free, and it takes 176; make space",
+		},
+		"each would do, both don't": {
+			176 * mib, []int64{80 * mib, 40 * mib}, "the disk of /db has 176 MiB free, and it takes 216; make space",
+		},
 		"both, with a copy of the larger once": {216 * mib, []int64{40 * mib, 80 * mib}, ""},
 	} {
 		err := checkSpace("/db", tt.free, tt.sizes...)
@@ -63,9 +67,7 @@ func (l *looking) Run(_ context.Context, c run.Command) ([]byte, error) {
 func TestTryContents_uses_other_directory(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
-	text := `{"name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_data":[{"name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}]}`
-	text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
-	require.NoError(t, os.WriteFile(u.Files.Paths.File(ovndb.NB), []byte(text), 0o600))
+	writeData(t, u)
 	before := map[string]bool{}
 	entries, err := os.ReadDir(u.Files.Paths.DB)
 	require.NoError(t, err)
@@ -74,9 +76,11 @@ func TestTryContents_uses_other_directory(t *testing.T) {
 	}
 	l := &looking{dir: u.Files.Paths.DB, seen: map[string]bool{}}
 	u.Files.Runner = l
-	refusals := u.refuseContents(t.Context(), map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: observetest.Cluster(ovndb.NB)}})
+	refusals := u.refuseContents(t.Context(),
+		map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: observetest.Cluster(ovndb.NB)}})
 	require.Len(t, refusals, 1)
-	require.Contains(t, refusals[0].Args.Value, "cannot load /var/tmp/ovn-central-contents-", "the premise: it was written")
+	require.Contains(t, refusals[0].Args.Value, "cannot load /var/tmp/ovn-central-contents-",
+		"the premise: it was written")
 	assert.Equal(t, before, l.seen)
 	tried := strings.Fields(strings.SplitAfter(refusals[0].Args.Value, "cannot load ")[1])[0]
 	_, err = os.Lstat(strings.TrimSuffix(tried, ":"))

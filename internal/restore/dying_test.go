@@ -26,12 +26,24 @@ func TestRefuseDying(t *testing.T) {
 		peers []recovery.Peer
 		want  []string
 	}{
-		"it stays":                     {false, []recovery.Peer{{Unit: "ovn-central/1", Copy: copied}}, nil},
-		"a unit that stays has a copy": {true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: copied}}, []string{first + elsewhere}},
-		"one that stays has none":      {true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: &recovery.Copy{Cluster: "d"}}}, []string{first + anew}},
-		"none stays":                   {true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}}, []string{first + anew}},
+		"it stays": {false, []recovery.Peer{{Unit: "ovn-central/1", Copy: copied}}, nil},
+		"a unit that stays has a copy": {
+			true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: copied}},
+			[]string{first + elsewhere},
+		},
+		"one that stays has none": {
+			true,
+			[]recovery.Peer{
+				{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: &recovery.Copy{Cluster: "d"}},
+			}, []string{first + anew},
+		},
+		"none stays": {
+			true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}}, []string{first + anew},
+		},
 	} {
-		s := plan.State{Dying: test.dying, Recovery: map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: "c", Peers: test.peers}}}
+		s := plan.State{
+			Dying: test.dying, Recovery: map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: "c", Peers: test.peers}},
+		}
 		assert.Equal(t, test.want, briefs(u.refuseDying(s)), name)
 	}
 }

@@ -52,9 +52,13 @@ func TestJudge_other_backup_than_made_cluster(t *testing.T) {
 		made, typed string
 		refusals    []string
 	}{
-		"the same backup":              {made: one, typed: one},
-		"another backup":               {one, two, []string{way + "restore from=" + one + " database=nb i-really-mean-it=true"}},
-		"this unit's file":             {one, "", []string{way + "restore from=" + one + " database=nb i-really-mean-it=true"}},
+		"the same backup": {made: one, typed: one},
+		"another backup": {
+			one, two, []string{way + "restore from=" + one + " database=nb i-really-mean-it=true"},
+		},
+		"this unit's file": {
+			one, "", []string{way + "restore from=" + one + " database=nb i-really-mean-it=true"},
+		},
 		"a backup after a recovery":    {"", two, []string{way + "recover database=nb i-really-mean-it=true"}},
 		"the same unit's file, as yet": {},
 	} {
@@ -73,7 +77,9 @@ func TestJudge_repeated_command_gives_up_more(t *testing.T) {
 	state := states[ovndb.NB]
 	state.Peers = []recovery.Peer{{Unit: "ovn-central/4", Read: true, Copy: &recovery.Copy{Cluster: state.Cluster}}}
 	states[ovndb.NB] = state
-	typed := Request{Databases: []ovndb.Database{ovndb.NB}, GivenUp: []raft.IDArgument{{Text: "ovn-central/2"}, {Text: "ovn-central/4"}}}
+	typed := Request{
+		Databases: []ovndb.Database{ovndb.NB}, GivenUp: []raft.IDArgument{{Text: "ovn-central/2"}, {Text: "ovn-central/4"}},
+	}
 	j := u.judgeAll(typed, states, new(Found))
 	assert.Empty(t, j.refusals)
 	assert.Equal(t, []string{"ovn-central/2", "ovn-central/4"}, j.asked[ovndb.NB].GivenUp)
@@ -98,7 +104,8 @@ func TestCompletedRecovery(t *testing.T) {
 	states := map[ovndb.Database]recovery.State{}
 	for i, db := range ovndb.Databases() {
 		cluster := observetest.Cluster(db)
-		s := recovery.State{Cluster: cluster, Own: &recovery.Copy{Cluster: cluster, Term: 2, Index: 10}, Members: []recovery.Member{
+		own := recovery.Copy{Cluster: cluster, Term: 2, Index: 10}
+		s := recovery.State{Cluster: cluster, Own: &own, Members: []recovery.Member{
 			{ID: observetest.Full("aa00"), Unit: "ovn-central/0", Exists: true},
 			{ID: observetest.Full("aa0a"), Unit: "ovn-central/10", Exists: true},
 			{ID: observetest.Full("aa02"), Unit: "ovn-central/2", Exists: true},
@@ -116,11 +123,15 @@ func TestCompletedRecovery(t *testing.T) {
 		}
 		j := u.judgeAll(r, states, new(Found))
 		r.Databases = databases
-		return briefs([]finding.Finding{finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(r, j, planned))}), j
+		return briefs([]finding.Finding{
+			finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(r, j, planned)),
+		}), j
 	}
 	member := string(observetest.Full("3974"))
 	next := func(action, lost string) []string {
-		return []string{"info RECOVERY_PLANNED -> IF_LOST_AND_OFF: ovn-central/0 " + action + " dry-run=true {unit=" + lost + "}"}
+		return []string{
+			"info RECOVERY_PLANNED -> IF_LOST_AND_OFF: ovn-central/0 " + action + " dry-run=true {unit=" + lost + "}",
+		}
 	}
 	all, lost := member+",ovn-central/2,ovn-central/10", member+", ovn-central/2, ovn-central/10"
 
@@ -138,8 +149,12 @@ func TestCompletedRecovery(t *testing.T) {
 	assert.Empty(t, j.lacking)
 	assert.Equal(t, next("recover give-up="+all, lost), typed)
 
-	typed, _ = judge(Request{Databases: ovndb.Databases()[1:], GivenUp: given[1:], Backup: "/b/1", Force: true, Again: true})
-	assert.Equal(t, next("restore from=/b/1 database=sb give-up=ovn-central/2,ovn-central/10 force=true again=true", "ovn-central/2, ovn-central/10"), typed)
+	typed, _ = judge(Request{
+		Databases: ovndb.Databases()[1:], GivenUp: given[1:], Backup: "/b/1", Force: true, Again: true,
+	})
+	assert.Equal(t, next("restore from=/b/1 database=sb give-up=ovn-central/2,ovn-central/10 force=true again=true",
+		"ovn-central/2, ovn-central/10"), typed)
 	assert.Equal(t, []string{"-> ovn-central/0 recover dry-run=true"}, []string{strings.TrimPrefix(findingtest.Brief(
-		finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(Request{}, judgement{}, planned))), "info RECOVERY_PLANNED ")})
+		finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{},
+			u.completed(Request{}, judgement{}, planned))), "info RECOVERY_PLANNED ")})
 }

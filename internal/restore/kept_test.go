@@ -33,10 +33,13 @@ func TestGaveUp_of_finished_request(t *testing.T) {
 	const full = "57f8a1b2-0000-4000-8000-000000000001"
 	k := &Kept{Attempts: map[ovndb.Database]recovery.Attempt{
 		ovndb.NB: attempted(recovery.Request{Cluster: "old", GivenUp: []string{"57f8", "ovn-central/1"}}).Seen("new"),
-		ovndb.SB: attempted(recovery.Request{Cluster: "old", GivenUp: []string{"39740000-0000-4000-8000-000000000002", full}}).Seen("new"),
+		ovndb.SB: attempted(recovery.Request{
+			Cluster: "old", GivenUp: []string{"39740000-0000-4000-8000-000000000002", full},
+		}).Seen("new"),
 	}}
 	for text, known := range map[string]bool{
-		"57f8": true, "ovn-central/1": true, full: true, "57f8a1b2": true, "3974": true, "ovn-central/2": false, "dc55": false, "": false,
+		"57f8": true, "ovn-central/1": true, full: true, "57f8a1b2": true, "3974": true, "ovn-central/2": false,
+		"dc55": false, "": false,
 	} {
 		assert.Equal(t, known, k.gaveUp(raft.IDArgument{Text: text}), text)
 	}
@@ -144,7 +147,8 @@ func TestKept_reason_of_withdrawal(t *testing.T) {
 	state, err := unitstate.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	const unit = "ovn-central/0"
-	why := finding.Of(finding.RecoveryNewerData, ovndb.NB, finding.Args{Unit: unit}, recovery.Without(command.Resolved(unit, true), unit))
+	why := finding.Of(finding.RecoveryNewerData, ovndb.NB, finding.Args{Unit: unit},
+		recovery.Without(command.Resolved(unit, true), unit))
 	u := &Unit{State: state}
 	u.Attempts = map[ovndb.Database]recovery.Attempt{
 		ovndb.NB: attempted(recovery.Request{Cluster: "old"}).Withdraws(why),

@@ -37,6 +37,16 @@ func TestStop_damaged_file(t *testing.T) {
 	assert.Contains(t, m.Told[1], "systemctl stop")
 }
 
+// writeData gives a unit a file of the Northbound database with data.
+func writeData(t *testing.T, u *Unit) {
+	t.Helper()
+	text := `{"name":"OVN_Northbound","prev_index":1,"prev_term":1,` +
+		`"prev_data":[{"name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}]}`
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // the file format's own checksum
+	text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sum, text)
+	require.NoError(t, os.WriteFile(u.Files.Paths.File(ovndb.NB), []byte(text), 0o600))
+}
+
 // ends is a runner of programs that end so.
 type ends struct{ err error }
 
@@ -61,9 +71,7 @@ func TestRemake_withdraws_for_bad_data_only(t *testing.T) {
 	} {
 		u := playedUnit(t)
 		u.Files.Runner = ends{c.program}
-		text := `{"name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_data":[{"name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}]}`
-		text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
-		require.NoError(t, os.WriteFile(u.Files.Paths.File(ovndb.NB), []byte(text), 0o600))
+		writeData(t, u)
 		request := recovery.Request{Cluster: observetest.Cluster(ovndb.NB)}
 		u.Kept = *requests(request)
 		err := u.Remake(c.hook, ovndb.NB, "", 0, nil)

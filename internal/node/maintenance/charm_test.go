@@ -13,7 +13,9 @@ import (
 )
 
 func nbMember(short, address, unit string) maintenance.Member {
-	return maintenance.Member{Database: string(ovndb.NB), Short: short, Address: address, Host: ovndb.HostOf(address), Unit: unit}
+	return maintenance.Member{
+		Database: string(ovndb.NB), Short: short, Address: address, Host: ovndb.HostOf(address), Unit: unit,
+	}
 }
 
 // Where tunnels have a network of their own a machine is known by its name alone.
@@ -21,7 +23,10 @@ func TestCharmOn(t *testing.T) {
 	t.Parallel()
 	member := nbMember("aa03", "ssl:10.0.0.3:6643", "ovn-central/3")
 	charm := maintenance.Charm{
-		Units:   []maintenance.Unit{{Name: "ovn-central/3", Hostname: "Three", Addresses: []string{"10.0.0.3"}}, {Name: "ovn-central/4", Hostname: "four.lab"}, {Name: "ovn-central/5"}},
+		Units: []maintenance.Unit{
+			{Name: "ovn-central/3", Hostname: "Three", Addresses: []string{"10.0.0.3"}},
+			{Name: "ovn-central/4", Hostname: "four.lab"}, {Name: "ovn-central/5"},
+		},
 		Members: []maintenance.Member{member, nbMember("aa09", "ssl:10.0.0.9:6643", "")},
 	}
 	for name, test := range map[string]struct {
@@ -30,15 +35,38 @@ func TestCharmOn(t *testing.T) {
 		members []string
 		claim   string
 	}{
-		"by the name":                       {maintenance.Node{Hostname: "three.maas", Addresses: []string{"192.0.2.3"}}, []string{"ovn-central/3"}, []string{"aa03"}, "by the host name that the chassis claims"},
-		"by the address":                    {maintenance.Node{Hostname: "3", Addresses: []string{"192.0.2.3", "10.0.0.3"}}, []string{"ovn-central/3"}, []string{"aa03"}, "by the tunnel address that the chassis claims"},
-		"another domain":                    {maintenance.Node{Hostname: "four.maas"}, nil, nil, ""},
-		"the same domain":                   {maintenance.Node{Hostname: "FOUR.lab"}, []string{"ovn-central/4"}, nil, "by the host name that the chassis claims"},
-		"a name that begins alike":          {maintenance.Node{Hostname: "three-2.maas"}, nil, nil, ""},
-		"a chassis without a name":          {maintenance.Node{}, nil, nil, ""},
-		"a member without a unit":           {maintenance.Node{Hostname: "nine", Addresses: []string{"10.0.0.9"}}, nil, []string{"aa09"}, "by the tunnel address that the chassis claims"},
-		"a chassis that was there once":     {maintenance.Node{Drain: &maintenance.Drain{Members: []maintenance.Member{{Database: string(ovndb.NB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}}}}, nil, []string{"aa09"}, "by what the chassis claimed when its drain began"},
-		"what was there in another cluster": {maintenance.Node{Drain: &maintenance.Drain{Members: []maintenance.Member{{Database: string(ovndb.SB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}}}}, nil, nil, ""},
+		"by the name": {
+			maintenance.Node{Hostname: "three.maas", Addresses: []string{"192.0.2.3"}}, []string{"ovn-central/3"},
+			[]string{"aa03"}, "by the host name that the chassis claims",
+		},
+		"by the address": {
+			maintenance.Node{Hostname: "3", Addresses: []string{"192.0.2.3", "10.0.0.3"}}, []string{"ovn-central/3"},
+			[]string{"aa03"}, "by the tunnel address that the chassis claims",
+		},
+		"another domain": {maintenance.Node{Hostname: "four.maas"}, nil, nil, ""},
+		"the same domain": {
+			maintenance.Node{Hostname: "FOUR.lab"}, []string{"ovn-central/4"}, nil, "by the host name that the chassis claims",
+		},
+		"a name that begins alike": {maintenance.Node{Hostname: "three-2.maas"}, nil, nil, ""},
+		"a chassis without a name": {maintenance.Node{}, nil, nil, ""},
+		"a member without a unit": {
+			maintenance.Node{Hostname: "nine", Addresses: []string{"10.0.0.9"}}, nil, []string{"aa09"},
+			"by the tunnel address that the chassis claims",
+		},
+		"a chassis that was there once": {
+			maintenance.Node{
+				Drain: &maintenance.Drain{
+					Members: []maintenance.Member{{Database: string(ovndb.NB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}},
+				},
+			}, nil, []string{"aa09"}, "by what the chassis claimed when its drain began",
+		},
+		"what was there in another cluster": {
+			maintenance.Node{
+				Drain: &maintenance.Drain{
+					Members: []maintenance.Member{{Database: string(ovndb.SB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}},
+				},
+			}, nil, nil, "",
+		},
 	} {
 		units, members := charm.On(test.node)
 		var shorts []string
@@ -57,17 +85,23 @@ func TestR6_departure_needs_commit(t *testing.T) {
 	t.Parallel()
 	member := nbMember("aa03", "ssl:10.0.0.3:6643", "ovn-central/3")
 	health := func(end, uncommitted uint64, each ...maintenance.MemberHealth) []maintenance.DatabaseHealth {
-		s := raft.Status{State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self, Log: raft.Log{Start: 2, End: end}, NotCommitted: uncommitted}
+		s := raft.Status{
+			State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self, Log: raft.Log{Start: 2, End: end},
+			NotCommitted: uncommitted,
+		}
 		for _, m := range each {
 			s.Servers = append(s.Servers, raft.Member{Short: m.Short, Address: m.Address})
 		}
-		return []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Accessible: true, HasRaftLeader: true, Each: each, Status: s}}
+		return []maintenance.DatabaseHealth{
+			{Name: string(ovndb.NB), Accessible: true, HasRaftLeader: true, Each: each, Status: s},
+		}
 	}
 	var d maintenance.Departure
 	observe := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
 		t.Helper()
 		var said []string
-		for _, f := range d.Observe(units, []maintenance.Member{member}, "by the tunnel address that the chassis claims", unknown, all) {
+		for _, f := range d.Observe(units, []maintenance.Member{member}, "by the tunnel address that the chassis claims",
+			unknown, all) {
 			said = append(said, findingtest.Brief(f))
 		}
 		assert.Equal(t, says, said)
@@ -75,15 +109,18 @@ func TestR6_departure_needs_commit(t *testing.T) {
 	there := maintenance.MemberHealth{Member: member, Up: true}
 	const stays = "error MEMBER_STAYS member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Value="
 	observe([]string{"ovn-central/3"}, nil, health(12, 0, there),
-		"error UNIT_STAYS ovn-central/3 Value=by the tunnel address that the chassis claims -> remove-unit ovn-central/3", stays+"of ovn-central/3 Member=aa03")
+		"error UNIT_STAYS ovn-central/3 Value=by the tunnel address that the chassis claims -> remove-unit ovn-central/3",
+		stays+"of ovn-central/3 Member=aa03")
 	there.Unit = ""
 	observe(nil, nil, health(12, 0, there), stays+"of an unknown unit: see cluster-status Member=aa03")
 	there.Kick = command.Command{Unit: "ovn-central/0", Action: "kick"}
 	observe(nil, nil, health(12, 0, there), stays+"of no unit any more Member=aa03 -> ovn-central/0 kick")
 	observe(nil, nil, health(13, 1),
-		"error MEMBER_LEAVES member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Member=aa03 Detail=it has left, but that is not committed yet")
+		"error MEMBER_LEAVES member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Member=aa03 Detail=it has left, but that "+
+			"is not committed yet")
 	observe(nil, nil, health(12, 0, there), stays+"of no unit any more Member=aa03 -> ovn-central/0 kick")
-	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}}, "error MEMBERS_UNREAD OVN_Northbound Detail=down")
+	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}},
+		"error MEMBERS_UNREAD OVN_Northbound Detail=down")
 	observe(nil, nil, nil, "error MEMBERS_UNREAD the databases")
 	observe(nil, []string{"Juju"}, health(13, 0), "error MACHINE_UNKNOWN Detail=Juju")
 	observe(nil, nil, health(13, 0))
@@ -96,7 +133,10 @@ func TestR6_departure_needs_commit(t *testing.T) {
 func TestDatabaseHealth_without_node(t *testing.T) {
 	t.Parallel()
 	one, two := nbMember("aa01", "ssl:10.0.0.1:6643", ""), nbMember("aa02", "ssl:10.0.0.2:6643", "")
-	d := maintenance.DatabaseHealth{Accessible: true, HasRaftLeader: true, Members: 3, Up: 2, Each: []maintenance.MemberHealth{{Member: one, Up: true}, {Member: two}}}
+	d := maintenance.DatabaseHealth{
+		Accessible: true, HasRaftLeader: true, Members: 3, Up: 2,
+		Each: []maintenance.MemberHealth{{Member: one, Up: true}, {Member: two}},
+	}
 	assert.Equal(t, "1 of 2 up, 2 needed", d.Without([]maintenance.Member{one}).Quorum())
 	assert.False(t, d.Without([]maintenance.Member{one}).Healthy(0))
 	assert.True(t, d.Without([]maintenance.Member{two}).Healthy(0))

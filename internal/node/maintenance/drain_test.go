@@ -16,8 +16,10 @@ import (
 var (
 	moving  = maintenance.Progress{Left: 9, Holds: []maintenance.Hold{{Name: "gateway", Count: 9, Derived: true}}}
 	settles = maintenance.Progress{Holds: []maintenance.Hold{{Name: "gateway", Count: 2, Derived: true}}}
-	machine = maintenance.Progress{Holds: []maintenance.Hold{{Name: "nova-compute", Count: 6, Derived: true}, {Name: "bgp"}}}
-	stuck   = maintenance.Progress{Blocked: []finding.Finding{{Code: finding.GatewayStays}}, Unbound: []string{"lrp-2"}}
+	machine = maintenance.Progress{
+		Holds: []maintenance.Hold{{Name: "nova-compute", Count: 6, Derived: true}, {Name: "bgp"}},
+	}
+	stuck = maintenance.Progress{Blocked: []finding.Finding{{Code: finding.GatewayStays}}, Unbound: []string{"lrp-2"}}
 )
 
 func TestDrainer_outcomes(t *testing.T) {
@@ -52,7 +54,10 @@ func TestDrainer_outcomes(t *testing.T) {
 		},
 		"what is blocked is named": {
 			{0, stuck, maintenance.GoOn, "1 gateway blocked, 1 gateway not bound to any chassis"},
-			{time.Hour, stuck, maintenance.TimeOver, "STALLED: 1 gateway blocked, 1 gateway not bound to any chassis, for 1h0m0s"},
+			{
+				time.Hour, stuck, maintenance.TimeOver,
+				"STALLED: 1 gateway blocked, 1 gateway not bound to any chassis, for 1h0m0s",
+			},
 		},
 		"a data plane that is slow is no hold": {
 			{0, settles, maintenance.GoOn, "gateway 2"},
@@ -66,7 +71,9 @@ func TestDrainer_outcomes(t *testing.T) {
 		"given up": {{0, maintenance.Progress{Ended: true}, maintenance.GivenUp, "nothing is left"}},
 	} {
 		var w world
-		d := maintenance.Drainer{Limits: maintenance.Limits{Timeout: time.Hour, Grace: 10 * time.Minute}, Begun: at, Own: true, Unasked: true}
+		d := maintenance.Drainer{
+			Limits: maintenance.Limits{Timeout: time.Hour, Grace: 10 * time.Minute}, Begun: at, Own: true, Unasked: true,
+		}
 		for _, l := range looks {
 			w.seen.Progress = l.seen
 			outcome, line := w.step(t, &d, l.after)
@@ -85,15 +92,23 @@ func TestDrainer_cleared_between_steps(t *testing.T) {
 		seen    maintenance.Progress
 		outcome maintenance.Outcome
 	}{
-		"stayed away for long enough":         {[]time.Duration{7 * time.Second}, maintenance.Progress{}, maintenance.Drained},
-		"not yet":                             {[]time.Duration{7001 * time.Millisecond}, maintenance.Progress{}, maintenance.GoOn},
-		"a machine is left":                   {[]time.Duration{0}, machine, maintenance.GoOn},
-		"one has come back, and left again":   {[]time.Duration{0, -1}, maintenance.Progress{}, maintenance.GoOn},
-		"it was not followed":                 {nil, maintenance.Progress{}, maintenance.GoOn},
-		"it has come back, and left for good": {[]time.Duration{-1, 6 * time.Second}, maintenance.Progress{}, maintenance.Drained},
+		"stayed away for long enough": {
+			[]time.Duration{7 * time.Second}, maintenance.Progress{}, maintenance.Drained,
+		},
+		"not yet": {
+			[]time.Duration{7001 * time.Millisecond}, maintenance.Progress{}, maintenance.GoOn,
+		},
+		"a machine is left":                 {[]time.Duration{0}, machine, maintenance.GoOn},
+		"one has come back, and left again": {[]time.Duration{0, -1}, maintenance.Progress{}, maintenance.GoOn},
+		"it was not followed":               {nil, maintenance.Progress{}, maintenance.GoOn},
+		"it has come back, and left for good": {
+			[]time.Duration{-1, 6 * time.Second}, maintenance.Progress{}, maintenance.Drained,
+		},
 	} {
 		w := world{seen: maintenance.Sight{Progress: settles}}
-		d := maintenance.Drainer{Limits: maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}, Begun: at, Own: true, Unasked: true}
+		d := maintenance.Drainer{
+			Limits: maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}, Begun: at, Own: true, Unasked: true,
+		}
 		outcome, _ := w.step(t, &d, 0)
 		require.Equal(t, maintenance.GoOn, outcome)
 		for _, cleared := range test.cleared {
@@ -118,7 +133,9 @@ func TestLimits_grace_below_timeout(t *testing.T) {
 		require.NotNil(t, refused)
 		assert.Equal(t, 400, refused.Code)
 	}
-	for grace, timeout := range map[time.Duration]time.Duration{-time.Second: time.Minute, 0: 0, -2 * time.Second: -time.Second} {
+	for grace, timeout := range map[time.Duration]time.Duration{
+		-time.Second: time.Minute, 0: 0, -2 * time.Second: -time.Second,
+	} {
 		refused := maintenance.Limits{Timeout: timeout, Grace: grace}.Check()
 		require.NotNil(t, refused, "%s of %s", grace, timeout)
 		assert.Equal(t, 400, refused.Code)
@@ -130,7 +147,8 @@ func TestLimits_grace_below_timeout(t *testing.T) {
 func TestParseRecords_reads_written_drain(t *testing.T) {
 	t.Parallel()
 	n := maintenance.Note{By: "a", At: at, Reason: "disk", Hostname: "h"}
-	begun := maintenance.ParseRecords(maintenance.Begin("c1", n, maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}).Set)
+	begun := maintenance.ParseRecords(maintenance.Begin("c1", n,
+		maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}).Set)
 	assert.Equal(t, map[string]maintenance.Note{"c1": n}, begun.Cordons)
 	assert.Equal(t, map[string]maintenance.Drain{"c1": {Note: n, TimeoutSeconds: 3600, GraceSeconds: 60}}, begun.Drains)
 	undone := maintenance.ParseRecords(maintenance.BeginUndrain("c1", begun.Drains["c1"], n).Set)
@@ -189,7 +207,8 @@ func (w *world) Sync(context.Context) error {
 }
 
 // step makes a step of a drain at a time after its beginning.
-func (w *world) step(t *testing.T, d *maintenance.Drainer, after time.Duration) (outcome maintenance.Outcome, line string) {
+func (w *world) step(t *testing.T, d *maintenance.Drainer, after time.Duration) (outcome maintenance.Outcome,
+	line string) {
 	t.Helper()
 	w.now = at.Add(after)
 	outcome, line, _, err := d.Step(t.Context(), w)
@@ -199,7 +218,11 @@ func (w *world) step(t *testing.T, d *maintenance.Drainer, after time.Duration) 
 
 func TestDrainer_command_moves_at_once_and_proves(t *testing.T) {
 	t.Parallel()
-	w := &world{seen: maintenance.Sight{Progress: moving, Claims: maintenance.Claims{Hosts: map[string]string{"a": "c2"}, Asked: 7, Followed: 7}}, moved: &settles}
+	w := &world{
+		seen: maintenance.Sight{
+			Progress: moving, Claims: maintenance.Claims{Hosts: map[string]string{"a": "c2"}, Asked: 7, Followed: 7},
+		}, moved: &settles,
+	}
 	d := maintenance.Drainer{Limits: maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}, Begun: at, Own: true}
 	_, line := w.step(t, &d, 0)
 	assert.Equal(t, "gateway 2", line)
@@ -290,8 +313,10 @@ type look struct {
 func TestDrainer_continues_for_dead_command(t *testing.T) {
 	t.Parallel()
 	for name, looks := range map[string][]look{
-		"its command gets on":             {{0, 300, false}, {9, 200, false}, {18, 100, false}, {27, 0, false}},
-		"its command died":                {{0, 300, false}, {5, 200, false}, {14, 200, false}, {15, 200, true}, {16, 0, false}},
+		"its command gets on": {{0, 300, false}, {9, 200, false}, {18, 100, false}, {27, 0, false}},
+		"its command died": {
+			{0, 300, false}, {5, 200, false}, {14, 200, false}, {15, 200, true}, {16, 0, false},
+		},
 		"Neutron chooses the node again":  {{0, 3, false}, {2, 0, false}, {100, 1, true}, {101, 0, false}, {102, 2, true}},
 		"what was done did not help":      {{0, 1, false}, {10, 1, true}, {11, 1, false}, {20, 1, true}},
 		"there was nothing to do at all":  {{0, 0, false}, {1, 0, false}},

@@ -28,7 +28,10 @@ func imagine(r *rand.Rand) *imagined {
 	names := make([]string, 2+r.IntN(4))
 	for i := range names {
 		names[i] = fmt.Sprintf("c%d", i+1)
-		x := schedule.Chassis{Name: names[i], Gateway: !oneIn(4), External: oneIn(3), Unresponsive: oneIn(6), Cordoned: oneIn(8), Remote: oneIn(12)}
+		x := schedule.Chassis{
+			Name: names[i], Gateway: !oneIn(4), External: oneIn(3), Unresponsive: oneIn(6), Cordoned: oneIn(8),
+			Remote: oneIn(12),
+		}
 		for _, network := range []string{"physnet1", "physnet2"} {
 			if !oneIn(3) {
 				x.Networks = append(x.Networks, network)
@@ -39,10 +42,15 @@ func imagine(r *rand.Rand) *imagined {
 	}
 	names = append(names, "gone")
 	for i := range r.IntN(8) {
-		g := schedule.Group{Name: fmt.Sprintf("lrp-%d", i), Storage: schedule.GatewayChassis, Owner: []schedule.Owner{schedule.Neutron, schedule.EarlierNeutron, schedule.Other}[r.IntN(3)]}
+		g := schedule.Group{
+			Name: fmt.Sprintf("lrp-%d", i), Storage: schedule.GatewayChassis,
+			Owner: []schedule.Owner{schedule.Neutron, schedule.EarlierNeutron, schedule.Other}[r.IntN(3)],
+		}
 		for range 1 + r.IntN(2)*r.IntN(2) {
 			g.Ports = append(g.Ports, schedule.Port{
-				Name: fmt.Sprintf("lrp-%d-%d", i, len(g.Ports)), Router: "r", Network: []string{"physnet1", "physnet1", "physnet2", ""}[r.IntN(4)], Disabled: oneIn(10),
+				Name: fmt.Sprintf("lrp-%d-%d", i, len(g.Ports)), Router: "r", Network: []string{
+					"physnet1", "physnet1", "physnet2", "",
+				}[r.IntN(4)], Disabled: oneIn(10),
 			})
 		}
 		r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -52,8 +60,10 @@ func imagine(r *rand.Rand) *imagined {
 		c.Groups = append(c.Groups, g)
 		if oneIn(4) {
 			f := schedule.Group{
-				Name: "ext-" + g.Name, Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Owner: g.Owner, Follows: g.Name, Candidates: slices.Clone(g.Candidates),
-				Ports: []schedule.Port{{Name: "bm-" + g.Name, Network: []string{"physnet1", ""}[r.IntN(2)], External: true}},
+				Name: "ext-" +
+					g.Name, Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Owner: g.Owner, Follows: g.Name,
+				Candidates: slices.Clone(g.Candidates),
+				Ports:      []schedule.Port{{Name: "bm-" + g.Name, Network: []string{"physnet1", ""}[r.IntN(2)], External: true}},
 			}
 			if oneIn(2) {
 				f.Kind, f.Follows = schedule.OneExternalPort, ""
@@ -62,7 +72,8 @@ func imagine(r *rand.Rand) *imagined {
 		}
 	}
 	if oneIn(3) {
-		c.Pinned = append(c.Pinned, schedule.Pinned{Name: "gr", Kind: schedule.PinnedRouter, Chassis: names[0], Ports: []string{"lrp-gr"}, Record: "gr"})
+		c.Pinned = append(c.Pinned,
+			schedule.Pinned{Name: "gr", Kind: schedule.PinnedRouter, Chassis: names[0], Ports: []string{"lrp-gr"}, Record: "gr"})
 		c.bound = append(c.bound, maintenance.Binding{Port: "lrp-gr", Type: "l3gateway", Chassis: names[0]})
 	}
 	c.bind()
@@ -75,7 +86,8 @@ func (c *imagined) bind() {
 	for _, x := range c.Chassis {
 		responds[x.Name] = !x.Unresponsive && !x.Remote
 	}
-	c.bound = slices.DeleteFunc(c.bound, func(b maintenance.Binding) bool { return b.Type == "chassisredirect" || b.Type == "external" })
+	c.bound = slices.DeleteFunc(c.bound,
+		func(b maintenance.Binding) bool { return b.Type == "chassisredirect" || b.Type == "external" })
 	for _, g := range c.Groups {
 		at := slices.IndexFunc(g.Ranked(), func(name string) bool { return responds[name] })
 		for i := range g.Ports {
@@ -160,7 +172,8 @@ func TestForecast(t *testing.T) {
 				assert.Contains(t, left, port, "seed %d: the run does not wait for it", seed)
 			}
 		}
-		assert.True(t, slices.ContainsFunc(foretold, func(port string) bool { return strings.HasPrefix(port, "vm-") }), "seed %d", seed)
+		assert.True(t, slices.ContainsFunc(foretold, func(port string) bool { return strings.HasPrefix(port, "vm-") }),
+			"seed %d", seed)
 	}
 	assert.Greater(t, refused, 300)
 	assert.Greater(t, waited, 1000)

@@ -24,17 +24,23 @@ var at = time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
 // seen is a cloud of two gateway chassis, one of which is drained, of a compute node whose
 // ovn-controller is dead, and of one that was stopped.
 func seen() maintenance.Seen {
-	ids := map[string]string{"ovn-central:hold/c1/nowhere": "garbage", "ovn-central:maintenance/c3": "false", "ovn-central:drain/c9": "garbage"}
+	ids := map[string]string{
+		"ovn-central:hold/c1/nowhere": "garbage", "ovn-central:maintenance/c3": "false", "ovn-central:drain/c9": "garbage",
+	}
 	add := func(c maintenance.Change) {
 		for key, value := range c.Set {
 			ids[key] = value
 		}
 	}
-	note := maintenance.Note{By: "ovn-central/0, action 12", At: at.Add(-time.Hour), Reason: "new disk", Hostname: "gone.maas"}
+	note := maintenance.Note{
+		By: "ovn-central/0, action 12", At: at.Add(-time.Hour), Reason: "new disk", Hostname: "gone.maas",
+	}
 	add(maintenance.Cordon("c2", note))
 	add(maintenance.Cordon("c4", note))
-	add(maintenance.AddHold("c2", "ovn-bgp-agent", maintenance.Note{By: "ubuntu@admin", At: at.Add(-90 * time.Minute), Reason: "routes"}))
-	ids["ovn-central:drain/c2"] = `{"by":"ovn-central/0, action 12","at":"2026-11-20T02:15:07Z","timeout":3600,"grace-period":1800}`
+	add(maintenance.AddHold("c2", "ovn-bgp-agent",
+		maintenance.Note{By: "ubuntu@admin", At: at.Add(-90 * time.Minute), Reason: "routes"}))
+	ids["ovn-central:drain/c2"] = `{"by":"ovn-central/0, action 12",` +
+		`"at":"2026-11-20T02:15:07Z","timeout":3600,"grace-period":1800}`
 	group := func(name string, chassis ...string) schedule.Group {
 		g := schedule.Group{Name: name, Ports: []schedule.Port{{Name: name, Active: chassis[0]}}}
 		for i, c := range chassis {
@@ -51,7 +57,9 @@ func seen() maintenance.Seen {
 				{Name: "c3", Hostname: "three.maas", Unresponsive: true},
 				{Name: "x1", Remote: true},
 			},
-			Groups: []schedule.Group{group("lrp-1", "c1", "c2"), group("lrp-2", "c2", "c1"), group("lrp-3", "c1", "c3"), group("lrp-4", "c8", "c1")},
+			Groups: []schedule.Group{
+				group("lrp-1", "c1", "c2"), group("lrp-2", "c2", "c1"), group("lrp-3", "c1", "c3"), group("lrp-4", "c8", "c1"),
+			},
 			Pinned: []schedule.Pinned{{Name: "gr", Chassis: "c1"}, {Name: "gr-off", Chassis: "c2", Disabled: true}},
 		},
 		Bindings: []maintenance.Binding{
@@ -86,9 +94,13 @@ func TestNodes_documents(t *testing.T) {
 		"nodes": maintenance.Report{At: at, Nodes: nodes},
 		"node":  maintenance.Report{At: at, Nodes: []maintenance.Node{two}},
 		"none":  maintenance.Report{At: at, Nodes: []maintenance.Node{}},
-		"success": answer.New(answer.Success, "two.maas is drained", answer.Message{Message: "9 gateways moved", Kind: answer.MessageStep, Name: "drain"},
+		"success": answer.New(answer.Success, "two.maas is drained",
+			answer.Message{Message: "9 gateways moved", Kind: answer.MessageStep, Name: "drain"},
 			answer.Message{Message: "juju run ovn-central/0 undrain node=two.maas", Kind: answer.MessageNext, Name: "undrain"}),
-		"conflict": answer.New(answer.Conflict, "two.maas cannot be removed", answer.Message{Message: two.Holds[0].Detail(at, time.Time{}), Error: true, Kind: answer.MessageHold, Name: "gateway"}),
+		"conflict": answer.New(answer.Conflict, "two.maas cannot be removed",
+			answer.Message{
+				Message: two.Holds[0].Detail(at, time.Time{}), Error: true, Kind: answer.MessageHold, Name: "gateway",
+			}),
 	} {
 		if status, is := d.(answer.Status); is {
 			goldentest.Equal(t, name+".txt", document.Answer(status))
@@ -106,9 +118,12 @@ func TestShortened(t *testing.T) {
 	t.Parallel()
 	var nodes []maintenance.Node
 	for i := range 1100 {
-		nodes = append(nodes, maintenance.Node{Chassis: fmt.Sprintf("c%04d", i), Life: maintenance.Up, Holds: []maintenance.Hold{}, Lost: []string{}})
+		nodes = append(nodes, maintenance.Node{
+			Chassis: fmt.Sprintf("c%04d", i), Life: maintenance.Up, Holds: []maintenance.Hold{}, Lost: []string{},
+		})
 	}
-	nodes[1050].First, nodes[1060].Cordon, nodes[1070].Drain, nodes[1080].Life, nodes[1090].Lost = 1, new(maintenance.Note), new(maintenance.Drain), maintenance.Unresponsive, []string{"lrp-1", "lrp-2"}
+	nodes[1050].First, nodes[1060].Cordon, nodes[1070].Drain = 1, new(maintenance.Note), new(maintenance.Drain)
+	nodes[1080].Life, nodes[1090].Lost = maintenance.Unresponsive, []string{"lrp-1", "lrp-2"}
 	short := maintenance.Report{At: at, Nodes: nodes}.Shortened(6)
 	var left []string
 	for _, n := range short.Nodes {
@@ -128,7 +143,8 @@ func TestShortened(t *testing.T) {
 
 	one := maintenance.Report{At: at, Nodes: nodes[1090:1091]}.Shortened(1)
 	assert.Contains(t, document.Nodes(one), "2 gateways", "all of them are counted")
-	assert.Contains(t, document.Nodes(one), "without a chassis if it stops: lrp-1\n… and 1 more gateways without a chassis if it stops\n")
+	assert.Contains(t, document.Nodes(one),
+		"without a chassis if it stops: lrp-1\n… and 1 more gateways without a chassis if it stops\n")
 	assert.Equal(t, 1, one.Nodes[0].OmittedLost)
 	assert.Len(t, nodes[1090].Lost, 2, "the whole is not touched")
 }
@@ -146,7 +162,10 @@ func TestResolve_names_and_chassis(t *testing.T) {
 		{Chassis: "c6", Hostname: "gw.maas"},
 		{Chassis: "evil", Hostname: "gw"}, // a chassis may claim the short name of another one's host
 	}
-	for id, want := range map[string]string{"chassis:one.maas": "one.maas", "chassis:c1": "c1", "chassis:c4": "c4", "c2": "c2", "two.maas": "c2", "two.lab": "c3", "c4": "c4", "one": "c1", "gw.maas": "c6", "chassis:evil": "evil"} {
+	for id, want := range map[string]string{
+		"chassis:one.maas": "one.maas", "chassis:c1": "c1", "chassis:c4": "c4", "c2": "c2", "two.maas": "c2", "two.lab": "c3",
+		"c4": "c4", "one": "c1", "gw.maas": "c6", "chassis:evil": "evil",
+	} {
 		n, refused := maintenance.Resolve(nodes, id)
 		require.Nil(t, refused, id)
 		assert.Equal(t, want, n.Chassis, id)
@@ -245,7 +264,8 @@ func TestClusterHealth(t *testing.T) {
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	nodes := maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{
-		{Name: "one.example", Hostname: "one.example"}, {Name: "two.example"}, {Name: "three.example", Hostname: "four.example"},
+		{Name: "one.example", Hostname: "one.example"}, {Name: "two.example"},
+		{Name: "three.example", Hostname: "four.example"},
 	}}})
 	for typed, chassis := range map[string]string{
 		"one": "one.example", "two.example": "two.example", "two": "two.example", "four": "three.example", "three": "",
@@ -260,8 +280,12 @@ const hostile = "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0"
 
 // Any client of NB may write these records. The texts that are read from them are clean (R18).
 func FuzzParseRecords(f *testing.F) {
-	note := `{"by":"\u001b[2Jx","reason":"` + strings.Repeat("r", 90_000) + `","hostname":"` + strings.Repeat("h", 110_000) + `","members":[{"database":"a\n","id":"b\r","address":"c\u0000"}]}`
-	for _, key := range []string{"maintenance/c1", "maintenance/" + hostile, "hold/c1/" + hostile, "hold/" + hostile + "/a", "hold/c1/", "hold/", "drain/c1", "drain/" + hostile, "drain/" + strings.Repeat("c", 300)} {
+	note := `{"by":"\u001b[2Jx","reason":"` + strings.Repeat("r", 90_000) + `","hostname":"` +
+		strings.Repeat("h", 110_000) + `","members":[{"database":"a\n","id":"b\r","address":"c\u0000"}]}`
+	for _, key := range []string{
+		"maintenance/c1", "maintenance/" + hostile, "hold/c1/" + hostile, "hold/" + hostile + "/a", "hold/c1/", "hold/",
+		"drain/c1", "drain/" + hostile, "drain/" + strings.Repeat("c", 300),
+	} {
 		f.Add("ovn-central:"+key, note, `["a\u001b"]`)
 		f.Add("ovn-central:"+key, "garbage", "garbage")
 	}
@@ -306,25 +330,36 @@ func TestSilence(t *testing.T) {
 		verdict        maintenance.Verdict
 	}
 	for name, looks := range map[string][]seen{
-		"it follows nothing for 180 s":               {{0, 5, 6, maintenance.Undecided}, {179, 5, 7, maintenance.Undecided}, {180, 5, 7, maintenance.Unreachable}},
-		"it follows late":                            {{0, 5, 7, maintenance.Undecided}, {170, 7, 7, maintenance.Reachable}},
-		"it follows at once":                         {{0, 7, 7, maintenance.Reachable}},
-		"it is slow, and behind":                     {{0, 5, 7, maintenance.Undecided}, {170, 6, 7, maintenance.Reachable}},
-		"it began anew":                              {{0, 5, 7, maintenance.Undecided}, {170, 0, 7, maintenance.Reachable}},
-		"no other follows either":                    {{0, 5, 5, maintenance.Undecided}, {180, 5, 5, maintenance.Unprovable}},
-		"it has no row to follow with":               {{0, -1, 7, maintenance.Unprovable}},
-		"its row is gone":                            {{0, 5, 7, maintenance.Undecided}, {170, -1, 7, maintenance.Unprovable}},
-		"it is ahead, and followed before":           {{0, 9, 7, maintenance.Undecided}, {180, 9, 7, maintenance.Unreachable}},
-		"the other is ahead, and followed before":    {{0, 5, 9, maintenance.Undecided}, {180, 5, 9, maintenance.Unprovable}},
-		"the other has followed, and more was asked": {{0, 5, 7, maintenance.Undecided}, {180, 5, 6, maintenance.Unreachable}},
-		"there is no other that could be told":       {{0, 5, -1, maintenance.Undecided}, {180, 5, -1, maintenance.Unreachable}},
+		"it follows nothing for 180 s": {
+			{0, 5, 6, maintenance.Undecided}, {179, 5, 7, maintenance.Undecided}, {180, 5, 7, maintenance.Unreachable},
+		},
+		"it follows late":              {{0, 5, 7, maintenance.Undecided}, {170, 7, 7, maintenance.Reachable}},
+		"it follows at once":           {{0, 7, 7, maintenance.Reachable}},
+		"it is slow, and behind":       {{0, 5, 7, maintenance.Undecided}, {170, 6, 7, maintenance.Reachable}},
+		"it began anew":                {{0, 5, 7, maintenance.Undecided}, {170, 0, 7, maintenance.Reachable}},
+		"no other follows either":      {{0, 5, 5, maintenance.Undecided}, {180, 5, 5, maintenance.Unprovable}},
+		"it has no row to follow with": {{0, -1, 7, maintenance.Unprovable}},
+		"its row is gone": {
+			{0, 5, 7, maintenance.Undecided}, {170, -1, 7, maintenance.Unprovable},
+		},
+		"it is ahead, and followed before": {
+			{0, 9, 7, maintenance.Undecided}, {180, 9, 7, maintenance.Unreachable},
+		},
+		"the other is ahead, and followed before": {{0, 5, 9, maintenance.Undecided}, {180, 5, 9, maintenance.Unprovable}},
+		"the other has followed, and more was asked": {
+			{0, 5, 7, maintenance.Undecided}, {180, 5, 6, maintenance.Unreachable},
+		},
+		"there is no other that could be told": {
+			{0, 5, -1, maintenance.Undecided}, {180, 5, -1, maintenance.Unreachable},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := maintenance.Silence{Chassis: "c1"}
 			for _, l := range looks {
 				signs := []maintenance.Sign{
-					{Chassis: "c1", Known: l.its >= 0, Follows: l.its, Responds: l.its == 7}, {Chassis: "c2", Known: l.other >= 0, Follows: l.other, Responds: l.other == 7},
+					{Chassis: "c1", Known: l.its >= 0, Follows: l.its, Responds: l.its == 7},
+					{Chassis: "c2", Known: l.other >= 0, Follows: l.other, Responds: l.other == 7},
 				}
 				assert.Equal(t, l.verdict, s.Observe(signs, time.Unix(l.at, 0)), "at %d", l.at)
 			}

@@ -22,7 +22,11 @@ func (a Admission) names() (all []string) {
 func TestAdmit(t *testing.T) {
 	t.Parallel()
 	gateway := func(name string) schedule.Chassis { return schedule.Chassis{Name: name, Gateway: true} }
-	s := schedule.State{Chassis: []schedule.Chassis{gateway("g1"), gateway("g2"), {Name: "compute"}, {Name: "far", Gateway: true, Remote: true}}}
+	s := schedule.State{
+		Chassis: []schedule.Chassis{
+			gateway("g1"), gateway("g2"), {Name: "compute"}, {Name: "far", Gateway: true, Remote: true},
+		},
+	}
 	ids := map[string]string{"other": "key"}
 	write := func(c Change) {
 		maps.Copy(ids, c.Set)
@@ -46,7 +50,10 @@ func TestAdmit(t *testing.T) {
 	next := Admit(ids, s)
 	assert.Equal(t, []string{"hosts"}, next.Known, "something other than the host has made it a candidate")
 	assert.Equal(t, []string{"compute", "arrived"}, next.names())
-	assert.Equal(t, map[string]string{"ovn-central:maintenance/hosts": "true", "ovn-central:maintenance/compute": "true", "ovn-central:maintenance/arrived": "true"}, next.Lacks())
+	assert.Equal(t, map[string]string{
+		"ovn-central:maintenance/hosts": "true", "ovn-central:maintenance/compute": "true",
+		"ovn-central:maintenance/arrived": "true",
+	}, next.Lacks())
 	write(next.Change(note))
 	require.True(t, Admit(ids, s).Empty(), "R17")
 	records := ParseRecords(ids)
