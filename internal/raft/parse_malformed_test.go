@@ -328,15 +328,6 @@ func TestParse_older_servers_and_addresses(t *testing.T) {
 	}
 }
 
-func TestParse_order_of_remotes(t *testing.T) {
-	t.Parallel()
-	text := edit(t, capture(t, "nb-joining-learned-cid.txt"), "joining: tcp:127.77.7.1:6643",
-		"joining: tcp:b:2 tcp:a:1 ssl:[fd77::2]:6643")
-	got, err := Parse(text)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"tcp:b:2", "tcp:a:1", "ssl:[fd77::2]:6643"}, got.Remotes)
-}
-
 func TestParse_missing_final_newline(t *testing.T) {
 	t.Parallel()
 	statuses, _ := captures(t)

@@ -123,85 +123,23 @@ func TestParse_every_field(t *testing.T) {
 
 func TestParse_lines_of_some_states(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		file  string
-		field func(s Status) any
-		want  any
-	}{
-		"a server that is being added": {
-			"nb-leader-adding-caught-up-and-committing.txt",
-			func(s Status) any { return s.Adding },
-			[]Pending{{Short: "7c34", Address: "tcp:127.77.16.5:6643", Phase: AddingCaughtUp}},
-		},
-		"a server that has just begun to be added": {
-			"nb-leader-adding-committing.txt",
-			func(s Status) any { return s.Adding[0].Phase }, AddingCatchup,
-		},
-		"row_with_addition_in_commit": {
-			"nb-leader-adding-committing.txt",
-			func(s Status) any { return s.Servers[1].Phase }, AddingCommitting,
-		},
-		"a server that is being removed": {
-			"nb-leader-two-removals-pending.txt",
-			func(s Status) any { return s.Removing },
-			[]Pending{{Short: "25b7", Address: "tcp:127.77.16.2:6643", Phase: RemovingPhase}},
-		},
-		"row_with_pending_removal": {
-			"nb-leader-two-removals-pending.txt",
-			func(s Status) any { return s.Servers[0].Phase }, RemovingPhase,
-		},
-		"a row behind a phase": {
-			"nb-leader-two-removals-pending.txt",
-			func(s Status) any { return []any{*s.Servers[0].Next, *s.Servers[0].Match, *s.Servers[0].LastMsg} },
-			[]any{uint64(9), uint64(7), ms(48)},
-		},
-		"entries that are not committed": {
-			"nb-leader-two-removals-pending.txt",
-			func(s Status) any { return []uint64{s.NotCommitted, s.NotApplied} },
-			[]uint64{1, 1},
-		},
-		"an election timer that changes": {
-			"nb-election-timer-changing.txt",
-			func(s Status) any { return []time.Duration{s.ElectionTimer, s.ChangingTo} },
-			[]time.Duration{time.Second, 2 * time.Second},
-		},
-		"an IPv6 address": {
-			"nb-ipv6-leader.txt",
-			func(s Status) any { return []string{s.Address, s.Servers[1].Address} },
-			[]string{"tcp:[fd77:77::1]:6643", "tcp:[fd77:77::3]:6643"},
-		},
-		"a cluster that a joining server has learnt": {
-			"nb-joining-learned-cid.txt",
-			func(s Status) any { return *s.Cluster }, ID("b4c4d133-2a49-4ca8-8641-185962fdc981"),
-		},
-		"an election that was won but not started, on OVS 3.6": {
-			"ovs36-nb-leader.txt",
-			func(s Status) any { return []any{s.Election, *s.Won} },
-			[]any{(*Election)(nil), ms(505)},
-		},
-		"an election for a transfer": {
-			"nb-leader-after-transfer.txt",
-			func(s Status) any { return s.Election.Reason }, "leadership_transfer",
-		},
-		"a broken connection": {
-			"sb-5member-follower-one-dead.txt",
-			func(s Status) any { return s.Connections[1] },
-			Connection{Peer: "431d"},
-		},
-		"lost connections": {
-			"sb-5member-follower-one-dead.txt",
-			func(s Status) any { return *s.Disconnections }, uint64(1),
-		},
-		"no connection": {"nb-single-server.txt", func(s Status) any { return s.Connections }, []Connection(nil)},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := Parse(capture(t, tt.file))
-			require.NoError(t, err)
-			assert.Equal(t, tt.want, tt.field(got))
-		})
-	}
+	s := captureStatus(t, "nb-leader-adding-caught-up-and-committing")
+	assert.Equal(t, []Pending{{Short: "7c34", Address: "tcp:127.77.16.5:6643", Phase: AddingCaughtUp}}, s.Adding)
+	s = captureStatus(t, "nb-leader-adding-committing")
+	assert.Equal(t, []Phase{AddingCatchup, AddingCommitting}, []Phase{s.Adding[0].Phase, s.Servers[1].Phase})
+	s = captureStatus(t, "nb-leader-two-removals-pending")
+	assert.Equal(t, []Pending{{Short: "25b7", Address: "tcp:127.77.16.2:6643", Phase: RemovingPhase}}, s.Removing)
+	assert.Equal(t, RemovingPhase, s.Servers[0].Phase)
+	assert.Equal(t, []uint64{1, 1}, []uint64{s.NotCommitted, s.NotApplied})
+	s = captureStatus(t, "nb-election-timer-changing")
+	assert.Equal(t, []time.Duration{time.Second, 2 * time.Second}, []time.Duration{s.ElectionTimer, s.ChangingTo})
+	s = captureStatus(t, "nb-ipv6-leader")
+	assert.Equal(t, []string{"tcp:[fd77:77::1]:6643", "tcp:[fd77:77::3]:6643"}, []string{s.Address, s.Servers[1].Address})
+	s = captureStatus(t, "ovs36-nb-leader") // its election was won but not started
+	assert.Equal(t, []any{(*Election)(nil), ms(505)}, []any{s.Election, *s.Won})
+	assert.Equal(t, "leadership_transfer", captureStatus(t, "nb-leader-after-transfer").Election.Reason)
+	s = captureStatus(t, "sb-5member-follower-one-dead")
+	assert.Equal(t, []any{Connection{Peer: "431d"}, uint64(1)}, []any{s.Connections[1], *s.Disconnections})
 }
 
 func TestParse_refuses_other_text(t *testing.T) {

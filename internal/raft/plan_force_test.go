@@ -63,16 +63,6 @@ func TestR4_force_permits_nothing_else(t *testing.T) {
 	})
 }
 
-func TestR4_force_does_not_kick_self(t *testing.T) {
-	t.Parallel()
-	for n := 2; n <= largest; n++ {
-		for leader := range n {
-			c := Change{Database: ovndb.NB, View: viewOf(leader, allUp(n)), Target: string(memberID(0)), Permit: PermitForce}
-			assert.Equal(t, finding.OwnMember, reason(PlanKick(c)))
-		}
-	}
-}
-
 // R11: fewer than three members, and an even number of them.
 func TestR11_small_or_even_clusters_warn(t *testing.T) {
 	t.Parallel()

@@ -10,15 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestMajority(t *testing.T) {
-	t.Parallel()
-	for n := range 10 {
-		m := Majority(n)
-		assert.Greater(t, 2*m, n, "%d of %d", m, n)
-		assert.LessOrEqual(t, 2*(m-1), n, "one less than %d of %d", m, n)
-	}
-}
-
 func TestQuorum_tolerance(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -104,20 +95,6 @@ func TestLeader_shared_digits(t *testing.T) {
 	assert.True(t, v.LeaderUp())
 	v.Probes = v.Probes[1:]
 	assert.False(t, v.LeaderUp(), "without %s", answering)
-}
-
-// Without a leader that is up, nothing can be committed.
-func TestLeaderUp_down_leader(t *testing.T) {
-	t.Parallel()
-	for n := 2; n <= 7; n++ {
-		v := viewOf(1, allUp(n, 1))
-		assert.False(t, v.LeaderUp())
-		assert.Equal(t, Quorum{Members: n, Up: 0}, v.Quorum())
-
-		v = viewOf(1, allUp(n))
-		assert.True(t, v.LeaderUp())
-		assert.Equal(t, Quorum{Members: n, Up: n}, v.Quorum())
-	}
 }
 
 func TestQuorumWithout(t *testing.T) {
