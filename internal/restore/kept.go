@@ -42,10 +42,12 @@ func (k *Kept) Note(db ovndb.Database, a recovery.Attempt) {
 	}
 }
 
-// Request returns this unit's request for a database; pending reports whether it is not over.
-func (k *Kept) Request(db ovndb.Database) (request recovery.Request, pending bool) {
-	a := k.Attempts[db]
-	return a.Request, a.Pending()
+// Request returns this unit's pending request for a database; nil if it has none.
+func (k *Kept) Request(db ovndb.Database) *recovery.Request {
+	if a := k.Attempts[db]; a.Pending() {
+		return &a.Request
+	}
+	return nil
 }
 
 // Requested reports whether a request for any database is pending.
@@ -100,8 +102,8 @@ func (k *Kept) Databases(request Request, states map[ovndb.Database]recovery.Sta
 func (k *Kept) Answered(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Request {
 	all := map[ovndb.Database]recovery.Request{}
 	for db := range k.Attempts {
-		if request, is := k.Request(db); is {
-			all[db] = states[db].Answer(request)
+		if request := k.Request(db); request != nil {
+			all[db] = states[db].Answer(*request)
 		}
 	}
 	return all

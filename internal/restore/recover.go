@@ -131,7 +131,7 @@ func (o Operation) saved(ctx context.Context, u Seen, found *Found) (Seen, error
 // nevertheless.
 func (o Operation) takeBack(ctx context.Context, u Seen, request Request) (found Found, err error) {
 	for _, db := range ovndb.Databases() {
-		if q, is := u.Request(db); is && (len(request.Databases) == 0 || slices.Contains(request.Databases, db)) {
+		if q := u.Request(db); q != nil && (len(request.Databases) == 0 || slices.Contains(request.Databases, db)) {
 			taken := finding.Statement{Database: db, Line: finding.TakenBack, Args: finding.Args{Time: q.Asked}}
 			found.Plan = append(found.Plan, taken)
 			u.Note(db, u.Attempts[db].TakeBack())

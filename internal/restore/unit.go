@@ -112,7 +112,7 @@ func (u *Unit) States(
 		}
 		all[db] = recovery.State{
 			Database: db, Unit: s.Unit, JujuLeader: s.JujuLeader, Dying: s.Dying, Cluster: cluster, Staged: x.Staged,
-			HeldFor: u.Held[db], Now: s.Now, Accepted: accepted[db], Request: u.request(db), Peers: peers(ctx, s, db),
+			HeldFor: u.Held[db], Now: s.Now, Accepted: accepted[db], Request: u.Request(db), Peers: peers(ctx, s, db),
 		}
 	}
 	u.ask(ctx, snapshot, asked)
@@ -133,17 +133,9 @@ func (u *Unit) States(
 	return all, nil
 }
 
-// request returns this unit's pending request for a database; nil if it has none.
-func (u *Unit) request(db ovndb.Database) *recovery.Request {
-	if request, is := u.Request(db); is {
-		return &request
-	}
-	return nil
-}
-
 // requested reports whether a recovery of the application's cluster was requested on any unit.
 func (u *Unit) requested(s plan.State, db ovndb.Database) bool {
-	return u.request(db) != nil || u.Held[db] != "" || slices.ContainsFunc(s.Peers, func(p plan.Peer) bool {
+	return u.Request(db) != nil || u.Held[db] != "" || slices.ContainsFunc(s.Peers, func(p plan.Peer) bool {
 		return p.Requests[db].Cluster != "" && p.Requests[db].Cluster == s.Clusters.IDs[db]
 	})
 }

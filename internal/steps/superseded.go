@@ -58,8 +58,8 @@ func (u *Unit) refuseUnplaced(ctx context.Context, m observe.Application, unread
 		if err != nil || staged.Cluster == "" {
 			continue
 		}
-		request, pending := u.Recovery.Request(db)
-		if staged.Cluster == u.Leader.Clusters.IDs[db] || unread && pending && staged.Cluster == request.New {
+		request := u.Recovery.Request(db)
+		if staged.Cluster == u.Leader.Clusters.IDs[db] || unread && request != nil && staged.Cluster == request.New {
 			args := finding.Args{Detail: "beside " + u.Paths.File(db)}
 			reasons = append(reasons, finding.Of(finding.NewClusterUnplaced, db, args))
 		}
