@@ -15,7 +15,7 @@ import (
 )
 
 // Programs read these documents: what is in them stays, by name and by kind.
-func TestNodes_documents(t *testing.T) {
+func TestDocuments(t *testing.T) {
 	t.Parallel()
 	inventory := gateway.BuildInventory(northbound(), southbound())
 	inventory.State.Chassis[1].Unresponsive = false

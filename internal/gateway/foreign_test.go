@@ -46,7 +46,7 @@ func FuzzChassis(f *testing.F) {
 	})
 }
 
-func TestBridgeMappingsThatAreWrongAreNamedAsFarAsThereIsRoom(t *testing.T) {
+func TestBuildInventory_invalid_mappings(t *testing.T) {
 	t.Parallel()
 	inv := BuildInventory(ovsdb.Northbound{}, ovsdb.Southbound{Chassis: []ovsdb.ChassisRow{{Name: "c1", Config: map[string]string{
 		"ovn-bridge-mappings": strings.Repeat(strings.Repeat("x", 400)+"\x1b,", 1000) + "phys\x1bnet:br-ex", "ovn-cms-options": "availability-zones=a\x1b",
@@ -59,7 +59,7 @@ func TestBridgeMappingsThatAreWrongAreNamedAsFarAsThereIsRoom(t *testing.T) {
 	assert.Equal(t, []string{"a?"}, inv.State.Chassis[0].Zones)
 }
 
-func TestRowsThatAreMalformedAreToldOf(t *testing.T) {
+func TestBuildInventory_malformed_rows(t *testing.T) {
 	t.Parallel()
 	inv := BuildInventory(ovsdb.Northbound{Malformed: []ovsdb.Malformed{{Table: "HA_Chassis_Group", UUID: "0f7a", Name: "a?"}}}, ovsdb.Southbound{Malformed: []ovsdb.Malformed{{Table: "Chassis", UUID: "1f7a", Name: "b?"}}})
 	assert.Equal(t, []string{
@@ -68,7 +68,7 @@ func TestRowsThatAreMalformedAreToldOf(t *testing.T) {
 }
 
 // S15: a name in the database is not to become a command.
-func TestCommandThatGivesAPortItsGroupIsQuoted(t *testing.T) {
+func TestBuildInventory_quotes_commands(t *testing.T) {
 	t.Parallel()
 	for i, name := range shelltest.Hostile {
 		group, port := name, fmt.Sprintf("p%d%s", i, name)

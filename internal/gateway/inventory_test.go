@@ -78,7 +78,7 @@ func southbound() ovsdb.Southbound {
 	}
 }
 
-func TestStateIsWhatTheRowsSay(t *testing.T) {
+func TestBuildInventory(t *testing.T) {
 	t.Parallel()
 	c := gateway.BuildInventory(northbound(), southbound())
 	assert.Equal(t, []schedule.Chassis{
@@ -111,7 +111,7 @@ func TestStateIsWhatTheRowsSay(t *testing.T) {
 
 // What ovn-northd has not asked them yet, ovn-controllers can't have followed: they lag behind nb_cfg of
 // SB, and what that lags behind NB is ovn-northd's.
-func TestChassisIsNotBlamedForAnOvnNorthdThatDoesNotFollow(t *testing.T) {
+func TestBuildInventory_northd_behind(t *testing.T) {
 	t.Parallel()
 	nb := northbound()
 	nb.Config = 9
@@ -120,7 +120,7 @@ func TestChassisIsNotBlamedForAnOvnNorthdThatDoesNotFollow(t *testing.T) {
 	assert.Contains(t, findingtest.All(c.Findings), "warning NORTHD_BEHIND Count=5 Total=9")
 }
 
-func TestOddRowsAreReportedAndTheRestGoesOn(t *testing.T) {
+func TestBuildInventory_odd_rows(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		change  func(*ovsdb.Northbound)
@@ -172,7 +172,7 @@ func TestOddRowsAreReportedAndTheRestGoesOn(t *testing.T) {
 }
 
 // ovn-northd ignores the candidates of a pinned router: nothing follows them.
-func TestExternalPortsDoNotFollowAPinnedRouter(t *testing.T) {
+func TestBuildInventory_pinned_router_leads_nothing(t *testing.T) {
 	t.Parallel()
 	nb := northbound()
 	nb.Routers[1].Pinned, nb.Routers[1].Chassis = true, "c1"
@@ -182,7 +182,7 @@ func TestExternalPortsDoNotFollowAPinnedRouter(t *testing.T) {
 	assert.Len(t, c.State.Pinned, 1)
 }
 
-func TestGatewayThatNeutronKnowsAndNothingHostsIsOneWithoutCandidates(t *testing.T) {
+func TestBuildInventory_gateway_without_candidates(t *testing.T) {
 	t.Parallel()
 	nb := northbound()
 	nb.RouterPorts = append(nb.RouterPorts, ovsdb.LogicalRouterPort{UUID: "P5", Name: "lrp-5", ExternalIDs: map[string]string{"neutron:is_ext_gw": "True"}})
@@ -196,7 +196,7 @@ func TestGatewayThatNeutronKnowsAndNothingHostsIsOneWithoutCandidates(t *testing
 
 // ovn-northd makes no `cr-` port of a router that is disabled (build_datapaths in northd.c): its candidates
 // are moved as the others' are, and its gateway is nowhere until it is enabled again.
-func TestDrainDoesNotWaitForTheGatewayOfADisabledRouter(t *testing.T) {
+func TestDrain_disabled_router(t *testing.T) {
 	t.Parallel()
 	nb, sb := northbound(), southbound()
 	sb.Chassis[1].Config, sb.Chassis[1].Follows = sb.Chassis[0].Config, 5

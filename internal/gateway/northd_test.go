@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestWaitIsToldOnceItIsLongerThanOvnNorthdTakes(t *testing.T) {
+func TestWaiting_reported_after_longest_wait(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		slowest time.Duration

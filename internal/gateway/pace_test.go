@@ -29,7 +29,7 @@ func played(gateways int, at func(batch int) northd) (all, slowest time.Duration
 
 func steadily(n northd) func(int) northd { return func(int) northd { return n } }
 
-func TestBatchesFollowOvnNorthd(t *testing.T) {
+func TestPace_follows_northd(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		northd northd
@@ -52,14 +52,14 @@ func TestBatchesFollowOvnNorthd(t *testing.T) {
 }
 
 // The requirement: 10,000 gateways in a third of what they take in batches of 100.
-func TestLargeCloudIsWrittenInAThirdOfTheTime(t *testing.T) {
+func TestPace_large_cloud(t *testing.T) {
 	t.Parallel()
 	n := northd{6200 * time.Millisecond, 9 * time.Millisecond}
 	all, _, _ := played(10_000, steadily(n))
 	assert.LessOrEqual(t, 3*all, 100*n.takes(100))
 }
 
-func TestBatchesShrinkWhereOvnNorthdFallsBehindAndGrowAgain(t *testing.T) {
+func TestPace_shrinks_and_grows(t *testing.T) {
 	t.Parallel()
 	var p pace
 	p.took(0, 100*time.Millisecond)
@@ -82,7 +82,7 @@ func TestBatchesShrinkWhereOvnNorthdFallsBehindAndGrowAgain(t *testing.T) {
 }
 
 // A drain of one of 200 chassis with 50 gateways each, which has 5 candidates for each, is one batch.
-func TestFirstBatchIsLargerWhereOvnNorthdTakesLongForAnyChange(t *testing.T) {
+func TestPace_first_batch(t *testing.T) {
 	t.Parallel()
 	for takes, size := range map[time.Duration]int{
 		0: 100, 100 * time.Millisecond: 100, 2 * time.Second: 100, 6200 * time.Millisecond: 310, time.Minute: 500, time.Hour: 500,

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-func TestCodes_of_operations_that_are_refused_or_unproved(t *testing.T) {
+func TestApply_codes(t *testing.T) {
 	t.Parallel()
 	changed := []schedule.Change{{
 		Group: "lrp-1", Ports: []schedule.Port{{Name: "lrp-1"}}, After: []schedule.Candidate{{Chassis: "c1", Priority: 1}},
@@ -31,7 +31,7 @@ func TestCodes_of_operations_that_are_refused_or_unproved(t *testing.T) {
 }
 
 // D6: a person who waits hears of it.
-func TestWaitForTheDataPlaneIsTold(t *testing.T) {
+func TestWaited_next(t *testing.T) {
 	t.Parallel()
 	begun := time.Unix(1000, 0)
 	w := waited{begun: begun}

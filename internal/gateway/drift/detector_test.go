@@ -99,7 +99,7 @@ func (w *world) run(d time.Duration) {
 	}
 }
 
-func TestRollingRestartOfTwentyChassisMovesNothing(t *testing.T) {
+func TestDetector_rolling_restart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 20, 60, 1)
 	for n := range 20 {
@@ -112,7 +112,7 @@ func TestRollingRestartOfTwentyChassisMovesNothing(t *testing.T) {
 	assert.Empty(t, w.plans)
 }
 
-func TestBurstOfEventsIsOnePlan(t *testing.T) {
+func TestDetector_burst_is_one_plan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 6, 30, 1)
 	for n := range 3 {
@@ -127,7 +127,7 @@ func TestBurstOfEventsIsOnePlan(t *testing.T) {
 	assert.True(t, schedule.Reschedule(w.state(), schedule.Options{}).Empty())
 }
 
-func TestChassisThatNeverSettlesHoldsNothingElseUpForLong(t *testing.T) {
+func TestDetector_unsettled_chassis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 6, 30, 1)
 	w.remove(0)
@@ -144,7 +144,7 @@ func TestChassisThatNeverSettlesHoldsNothingElseUpForLong(t *testing.T) {
 }
 
 // 003-7: no event says so, and it is seen all the same.
-func TestChangeWhileNobodyActsIsFoundByTheNext(t *testing.T) {
+func TestDetector_change_between_agents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 5, 20, 2)
 	w.acting = -1
@@ -162,7 +162,7 @@ func TestChangeWhileNobodyActsIsFoundByTheNext(t *testing.T) {
 }
 
 // An agent that has just begun doesn't know how long a chassis has been away.
-func TestNewAgentGivesChassisTheHoldDownToComeBack(t *testing.T) {
+func TestDetector_new_agent_waits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 5, 20, 1)
 	w.remove(2)
@@ -179,7 +179,7 @@ func TestNewAgentGivesChassisTheHoldDownToComeBack(t *testing.T) {
 }
 
 // nb_cfg: a controller that lags for a moment is alive; one that stays behind is not.
-func TestControllerThatStaysBehindIsReplacedAndOneThatLagsIsNot(t *testing.T) {
+func TestDetector_lagging_controller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4, 20, 1)
 	lag := func(yes bool) {
@@ -204,7 +204,7 @@ func TestControllerThatStaysBehindIsReplacedAndOneThatLagsIsNot(t *testing.T) {
 	assert.Equal(t, []string{"c009"}, w.plans[0].Added)
 }
 
-func TestOnlyWhatTheEventConcernsIsPlanned(t *testing.T) {
+func TestDetector_concerned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 7, 20, 1)
 	w.acting = -1

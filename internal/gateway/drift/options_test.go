@@ -43,7 +43,7 @@ func zoned(t *testing.T) *world {
 
 // 004: a change of what ovn-controller reports about its machine counts once it has lasted for the hold-down. A
 // change that is taken back before that does not count.
-func TestMappingsZonesAndOptionsCountOnceTheyHaveStoodForTheHoldDown(t *testing.T) {
+func TestDetector_holds_options_down(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(c *schedule.Chassis){
 		"bridge mappings":      func(c *schedule.Chassis) { c.Networks = []string{"other"} },

@@ -79,7 +79,7 @@ const played = 1000
 // Chassis come, go, lag and change, Neutron writes, agents hand over, begin again and miss what
 // happens. In the end each gateway has the candidates that it should, no event was acted on
 // twice, and nothing is done without one.
-func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {
+func TestDetector_random_schedules(t *testing.T) {
 	t.Parallel()
 	reordered, acted := 0, 0
 	for seed := range played * exploretest.Factor(t) {
@@ -137,7 +137,7 @@ func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {
 
 // 001-2: whatever happens, a chassis that is cordoned is given nothing: no gateway, and no place among the
 // candidates of one. What it has may stay.
-func TestCordonedChassisIsGivenNothing(t *testing.T) {
+func TestDetector_cordoned_chassis(t *testing.T) {
 	t.Parallel()
 	planned, waited := 0, 0
 	for seed := range uint64(100 * exploretest.Factor(t)) {

@@ -37,14 +37,14 @@ func undone(u *drift.Undone, times int, pause time.Duration, told func() drift.J
 
 func nothing() drift.Journal { return nil }
 
-func TestWhatIsUndoneTwiceInAnHourIsLeft(t *testing.T) {
+func TestUndone_twice_in_an_hour(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, []string{"g"}, undone(new(drift.Undone), 3, 20*time.Minute, nothing), "and it is said once")
 	assert.Empty(t, undone(new(drift.Undone), 3, 90*time.Minute, nothing))
 }
 
 // A rebalancing by a person, or a drain of the agent itself, is no Neutron's.
-func TestWhatTheJournalTellsOfIsNotUndoneByNeutron(t *testing.T) {
+func TestUndone_journalled_change(t *testing.T) {
 	t.Parallel()
 	change := func(before schedule.Group) []schedule.AppliedChange {
 		return []schedule.AppliedChange{{Group: "g", Before: before.Candidates, After: among("a").Candidates}}
@@ -69,7 +69,7 @@ func TestWhatTheJournalTellsOfIsNotUndoneByNeutron(t *testing.T) {
 }
 
 // Where a network, a zone or the place of a port is another one, the candidates are those that were written.
-func TestWhatElseChangesOfAGatewayUndoesNothing(t *testing.T) {
+func TestUndone_other_changes(t *testing.T) {
 	t.Parallel()
 	u := new(drift.Undone)
 	u.Wrote(among("a", "b"), nil)
@@ -80,7 +80,7 @@ func TestWhatElseChangesOfAGatewayUndoesNothing(t *testing.T) {
 	assert.True(t, u.Suspects([]schedule.Group{among("b", "a")}))
 }
 
-func TestWhatIsLeftIsTriedAgainAfterADay(t *testing.T) {
+func TestUndone_again_after_a_day(t *testing.T) {
 	t.Parallel()
 	u := new(drift.Undone)
 	require.Equal(t, []string{"g"}, undone(u, 2, time.Minute, nothing))

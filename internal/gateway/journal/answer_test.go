@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 )
 
-func TestAnswersAboutRevisions(t *testing.T) {
+func TestRevisions_answers(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
 	was := journal.Layout{Gateways: map[string][]string{"lrp-1": {"c1", "c2"}, "lrp-2": {"c2", "c1"}}}

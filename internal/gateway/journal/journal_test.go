@@ -31,7 +31,7 @@ func someState(r *rand.Rand, gateways int) (s schedule.State, cordons []string) 
 	return s, cordons
 }
 
-func TestOrderOfRowsDoesNotMatter(t *testing.T) {
+func TestLayout_ignores_row_order(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
@@ -53,7 +53,7 @@ func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestAnyChangeOfARankOrACordonIsAnotherRevision(t *testing.T) {
+func TestLayout_id_changes_with_rank_and_cordon(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 1))
 	for range 500 {
@@ -85,7 +85,7 @@ func TestAnyChangeOfARankOrACordonIsAnotherRevision(t *testing.T) {
 }
 
 // What is concatenated can't be taken for something else.
-func TestNamesDoNotRunTogether(t *testing.T) {
+func TestLayout_id_separates_names(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}
 	for _, l := range []Layout{
@@ -105,7 +105,7 @@ func TestNamesDoNotRunTogether(t *testing.T) {
 	assert.Regexp(t, "^r[0-9a-f]{12}$", Layout{}.id())
 }
 
-func TestBodyIsUnpackedAsItWas(t *testing.T) {
+func TestLayout_pack_and_unpack(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 1))
 	for range 20 {
@@ -122,7 +122,7 @@ func TestBodyIsUnpackedAsItWas(t *testing.T) {
 }
 
 // Every client that follows NB has a copy of this, with names as Neutron gives them.
-func TestLayoutOfTenThousandGatewaysTakesLessThanAMegabyte(t *testing.T) {
+func TestLayout_pack_10000_gateways(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 1))
 	uuid := func() string {
@@ -192,7 +192,7 @@ func refusal(t *testing.T, err error) string {
 	return string(refused.Status.Reason) + " " + refused.Status.Metadata["finding"]
 }
 
-func TestVersionsNameWhatEndedLastAndWhatEndedWell(t *testing.T) {
+func TestLayout_of_versions(t *testing.T) {
 	t.Parallel()
 	d := &desk{rows: map[string]string{}}
 	layout := func(v Version) string {
@@ -225,7 +225,7 @@ func TestVersionsNameWhatEndedLastAndWhatEndedWell(t *testing.T) {
 	assert.Equal(t, missing, layout("r0"))
 }
 
-func TestWhatIsKeptIsBoundedAndTheVersionsAreKept(t *testing.T) {
+func TestEnd_bounds_journal_and_keeps_versions(t *testing.T) {
 	t.Parallel()
 	d := &desk{rows: map[string]string{}}
 	plan := func(id string, outcome Outcome, l Layout) {
@@ -260,7 +260,7 @@ func TestWhatIsKeptIsBoundedAndTheVersionsAreKept(t *testing.T) {
 	assert.LessOrEqual(t, len(Read(d.rows).bodies), before)
 }
 
-func TestRevisionThatIsDamagedOrGoneIsMissing(t *testing.T) {
+func TestLayout_damaged_is_missing(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(*desk){
 		"no tag": func(d *desk) { delete(d.rows, "1-0") },
@@ -277,7 +277,7 @@ func TestRevisionThatIsDamagedOrGoneIsMissing(t *testing.T) {
 	}
 }
 
-func TestReviewNamesWhatHasComeInBetween(t *testing.T) {
+func TestCheckReview(t *testing.T) {
 	t.Parallel()
 	plan := schedule.Plan{Operation: "rebalance", Changes: []schedule.Change{{Group: "lrp-1", After: []schedule.Candidate{{Chassis: "b", Priority: 1}}}}}
 	other := schedule.Plan{Operation: "rebalance"}

@@ -61,7 +61,7 @@ func wellFormed(t *testing.T, svg []byte) (texts []string) {
 	}
 }
 
-func TestRebalancingIsDrawn(t *testing.T) {
+func TestSVG_rebalance(t *testing.T) {
 	t.Parallel()
 	svg := picture.SVG(schedule.Rebalance(crowded(6), schedule.Options{}))
 	wellFormed(t, svg)
@@ -71,7 +71,7 @@ func TestRebalancingIsDrawn(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(string(svg), "marker-end="), "each move has its arrow")
 }
 
-func TestNamesOfAnyKindAreDrawn(t *testing.T) {
+func TestSVG_names(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 60)
 	p := schedule.Plan{Operation: "reschedule", Changes: []schedule.Change{
@@ -87,13 +87,13 @@ func TestNamesOfAnyKindAreDrawn(t *testing.T) {
 	goldentest.Equal(t, "names.svg", string(svg))
 }
 
-func TestPlanThatChangesNothingIsDrawn(t *testing.T) {
+func TestSVG_empty(t *testing.T) {
 	t.Parallel()
 	assert.Contains(t, wellFormed(t, picture.SVG(schedule.Plan{Operation: "rebalance"})), "no gateway changes")
 }
 
 // A browser can open the picture of thousands of gateways.
-func TestLargePlanIsCutAndSaysSo(t *testing.T) {
+func TestSVG_large_plan(t *testing.T) {
 	t.Parallel()
 	p := schedule.Plan{Operation: "rebalance"}
 	for i := range 10_000 {
@@ -105,7 +105,7 @@ func TestLargePlanIsCutAndSaysSo(t *testing.T) {
 }
 
 // Host names often differ at their ends: what is cut is the middle.
-func TestLongHostNamesStayDifferent(t *testing.T) {
+func TestSVG_long_host_names(t *testing.T) {
 	t.Parallel()
 	s := crowded(4)
 	for i := range s.Chassis {

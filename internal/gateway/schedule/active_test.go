@@ -31,7 +31,7 @@ func names(candidates []schedule.Candidate) (all []string) {
 
 // A group that works on a backup, since its master is dead, stays there: a chassis that got a rank before that backup
 // would take the group over.
-func TestRescheduleLeavesWhatWorksOnABackupWhereItIs(t *testing.T) {
+func TestReschedule_works_on_backup(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{}
 	for _, name := range []string{"c1", "c2", "c3", "c4"} {
@@ -53,7 +53,7 @@ func TestRescheduleLeavesWhatWorksOnABackupWhereItIs(t *testing.T) {
 }
 
 // The others wait for a master that they hear, though its ovn-controller is dead.
-func TestRescheduleWakesWhatIsActiveNowhere(t *testing.T) {
+func TestReschedule_bound_nowhere(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
 	s.Chassis[0].Unresponsive = true
@@ -74,7 +74,7 @@ func TestRescheduleWakesWhatIsActiveNowhere(t *testing.T) {
 }
 
 // A chassis that may not host it any more may still do so.
-func TestReplacingAChassisThatStillHostsIsAnInterruption(t *testing.T) {
+func TestReschedule_invalid_host(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
 	s.Chassis[0].Gateway = false
@@ -85,7 +85,7 @@ func TestReplacingAChassisThatStillHostsIsAnInterruption(t *testing.T) {
 }
 
 // A move to where the gateway works already interrupts nothing.
-func TestRebalancingCountsWhatItReallyInterrupts(t *testing.T) {
+func TestRebalance_counts_interruptions(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1")}}
 	s.Groups = []schedule.Group{on(hosted(0, "c1", "c2"), "c2"), on(hosted(1, "c1", "c2"), "c2")}
@@ -95,7 +95,7 @@ func TestRebalancingCountsWhatItReallyInterrupts(t *testing.T) {
 }
 
 // Wherever gateways are, rescheduling leaves those that work where they may be there.
-func TestG1RescheduleInterruptsNothingWhereverGatewaysAre(t *testing.T) {
+func TestG1_reschedule_interrupts_nothing(t *testing.T) {
 	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
 		t.Run(string(scheduler), func(t *testing.T) {
 			each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
@@ -131,7 +131,7 @@ func TestG1RescheduleInterruptsNothingWhereverGatewaysAre(t *testing.T) {
 
 // A chassis that has claimed what a drain moved to it may die before it has set the flows. What worked on
 // it before, and what another client put there, stays: its flows are set.
-func TestDrainMovesOnWhatItMovedToAChassisThatDoesNotRespond(t *testing.T) {
+func TestDrain_new_host_unresponsive(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
 	s.Chassis[1].Unresponsive = true

@@ -34,7 +34,7 @@ func failures(s schedule.State) map[string]int {
 
 // G4 against brute force: with the masters and the candidates that there are in the end,
 // no other choice of first backups is evener for any failure.
-func TestG4NoOtherFirstBackupsAreEvener(t *testing.T) {
+func TestG4_first_backups_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -118,7 +118,7 @@ func squares(load map[string]int) (sum int) {
 // G2 and G3 against brute force: of all choices of masters among the candidates, none is
 // evener, and none as even takes fewer moves; with a bound, none of so few moves is
 // evener, for gateways that any of two chassis may host.
-func TestG2G3RebalanceIsAsEvenAsCanBeWithTheFewestMoves(t *testing.T) {
+func TestG2G3_rebalance_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {
 		s := small(rand.New(rand.NewPCG(seed, 6)))

@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-func TestChangesHaveOneOfAFewClasses(t *testing.T) {
+func TestClass(t *testing.T) {
 	t.Parallel()
 	classes := func(s schedule.State) map[schedule.Class]int {
 		count := map[schedule.Class]int{}
@@ -29,7 +29,7 @@ func TestChangesHaveOneOfAFewClasses(t *testing.T) {
 }
 
 // What counts gateways counts those that Evaluate tells of.
-func TestConditionsAreThoseThatTheStatusNames(t *testing.T) {
+func TestConditions(t *testing.T) {
 	t.Parallel()
 	away := hostedIn("physnet1", 4, "c1", "c2")
 	away.Ports[0].Active = "c2"

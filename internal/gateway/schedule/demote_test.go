@@ -12,7 +12,7 @@ import (
 
 // 001-2: what a cordoned chassis hosts beside what it hosted when it was cordoned goes, and comes last
 // there; what stays, and that of which it is a backup, is left alone.
-func TestCordonedChassisLosesOnlyWhatHasComeSince(t *testing.T) {
+func TestDemote(t *testing.T) {
 	t.Parallel()
 	one := func(name string, chassis ...string) schedule.Group {
 		g := schedule.Group{Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: "r" + name, Network: "net", Active: chassis[0]}}}

@@ -112,7 +112,7 @@ func lamed(r *rand.Rand, s schedule.State) schedule.State {
 // A drain changes each gateway once; those that the chassis hosts move, once, to one that lives and is
 // not cordoned, and no other moves; those, and no others, are said to be interrupted. What is hosted by
 // backups, since a chassis is dead, stays there too.
-func TestDrainMovesEachGatewayOfTheChassisOnceAndNoOther(t *testing.T) {
+func TestDrain_moves_each_gateway_once(t *testing.T) {
 	t.Parallel()
 	moved := 0
 	for seed := range uint64(600 * exploretest.Factor(t)) {
@@ -152,7 +152,7 @@ func TestDrainMovesEachGatewayOfTheChassisOnceAndNoOther(t *testing.T) {
 
 // Against brute force, with groups of several ports and chassis that take nothing new: no other
 // choice of chassis for what the drained one hosts makes the load evener.
-func TestDrainIsAsEvenAsCanBeWithGroupsOfSeveralPorts(t *testing.T) {
+func TestDrain_even_with_several_ports(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400 * exploretest.Factor(t)) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -191,7 +191,7 @@ func TestDrainIsAsEvenAsCanBeWithGroupsOfSeveralPorts(t *testing.T) {
 
 // Against brute force: after a drain no other first backups of the gateways that it touched would make
 // the load evener after one more failure, whichever chassis fails.
-func TestLoadIsAsEvenAsCanBeWhenAnotherChassisFailsAfterADrain(t *testing.T) {
+func TestDrain_even_after_next_failure(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400 * exploretest.Factor(t)) {
 		r := rand.New(rand.NewPCG(seed, 12))
@@ -225,7 +225,7 @@ func TestLoadIsAsEvenAsCanBeWhenAnotherChassisFailsAfterADrain(t *testing.T) {
 
 // 10,000 gateways on 200 chassis: all that the chassis hosts moves, and nothing else; the load of the
 // others stays even; and all is as before when it is put back.
-func TestDrainOfOneOf200ChassisIsEvenAndUndoneWholly(t *testing.T) {
+func TestDrain_one_of_200(t *testing.T) {
 	t.Parallel()
 	s := cloud(10_000, 200)
 	s = activated(applied(s, schedule.Reschedule(s, schedule.Options{})), nil)

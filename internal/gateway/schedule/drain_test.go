@@ -42,7 +42,7 @@ func drained(s schedule.State, name string) (schedule.State, []schedule.AppliedC
 // Against brute force: every group that the chassis hosted goes to one that lives, or the plan
 // names it; each goes once; no other choice among the candidates makes the load evener; and no
 // row is deleted.
-func TestDrainIsAsEvenAsCanBeAndOrphansNothing(t *testing.T) {
+func TestDrain_even_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -58,7 +58,7 @@ func TestDrainIsAsEvenAsCanBeAndOrphansNothing(t *testing.T) {
 }
 
 // Two drains at the same time both come to an end: they do not put the two nodes behind each other for ever.
-func TestTwoDrainsThatStandAtTheSameTimeComeToAnEnd(t *testing.T) {
+func TestDrain_two_at_once_end(t *testing.T) {
 	t.Parallel()
 	written := 0
 	for seed := range uint64(600) {
@@ -83,7 +83,7 @@ func TestTwoDrainsThatStandAtTheSameTimeComeToAnEnd(t *testing.T) {
 
 // A chassis dies right after gateways were moved to it: those that wait for it continue, the others
 // stay where they are.
-func TestDrainGoesOnFromAChassisThatDiedMeanwhile(t *testing.T) {
+func TestDrain_new_host_dies(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{}
 	for _, name := range []string{"c0", "c1", "c2", "c3"} {
@@ -105,7 +105,7 @@ func TestDrainGoesOnFromAChassisThatDiedMeanwhile(t *testing.T) {
 
 // A drain that only waits for what holds the node is not blocked by gateways that have left it, even if the chassis
 // that has them is cordoned meanwhile. A gateway that comes back blocks it.
-func TestDrainIsNotBlockedByWhatHasLeftForAChassisThatIsCordonedSince(t *testing.T) {
+func TestDrain_new_host_cordoned(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{{Name: "c0", Gateway: true, Networks: []string{"n"}}, {Name: "c1", Gateway: true, Networks: []string{"n"}}}}
 	candidates := []schedule.Candidate{{Chassis: "c0", Priority: 2}, {Chassis: "c1", Priority: 1}}
@@ -176,7 +176,7 @@ func fewestSquares(s schedule.State, chassis string) int {
 }
 
 // R12, on states in which not all is as it should be.
-func TestR12DrainLeavesNoGatewayWithoutALivingChassis(t *testing.T) {
+func TestR12_drain_keeps_living_chassis(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		s = cordon(s, "c0", true)
 		chassis := byName(s)
@@ -211,7 +211,7 @@ func TestR12DrainLeavesNoGatewayWithoutALivingChassis(t *testing.T) {
 }
 
 // What is drained and undrained, in any order, is as it was in the end.
-func TestUndrainPutsBackWhatSeveralDrainsChanged(t *testing.T) {
+func TestUndrain_after_several_drains(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -247,7 +247,7 @@ func TestUndrainPutsBackWhatSeveralDrainsChanged(t *testing.T) {
 	}
 }
 
-func TestUndrainLeavesWhatOthersHaveChanged(t *testing.T) {
+func TestUndrain_leaves_changes_by_others(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
@@ -276,7 +276,7 @@ func TestUndrainLeavesWhatOthersHaveChanged(t *testing.T) {
 }
 
 // It was a backup, and has become first since then.
-func TestUndrainTakesNoRankAway(t *testing.T) {
+func TestUndrain_keeps_better_rank(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
@@ -290,7 +290,7 @@ func TestUndrainTakesNoRankAway(t *testing.T) {
 }
 
 // Gateways without a provider network, and external ports, go too.
-func TestDrainMovesWhatIsNotPlannedFor(t *testing.T) {
+func TestDrain_unplanned_groups(t *testing.T) {
 	t.Parallel()
 	external := func(name string, follows string, names ...string) schedule.Group {
 		g := hosted(0, names...)
@@ -316,7 +316,7 @@ func TestDrainMovesWhatIsNotPlannedFor(t *testing.T) {
 	assert.Equal(t, map[string][]string{"c1": {"x-stuck"}}, schedule.Dependent(s))
 }
 
-func TestChassisIsTakenOutOnlyWhereAnotherOneLives(t *testing.T) {
+func TestClear_keeps_living_candidate(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		s = cordon(s, "c0", true)
 		p := schedule.Clear(s, "c0")

@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 )
 
-func TestPlansAsPeopleReadThem(t *testing.T) {
+func TestPlan_texts(t *testing.T) {
 	t.Parallel()
 	third := two(6, 6)
 	third.Chassis = append(third.Chassis, chassis("c3", "provnet1"))

@@ -18,7 +18,7 @@ func active(g schedule.Group, chassis string) schedule.Group {
 	return g
 }
 
-func TestWhatIsWrongWithTheStateIsFound(t *testing.T) {
+func TestEvaluate_findings(t *testing.T) {
 	t.Parallel()
 	silent, unmarked := chassis("c1", "physnet1"), chassis("c3", "physnet1")
 	silent.Unresponsive, unmarked.Gateway = true, false
@@ -69,7 +69,7 @@ func TestWhatIsWrongWithTheStateIsFound(t *testing.T) {
 	assert.Equal(t, []string{"info CHASSIS_UNKNOWN c9"}, findingtest.All(p.Findings))
 }
 
-func TestWhatKeepsACandidateIsFound(t *testing.T) {
+func TestClear_blocked(t *testing.T) {
 	t.Parallel()
 	silent := chassis("c3", "physnet1")
 	silent.Unresponsive = true

@@ -58,7 +58,7 @@ func planLine(p schedule.Plan) string {
 }
 
 // The file was written before owners, sets of networks and kinds of groups came into the model.
-func TestPlansOfAMarkedNeutronCloudAreAsTheyWere(t *testing.T) {
+func TestPlans_golden_marked_neutron(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for seed := range uint64(60) {

@@ -13,7 +13,7 @@ import (
 
 // Several gateways of one router share a list of candidates: they are hosted only where
 // all their networks are, and move together.
-func TestGatewaysOfOneRouterMoveTogether(t *testing.T) {
+func TestRebalance_router_moves_as_one(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "provnet1", "provnet2"), chassis("c2", "provnet1", "provnet2"), chassis("c3", "provnet1")},
@@ -37,7 +37,7 @@ func TestGatewaysOfOneRouterMoveTogether(t *testing.T) {
 }
 
 // An external port works only where its router's gateway is: its group follows.
-func TestGroupOfExternalPortsFollowsItsRouter(t *testing.T) {
+func TestReschedule_external_ports_follow(t *testing.T) {
 	t.Parallel()
 	follower := func(follows string, candidates ...schedule.Candidate) schedule.Group {
 		return schedule.Group{
@@ -78,7 +78,7 @@ func TestGroupOfExternalPortsFollowsItsRouter(t *testing.T) {
 	assert.Equal(t, top(after.Groups[0].Candidates), top(after.Groups[4].Candidates))
 }
 
-func TestChassisThatIsSilentOrCordonedIsGivenNothing(t *testing.T) {
+func TestReschedule_unschedulable_chassis(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*schedule.Chassis){
 		"silent": func(c *schedule.Chassis) { c.Unresponsive = true }, "cordoned": func(c *schedule.Chassis) { c.Cordoned = true },
@@ -93,7 +93,7 @@ func TestChassisThatIsSilentOrCordonedIsGivenNothing(t *testing.T) {
 	}
 }
 
-func TestRandomSchedulerIsRepeatable(t *testing.T) {
+func TestReschedule_random_seed(t *testing.T) {
 	t.Parallel()
 	s := wide(rand.New(rand.NewPCG(4, 4)))
 	with := func(seed uint64) schedule.Plan {
@@ -104,7 +104,7 @@ func TestRandomSchedulerIsRepeatable(t *testing.T) {
 	assert.NotEqual(t, with(1), with(2))
 }
 
-func TestPlanOfSomeNetworksLeavesTheOthersAlone(t *testing.T) {
+func TestReschedule_some_networks(t *testing.T) {
 	t.Parallel()
 	s := wide(rand.New(rand.NewPCG(5, 5)))
 	ofOne := options(schedule.Random, 1)
@@ -121,7 +121,7 @@ func TestPlanOfSomeNetworksLeavesTheOthersAlone(t *testing.T) {
 	}
 }
 
-func TestPrioritiesOfUnknownOriginAreKeptWhereTheyCanBe(t *testing.T) {
+func TestReschedule_keeps_priorities(t *testing.T) {
 	t.Parallel()
 	chassisThree := []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}
 	group := func(candidates ...schedule.Candidate) schedule.State {

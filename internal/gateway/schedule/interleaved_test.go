@@ -73,7 +73,7 @@ func (b *board) write(from schedule.State, p schedule.Plan) bool {
 // nothing of it has changed, as the transaction has it: no candidate that Neutron wanted is
 // deleted, in the end no gateway is first on the node, and the undrain gives the node back what
 // Neutron wanted there last.
-func TestDrainBesideNeutronInAThousandInterleavings(t *testing.T) {
+func TestDrain_beside_neutron(t *testing.T) {
 	t.Parallel()
 	refused := 0
 	for seed := range uint64(1000) {

@@ -12,7 +12,7 @@ import (
 
 // A plan is written in batches, and a run may end after any of them: the next one writes
 // what is left, and leaves alone what was written.
-func TestPlanThatWasCarriedOutInPartIsFinishedByWhatIsLeftOfIt(t *testing.T) {
+func TestReschedule_finishes_partial_plan(t *testing.T) {
 	t.Parallel()
 	finished := func(s schedule.State, written int) (judged bool) {
 		p := schedule.Reschedule(s, schedule.Options{})
@@ -52,7 +52,7 @@ func TestPlanThatWasCarriedOutInPartIsFinishedByWhatIsLeftOfIt(t *testing.T) {
 
 // Routers come and go: new ones are hosted such that the first backups of the others
 // remain right.
-func TestNewGatewaysLeaveTheBackupsOfOthersAlone(t *testing.T) {
+func TestReschedule_new_gateways(t *testing.T) {
 	t.Parallel()
 	s := cloud(10_000, 200)
 	s = applied(s, schedule.Reschedule(s, schedule.Options{}))

@@ -30,7 +30,7 @@ func moves(t *testing.T, s schedule.State) (to []string) {
 	return to
 }
 
-func TestPinnedGatewayIsMovedToAChassisThatCanHostIt(t *testing.T) {
+func TestMoves(t *testing.T) {
 	t.Parallel()
 	chassis := func(name string, gateway bool, networks ...string) schedule.Chassis {
 		return schedule.Chassis{Name: name, Gateway: gateway, Networks: networks}
@@ -70,7 +70,7 @@ func TestPinnedGatewayIsMovedToAChassisThatCanHostIt(t *testing.T) {
 }
 
 // S15: a name in the database is not to become a command, nor to break one.
-func TestCommandThatMovesAPinnedGatewayIsQuoted(t *testing.T) {
+func TestMoves_quotes_commands(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
 		s := schedule.State{
@@ -86,7 +86,7 @@ func TestCommandThatMovesAPinnedGatewayIsQuoted(t *testing.T) {
 	}
 }
 
-func TestNamesAreOrderedAsPeopleDo(t *testing.T) {
+func TestCompareNames(t *testing.T) {
 	t.Parallel()
 	names := []string{"lrp-10", "lrp-2", "lrp-1", "b", "lrp-02", "lrp", "a10b2", "a10b10", "a9", "lrp-2-x", ""}
 	slices.SortFunc(names, schedule.CompareNames)
@@ -94,7 +94,7 @@ func TestNamesAreOrderedAsPeopleDo(t *testing.T) {
 }
 
 // What is pinned counts as the others do: hosted is bound to a chassis that responds.
-func TestPinnedGatewaysAreCounted(t *testing.T) {
+func TestConditions_pinned(t *testing.T) {
 	t.Parallel()
 	pinned := func(chassis, active string) schedule.Pinned {
 		return schedule.Pinned{Name: "r", Kind: schedule.PinnedRouter, Chassis: chassis, Active: active, Ports: []string{"lrp"}}

@@ -107,7 +107,7 @@ func top(candidates []schedule.Candidate) string {
 	return best.Chassis
 }
 
-func TestG1RescheduleNeverChangesAMasterThatMayStay(t *testing.T) {
+func TestG1_reschedule_keeps_masters(t *testing.T) {
 	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
 		t.Run(string(scheduler), func(t *testing.T) {
 			each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
@@ -125,7 +125,7 @@ func TestG1RescheduleNeverChangesAMasterThatMayStay(t *testing.T) {
 
 // No group falls below five candidates, or as many as it can have, and none is hosted
 // where it may not be.
-func TestRescheduleGivesEveryGroupAllCandidatesThatItCanHave(t *testing.T) {
+func TestReschedule_completes_candidates(t *testing.T) {
 	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
 		t.Run(string(scheduler), func(t *testing.T) {
 			each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
@@ -166,7 +166,7 @@ func TestRescheduleGivesEveryGroupAllCandidatesThatItCanHave(t *testing.T) {
 	}
 }
 
-func TestG5SameStateSamePlanWhateverTheOrderOfRows(t *testing.T) {
+func TestG5_row_order(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
 		other := schedule.State{Chassis: shuffled(r, s.Chassis), Groups: shuffled(r, s.Groups)}
 		for i := range other.Groups {
@@ -187,7 +187,7 @@ func shuffled[T any](r *rand.Rand, all []T) []T {
 	return all
 }
 
-func TestG6SecondRunFindsNothingToDo(t *testing.T) {
+func TestG6_second_run(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		for _, o := range []schedule.Options{{}, options(schedule.Random, 3), {AllowNewCandidates: true}} {
 			after := applied(s, schedule.Reschedule(s, o))
@@ -199,7 +199,7 @@ func TestG6SecondRunFindsNothingToDo(t *testing.T) {
 	})
 }
 
-func TestRebalanceMovesNoMoreThanItMay(t *testing.T) {
+func TestRebalance_max_moves(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
 		most := 1 + r.IntN(4)
 		all := schedule.Rebalance(s, schedule.Options{}).Moves()
@@ -212,7 +212,7 @@ func TestRebalanceMovesNoMoreThanItMay(t *testing.T) {
 }
 
 // A gateway moves only to a chassis that is a candidate already, and may host it.
-func TestRebalanceMovesOnlyToCandidates(t *testing.T) {
+func TestRebalance_moves_to_candidates(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		chassis := byName(s)
 		for _, c := range schedule.Rebalance(s, schedule.Options{}).Changes {
@@ -227,7 +227,7 @@ func TestRebalanceMovesOnlyToCandidates(t *testing.T) {
 }
 
 // G7: each change has a reason and writes only rows that differ.
-func TestG7NoRowIsTouchedWithoutNeed(t *testing.T) {
+func TestG7_rows_differ(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		groups := map[string]schedule.Group{}
 		for _, g := range s.Groups {
@@ -252,7 +252,7 @@ func TestG7NoRowIsTouchedWithoutNeed(t *testing.T) {
 }
 
 // Rows move to a chassis that was added, and never between those that were there.
-func TestRowsMoveOnlyToTheChassisThatWasAdded(t *testing.T) {
+func TestReschedule_new_chassis_share(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -294,7 +294,7 @@ func wide(r *rand.Rand) schedule.State {
 
 // G4: if everything may be hosted everywhere and nothing is hosted yet, the load of the others is within one,
 // whichever chassis fails.
-func TestG4LoadIsEvenAfterAnyFailure(t *testing.T) {
+func TestG4_even_after_any_failure(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		s := wide(rand.New(rand.NewPCG(seed, 2)))

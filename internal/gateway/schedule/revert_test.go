@@ -21,7 +21,7 @@ func taken(p schedule.Plan) (all []schedule.AppliedChange) {
 	return all
 }
 
-func TestRebalancingIsTakenBackWholly(t *testing.T) {
+func TestRevert_rebalance(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
@@ -44,7 +44,7 @@ func TestRebalancingIsTakenBackWholly(t *testing.T) {
 	}
 }
 
-func TestRevertFollowsTheRulesOfTheOthers(t *testing.T) {
+func TestRevert(t *testing.T) {
 	t.Parallel()
 	all := []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}
 	without := func(change func(c *schedule.Chassis)) []schedule.Chassis {
@@ -122,7 +122,7 @@ func TestRevertFollowsTheRulesOfTheOthers(t *testing.T) {
 }
 
 // The backup that was swapped for one on a chassis that was added comes back.
-func TestSharesOfAnAddedChassisAreTakenBack(t *testing.T) {
+func TestRevert_shares_of_new_chassis(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Groups: many(0, 12, "c1", "c2", "c3", "c4", "c5")}
 	for _, name := range []string{"c1", "c2", "c3", "c4", "c5", "c6"} {
@@ -136,7 +136,7 @@ func TestSharesOfAnAddedChassisAreTakenBack(t *testing.T) {
 
 // Whatever there is: no gateway loses a candidate that it needs, a master moves only to
 // a candidate that lives, and there is nothing to take back twice.
-func TestRevertKeepsToTheRulesWhateverThereIs(t *testing.T) {
+func TestRevert_random_states(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
 		t.Helper()
 		p := schedule.Reschedule(s, schedule.Options{})
@@ -183,7 +183,7 @@ func keepsToTheRules(t *testing.T, s schedule.State, back schedule.Plan) {
 
 // Whatever another client has made of a layout: it is brought back by the same rules, and what is
 // not wholly as it was is named.
-func TestRestoreKeepsToTheRulesWhateverThereIs(t *testing.T) {
+func TestRestore_random_states(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
 		t.Helper()
 		layout := map[string][]string{}

@@ -68,7 +68,7 @@ func cheapest(s schedule.State, network string) int {
 
 // If a proof claims that the moves are the fewest, they are, also for groups that move together. Most plans have such
 // a proof.
-func TestG2G3ProofsHoldForGroupsOfSeveralPorts(t *testing.T) {
+func TestG2G3_proofs_with_several_ports(t *testing.T) {
 	t.Parallel()
 	proved, even := 0, 0
 	for seed := range uint64(1500) {

@@ -64,7 +64,7 @@ func masters(s schedule.State) map[string]int {
 	return count
 }
 
-func TestSpecRescheduleCase1SecondChassisIsAddedAtPriority1(t *testing.T) {
+func TestSpecReschedule_case1_second_chassis(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1")},
@@ -79,7 +79,7 @@ func TestSpecRescheduleCase1SecondChassisIsAddedAtPriority1(t *testing.T) {
 	}
 }
 
-func TestSpecRescheduleCase2ChassisThatReturnsComesLast(t *testing.T) {
+func TestSpecReschedule_case2_returning_chassis(t *testing.T) {
 	t.Parallel()
 	groups := append(many(0, 4, "c1", "c2"), many(4, 4, "c2", "c1")...)
 	down := schedule.State{Chassis: []schedule.Chassis{chassis("c2", "provnet1")}, Groups: groups}
@@ -97,7 +97,7 @@ func TestSpecRescheduleCase2ChassisThatReturnsComesLast(t *testing.T) {
 	}
 }
 
-func TestSpecRescheduleCase3MastersStayAsAThirdChassisIsAdded(t *testing.T) {
+func TestSpecReschedule_case3_third_chassis(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
@@ -113,7 +113,7 @@ func TestSpecRescheduleCase3MastersStayAsAThirdChassisIsAdded(t *testing.T) {
 	}
 }
 
-func TestSpecRebalanceCase1EvenLoadStays(t *testing.T) {
+func TestSpecRebalance_case1_even_load(t *testing.T) {
 	t.Parallel()
 	s := two(3, 3)
 	assert.True(t, schedule.Rebalance(s, schedule.Options{}).Empty())
@@ -126,13 +126,13 @@ func two(one, other int) schedule.State {
 	}
 }
 
-func TestSpecRebalanceCase2DifferenceOfOneStays(t *testing.T) {
+func TestSpecRebalance_case2_difference_of_one(t *testing.T) {
 	t.Parallel()
 	s := two(3, 2)
 	assert.True(t, schedule.Rebalance(s, schedule.Options{}).Empty())
 }
 
-func TestSpecRebalanceCase3ThirdChassisGetsItsShare(t *testing.T) {
+func TestSpecRebalance_case3_third_chassis(t *testing.T) {
 	t.Parallel()
 	s := two(6, 6)
 	s.Chassis = append(s.Chassis, chassis("c3", "provnet1"))
@@ -150,7 +150,7 @@ func TestSpecRebalanceCase3ThirdChassisGetsItsShare(t *testing.T) {
 	assert.Equal(t, map[string]int{"c1": 4, "c2": 4, "c3": 4}, masters(applied(s, p)))
 }
 
-func TestSpecRebalanceCase4NetworksAreApart(t *testing.T) {
+func TestSpecRebalance_case4_networks(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet2")}, Groups: many(0, 9, "c1")}
 	assert.True(t, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}).Empty())

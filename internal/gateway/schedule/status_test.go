@@ -12,7 +12,7 @@ import (
 )
 
 // What has one candidate only is named, whether or not something can be done about it.
-func TestGatewaysThatHangOnOneChassisAreNamed(t *testing.T) {
+func TestEvaluate_single_candidate(t *testing.T) {
 	t.Parallel()
 	problems := func(chassis ...schedule.Chassis) []string {
 		s := schedule.State{Chassis: chassis, Groups: []schedule.Group{hostedIn("physnet1", 1, "c1")}}
@@ -33,7 +33,7 @@ func TestGatewaysThatHangOnOneChassisAreNamed(t *testing.T) {
 }
 
 // A plan that gives fewer candidates than possible reports what prevents more.
-func TestCandidatesThatTakeNothingNewAreMissed(t *testing.T) {
+func TestReschedule_incomplete(t *testing.T) {
 	t.Parallel()
 	silent := chassis("c3", "physnet1")
 	silent.Unresponsive = true
@@ -49,7 +49,7 @@ func TestCandidatesThatTakeNothingNewAreMissed(t *testing.T) {
 }
 
 // A status names the next command and its cost.
-func TestStatusSaysWhatToDoNext(t *testing.T) {
+func TestEvaluate_next(t *testing.T) {
 	t.Parallel()
 	next := func(s schedule.State) (all []string) {
 		for _, step := range schedule.Evaluate(s, schedule.Options{}).Next {

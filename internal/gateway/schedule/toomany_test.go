@@ -24,7 +24,7 @@ func crowded(storage schedule.Storage, active string, candidates ...string) sche
 	return s
 }
 
-func TestChassisThatIsListedTwiceIsDroppedOnce(t *testing.T) {
+func TestReschedule_repeated_candidate(t *testing.T) {
 	t.Parallel()
 	p := schedule.Reschedule(crowded(schedule.HAChassisGroup, "c1", "c1", "c2", "c1", "c3", "c4", "c5"), schedule.Options{})
 	require.Len(t, p.Changes, 1)
@@ -44,7 +44,7 @@ func TestChassisThatIsListedTwiceIsDroppedOnce(t *testing.T) {
 	assert.Empty(t, schedule.Reschedule(mended, schedule.Options{}).Changes)
 }
 
-func TestDrain_of_a_chassis_behind_one_that_is_listed_twice(t *testing.T) {
+func TestDrain_behind_repeated_candidate(t *testing.T) {
 	t.Parallel()
 	s := crowded(schedule.HAChassisGroup, "c2", "c1", "c1", "c1", "c2")
 	s.Chassis[0].Unresponsive = true
@@ -54,7 +54,7 @@ func TestDrain_of_a_chassis_behind_one_that_is_listed_twice(t *testing.T) {
 }
 
 // LP#2139143: a group grew beyond five candidates.
-func TestMoreThanFiveCandidatesAreFoundAndTheCommandKeepsTheHost(t *testing.T) {
+func TestEvaluate_too_many_candidates(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		storage schedule.Storage
