@@ -1,6 +1,7 @@
 package membership_test
 
 import (
+	"context"
 	"crypto/sha1"
 	"fmt"
 	"maps"
@@ -11,19 +12,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // nbKick names a member of nb as a person types it.
@@ -408,4 +409,14 @@ func TestKick_lock_cannot_be_taken(t *testing.T) {
 		assert.True(t, finding.Has(results[0].Against, finding.ChangeFailed), results[0].Against)
 		assert.Empty(t, m.Told)
 	})
+}
+
+// on changes the membership of the unit of a scenario, on a machine.
+func on(s observetest.Scenario, m *observetest.Machine) *membership.Changer {
+	o := s.ObserverOn(m)
+	return &membership.Changer{
+		Machine: o.Machine, Observer: o,
+		Progress: func(context.Context, string) {},
+		Goal:     func(context.Context) (juju.GoalState, error) { return juju.GoalState{Units: s.Application().Goal}, nil },
+	}
 }

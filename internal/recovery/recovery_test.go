@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 const old raft.ID = "5418e1b5-284d-47b2-9acc-fb82170132ed"
@@ -387,4 +386,39 @@ func TestLacking(t *testing.T) {
 		"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/1 ovn-central/2] -> start the machine of {unit} " +
 			"{unit=ovn-central/1, ovn-central/2} " + lost,
 	}, briefs(gone.Judge(Request{Cluster: old}).Refusals))
+}
+
+// Each unit reports a request made on any unit, and the units that it waits for.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, of(3).Progress(), "none was asked for")
+
+	s := publisher()
+	s.Peers[0].Request.Backup, s.Peers[0].Request.Asked = "/var/backups/b", noon
+	s.Peers[0].Reached = false
+	assert.Equal(t, []finding.Statement{{
+		Database: ovndb.NB, Line: finding.RestoreAsked,
+		Args: finding.Args{Unit: unit(1), Time: noon, Path: "/var/backups/b", Units: []string{unit(2)}, Cluster: one.Brief()},
+		More: []finding.Line{finding.AddGivesUp, finding.AddUnaccepted, finding.AddMade},
+	}}, s.Progress())
+
+	s.Cluster = one
+	assert.Empty(t, s.Progress(), "it is over")
+}
+
+func TestSuperseded(t *testing.T) {
+	t.Parallel()
+	const other = "aaaaaaaa-e8e4-4719-b344-902444227dd7"
+	silent, served := Answer{}, Answer{Address: "10.0.0.2", Supersedes: []raft.ID{other, old}}
+	assert.Empty(t, Superseded(old, nil), "no unit is known")
+	assert.Empty(t, Superseded(old, []Answer{silent, {Address: "10.0.0.3"}}), "none says so")
+	assert.Empty(t, Superseded(old, []Answer{{Address: "10.0.0.3", Supersedes: []raft.ID{other}}}),
+		"another cluster was given up")
+	assert.Empty(t, Superseded("", []Answer{served, {Supersedes: []raft.ID{""}}}), "a copy that has not joined yet")
+	assert.Empty(t, Superseded(old, []Answer{{Cluster: old, Supersedes: []raft.ID{old}}}), "a cluster that names itself")
+	assert.NotEmpty(t, Superseded(old, []Answer{{Cluster: other, Supersedes: []raft.ID{other, old}}}),
+		"one that names itself and the old one")
+	assert.Equal(t, finding.Statement{
+		Line: finding.ClusterReplaced, Args: finding.Args{Address: "10.0.0.2", Cluster: old.Brief()},
+	}, Superseded(old, []Answer{silent, served}))
 }

@@ -2,18 +2,21 @@ package restore
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // the file format's own checksum, no secret
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestCheckSpace(t *testing.T) {
@@ -85,4 +88,67 @@ func TestTryContents_uses_other_directory(t *testing.T) {
 	tried := strings.Fields(strings.SplitAfter(refusals[0].Args.Value, "cannot load ")[1])[0]
 	_, err = os.Lstat(strings.TrimSuffix(tried, ":"))
 	assert.ErrorIs(t, err, os.ErrNotExist, "nothing of it stays")
+}
+
+// R0: a server whose file lacks entries has acknowledged them, and may be the only one that is left
+// of those that have. It is not stopped for a recovery before its file has them.
+func TestStop_damaged_file(t *testing.T) {
+	t.Parallel()
+	m := new(observetest.Machine)
+	u := playedOn(t, m)
+	path := u.Files.Paths.Control(ovndb.NB)
+	lost := (*membership.DamagedFileError)(nil)
+	require.ErrorAs(t, u.Stop(t.Context(), ovndb.NB, "ovn-central/1"), &lost)
+	require.Len(t, m.Told, 1)
+	assert.Contains(t, m.Told[0], "ovsdb-server/compact", "it is told to write its file anew, which it can't here")
+	assert.Empty(t, u.Held)
+
+	require.NoError(t, os.Remove(path), "it is down")
+	require.NoError(t, u.Stop(t.Context(), ovndb.NB, "ovn-central/1"))
+	assert.Equal(t, "ovn-central/1", u.Held[ovndb.NB])
+	assert.Contains(t, m.Told[1], "systemctl stop")
+}
+
+// writeData gives a unit a file of the Northbound database with data.
+func writeData(t *testing.T, u *Unit) {
+	t.Helper()
+	text := `{"name":"OVN_Northbound","prev_index":1,"prev_term":1,` +
+		`"prev_data":[{"name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}]}`
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // the file format's own checksum
+	text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sum, text)
+	require.NoError(t, os.WriteFile(u.Files.Paths.File(ovndb.NB), []byte(text), 0o600))
+}
+
+// ends is a runner of programs that end so.
+type ends struct{ err error }
+
+func (e ends) Run(context.Context, run.Command) ([]byte, error) { return nil, e.err }
+
+// A reboot, or a restart of Juju's agent, ends a hook amid the copy of a large database. That
+// says nothing of the data: the recovery continues in the next hook.
+func TestRemake_withdraws_for_bad_data_only(t *testing.T) {
+	t.Parallel()
+	_, terminated := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{"-c", "kill -TERM $$"}})
+	_, failed := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{"-c", "exit 1"}})
+	over, end := context.WithCancel(t.Context())
+	end()
+	for name, c := range map[string]struct {
+		hook      context.Context //nolint:containedctx // it is what the cases differ in
+		program   error
+		withdrawn bool
+	}{
+		"the hook is told to end":               {hook: over, program: failed},
+		"what it runs is told to end before it": {hook: t.Context(), program: terminated},
+		"what it runs fails":                    {hook: t.Context(), program: failed, withdrawn: true},
+	} {
+		u := playedUnit(t)
+		u.Files.Runner = ends{c.program}
+		writeData(t, u)
+		request := recovery.Request{Cluster: observetest.Cluster(ovndb.NB)}
+		u.Kept = *requests(request)
+		err := u.Remake(c.hook, ovndb.NB, "", 0, nil)
+		require.Error(t, err, name)
+		assert.Equal(t, c.withdrawn, u.Attempts[ovndb.NB].Why.Code == finding.RecoveryDataUnusable, name)
+		assert.Equal(t, !c.withdrawn, u.Requested(), name)
+	}
 }
