@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// R8: other units may read the configuration without the member before the kicking unit has recorded the removal.
+// R8: the configuration may lack the member before the kicking unit has recorded the removal.
 func TestFormerMembers_are_known_by_history_record_or_intent(t *testing.T) {
 	t.Parallel()
 	const once, recorded, kicked, joins raft.ID = "aaaaaaaa-284d-47b2-9acc-fb82170132ed",
@@ -44,7 +44,7 @@ func TestFormerMembers_are_known_by_history_record_or_intent(t *testing.T) {
 	assert.ElementsMatch(t, []raft.ID{once, recorded}, former("damaged"))
 }
 
-// R0: a member that has lost entries is down. What was said so of one that was replaced is in the way of nothing.
+// R0: a member that has lost entries is down. Records of removed members do not count.
 func TestR0_damaged_ignores_removed_members(t *testing.T) {
 	t.Parallel()
 	const member, joined, gone raft.ID = "aaaaaaaa-284d-47b2-9acc-fb82170132ed",
@@ -65,8 +65,8 @@ func TestR0_damaged_ignores_removed_members(t *testing.T) {
 	assert.Empty(t, h.damaged(ids))
 }
 
-// R5: one write of a large database may take longer than the whole time of a small one's
-// lock: a holder that renews in time must not lose it to another unit meanwhile.
+// R5: a write to a large database may take longer than the TTL of a small one's lock. A holder that renews in time must
+// not lose its lock meanwhile.
 func TestR5_lock_TTL_exceeds_slowest_renewal(t *testing.T) {
 	t.Parallel()
 	c := &Changer{Machine: &observe.Machine{Control: ovsctl.Control{Paths: ovndb.Paths{DB: t.TempDir()}}}}
@@ -83,7 +83,7 @@ func TestR5_lock_TTL_exceeds_slowest_renewal(t *testing.T) {
 	}
 }
 
-// A unit that stays waits for its turn though all others go: it is not being removed.
+// A staying unit keeps waiting while all others are being removed.
 func TestAbortIfTearingDown(t *testing.T) {
 	t.Parallel()
 	const unit = "ovn-central/0"
@@ -110,8 +110,7 @@ func TestAbortIfTearingDown(t *testing.T) {
 	}
 }
 
-// P8: a kick may take three election timers and more to be proved. Every 5 s the person who waits is shown what the
-// kick waits for.
+// P8: the proof of a kick may take more than three election timers. Its progress is shown every 5 s.
 func TestKick_reports_progress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := observetest.JoinedBy4(t)
@@ -125,7 +124,7 @@ func TestKick_reports_progress(t *testing.T) {
 		k := &kickOperation{
 			changer: c, server: o.ObserveServer(t.Context(), ovndb.NB),
 			target: raft.Peer{Member: raft.Member{Short: "aa04"}},
-			// It needs no renewal in the time.
+			// It lasts longer than the test.
 			lock: &lock{
 				changer: c, database: ovndb.NB,
 				held: lease.Held{Record: lease.Record{}.Taken("ovn-central/0", 5*time.Minute), Written: time.Now()},

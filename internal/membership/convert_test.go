@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// newerSchema has the unit's packages bring a newer schema of the Southbound database.
+// newerSchema gives the unit's packages a newer schema of the Southbound database.
 func (u *realUnit) newerSchema() {
 	u.t.Helper()
 	text, err := os.ReadFile("/usr/share/ovn/ovn-sb.ovsschema")
@@ -46,8 +46,8 @@ func (u *realUnit) converting() (n int) {
 	return n
 }
 
-// A conversion that its leader begins and can't have stored continues the next leader, and at a follower for ever: it
-// is ended with the lead. That it was tried at this election timer is known to all units.
+// A conversion that its leader has begun and can't store would continue on the next leader, and on a follower for ever.
+// All units know at which election timer it was tried.
 func TestConvert_ends_when_leadership_is_lost(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.SB)

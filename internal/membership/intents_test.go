@@ -23,7 +23,7 @@ import (
 
 func never(context.Context) error { return nil }
 
-// hasten makes a minute pass a second for a unit, so that others' locks end for it.
+// hasten makes a unit's clock run 60 times faster, so that others' locks expire for it.
 func (u *realUnit) hasten() {
 	begun := time.Now()
 	u.Now = func() time.Time { return begun.Add(60 * time.Since(begun)) }
@@ -36,7 +36,7 @@ func going(u *realUnit, units ...*realUnit) observe.Application {
 	return m
 }
 
-// requireRefused requires that a change was refused, since members are down or the lock records that they may be going.
+// requireRefused requires a refusal because members are down, or may be removed by an intent in the lock.
 func requireRefused(t *testing.T, err error, down ...string) {
 	t.Helper()
 	require.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
@@ -50,9 +50,8 @@ func requireRefused(t *testing.T, err error, down ...string) {
 	}
 }
 
-// R1, R5: of four members one is dead, one is about to be kicked by a unit that was stopped after it noted it. Only
-// that unit takes the note back, so that the leave of a third is refused until the first continues, finds its time over
-// and does nothing.
+// R1, R5: of four members one is dead, and another one has a kick intent of a unit that was stopped. Only that unit
+// drops the intent. Until it continues, finds that its time is over and does nothing, the leave of a third is refused.
 func TestR5_kick_intent_stays_until_its_unit_ends_it(t *testing.T) {
 	units := realCluster(t, 4, ovndb.NB)
 	a, b, c, dead := units[0], units[1], units[2], units[3]
@@ -89,8 +88,7 @@ func TestR5_kick_intent_stays_until_its_unit_ends_it(t *testing.T) {
 	a.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
 }
 
-// R5: a unit that restarts its server under a lock with an earlier change in it keeps
-// the lock, though that change is seen to be done.
+// R5: a unit that restarts its server keeps the lock, even after an inherited change in it is done.
 func TestR5_inherited_intent_keeps_lock_of_restart(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 5, ovndb.NB)
@@ -116,8 +114,8 @@ func TestR5_inherited_intent_keeps_lock_of_restart(t *testing.T) {
 	assert.Empty(t, kicker.record().Intents)
 }
 
-// R1, R5: a unit that was stopped between its note and the restart counts as down for
-// the unit that takes over, takes nothing down when it continues, and takes its note back later.
+// R1, R5: a unit is stopped between its intent and the restart. It counts as down for the unit that takes the lock
+// over. When it continues, it takes nothing down, and later drops the intent.
 func TestR5_server_with_down_intent_is_down(t *testing.T) {
 	units := realCluster(t, 3, ovndb.NB)
 	stopped, leaver := units[1], units[2]
@@ -144,7 +142,7 @@ func TestR5_server_with_down_intent_is_down(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// R5: the note remains as long as it is not known that the server is back.
+// R5: the intent remains until the server is known to be back.
 func TestR5_down_intent_stays_until_server_is_back(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -172,7 +170,7 @@ func TestR5_down_intent_stays_until_server_is_back(t *testing.T) {
 	assert.Empty(t, u.record().Intents)
 }
 
-// J3: all units see, in the database, which member is about to leave by itself.
+// J3: all units read in the database which member is about to leave.
 func TestView_leave_intent_of_other_member(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)

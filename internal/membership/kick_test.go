@@ -27,7 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// nbKick names a member of nb as a person types it.
+// nbKick is a dry run that names a member of nb as typed.
 func nbKick(id string) membership.KickRequest {
 	return membership.KickRequest{DryRun: true, IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: observetest.Given(id)}}
 }
@@ -59,7 +59,7 @@ func unitKick(unit string) membership.KickRequest {
 	return membership.KickRequest{DryRun: true, Unit: unit}
 }
 
-// Every judgement of a kick.
+// The golden file has the result of each case.
 func TestKickIsJudged(t *testing.T) {
 	dead := func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04"), s.Led().SB.Down("13fe") }
 	tests := map[string]struct {
@@ -164,7 +164,7 @@ func TestKickIsJudged(t *testing.T) {
 	goldentest.Equal(t, "kick.txt", all.String())
 }
 
-// R8: what the records know as removed is no error.
+// R8: a member with a record of its removal is no error.
 func TestR8_kick_of_removed_member_succeeds(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	model := s.Application()
@@ -201,12 +201,12 @@ func TestKick_invalid_or_unconfirmed_request(t *testing.T) {
 	}
 }
 
-// R4: the commands that a refusal prints pass our own rules.
+// R4: the printed commands are permitted.
 func TestR4_remedies_are_permitted(t *testing.T) {
 	tests := map[string]struct {
 		scenario func(s *observetest.Scenario)
 		request  membership.KickRequest
-		// printed counts the commands: none kicks what is up and a unit's.
+		// printed counts the commands. None kicks a member that is up and belongs to a unit.
 		printed int
 	}{
 		"live member of a unit": {asIs, nbKick("aa02"), 0},
@@ -242,7 +242,7 @@ func TestR4_remedies_are_permitted(t *testing.T) {
 	}
 }
 
-// Where Juju can't be asked no other unit is known: the advice is not to kick this one.
+// If Juju can't be asked, no other unit is known. The advice is not to kick this unit.
 func TestR4_cut_off_unit_does_not_advise_its_own_kick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it waits for an election
 		s := going(t)
@@ -264,7 +264,7 @@ func TestKick_dead_member_of_unit_is_not_advised_to_leave(t *testing.T) {
 	assert.NotContains(t, findingtest.Brief(results[0].Against[0]), "remove-unit ovn-central/2")
 }
 
-// R11: a warning is no next step.
+// R11: a warning has no command.
 func TestKick_warning_has_no_command(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), forced(nbKick("aa02")))
@@ -274,8 +274,8 @@ func TestKick_warning_has_no_command(t *testing.T) {
 		results[0].Warnings)
 }
 
-// R7: a unit without a record is not "already gone": otherwise the action kicks nb and succeeds, with the stale
-// member of sb left unseen.
+// R7: a unit without a record is not "already gone": otherwise the action would kick nb and succeed, and leave the
+// stale member of sb.
 func TestR7_unit_without_record_is_not_done(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	delete(s.History[ovndb.SB], "13fe")
@@ -295,8 +295,7 @@ func TestKick_text_has_address_once(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(results[0].Text, observetest.Address(ovndb.NB, 3)), results[0].Text)
 }
 
-// R9: with the programs of OVN gone (the packages were removed), nothing is left
-// that failing could protect, and no retry will ever succeed.
+// R9: after the packages were removed, a refusal protects nothing, and no retry succeeds.
 func TestR9_stop_without_OVN_programs(t *testing.T) {
 	s := going(t)
 	m := new(observetest.Machine)
@@ -306,7 +305,7 @@ func TestR9_stop_without_OVN_programs(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// clustered is the file of server aa00 of a cluster with these members, none of which answers on its client port.
+// clustered is the file of server aa00 of a cluster with these members. None of them answers on its client port.
 func clustered(identities ...string) string {
 	members := make([]string, len(identities))
 	for i, identity := range identities {
@@ -317,8 +316,8 @@ func clustered(identities ...string) string {
 	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text)
 }
 
-// R1, R9: a member that does not run stays while the others are no majority without it:
-// they could commit nothing any more, not even its removal.
+// R1, R9: a member that does not run stays if the others are no majority without it: they could commit nothing, not
+// even its removal.
 func TestR1_down_server_is_needed_for_majority(t *testing.T) {
 	damaged := clustered("aa00", "aa01") + strings.Replace(clustered("aa00"), "{", "[", 1) + clustered("aa00")
 	tests := map[string]struct {
@@ -374,8 +373,7 @@ func TestR1_down_server_is_needed_for_majority(t *testing.T) {
 	}
 }
 
-// R1: what other units still publish of a cluster that was given up in a recovery are no members
-// of the one in its place.
+// R1: published servers of a cluster that a recovery replaced are no members of the new one.
 func TestR1_members_of_replaced_cluster_do_not_count(t *testing.T) {
 	s := going(t)
 	s.Goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}
@@ -395,7 +393,7 @@ func TestR1_members_of_replaced_cluster_do_not_count(t *testing.T) {
 	require.Equal(t, finding.Tally{Members: 2}, finding.Reasons(err)[0].Args.After)
 }
 
-// R7: a kick whose lock can't be taken says that nothing was touched.
+// R7: the result of a kick without the lock is that nothing was changed.
 func TestKick_lock_cannot_be_taken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := observetest.JoinedBy4(t)
@@ -411,7 +409,7 @@ func TestKick_lock_cannot_be_taken(t *testing.T) {
 	})
 }
 
-// on changes the membership of the unit of a scenario, on a machine.
+// on is the changer of a scenario's unit on a machine.
 func on(s observetest.Scenario, m *observetest.Machine) *membership.Changer {
 	o := s.ObserverOn(m)
 	return &membership.Changer{

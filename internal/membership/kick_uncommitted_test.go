@@ -23,7 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// watched shows each command before it runs.
+// watched calls see before each command.
 type watched struct {
 	services
 	see func(run.Command)
@@ -34,8 +34,8 @@ func (s watched) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	return s.services.Run(ctx, c)
 }
 
-// R6, R8: the quorum is lost just before a kick is sent, so that its entry stays in one log. The second try finds the
-// member absent, and no proof: it is pending still, and the other database is not touched.
+// R6, R8: the quorum is lost just before a kick is sent, so its entry stays in one log. The second try finds the member
+// absent without proof, so it is pending, too, and does not change the other database.
 func TestR6_uncommitted_kick_stays_pending(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
@@ -82,8 +82,8 @@ func TestR6_uncommitted_kick_stays_pending(t *testing.T) {
 	}
 }
 
-// R0: all others know what a unit finds in its own file, even if its server accepts no writes any more: another
-// member writes it, and takes it back.
+// R0: all other units learn of damage in a unit's file, even if its server accepts no writes: another member records
+// it, and drops the record.
 func TestPublishDamage_through_other_member(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -101,12 +101,12 @@ func TestPublishDamage_through_other_member(t *testing.T) {
 	require.NoError(t, u.PublishDamage(t.Context(), local, "record 9 has entry 8"))
 	assert.Equal(t, []raft.ID{u.id(ovndb.NB)}, lost())
 
-	// R17: what is there is not written again.
+	// R17: an existing record is not written again.
 	before := other.noted()
 	require.NoError(t, u.PublishDamage(t.Context(), local, "record 9 has entry 8, still"))
 	assert.Equal(t, before, other.noted())
 
-	// Whatever was looked at before: the word stays while the file can't be loaded.
+	// The record stays while the file can't be loaded.
 	whole := u.Files
 	u.Files.Paths.DB = t.TempDir()
 	text, err := os.ReadFile(whole.Paths.File(ovndb.NB))
@@ -119,7 +119,7 @@ func TestPublishDamage_through_other_member(t *testing.T) {
 	assert.Empty(t, lost())
 }
 
-// noted returns what the database records about all units.
+// noted returns external_ids of nb.
 func (u *realUnit) noted() map[string]string {
 	u.t.Helper()
 	ids, err := u.externalIDs(u.t.Context(), ovndb.NB)
@@ -127,7 +127,7 @@ func (u *realUnit) noted() map[string]string {
 	return ids
 }
 
-// withoutAnEntry takes an entry that others follow out of a database's file, as a write that failed does.
+// withoutAnEntry removes an entry from a database's file, like a failed write.
 func withoutAnEntry(t *testing.T, text []byte) []byte {
 	t.Helper()
 	const mark = "OVSDB CLUSTER "
@@ -142,9 +142,9 @@ func withoutAnEntry(t *testing.T, text []byte) []byte {
 	return []byte(strings.Join(slices.Delete(records, entries[1], entries[1]+1), mark))
 }
 
-// R1, R5: of three members one is about to be taken down by its unit, which was stopped after it noted that. A unit
-// that goes, and whose server can't be asked, does not stop it: one of three would be left. Once the other has seen the
-// end of it, the unit stops its server, and does not go before the process is gone.
+// R1, R5: another unit was stopped after it had recorded that it takes its server down. Until that ends, a unit that is
+// being removed does not stop its unreadable server: one of three would be left. Then it stops the server, and waits
+// until the process has ended.
 func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -164,7 +164,7 @@ func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	held.release(t.Context(), nil, func(lease.Intent) bool { return true })
 	require.Empty(t, a.record().Intents)
 	c.Now = time.Now
-	// systemd reports that it has stopped the service; the process is not systemd's here.
+	// systemd reports that the service has stopped, but the process is not its own here.
 	_, err = c.Stop(t.Context(), m, observe.Cache{})
 	require.ErrorAs(t, err, new(*PendingError))
 	assert.Equal(t, []lease.Intent{{ID: string(own), Kind: lease.Down, By: c.Env.Unit, From: string(own)}},
@@ -176,7 +176,7 @@ func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	assert.Contains(t, results[0].Text, "the server is not running; it stays a member until another unit kicks it")
 }
 
-// R1: with another one down there would be one of three.
+// R1: with another one down, one of three would be left.
 func TestR1_unreadable_server_is_needed_for_majority(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -189,7 +189,7 @@ func TestR1_unreadable_server_is_needed_for_majority(t *testing.T) {
 	assert.Empty(t, a.record(), "no lock is taken for it")
 }
 
-// R0, R1: a member whose file lacks entries is down, though it answers: with it alone the others are no majority.
+// R0, R1: a member whose file lacks entries is down even if it answers, and with it alone there is no majority.
 func TestR0_unreadable_server_is_needed_beside_damaged_member(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)

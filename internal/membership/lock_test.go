@@ -17,9 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// A value that can't be swapped must not make take() spin: `continue` after a swap that returned false has neither a
-// pause nor a look at `until`. An empty value (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") is
-// such a one, since Swap takes "" for "not there" and an insert does not overwrite.
+// An empty value (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") can't be swapped: Swap takes ""
+// for a missing key, and an insert does not overwrite. Taking the lock must replace it, and must not spin.
 func TestR5_empty_lock_value_is_replaced(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -39,8 +38,8 @@ func TestR5_empty_lock_value_is_replaced(t *testing.T) {
 	assert.Equal(t, Removed, results[0].Outcome, results[0].Text)
 }
 
-// A damaged value is waited for 10 min (lease.maxTTL) by the Watch, but take()
-// gives up after 2 TTL (34 s at an election timer of 1 s), each time again.
+// A damaged value expires after 10 min (lease.maxTTL). Each attempt to take the lock ends after 2 TTLs (34 s at an
+// election timer of 1 s), so several are needed.
 func TestR5_damaged_lock_expires(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -60,8 +59,8 @@ func TestR5_damaged_lock_expires(t *testing.T) {
 	assert.Equal(t, Removed, results[0].Outcome, "after half an hour: %s", results[0].Text)
 }
 
-// A waits for its proof while B sees the change done and takes the lock over: A's release fails then, and with it the
-// only record of the removal (R8), by which a server that was kicked while it was down learns of it.
+// Another unit sees a removal done and takes the lock over. The first unit still records the removal, by which a server
+// that was kicked while it was down learns of it (R8).
 func TestR8_removal_is_recorded_without_lock(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -89,8 +88,7 @@ func TestR8_removal_is_recorded_without_lock(t *testing.T) {
 	assert.Contains(t, observe.RemovedServers(a.noted()), dead)
 }
 
-// Progress is an exec of juju-log or action-log: four a second for as long as
-// another unit holds the lock, up to minutes.
+// Each progress runs juju-log or action-log, so it must not be shown at each look, four times a second.
 func TestLock_reports_progress_sparingly(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)

@@ -32,7 +32,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// realUnit is a unit whose servers run, in a cluster with those of others.
+// realUnit is a unit with real servers.
 type realUnit struct {
 	*Changer
 	observer *observe.Observer
@@ -49,7 +49,7 @@ func (s services) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	return s.Exec.Run(ctx, c)
 }
 
-// realCluster are n units whose servers of the databases are in one cluster each, led by the first.
+// realCluster returns n units whose servers form one cluster for each database, led by the first unit.
 func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 	t.Helper()
 	network := loopbacktest.Network(t)
@@ -139,7 +139,7 @@ func (u *realUnit) kill(d ovndb.Database) {
 	u.servers[d].Kill(u.t)
 }
 
-// model has the units that exist, by their servers.
+// model is the application of these units.
 func model(self *realUnit, units ...*realUnit) observe.Application {
 	m := observe.Application{Unit: self.Env.Unit, Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}}
 	for _, u := range units {
@@ -166,8 +166,8 @@ func kickNB(id raft.ID) KickRequest {
 	return KickRequest{IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: string(id)}}, Confirmed: true}
 }
 
-// The agent of a unit that goes hands over first: afterwards its member of the database is gone, and
-// it could not write any more that another unit may act.
+// The agent of a unit that is being removed hands over first: once its member has left, it can no longer write to the
+// database.
 func TestLeave_halts_agent_first(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -187,12 +187,11 @@ func TestLeave_halts_agent_first(t *testing.T) {
 	assert.Equal(t, 3, members)
 }
 
-// R1, R9, on real servers: the file of the server has the other members and their addresses
-// that is down, for `stop` has no relation to learn it from.
+// R1, R9: stop has no relation, so the addresses of the other members come from the file of the down server.
 func TestStop_of_down_server_asks_other_members(t *testing.T) {
 	for name, c := range map[string]struct {
 		members int
-		// more are down besides the one that goes.
+		// more counts further members that are down.
 		more    int
 		refused finding.Tally
 	}{
@@ -219,9 +218,8 @@ func TestStop_of_down_server_asks_other_members(t *testing.T) {
 	}
 }
 
-// R1 holds for now: sb is judged before nb is kicked and proved, which takes up to
-// 10 s and three election timers, and is not judged again just before its own kick.
-// Here a member of sb dies in between; the kick of a live one then loses its quorum.
+// R1: sb is judged before nb is kicked, which takes up to 10 s and three election timers. A member of sb dies in
+// between, so that the kick in sb would lose its quorum.
 func TestR1_second_database_is_judged_again_before_kick(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
@@ -249,9 +247,8 @@ func TestR1_second_database_is_judged_again_before_kick(t *testing.T) {
 	assert.True(t, s.HasLeader(), "sb still has its quorum: two of three are up")
 }
 
-// Two of four, one of them the leader, leave at once. Both may: the second waits
-// for the election that the first one causes. And each has its record, though the
-// member through which the first writes its own may be the second, as it goes.
+// Two of four, one of them the leader, leave at once. The second waits for the election that the first one causes. Both
+// removals are recorded, even if the first unit records its own through the member that leaves.
 func TestLeave_two_units_at_once(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 4, ovndb.NB, ovndb.SB)

@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// again starts a unit's server on the file that it has, and does not wait for it.
+// again starts a unit's server on its file, without waiting.
 func (u *realUnit) again(d ovndb.Database) {
 	u.t.Helper()
 	u.servers[d].Begin(u.t)
@@ -42,7 +42,7 @@ func (u *realUnit) record() lease.Record {
 	return r
 }
 
-// R5: units that restart at the same time do so one after the other, and there is a leader all along or again.
+// R5: units that restart at the same time take turns, and there is always a leader, or soon again.
 func TestR5_concurrent_restarts_take_turns(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -89,7 +89,7 @@ func TestR5_concurrent_restarts_take_turns(t *testing.T) {
 	assert.Empty(t, units[0].record().Holder, "the lock is given back")
 }
 
-// R5: a server that is long in coming back keeps the others waiting: the lock is renewed through them.
+// R5: a server that is slow to come back keeps the others waiting: the lock is renewed through them.
 func TestR5_lock_is_renewed_through_other_members(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -138,7 +138,7 @@ func TestR1_restart_without_majority_of_others(t *testing.T) {
 	assert.True(t, ran)
 }
 
-// R7: what takes both servers down is refused for both, and either refusal leaves both alone.
+// R7: a refusal for one database leaves both servers alone.
 func TestR7_refused_restart_names_each_database(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
@@ -158,7 +158,7 @@ func TestR7_refused_restart_names_each_database(t *testing.T) {
 	}
 }
 
-// R1: what was found out of the first database may be minutes old when the second may go, too.
+// R1: the judgement of the first database may be minutes old when the second may be taken down.
 func TestR1_first_database_is_judged_again(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
@@ -180,7 +180,7 @@ func shortOf(m observe.Application, u *realUnit) string {
 	return m.Published[u.Env.Unit][ovndb.NB].Server.Short()
 }
 
-// R5: a server that had no time to answer may be a member: without the lock nothing is done to it.
+// R5: a server that could not answer in time may be a member, so nothing is done to it without the lock.
 func TestR5_nothing_is_done_after_timeout(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 1, ovndb.NB)
@@ -229,8 +229,8 @@ func TestRestart_failed_releases_lock(t *testing.T) {
 	assert.Empty(t, units[1].record().Holder)
 }
 
-// A server that was kicked while it was down waits for a leader for ever. The record of the others shows it that it
-// was kicked; then its file records that it has left.
+// A server that was kicked while it was down waits for a leader for ever. It learns from the others' record that it was
+// kicked, and leaves.
 func TestLeaveRemoved_kicked_while_down(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -255,8 +255,8 @@ func TestLeaveRemoved_kicked_while_down(t *testing.T) {
 	assert.Equal(t, ovndb.Left, gone.nb().Condition)
 }
 
-// Clients that the unit before has driven out come to this one's server: they are waited
-// for before it goes, under the lock, and not for ever.
+// Clients that another unit's restart has disconnected come to this server. A restart waits under the lock until they
+// have settled, but not for ever.
 func TestRestart_waits_for_clients(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)

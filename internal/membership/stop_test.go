@@ -33,7 +33,7 @@ var stops = []string{
 	"systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
 }
 
-// going is three units of which this one, which leads both clusters, is removed.
+// going is three units, the first of which leads both clusters and is being removed.
 func going(t *testing.T) observetest.Scenario {
 	t.Helper()
 	s := observetest.JoinedBy4(t)
@@ -42,7 +42,7 @@ func going(t *testing.T) observetest.Scenario {
 	return s
 }
 
-// R9: what would break a quorum fails before anything is touched, with all ways out.
+// R9: a stop that would break a quorum fails before anything is changed, with all remedies.
 func TestR9_refused_stop_changes_nothing(t *testing.T) {
 	tests := map[string]func(s *observetest.Scenario){
 		"one of three dead and stale": nb(observetest.Up("aa00", "aa01").Down("aa04")),
@@ -102,7 +102,7 @@ func TestR9_refused_stop_changes_nothing(t *testing.T) {
 	goldentest.Equal(t, "stop.txt", all.String())
 }
 
-// R9: if failing protects nothing, the removal must not be held up.
+// R9: if a refusal protects nothing, the removal continues.
 func TestR9_stop_without_use_of_refusal_succeeds(t *testing.T) {
 	both := func(c ovndb.Condition) func(*observetest.Scenario) {
 		return func(s *observetest.Scenario) {
@@ -186,7 +186,7 @@ func TestR9_stop_with_unknown_goal_state(t *testing.T) {
 	assert.Empty(t, m.Told)
 }
 
-// A server that may well vote must not be stopped because it can't be asked.
+// An unreadable server may vote, so it must not be stopped.
 func TestR9_stop_of_unreadable_server_is_refused(t *testing.T) {
 	for name, said := range map[string]string{
 		"denied":  `ovs-appctl: cannot connect to "ovnnb_db.ctl" (Permission denied)`,
@@ -205,7 +205,7 @@ func TestR9_stop_of_unreadable_server_is_refused(t *testing.T) {
 	}
 }
 
-// A stop that is refused leaves the agent running; one that needs no leave stops it all the same.
+// A refused stop leaves the agent running. Any other one halts it, even without a leave.
 func TestStop_halts_agent_unless_refused(t *testing.T) {
 	const agent = "the agent stops"
 	stop := func(s observetest.Scenario) (told []string) {
@@ -226,8 +226,7 @@ func TestStop_halts_agent_unless_refused(t *testing.T) {
 	assert.Empty(t, stop(s), "one that is refused")
 }
 
-// R9: the file on the disk of a server that is down is the only copy if no unit that stays has joined, as far as is
-// known.
+// R9: the file of a down server is the only copy if no staying unit is known to have joined.
 func TestR9_only_copy_stays(t *testing.T) {
 	isSole := relation.Configuration{Server: observetest.Full("aa00"), Members: []string{"aa00"}, Since: 3}
 	two := relation.Configuration{Server: observetest.Full("aa00"), Members: []string{"aa00", "aa01"}, Since: 3}

@@ -27,8 +27,8 @@ func made(r Request, cluster raft.ID) *Request {
 	return &r
 }
 
-// accepts is the state after unit 0, as Juju's leader, has accepted the request of unit n, which all that have stopped
-// their servers have seen.
+// accepts is the state after unit 0, as Juju's leader, has accepted the request of unit n, and all units with stopped
+// servers have seen that.
 func (s State) accepts(n int) State {
 	s.Accepted = Acceptance{Cluster: old, Unit: unit(n), By: unit(0), At: noon}
 	s.Peers = slices.Clone(s.Peers)
@@ -42,7 +42,7 @@ func (s State) accepts(n int) State {
 	return s
 }
 
-// publisher is unit 0 of 3, which leads and has asked; unit 1 has made a cluster, and answers.
+// publisher is the state of unit 0 of 3, Juju's leader. Unit 1 has made a new cluster, and answers.
 func publisher() State {
 	s := of(3).publishes(Copy{Term: 2, Index: 10, Stopped: true}).accepts(1)
 	s.JujuLeader, s.Own.Stopped, s.HeldFor, s.Now = true, true, unit(1), noon.Add(time.Minute)
@@ -51,8 +51,8 @@ func publisher() State {
 	return s
 }
 
-// What a unit publishes outlives it, and a new cluster has no other member. So none is put in
-// the old one's place whose unit is not seen to be there.
+// Published data outlive a unit, and a new cluster has no other member. So it does not replace the old one unless its
+// unit answers.
 func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	next := publisher().Next()
 	assert.Equal(t, Publish, next.Action)
@@ -142,13 +142,13 @@ func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	}
 }
 
-// kicked is unit 4, whose machine died before its member was removed by force: what it has published stays.
+// kicked is unit 4, whose machine died before its member was removed by force. Its published data remain.
 func kicked() Peer {
 	return Peer{Unit: unit(4), Read: true, Copy: &Copy{Cluster: old, Term: 2, Index: 7}}
 }
 
-// A unit that is no member and has a copy is waited for before the new cluster is made, as it is
-// before that is published. It can be given up, and no majority counts its copy.
+// The new cluster is neither made nor published before a unit with a copy that is no member has stopped. That unit can
+// be given up, and no majority counts its copy.
 func TestJudge_copy_of_nonmember(t *testing.T) {
 	s := of(3)
 	s.Own.Stopped = true
@@ -190,7 +190,7 @@ func TestJudge_copy_of_nonmember(t *testing.T) {
 	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(4, 5)))
 }
 
-// The unit that leads and has made the cluster itself asks nothing of others.
+// Juju's leader needs no answer for its own new cluster.
 func TestPublish_own_cluster_of_leader(t *testing.T) {
 	s := of(3)
 	s.JujuLeader, s.Own.Stopped, s.Staged, s.Request = true, true, one, made(givingUp(1, 2), one)
@@ -198,7 +198,7 @@ func TestPublish_own_cluster_of_leader(t *testing.T) {
 	assert.Equal(t, Publish, s.accepts(0).Next().Action)
 }
 
-// A unit answers for a file that is there.
+// A unit answers only while the file of its new cluster exists.
 func TestAnswer_while_cluster_exists(t *testing.T) {
 	s := of(3).accepts(0)
 	for _, test := range []struct {
@@ -227,8 +227,8 @@ func TestNext_lost_file_is_made_again(t *testing.T) {
 	assert.Equal(t, Withdraw, s.Next().Action, "nor is there anything to make it of")
 }
 
-// A unit that has made a cluster is lost, another one is asked, which gives it up, and it
-// returns: its own cluster stays out, and it says for which unit.
+// A unit that has made a cluster is lost, and another request gives it up. When it returns, its cluster is not
+// published, and its server stays off.
 func TestNext_given_up_unit_returns(t *testing.T) {
 	s := publisher()
 	s.Request = made(givingUp(1, 2), "")
@@ -259,7 +259,7 @@ func TestNext_given_up_unit_returns(t *testing.T) {
 	assert.Equal(t, finding.RecoveryUnanswered, next.Why.Code)
 }
 
-// Two units are asked at once: Juju's leader accepts the first, the other one is withdrawn, and no server is stopped
+// Two units have a request: Juju's leader accepts the first, the other one is withdrawn, and no server is stopped
 // before that.
 func TestR21_one_request_is_accepted(t *testing.T) {
 	s := of(3)
@@ -299,7 +299,7 @@ func TestR21_one_request_is_accepted(t *testing.T) {
 	assert.Equal(t, Release, s.Next().Action, "all are withdrawn")
 }
 
-// A majority that was given up comes back after the new cluster was made, and stores more: that is not replaced.
+// A majority that was given up comes back and stores more after the new cluster was made. It is not replaced.
 func TestNext_withdraws_for_newer_data(t *testing.T) {
 	s := of(3).accepts(0)
 	s.Own.Stopped, s.HeldFor, s.Staged, s.Request = true, unit(0), one, made(givingUp(1, 2), one)
@@ -311,7 +311,7 @@ func TestNext_withdraws_for_newer_data(t *testing.T) {
 	assert.Equal(t, None, s.Next().Action)
 }
 
-// None is accepted while a unit that it does not give up is being removed.
+// No request is accepted while a unit that it does not give up is being removed.
 func TestR21_no_acceptance_during_removal(t *testing.T) {
 	s := of(4)
 	s.JujuLeader, s.Now = true, noon
@@ -327,7 +327,7 @@ func TestR21_no_acceptance_during_removal(t *testing.T) {
 	assert.Equal(t, Accept, s.Next().Action)
 }
 
-// An acceptance stays while what its unit publishes can't be read, and is over once that is withdrawn.
+// An acceptance stays while its unit's data can't be read, and ends when the request is withdrawn.
 func TestAccept_unread_unit(t *testing.T) {
 	s := publisher()
 	asked := givingUp(2)
@@ -341,7 +341,7 @@ func TestAccept_unread_unit(t *testing.T) {
 	assert.Equal(t, Accept, s.Next().Action)
 }
 
-// Without the peer relation a unit whose removal waits hears of no recovery, and leads on.
+// A unit whose removal waits has no peer relation, so it learns of no recovery, but may remain Juju's leader.
 func TestNext_unpublished_names_dying_leader(t *testing.T) {
 	s := of(3).accepts(0)
 	s.Own.Stopped, s.Staged, s.Request = true, one, made(givingUp(1, 2), one)
@@ -351,8 +351,8 @@ func TestNext_unpublished_names_dying_leader(t *testing.T) {
 	assert.Equal(t, waits+" -> IF_THIS_LASTS: resolved --no-retry ovn-central/2", findingtest.Brief(s.Next().Why))
 }
 
-// Of two that give each other up the one that was asked later counts; the unit sees to it that the one that is typed
-// last is, whatever the units' clocks say.
+// Of two requests that give up each other's unit the later one counts, and the last typed one is later by any unit's
+// clock.
 func TestAccept_later_of_two_that_give_each_other_up(t *testing.T) {
 	s := of(3).accepts(1)
 	s.JujuLeader, s.Now = true, noon
@@ -365,8 +365,8 @@ func TestAccept_later_of_two_that_give_each_other_up(t *testing.T) {
 	assert.Equal(t, Accept, s.Next().Action)
 }
 
-// The quorum of the old cluster returns after the new one was made: the unit that made it takes
-// it back, every unit reports that, and all servers are released. A backup replaces the old cluster all the same.
+// The quorum of the old cluster returns after the new one was made. The unit withdraws its request, every unit reports
+// that, and all servers are released. A restore replaces the old cluster nevertheless.
 func TestNext_withdraws_for_returned_quorum(t *testing.T) {
 	for _, leads := range []bool{false, true} {
 		s := of(3).accepts(0)

@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// world plays units that run hooks in any order, are lost and come back, with recoveries asked for on any of them.
+// world simulates units that run hooks in any order, are lost and come back. Any unit may get a request.
 type world struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -21,12 +21,12 @@ type world struct {
 	leader  int
 	units   []played
 	made    int
-	// accepted is what the one that leads has published, in which event.
+	// accepted is the acceptance that Juju's leader has published, and acceptedIn the event.
 	accepted   Acceptance
 	acceptedIn int
-	// events counts what has happened, half a minute each; takenBack the new clusters that were made and not published, as
-	// the old one had a quorum again. byDying counts those that a unit which is being removed has published, removals the
-	// requests that were withdrawn as one began.
+	// events counts the events, half a minute each; takenBack the new clusters that were withdrawn since the old one had a
+	// quorum again; byDying the clusters that a dying leader has published; removals the requests that were withdrawn
+	// because a removal began.
 	events, takenBack, byDying, removals int
 }
 
@@ -35,14 +35,14 @@ type played struct {
 	gone    bool // its copy of the cluster was put away
 	held    string
 	request *Request
-	// published is what the others see of it.
+	// published is the unit's data as the others see them.
 	copy    *Copy
 	asked   *Request
 	running bool
 	off     bool
-	// dying: it is being removed, in a `stop` that fails, and all that it tells is what it accepts as the one that leads.
+	// dying reports whether it is being removed, in a `stop` that fails. It publishes only acceptances.
 	dying bool
-	// staged is the cluster beside its file.
+	// staged is the new cluster beside its file.
 	staged    raft.ID
 	published raft.ID // what stood beside its file when its last hook ended, in which event
 	seenIn    int
@@ -58,7 +58,7 @@ func (w *world) quorum() bool {
 	return up >= w.n/2+1
 }
 
-// state is what unit i knows.
+// state is the state of unit i.
 func (w *world) state(i int) State {
 	s := of(w.n)
 	u := w.units[i]
@@ -86,7 +86,7 @@ func (w *world) state(i int) State {
 
 func (w *world) now() time.Time { return noon.Add(time.Duration(w.events) * 30 * time.Second) }
 
-// hook runs a hook on unit i, which may be killed after any step, and is then published or not.
+// hook runs a hook on unit i, which makes so many steps and then publishes.
 func (w *world) hook(i int, steps int) {
 	for range steps {
 		u := &w.units[i]
@@ -148,7 +148,7 @@ func (w *world) dying() (all []int) {
 	return all
 }
 
-// make may be done only where no server that isn't given up can vote, and of the newest copy of these.
+// make checks that no server that is not given up can vote, and that no such unit has newer data.
 func (w *world) make(i int) {
 	r := w.units[i].request
 	for j, p := range w.units {
@@ -165,7 +165,7 @@ func (w *world) make(i int) {
 	w.units[i].request, w.units[i].staged = &copied, copied.New
 }
 
-// publish may be done only of a cluster whose unit is there, and has said so since the unit that leads has asked.
+// publish checks that the cluster's unit is up, and has answered since Juju's leader asked.
 func (w *world) publish(leader int, next Step) {
 	for j, u := range w.units {
 		if unit(j) != next.For {

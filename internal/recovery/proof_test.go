@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Nothing is called proved while a unit that stays lacks the write; one that was given up may be off for good.
+// A proof is complete once every staying unit has the write. A unit that was given up may stay off.
 func TestProof_complete(t *testing.T) {
 	two := func(second UnitProof) []UnitProof {
 		second.Unit = unit(1)

@@ -20,7 +20,7 @@ func unit(n int) string { return fmt.Sprintf("ovn-central/%d", n) }
 
 func id(n int) raft.ID { return raft.ID(fmt.Sprintf("%04d0000-e8e4-4719-b344-902444227dd7", n)) }
 
-// of is what unit 0 of n knows; the others have published nothing yet.
+// of is the state of unit 0 of n. The others have published nothing.
 func of(n int) State {
 	s := State{Database: ovndb.NB, Unit: unit(0), Cluster: old, Own: &Copy{Cluster: old, Term: 2, Index: 10}}
 	for i := range n {
@@ -32,7 +32,7 @@ func of(n int) State {
 	return s
 }
 
-// publishes is what unit 1 has said of its copy.
+// publishes makes unit 1 publish a copy.
 func (s State) publishes(c Copy) State {
 	s.Peers = append([]Peer{}, s.Peers...)
 	c.Cluster = old
@@ -61,8 +61,8 @@ func (s State) answers(n int) State {
 	return s
 }
 
-// What is given up by the identities of members is given up as the units that have them, but
-// for a unit that has another member too: that one may serve.
+// A unit is given up if all its members are given up by their identities. A unit with another member is not, since that
+// one may serve.
 func TestGivesUp_unit_by_all_identities(t *testing.T) {
 	s := of(3)
 	s.Members = append(s.Members, Member{ID: id(7), Unit: unit(2), Exists: true}, Member{ID: id(8)})
@@ -94,7 +94,7 @@ func TestGivesUp_ID_read_as_number(t *testing.T) {
 	assert.Equal(t, []string{"15"}, s.Named(number("15")), "it can be either of two")
 }
 
-// again is the way out that gives up more than the request.
+// again is the remedy of the same request that gives up more.
 func again(units string, lost string) string {
 	return "-> IF_LOST_AND_OFF: ovn-central/0 recover give-up=" + units + " dry-run=true {unit=" + lost + "}"
 }
@@ -251,8 +251,8 @@ const waits = "waiting RECOVERY_NOT_STOPPED nb ovn-central/1 Unit=ovn-central/0"
 // mustStop is the same with the command that gives units up.
 func mustStop(args, units string) string { return waits + args + " " + again(units, "ovn-central/1") }
 
-// A server whose file lacks entries has acknowledged them: how far its copy goes is known once it
-// has written its file again, and before that nothing is said to be kept.
+// A server whose file lacks entries has acknowledged them. Its last entry is known once it has rewritten the file;
+// until then no loss is excluded.
 func TestJudge_damaged_copy(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).answers(1)
 	v := s.Judge(givingUp(2, 3))
@@ -277,9 +277,8 @@ func TestJudge_damaged_copy(t *testing.T) {
 		briefs(s.Judge(restored).Waiting))
 }
 
-// No server is stopped for a recovery that can't be made: the file of the other unit that is left is damaged,
-// and no server has what it lacks. Once this unit's server is off, the other one may have been stopped in this
-// moment, and what it has written before that is yet to be published.
+// No server is stopped for a recovery that can't be made: the other unit's file is damaged, and no server runs there.
+// If this unit's server is off, the other one may just have been stopped, and may publish its last entry later.
 func TestNext_damaged_copy_stops_no_server(t *testing.T) {
 	s := of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).accepts(0)
 	r := givingUp(2)
@@ -301,8 +300,7 @@ func TestNext_damaged_copy_stops_no_server(t *testing.T) {
 	assert.Equal(t, Withdraw, s.accepts(0).Next().Action)
 }
 
-// What a unit has published outlives its machine. An operator who knows that the machine is lost can
-// give the unit up by force, and the plan shows which data that loses.
+// Published data outlive a machine. Force gives a lost unit up, and the plan shows which data that loses.
 func TestJudge_force_gives_up_newer_data(t *testing.T) {
 	v := of(3).publishes(Copy{Term: 3, Index: 40}).Judge(forced(1, 2))
 	assert.Empty(t, v.Refusals)
@@ -330,7 +328,7 @@ func loses(line finding.Line, count, total int) finding.Statement {
 	return finding.Statement{Database: ovndb.NB, Line: line, Args: finding.Args{Count: count, Total: total}}
 }
 
-// The plan says whose copy is the newest, if all are known, and which is not known.
+// The plan marks the newest copies if all are known.
 func TestPlan_one_line_per_copy(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 10, Stopped: true})
 	s.Peers[1].Copy = &Copy{Cluster: old, Term: 1, Index: 90, Damage: "entries 5 to 7"}
@@ -349,8 +347,8 @@ func TestPlan_one_line_per_copy(t *testing.T) {
 	assert.Contains(t, plan, finding.LosesSinceBackup)
 }
 
-// A committed entry is on a majority. Where the copies that are looked at meet every
-// majority, the newest has all that was acknowledged; where they don't, that is said.
+// A committed entry is on a majority. If the compared copies include one of every majority, the newest has every
+// committed entry.
 func TestPlan_complete_only_with_every_majority(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		for copies := 1; copies <= n; copies++ {
@@ -360,7 +358,7 @@ func TestPlan_complete_only_with_every_majority(t *testing.T) {
 	}
 }
 
-// An identity is given up as `kick` takes it: four digits of it, all, or what the status shows.
+// An ID is given up by its first four digits or more, as with kick.
 func TestGivesUp_prefix_of_ID(t *testing.T) {
 	s := of(2)
 	for name, known := range map[string]bool{
@@ -374,7 +372,7 @@ func TestGivesUp_prefix_of_ID(t *testing.T) {
 	}
 }
 
-// What is lacking is named once, in the order of the units, and the way out gives up all of it.
+// All lacking units are named once, in order, and the remedy gives up all of them.
 func TestLacking(t *testing.T) {
 	gone := of(5)
 	slices.Reverse(gone.Members)

@@ -49,7 +49,7 @@ func TestCheckSpace(t *testing.T) {
 	}
 }
 
-// looking is a runner of programs that looks what is in a folder while one runs; all fail.
+// looking is a runner that lists a directory during each program. All programs fail.
 type looking struct {
 	dir   string
 	lines []string
@@ -65,8 +65,7 @@ func (l *looking) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return nil, errors.New("it is not played")
 }
 
-// A dry run, and what is looked at before a server is stopped, writes nothing to the folder of a server that
-// serves: were its disk full, the server would be lost.
+// A dry run, and the checks before a server stops, write nothing beside its file: a full disk would fail the server.
 func TestTryContents_uses_other_directory(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
@@ -90,8 +89,8 @@ func TestTryContents_uses_other_directory(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist, "nothing of it stays")
 }
 
-// R0: a server whose file lacks entries has acknowledged them, and may be the only one that is left
-// of those that have. It is not stopped for a recovery before its file has them.
+// R0: a server whose file lacks entries has acknowledged them. It is not stopped for a recovery before its file has
+// them.
 func TestStop_damaged_file(t *testing.T) {
 	t.Parallel()
 	m := new(observetest.Machine)
@@ -119,13 +118,13 @@ func writeData(t *testing.T, u *Unit) {
 	require.NoError(t, os.WriteFile(u.Files.Paths.File(ovndb.NB), []byte(text), 0o600))
 }
 
-// ends is a runner of programs that end so.
+// ends is a runner whose programs end with an error.
 type ends struct{ err error }
 
 func (e ends) Run(context.Context, run.Command) ([]byte, error) { return nil, e.err }
 
-// A reboot, or a restart of Juju's agent, ends a hook amid the copy of a large database. That
-// says nothing of the data: the recovery continues in the next hook.
+// A reboot, or a restart of Juju's agent, ends a hook during the copy of a large database. The data may be good, so the
+// next hook continues.
 func TestRemake_withdraws_for_bad_data_only(t *testing.T) {
 	t.Parallel()
 	_, terminated := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{"-c", "kill -TERM $$"}})

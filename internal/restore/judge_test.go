@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// playedUnit is a unit of three on a machine that plays its programs.
+// playedUnit is a unit of three on a machine with simulated programs.
 func playedUnit(t *testing.T) *Unit {
 	t.Helper()
 	return playedOn(t, new(observetest.Machine))
@@ -36,7 +36,7 @@ func playedOn(t *testing.T, m *observetest.Machine) *Unit {
 	return &Unit{Machine: o.Machine, Members: members, Save: func() error { return nil }}
 }
 
-// beingMade is what a unit knows that has made a new cluster for a request.
+// beingMade is the state of a unit that has made a new cluster for a request.
 func beingMade(r recovery.Request) map[ovndb.Database]recovery.State {
 	old := observetest.Cluster(ovndb.NB)
 	r.Cluster, r.New = old, observetest.Cluster(ovndb.SB)
@@ -46,8 +46,7 @@ func beingMade(r recovery.Request) map[ovndb.Database]recovery.State {
 	}}
 }
 
-// What an operator types while the new cluster of another command is made is not what would be
-// published, and then proved.
+// A command for other data than those of a new cluster that is made is refused: the made one would be published.
 func TestJudge_other_backup_than_made_cluster(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
@@ -74,7 +73,7 @@ func TestJudge_other_backup_than_made_cluster(t *testing.T) {
 	}
 }
 
-// A unit may be lost after the new cluster was made, and one that was given up be removed.
+// A repeated command may give up units that were lost since, and name a given up unit that was removed since.
 func TestJudge_repeated_command_gives_up_more(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
@@ -102,7 +101,7 @@ func briefs(all []finding.Finding) (lines []string) {
 	return lines
 }
 
-// A command is completed with what is lost, in the order of the units, until it can act.
+// A command is completed with all lost units, in order, until it is permitted.
 func TestCompletedRecovery(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
@@ -164,8 +163,7 @@ func TestCompletedRecovery(t *testing.T) {
 			u.completed(Request{}, judgement{}, planned))), "info RECOVERY_PLANNED ")})
 }
 
-// The request of a unit that is being removed would be kept, and never carried out. Which of the units that stay is
-// lost is not known there.
+// A unit that is being removed would keep the request and never carry it out.
 func TestRefuseDying(t *testing.T) {
 	t.Parallel()
 	u := &Unit{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}}}

@@ -17,16 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attempted is a recovery that was asked for.
+// attempted is a recovery after its request.
 func attempted(r recovery.Request) recovery.Attempt { return recovery.Attempt{}.AskFor(r) }
 
-// requests is a unit that was asked for a recovery of the Northbound database.
+// requests is the state of a unit with a request for the Northbound database.
 func requests(q recovery.Request) *Kept {
 	return &Kept{Attempts: map[ovndb.Database]recovery.Attempt{ovndb.NB: attempted(q)}}
 }
 
-// The new cluster of one database has taken the old one's place, and the action was killed before the other's: the
-// same command names a member of the old one, and continues.
+// One database's cluster is replaced, and the action was killed before the other's: the repeated command may name a
+// member of the replaced one.
 func TestGaveUp_of_finished_request(t *testing.T) {
 	t.Parallel()
 	const full = "57f8a1b2-0000-4000-8000-000000000001"
@@ -96,7 +96,7 @@ func TestKept_finished_request(t *testing.T) {
 	}
 }
 
-// A restore that another one went before, or that another one followed, is not what is served.
+// A repeated restore is refused if another one came before or after it.
 func TestDone_restore_after_other_restore(t *testing.T) {
 	t.Parallel()
 	const mine, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
@@ -131,7 +131,7 @@ func TestDone_restore_after_other_restore(t *testing.T) {
 		assert.Empty(t, refused, "%s: a recovery", name)
 	}
 
-	// A recovery takes the newest copy, whichever unit makes the cluster of it.
+	// A recovery may be made by any unit with the newest copy.
 	k := requests(recovery.Request{Cluster: "old"})
 	k.See(ids("of another"))
 	assert.Equal(t, recovery.Served, k.stage(request(""), state("of another"), ovndb.NB))
@@ -139,8 +139,7 @@ func TestDone_restore_after_other_restore(t *testing.T) {
 	assert.False(t, k.starts(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
 }
 
-// A recovery was withdrawn for a reason that is remembered, unless another release has written one that this one does
-// not know.
+// The reason of a withdrawal is stored. Load drops it if another release has stored an unknown one.
 func TestKept_reason_of_withdrawal(t *testing.T) {
 	t.Parallel()
 	state, err := unitstate.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
@@ -159,8 +158,8 @@ func TestKept_reason_of_withdrawal(t *testing.T) {
 	assert.Equal(t, why, u.Attempts[ovndb.NB].Why)
 }
 
-// While a recovery waits for an old cluster that serves, each write would have two units run
-// hooks for one another for ever: the soak's seed 17 of the disasters.
+// While a recovery waits for an old cluster that serves, each write would run hooks on two units for ever (seed 17 of
+// the soak's disasters).
 func TestCopies_with_leader_ignore_writes(t *testing.T) {
 	t.Parallel()
 	told := func(c recovery.Copy) recovery.Copy {
