@@ -58,7 +58,7 @@ func TestRefusals_have_codes(t *testing.T) {
 	assert.Equal(t, "CORDONS_CONTENDED", contended().Metadata["finding"])
 }
 
-// S15: a name in the database is not to become a command.
+// S15: a name in the database must not become a command.
 func TestRemove_command_is_quoted(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// What could not be read is not taken for something that is not there.
+// Unknown parts are reported, and not taken for absent ones.
 func TestCharmOf_unknown_parts(t *testing.T) {
 	t.Parallel()
 	serving := func(d ovndb.Database) observe.ServerState {

@@ -10,13 +10,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The cluster of the simulated views.
+// someCluster is the cluster of the simulated views.
 const someCluster ID = "c1c1c1c1-0000-4000-8000-000000000000"
 
 // noLeader is the leader of a view without one.
 const noLeader = -1
 
-// memberID is the ID of member i of a simulated cluster. Its identity is a000 plus i.
+// memberID is the ID of member i of a simulated cluster, with the identity a000 plus i.
 func memberID(i int) ID {
 	return ID(fmt.Sprintf("%04x0000-0000-4000-8000-%012x", 0xa000+i, i))
 }
@@ -66,7 +66,7 @@ func answerOf(m Member, server, cluster ID) ProbeResult {
 	return ProbeResult{Address: m.Address, Server: server, Cluster: cluster, Connected: true}
 }
 
-// allUp is a cluster of n in which all members but the named ones are up.
+// allUp is a cluster of n members, all of which are up except these.
 func allUp(n int, down ...int) []bool {
 	up := make([]bool, n)
 	for i := range up {
@@ -78,7 +78,7 @@ func allUp(n int, down ...int) []bool {
 	return up
 }
 
-// pattern spreads the n lowest bits.
+// pattern is the n lowest bits.
 func pattern(bits, n int) []bool {
 	all := make([]bool, n)
 	for i := range all {
@@ -87,7 +87,7 @@ func pattern(bits, n int) []bool {
 	return all
 }
 
-// captureStatus is the status in one file under testdata.
+// captureStatus is the status in a file of testdata.
 func captureStatus(t testing.TB, name string) Status {
 	t.Helper()
 	s, err := Parse(capture(t, name+".txt"))

@@ -192,7 +192,7 @@ func TestSameMembers_any_order(t *testing.T) {
 	assert.False(t, of("aa00", "aa01").SameMembers(of("aa00", "aa02")))
 }
 
-// R0: a member that has lost entries acknowledges them, and is down for all.
+// R0: a member that has lost entries acknowledges them, so it counts as down for all.
 func TestR0_lost_entries_is_down(t *testing.T) {
 	t.Parallel()
 	up := []bool{true, true, true}
@@ -209,7 +209,7 @@ func TestR0_lost_entries_is_down(t *testing.T) {
 			assert.Equal(t, Quorum{Members: 3, Up: 2}, v.Quorum(), "there still is a leader")
 			assert.Zero(t, v.Quorum().Tolerance())
 
-			// No other member may leave or stop; this one may, if told to.
+			// No other member may leave or stop. This one may.
 			require.NotNil(t, PlanLeave(Change{View: v, Target: string(memberID(1))}).Refusal)
 			restart := PlanRestart(Change{View: v})
 			require.NotNil(t, restart.Refusal)

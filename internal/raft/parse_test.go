@@ -156,9 +156,8 @@ func TestParse_refuses_other_text(t *testing.T) {
 	}
 }
 
-// Parse's promise about a truncated text: before the end of "Servers:" it is an error; after it, an error or the same
-// values above the rows, the same rows but the last one, and a last row with fewer values or a smaller match_index, but
-// never another value.
+// A text that is cut before the end of "Servers:" is an error. After that, it is an error, or has the same values above
+// the rows and the same rows; the last row may have fewer values or a smaller match_index.
 func TestParse_cut_text_invents_no_value(t *testing.T) {
 	t.Parallel()
 	statuses, _ := captures(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// R4: without force, members that are up or whose unit stays are not kicked; with
-// it they are, and nothing else becomes possible.
+// R4: only force permits to kick members that are up or whose unit stays, and it permits nothing else.
 func TestR4_force_permits_nothing_else(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, leader int, up []bool) {
@@ -63,7 +62,7 @@ func TestR4_force_permits_nothing_else(t *testing.T) {
 	})
 }
 
-// R11: fewer than three members, and an even number of them.
+// R11: fewer than three members, and even numbers.
 func TestR11_small_or_even_clusters_warn(t *testing.T) {
 	t.Parallel()
 	few := func(count, total int) []finding.Finding {
@@ -93,7 +92,7 @@ func TestR11_refused_change_has_no_warning(t *testing.T) {
 	assert.Empty(t, plan.Warnings)
 }
 
-// A dead member may always be kicked where a quorum exists: it is the way out that every other refusal names.
+// A dead member may be kicked whenever there is a quorum: it is the remedy of every other refusal.
 func TestKick_dead_member_with_quorum(t *testing.T) {
 	t.Parallel()
 	everyView(largest, func(v View, _ int, up []bool) {

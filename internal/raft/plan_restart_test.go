@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// R1: a server may go down for a moment if those that remain are a majority of the
-// configuration as it is. Of two none is; they may while both are up.
+// R1: a server may restart if the remaining members are a majority of the configuration. Two members may do so while
+// both are up.
 func TestR1_restart_matches_formula(t *testing.T) {
 	t.Parallel()
 	permitted := 0
@@ -55,7 +55,7 @@ func TestR1_restart_names_blockers(t *testing.T) {
 	}
 }
 
-// Four tolerate one failure, which is the restart: no member is down, and none is named.
+// The restart itself is the one failure that four members tolerate, so no member is named.
 func TestR1_restart_pending_change_blames_no_member(t *testing.T) {
 	t.Parallel()
 	plan := PlanRestart(Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(1)}})
@@ -64,7 +64,7 @@ func TestR1_restart_pending_change_blames_no_member(t *testing.T) {
 	assert.Empty(t, plan.Refusal.Args.Down)
 }
 
-// R5: a removal that was begun earlier may be carried out while the server is down, or not.
+// R5: a pending removal may or may not take effect while the server is down.
 func TestR5_restart_survives_pending_changes(t *testing.T) {
 	t.Parallel()
 	refused, permitted := 0, 0
@@ -171,8 +171,8 @@ func TestRestart_sole_member(t *testing.T) {
 	}
 }
 
-// R5: a removal that was begun earlier may or may not be carried out. A change is
-// allowed only if the quorum outlives every way in which they can end.
+// R5: a pending removal may or may not take effect. A change is permitted only if the quorum survives every
+// combination.
 func TestR5_pending_changes_count_at_worst(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, leader int, up []bool) {
@@ -205,8 +205,8 @@ func TestR5_pending_changes_count_at_worst(t *testing.T) {
 	})
 }
 
-// R5: a leader that adds a member and loses the leadership shows it as being added for as
-// long as it runs. Found by the soak: such a unit could never be removed.
+// R5: a former leader shows a member as being added for as long as it runs. Its unit could never be removed (found by
+// the soak).
 func TestR5_phases_count_on_leader_only(t *testing.T) {
 	t.Parallel()
 	for leader, want := range map[int]finding.Code{0: finding.ChangePending, 1: ""} {
@@ -237,7 +237,7 @@ func survives(up []bool, going int) bool {
 	return 2*alive > members
 }
 
-// The measured case of R5: each of two leaves passes alone.
+// R5, measured: each of two leaves would be permitted alone.
 func TestR5_four_members_one_down_two_leave(t *testing.T) {
 	t.Parallel()
 	for leader := range 3 {
@@ -254,14 +254,14 @@ func TestR5_four_members_one_down_two_leave(t *testing.T) {
 				"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_FOLLOW", brief(plan))
 		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.After, "what is shown is the change itself")
 
-		// The one that has begun may continue, and no other member blocks it.
+		// The member whose leave is pending may continue.
 		own := first
 		own.Pending = []ID{memberID(0)}
 		require.Nil(t, PlanLeave(own).Refusal)
 	}
 }
 
-// R5: a member that leaves by itself blocks no other.
+// R5: a member that is the target is no blocker.
 func TestR5_down_target_is_no_blocker(t *testing.T) {
 	t.Parallel()
 	c := Change{

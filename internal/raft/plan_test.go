@@ -13,11 +13,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// largest is the size up to which plans are tried out in every case.
+// largest is the largest cluster of which all states are tried.
 const largest = 7
 
-// everyView calls try with each cluster of up to most members in each state of
-// health, as a leader sees it, a follower of each member, and one without leader.
+// everyView calls try with each cluster of up to most members in each state, as seen by the leader, by a follower of
+// each member, and without a leader.
 func everyView(most int, try func(v View, leader int, up []bool)) {
 	for n := 1; n <= most; n++ {
 		for bits := range 1 << n {
@@ -32,7 +32,7 @@ func everyView(most int, try func(v View, leader int, up []bool)) {
 	}
 }
 
-// count is how many of up are true, but for those that are without.
+// count counts the members that are up, except those in without.
 func count(up []bool, without ...int) (sum int) {
 	for i, isUp := range up {
 		if isUp && !slices.Contains(without, i) {
@@ -42,8 +42,7 @@ func count(up []bool, without ...int) (sum int) {
 	return sum
 }
 
-// R1, R2: a change is allowed if more than half of the members are up now, and
-// more than half of those that remain will be; and never in a cluster of one.
+// R1, R2: a change is permitted if a majority is up now and afterwards, and never in a cluster of one.
 func TestR1_matches_formula(t *testing.T) {
 	t.Parallel()
 	everyView(largest, func(v View, leader int, up []bool) {
@@ -92,7 +91,7 @@ func reason(p Plan) finding.Code {
 
 func brief(p Plan) string { return findingtest.Brief(*p.Refusal) }
 
-// R1: without a quorum it may be this unit that is cut off.
+// R1: without a quorum, this unit may be the one that is cut off.
 func TestR1_without_quorum_names_no_dead_member(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, _ int, up []bool) {
@@ -144,7 +143,7 @@ func TestR1_blockers_are_the_down_members(t *testing.T) {
 	assert.Positive(t, seen)
 }
 
-// R2: a kick or a leave of the only member is never sent, whatever is asked for.
+// R2: a kick or a leave of the only member is always refused.
 func TestR2_sole_member(t *testing.T) {
 	t.Parallel()
 	targets := []string{
@@ -173,7 +172,7 @@ func TestR2_sole_member(t *testing.T) {
 	}
 }
 
-// R1: a member may be stopped for long if those that remain up are a majority of the configuration as it is.
+// R1: a member may stop if the members that remain up are a majority of the configuration.
 func TestR1_stop_matches_formula(t *testing.T) {
 	t.Parallel()
 	permitted := 0
@@ -204,7 +203,7 @@ func TestR1_stop_matches_formula(t *testing.T) {
 	require.Positive(t, permitted)
 }
 
-// R3: of two members that share four digits, the one that is named is judged, and the other one is counted.
+// R3: of two members that share four digits, the named one is judged, and the other one counts.
 func TestR3_plan_with_shared_digits(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(3)
@@ -225,7 +224,7 @@ func TestR3_plan_with_shared_digits(t *testing.T) {
 	assert.Empty(t, plan.Target)
 }
 
-// R1: nor does a member that shares the four digits of this server take its place when it leaves.
+// R1: a member with the four digits of this server is not taken for it.
 func TestR1_own_leave(t *testing.T) {
 	t.Parallel()
 	for _, leader := range []int{0, 2} { // 1 is dead: leaving would lose the quorum
@@ -243,7 +242,7 @@ func TestR1_own_leave(t *testing.T) {
 	}
 }
 
-// The kick was resolved by what the server knows, and is judged by what the others have answered besides.
+// A kick is resolved by the server's status, and judged by the answers of the others, too.
 func TestR3_target_with_longer_ID(t *testing.T) {
 	t.Parallel()
 	v := viewOf(1, allUp(5))

@@ -31,7 +31,7 @@ func but(s Status, change func(*Status)) Status {
 	return s
 }
 
-// R6: done is proved, never assumed.
+// R6: a removal is done once it is committed.
 func TestR6_removal_needs_commit(t *testing.T) {
 	t.Parallel()
 	leaderless := func(s *Status) { s.Role, s.Leader = Candidate, UnknownRef }
@@ -237,8 +237,8 @@ func (r *replica) status() Status {
 
 func (r *replica) isMember() bool { return r.member[len(r.member)-1] }
 
-// R6: for any change of the log between two observations, a removal reported as proved is committed; and a committed
-// one is proved in the end.
+// R6: a removal that is reported as proved is committed, for any change of the log between two observations; and a
+// committed one is proved in the end.
 func TestR6_proof_for_every_log(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

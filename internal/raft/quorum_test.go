@@ -86,7 +86,7 @@ func TestQuorum_captured_states(t *testing.T) {
 	}
 }
 
-// Two members share the leader's four digits: which of them leads is unknown, so both must be up.
+// If two members share the leader's four digits, both must be up.
 func TestLeader_shared_digits(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(1)
@@ -131,8 +131,8 @@ func TestQuorumWithout(t *testing.T) {
 	}
 }
 
-// The texts are from three servers, with port 6643 of first one and then two of them closed by iptables: 78a0, and
-// 3acd, which joined through both others.
+// The texts are from three servers. iptables has closed port 6643 of 78a0, and then also of 3acd, which joined through
+// both others.
 func TestGraph_one_direction(t *testing.T) {
 	t.Parallel()
 	const leader, closed, other = "913c", "78a0", "3acd"

@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Captured states are used if there is one.
+// The states are captured where possible.
 func TestPlan_refusals(t *testing.T) {
 	t.Parallel()
 	captured := func(file string, who ...string) View {
@@ -31,7 +31,7 @@ func TestPlan_refusals(t *testing.T) {
 	tests := map[string]struct {
 		plan Plan
 		want string
-		// The arithmetic; empty if there is none, for want of a leader.
+		// Before and after are empty without a leader.
 		before, after string
 	}{
 		"leave, one of three dead": {
@@ -169,7 +169,7 @@ func TestPlan_refusals(t *testing.T) {
 	}
 }
 
-// A server that catches up has no vote yet; a removal that was begun may be asked for again.
+// A server that catches up has no vote yet, and a pending removal may be requested again.
 func TestPlan_harmless_pending_changes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]Plan{

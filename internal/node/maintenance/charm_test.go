@@ -18,7 +18,7 @@ func nbMember(short, address, unit string) maintenance.Member {
 	}
 }
 
-// Where tunnels have a network of their own a machine is known by its name alone.
+// If tunnels have their own network, a machine is known only by its name.
 func TestCharmOn(t *testing.T) {
 	t.Parallel()
 	member := nbMember("aa03", "ssl:10.0.0.3:6643", "ovn-central/3")
@@ -79,8 +79,8 @@ func TestCharmOn(t *testing.T) {
 	}
 }
 
-// R6: a member that its server's newest entry lacks may come back; one that the committed
-// configuration lacks does not. What can't be asked proves nothing.
+// R6: a member that is absent from the newest entry may come back; one that is absent from the committed configuration
+// does not. Unknown health proves nothing.
 func TestR6_departure_needs_commit(t *testing.T) {
 	t.Parallel()
 	member := nbMember("aa03", "ssl:10.0.0.3:6643", "ovn-central/3")
@@ -129,7 +129,7 @@ func TestR6_departure_needs_commit(t *testing.T) {
 	assert.Equal(t, []string{"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643"}, members)
 }
 
-// 002-6: the node that goes counts for nothing.
+// 002-6: members on the node count for nothing.
 func TestDatabaseHealth_without_node(t *testing.T) {
 	t.Parallel()
 	one, two := nbMember("aa01", "ssl:10.0.0.1:6643", ""), nbMember("aa02", "ssl:10.0.0.2:6643", "")

@@ -83,8 +83,8 @@ func TestDrainer_outcomes(t *testing.T) {
 	}
 }
 
-// What was followed between two looks counts: a drain ends with the look that finds nothing left, unless
-// something has come back meanwhile.
+// The time since when no gateway is on the node is followed between two steps. A drain ends with a step that finds
+// nothing left, unless a gateway has come back meanwhile.
 func TestDrainer_cleared_between_steps(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -157,7 +157,7 @@ func TestParseRecords_reads_written_drain(t *testing.T) {
 	assert.Equal(t, []string{"ovn-central:drain/c1"}, maintenance.End("c1").Drop)
 }
 
-// A drain that begins again has the members that the first one has found, though the chassis is gone since.
+// A repeated drain keeps the members that the first one has recorded, even if the chassis is gone.
 func TestCarried_members_of_drain_are_kept(t *testing.T) {
 	t.Parallel()
 	nb := maintenance.Member{Database: "OVN_Northbound", Short: "aaaa", Address: "ssl:10.0.0.5:6643"}
@@ -172,11 +172,11 @@ func TestCarried_members_of_drain_are_kept(t *testing.T) {
 	assert.Equal(t, []maintenance.Member{nb, sb}, n.Carried())
 }
 
-// world simulates what a drain sees and does.
+// world simulates the effects of a drain.
 type world struct {
 	now  time.Time
 	seen maintenance.Sight
-	// moved is what a move leaves; nil leaves all as it is, and moves nothing.
+	// moved is the progress after a move; nil moves nothing.
 	moved                *maintenance.Progress
 	moves, asked, synced int
 	fails                error
@@ -304,7 +304,7 @@ func TestDrainer_force_waits_for_no_port(t *testing.T) {
 	assert.Equal(t, maintenance.Drained, outcome)
 }
 
-// A look is how many gateways are left at a second, and whether the agent is to continue then.
+// look is the number of gateways left at a second, and whether the agent continues then.
 type look struct {
 	at, left int
 	due      bool
@@ -362,8 +362,8 @@ func TestDrainer_stalled_without_proof(t *testing.T) {
 	assert.True(t, d.Stalled(at.Add(300*time.Second)))
 }
 
-// Gateways are on no chassis for a while whenever they move: only if that lasts, a sign of life is asked for, and
-// more and more rarely.
+// Gateways are unbound for a moment whenever they move. Only if that lasts, signs of life are requested, at growing
+// intervals.
 func TestDrainer_syncs_for_unbound_gateways(t *testing.T) {
 	t.Parallel()
 	var w world

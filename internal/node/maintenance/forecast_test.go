@@ -14,14 +14,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// imagined is a cloud whose gateways OVN has bound, in a moment in which nothing changes but by a drain.
+// imagined is a cloud with bound gateways in which only a drain changes anything.
 type imagined struct {
 	schedule.State
 	bound []maintenance.Binding
 }
 
-// imagine makes any cloud: chassis that respond or not, are cordoned, in other networks or remote; gateways by either
-// storage, external ports that follow them or nothing, what is pinned, virtual machines.
+// imagine makes a random cloud: chassis that respond or not, are cordoned, in other networks or remote; gateways of
+// both storages, external ports that follow them or not, pinned ones, and virtual machines.
 func imagine(r *rand.Rand) *imagined {
 	c := &imagined{}
 	oneIn := func(of int) bool { return r.IntN(of) == 0 }
@@ -80,7 +80,7 @@ func imagine(r *rand.Rand) *imagined {
 	return c
 }
 
-// bind has ovn-controllers claim gateways: the best candidate that responds.
+// bind binds each gateway to its best responding candidate.
 func (c *imagined) bind() {
 	responds := map[string]bool{}
 	for _, x := range c.Chassis {
@@ -116,7 +116,7 @@ func (c *imagined) unbound(chassis string) (all []string) {
 	return all
 }
 
-// drain writes what is planned until nothing is left to write.
+// drain carries out plans until nothing is left.
 func (c *imagined) drain(t *testing.T, chassis string) {
 	t.Helper()
 	for range 10 {
@@ -133,8 +133,8 @@ func (c *imagined) drain(t *testing.T, chassis string) {
 	require.Fail(t, "the drain has no end")
 }
 
-// F: what a dry run says is what the run does. One that would leave something is refused by both; of another one, the
-// ports that are on the node in the end, or nowhere, are those that the dry run has named.
+// A dry run predicts its run. A drain that would leave gateways is refused by both. For any other, the dry run names
+// the ports that are on the node or unbound in the end.
 func TestForecast(t *testing.T) {
 	t.Parallel()
 	refused, waited := 0, 0

@@ -21,8 +21,8 @@ import (
 
 var at = time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
 
-// seen is a cloud of two gateway chassis, one of which is drained, of a compute node whose
-// ovn-controller is dead, and of one that was stopped.
+// seen is a cloud of two gateway chassis, one of which is drained, a compute node with a dead ovn-controller, and a
+// stopped one.
 func seen() maintenance.Seen {
 	ids := map[string]string{
 		"ovn-central:hold/c1/nowhere": "garbage", "ovn-central:maintenance/c3": "false", "ovn-central:drain/c9": "garbage",
@@ -79,7 +79,7 @@ func seen() maintenance.Seen {
 	}
 }
 
-// Programs read these documents: what is in them stays, by name and by kind.
+// Programs read these documents: keys and types stay.
 func TestNodes_documents(t *testing.T) {
 	t.Parallel()
 	nodes := maintenance.Nodes(seen())
@@ -113,7 +113,7 @@ func TestNodes_documents(t *testing.T) {
 	}
 }
 
-// S2: what is left out is counted in every form, and is what matters least.
+// S2: the least important nodes are omitted, and counted in every form.
 func TestShortened(t *testing.T) {
 	t.Parallel()
 	var nodes []maintenance.Node
@@ -193,7 +193,7 @@ func TestResolve_names_and_chassis(t *testing.T) {
 	assert.Contains(t, refused.Message, "there are none")
 }
 
-// What is printed to be typed means the node that it is printed for.
+// A printed name means exactly its node.
 func TestTyped_means_one_node(t *testing.T) {
 	t.Parallel()
 	nodes := maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{
@@ -237,7 +237,7 @@ func TestCheckHoldName(t *testing.T) {
 	assert.Less(t, len(maintenance.CheckHoldName(strings.Repeat("x", 20000)).Message), 200)
 }
 
-// 002-7: what is healthy, what is not, and what can't be accessed.
+// 002-7.
 func TestClusterHealth(t *testing.T) {
 	t.Parallel()
 	nb := maintenance.DatabaseHealth{Name: "OVN_Northbound", Accessible: true, HasRaftLeader: true, Members: 3, Up: 2}
@@ -278,7 +278,7 @@ func TestResolve(t *testing.T) {
 
 const hostile = "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0"
 
-// Any client of NB may write these records. The texts that are read from them are clean (R18).
+// Any client of NB may write these records, so their texts are cleaned (R18).
 func FuzzParseRecords(f *testing.F) {
 	note := `{"by":"\u001b[2Jx","reason":"` + strings.Repeat("r", 90_000) + `","hostname":"` +
 		strings.Repeat("h", 110_000) + `","members":[{"database":"a\n","id":"b\r","address":"c\u0000"}]}`
@@ -309,7 +309,7 @@ func FuzzParseRecords(f *testing.F) {
 	})
 }
 
-// A hold keeps a node whatever it is called, and is ended by the key that it has.
+// A hold with an unclean name is released by the name that is shown.
 func TestRelease_by_shown_name(t *testing.T) {
 	t.Parallel()
 	name := strings.ReplaceAll(hostile, "/", "_") // what is before the last slash is the chassis
@@ -324,7 +324,7 @@ func TestRelease_by_shown_name(t *testing.T) {
 
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	// Each look is at a second: nb_cfg of the node, and that of another; 7 was asked for.
+	// Each look is at a second, with the nb_cfg of the node and of another one. 7 was requested.
 	type seen struct {
 		at, its, other int64
 		verdict        maintenance.Verdict

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// names are those of the chassis that are new.
+// names returns the names of new chassis.
 func (a Admission) names() (all []string) {
 	for _, c := range a.New {
 		all = append(all, c.Name)
@@ -18,7 +18,7 @@ func (a Admission) names() (all []string) {
 	return all
 }
 
-// Each host can make itself a chassis for gateways, and bind their ports in SB: only what NB says counts.
+// A host can make itself a gateway chassis in SB, and bind ports there, so only NB counts.
 func TestAdmit(t *testing.T) {
 	t.Parallel()
 	gateway := func(name string) schedule.Chassis { return schedule.Chassis{Name: name, Gateway: true} }

@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// cloud is what looks of a drain find at a second, where nb_cfg is raised as soon as that is asked for.
+// cloud simulates looks at a drain. nb_cfg is raised as soon as that is requested.
 type cloud struct {
 	hosts           map[string]string
 	asked, followed int64
@@ -30,7 +30,7 @@ func (c *cloud) look(t *testing.T, second int) (proved bool) {
 	return !c.drain.Progress.Unproved
 }
 
-// move makes a step that moves a gateway, right before the look at a second.
+// move makes a step that moves a gateway, right before the look at that second.
 func (c *cloud) move(t *testing.T, second int) {
 	t.Helper()
 	c.world.moved = new(settles)
@@ -44,8 +44,7 @@ func newCloud() *cloud {
 	return &cloud{hosts: map[string]string{"a": "c2", "b": "c3"}, asked: 7, followed: 7}
 }
 
-// R6, R17: ovn-northd of 10,000 routers takes longer than any bound that was given to it; however long it
-// takes, it is asked once.
+// R6, R17: ovn-northd is asked once, however long it takes: with 10,000 routers longer than any fixed limit.
 func TestProof_slow_northd(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
@@ -59,7 +58,7 @@ func TestProof_slow_northd(t *testing.T) {
 	assert.Equal(t, []int{0}, c.questions)
 }
 
-// R6: what one finds done may be unproved; its command is given time to prove it.
+// R6: the first look finds an unproved drain, whose command gets time to prove it.
 func TestProof_first_look_is_unproved(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
@@ -87,7 +86,7 @@ func TestProof_first_look_is_unproved(t *testing.T) {
 	assert.True(t, nothing.look(t, 0), "a node that has had no gateway")
 }
 
-// R17: a gateway that alternates between other chassis has each question be in vain.
+// R17: no request proves anything while a gateway alternates between other chassis.
 func TestProof_pauses_grow(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
@@ -117,7 +116,7 @@ func TestProof_ignores_created_and_deleted_gateways(t *testing.T) {
 	assert.Equal(t, []int{0}, c.questions)
 }
 
-// What was raised before a gateway was there says nothing, nor what was followed before an older database was restored.
+// An nb_cfg from before the gateway was bound proves nothing, nor one from before an older database was restored.
 func TestProof_ignores_earlier_question(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
