@@ -23,7 +23,6 @@ func (v *view) expects() bool { return v.certifies() && v.Certificates.Related }
 // every unit trusts the new CA, then each uses its new certificate, then the old CA is dropped.
 func (v *view) rotates() bool { return v.expects() && v.Certificates.Drifted() }
 
-// renewsCAs reports whether the certificate in use is the issued one, with other CAs.
 func (v *view) renewsCAs() bool {
 	c := v.Certificates
 	return v.rotates() && c.Used.usable() && c.Used.Fingerprint == c.Issued.Fingerprint

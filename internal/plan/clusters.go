@@ -147,7 +147,6 @@ func (v *view) findMadeElsewhere() finding.Finding {
 	return v.find(finding.FileMadeElsewhere, args, finding.ByHand(finding.MoveAway))
 }
 
-// unread is the first peer that could not be read at all.
 func (s State) unread() string { return s.firstPeer(func(p Peer) bool { return p.Data == Unread }) }
 
 // running are the clusters with servers, each with its units.
@@ -173,7 +172,6 @@ func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 	return all
 }
 
-// whichClusters names the clusters of a database, each with its units.
 func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) string {
 	var parts []string
 	for _, id := range slices.Sorted(maps.Keys(clusters)) {

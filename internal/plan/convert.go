@@ -83,7 +83,6 @@ func (v *view) convert() Step {
 	}
 }
 
-// waits is the finding of a conversion that waits.
 func waits(until string) func(*view) finding.Finding {
 	return func(v *view) finding.Finding { return v.find(finding.SchemaOlder, finding.Args{Detail: until}) }
 }
@@ -107,7 +106,6 @@ func (v *view) findNotConverted() finding.Finding {
 func conversionDisk(size int64) int64   { return upgradeDiskFactor*size + upgradeSpare }
 func conversionMemory(size int64) int64 { return upgradeMemoryFactor*size + upgradeSpare }
 
-// withoutRoom is the first unit that reports no room for a conversion.
 func (s State) withoutRoom(db ovndb.Database) string {
 	return s.firstPeer(func(p Peer) bool { return p.NoRoom[db] })
 }
@@ -127,7 +125,6 @@ func (x Database) ConversionLacks() string {
 	return strings.Join(all, "; ")
 }
 
-// control is the server's control socket.
 func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock") + ".ctl" }
 
 // runsAnother is the reason to wait with a conversion for another unit; empty if every unit's services run the

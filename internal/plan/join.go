@@ -117,7 +117,6 @@ func (x Database) rejoin() finding.Remedy {
 	return finding.Do(x.Rejoin)
 }
 
-// superseded reports whether a cluster was replaced by another one.
 func (c Clusters) superseded(db ovndb.Database, cluster raft.ID) bool {
 	return cluster != "" && slices.Contains(c.Superseded[db], cluster)
 }

@@ -7,12 +7,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// activeElsewhere reports whether another unit's ovn-northd is active.
 func (s State) activeElsewhere() bool {
 	return s.Northds.Found == NorthdActive && s.Northds.Unit != s.Unit
 }
 
-// release is the command to release this unit's ovn-northd.
 func (s State) release() finding.Remedy { return finding.Do(s.action("release-northd")) }
 
 // findNoNorthd is an error only once no other has taken over in time.

@@ -136,3 +136,131 @@ var machineRules = []rule{
 	{name: "unit is paused", in: staying, ends: staying, when: func(v *view) bool { return v.Paused },
 		find: (*view).findPaused},
 }
+
+// Servers start together, and before anything that waits for another unit's turn.
+var startRules = []rule{
+	{name: "packages are outdated and a server is down",
+		when: func(v *view) bool { return !v.contested && v.outdated() && v.canStart() },
+		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed, and a server is down"} }},
+	{name: "servers are down", in: every, when: (*view).canStart, step: (*view).start},
+	{name: "recovery is over", in: leaving, each: true, when: func(v *view) bool { return v.isOver(v.db) },
+		step: func(v *view) Step { return Step{Kind: ReleaseServer, Database: v.db, Unit: v.Recovery[v.db].HeldFor} }},
+	{name: "server has failed", of: server, when: in(ovndb.Failed), step: (*view).restartFailed, find: (*view).findFailed},
+	{name: "the other members have removed this server", of: server,
+		when: func(v *view) bool { return v.serves() && v.x.Damage == "" && !v.x.Status.HasLeader() && v.x.Removed },
+		step: because(Leave), find: says(finding.ServerRemoved)},
+	{name: "own claim is contested", ends: working, when: func(v *view) bool { return v.contested },
+		find: (*view).findContested},
+	{name: "servers are not members", ends: working, when: func(v *view) bool { return !v.members() }},
+}
+
+// What a Raft leader does for all members.
+var leaderRules = []rule{
+	{name: "roles are not enforced", each: true, when: func(v *view) bool { return v.x.Unrestricted },
+		find: func(v *view) finding.Finding {
+			return v.find(finding.RolesNotEnforced, finding.Args{}, finding.Do(v.restart(ovndb.ServiceOf(v.db))))
+		}},
+	{name: "listeners differ", each: true,
+		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Listeners == Drifted }, step: do(ConfigureListeners)},
+	{name: "replaced clusters are not noted", each: true,
+		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Superseded == Drifted }, step: do(NoteSuperseded)},
+	{name: "a unit asks to join again", each: true,
+		when: func(v *view) bool { return v.removesForOthers(v.db, v.x) && v.toRemove() != nil },
+		step: (*view).removeDamaged},
+	{name: "restarts precede the conversion", of: schema, outranks: true,
+		when: func(v *view) bool { return v.hasOldSchema() && len(v.Pending) > 0 },
+		find: waits("converted after the restarts")},
+	{name: "a unit runs other packages", of: schema, outranks: true,
+		when: func(v *view) bool { return v.hasOldSchema() && v.runsAnother() != "" },
+		find: func(v *view) finding.Finding { return waits(v.runsAnother())(v) }},
+	{name: "conversion lacks room", of: schema, outranks: true, // each member's own copy is converted
+		when: func(v *view) bool { return v.x.ConversionLacks() != "" }, find: (*view).findNoRoom},
+	{name: "leader converts the schema", of: schema, outranks: true,
+		when: func(v *view) bool { return v.hasOldSchema() && !v.x.IsRaftLeader() }, find: waits("the leader converts it")},
+	{name: "conversion lacks room on a unit", of: schema, outranks: true,
+		when: func(v *view) bool { return v.hasOldSchema() && v.withoutRoom(v.db) != "" },
+		find: func(v *view) finding.Finding { return waits("converted once " + v.withoutRoom(v.db) + " has room")(v) }},
+	{name: "conversion has failed", of: schema, outranks: true,
+		when: func(v *view) bool { return v.hasOldSchema() && v.x.Tried >= longestConversionTimer },
+		find: (*view).findNotConverted},
+	{name: "conversion needs the election timer's option", of: schema, outranks: true,
+		when: func(v *view) bool { return v.timerIsTooShort() && !v.usable(OptionElectionTimer) },
+		find: waits("the conversion needs a valid " + OptionElectionTimer + ", since it raises the election timer")},
+	{name: "election timer rises for the conversion", of: schema, more: true,
+		when: func(v *view) bool { return v.timerIsTooShort() && v.x.Status.ChangingTo == 0 },
+		step: func(v *view) Step { return v.setTimer(v.neededTimer()) }},
+	{name: "conversion needs a longer election timer", of: schema, outranks: true, when: (*view).timerIsTooShort,
+		find: (*view).findTimerRises},
+	{name: "schema is old", of: schema, when: (*view).hasOldSchema, step: (*view).convert},
+	{name: "election timer is set", each: true,
+		when: func(v *view) bool { return v.timerDiffers() && v.x.IsRaftLeader() && v.x.Status.ChangingTo == 0 },
+		step: func(v *view) Step { return v.setTimer(v.Settings.ElectionTimer) }},
+	{name: "election timer differs", each: true, when: (*view).timerDiffers, find: (*view).findTimer},
+}
+
+// An ovn-northd runs beside the servers; one is active in the whole application. One that hangs is not restarted: an
+// operator may be examining it, and the others take over.
+var northdRules = []rule{
+	{name: "ovn-northd's parameters differ",
+		when: func(v *view) bool { return v.NorthdParams == Drifted || v.NorthdParams == NeedsRestart },
+		step: do(WriteNorthdParams)},
+	{
+		name: "inactivity probe is off", // after a machine lost its power, only the probe ends its ovn-northd's lock
+		when: func(v *view) bool { return v.Settings.InactivityProbe == 0 && v.usable(OptionInactivityProbe) },
+		find: (*view).findProbeOff,
+	},
+	{name: "held ovn-northd", of: northd, outranks: true,
+		when: func(v *view) bool { return v.NorthdHeld && v.Northds.Found != NorthdNone },
+		find: func(v *view) finding.Finding { return v.find(finding.NorthdHeld, finding.Args{}, v.release()) }},
+	{name: "held ovn-northd, none active", of: northd, outranks: true, when: func(v *view) bool { return v.NorthdHeld },
+		find: func(v *view) finding.Finding { return v.findNoNorthd("this unit's is held", v.release()) }},
+	{name: "ovn-northd is down", of: northd, outranks: true,
+		when: func(v *view) bool { return !v.Services[ovndb.Northd].Active },
+		step: startOne(ovndb.Northd, "it was not running"), find: (*view).findNorthdDown},
+	{name: "ovn-northd hangs, another is active", of: northd, outranks: true,
+		when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive && v.activeElsewhere() },
+		find: func(v *view) finding.Finding { return v.findHungNorthd("another unit's is active") }},
+	{name: "ovn-northd hangs, no standby", of: northd, outranks: true,
+		when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive && !v.Northds.Standby },
+		find: func(v *view) finding.Finding { return v.findHungNorthd("").As(finding.Error) }},
+	// it keeps the lock until its connection ends
+	{name: "ovn-northd hangs", of: northd, when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive },
+		find: func(v *view) finding.Finding {
+			return v.findNoNorthd("this unit's hangs", finding.Do(v.restart(ovndb.Northd)))
+		}},
+	{name: "ovn-northd is paused", of: northd, outranks: true, when: func(v *view) bool {
+		return v.Northd == ovndb.NorthdPaused && !v.activeElsewhere() && !v.Northds.Standby
+	},
+		find: (*view).findPausedNorthd},
+	// restarting this one frees no lock
+	{name: "no ovn-northd is active", of: northd, when: func(v *view) bool { return v.Northds.Found == NorthdNone },
+		find: (*view).findNoneActive},
+	{name: "no ovn-northd is known", of: northd, outranks: true,
+		when: func(v *view) bool { return v.Northds.Found == NorthdUnknown && !v.Northd.Works() },
+		find: says(finding.NorthdNoneActive)},
+	{name: "services don't start at boot", of: northd,
+		when: func(v *view) bool { x := v.Services[ovndb.Umbrella]; return !x.Enabled || !x.Active },
+		step: startOne(ovndb.Umbrella, "the services must start at boot")},
+}
+
+// Upgrades and restarts: one unit at a time, followers before leaders. The lock of a restart, not this order,
+// guarantees that only one unit at a time is down.
+var upgradeRules = []rule{
+	{name: "packages are outdated", when: func(v *view) bool { return v.outdated() && v.goesFirst() == "" },
+		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed"} }},
+	{name: "another unit upgrades first", when: func(v *view) bool { return v.outdated() && v.goesFirst() != "" },
+		find: func(v *view) finding.Finding { return v.find(finding.UpgradeWaits, finding.Args{Unit: v.goesFirst()}) }},
+	{name: "restarts are deferred", when: func(v *view) bool { return len(v.Pending) > 0 && !v.Settings.AutoRestarts },
+		find: (*view).findDeferred},
+	{name: "restarts are due", when: func(v *view) bool { return len(v.Pending) > 0 && v.Settings.AutoRestarts },
+		step: (*view).restartNext,
+		find: func(v *view) finding.Finding { return v.find(finding.RestartDue, finding.Args{Value: v.pending()}) }},
+}
+
+// Whatever else is found. Only what depends on an invalid option waits for it.
+var otherRules = []rule{
+	{name: "listener without TLS", in: every, each: true, always: true,
+		when: func(v *view) bool { return len(v.x.WithoutTLS) > 0 }, list: (*view).findExposed},
+	{name: "option is invalid", in: every, always: true, when: func(v *view) bool { return len(v.Invalid) > 0 },
+		list: (*view).findOptions},
+}

@@ -82,13 +82,11 @@ func (v *view) isDown() bool {
 	return v.mode() == working || v.whyStart() != "" && !(v.x.Removed && v.x.Unusable())
 }
 
-// wasKilled reports whether a file is that of a server that was killed while it joined.
 func (v *view) wasKilled() bool {
 	f := v.x.File
 	return v.x.Condition == ovndb.Down && !v.x.FileUnknown && f.Outside && !f.WasMember
 }
 
-// hasMoved reports whether a file has another address than the unit.
 func (v *view) hasMoved() bool {
 	return v.x.File.Address != "" && v.x.File.Address != ovndb.RaftAddress(v.db, v.Address)
 }
@@ -239,12 +237,10 @@ func (s State) exists(unit string) bool {
 	return unit == s.Unit || slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Unit == unit })
 }
 
-// replace is the command to replace this unit by another one.
 func (s State) replace() finding.Remedy {
 	return finding.Do(command.Client("add-unit", unitname.Application(s.Unit)), command.RemoveUnit(s.Unit))
 }
 
-// restart is the command to restart a service of this unit.
 func (s State) restart(service ovndb.Service) command.Command {
 	return restartOn(s.Unit, service)
 }
@@ -254,7 +250,6 @@ func restartOn(unit string, service ovndb.Service) command.Command {
 	return command.Command{Unit: unit, Action: "restart-services", Params: []command.Param{services}}
 }
 
-// action is one of this unit.
 func (s State) action(name string, params ...command.Param) command.Command {
 	return command.Command{Unit: s.Unit, Action: name, Params: params}
 }
@@ -266,7 +261,6 @@ func (v *view) findDamaged() finding.Finding {
 	return v.find(finding.FileLacksEntries, args, finding.ByHand(finding.MakeSpace), replace)
 }
 
-// findFile is a finding about a file that the unit's server should be replaced for.
 func (v *view) findFile(code finding.Code, detail string) finding.Finding {
 	return v.find(code, v.fileArgs(finding.Args{Detail: detail}), v.x.rejoin())
 }
@@ -340,7 +334,6 @@ func (v *view) findStarting() finding.Finding {
 		finding.If(finding.IfThisLasts, command.OnMachine(v.Unit, "systemctl", "status", string(ovndb.ServiceOf(v.db)))))
 }
 
-// findUnserved is why a server is unknown.
 func (v *view) findUnserved() finding.Finding {
 	code := finding.ServerUnreadable
 	if v.x.FileUnknown {

@@ -73,7 +73,6 @@ type State struct {
 	Northds Northd
 }
 
-// usable reports whether all of the options are valid.
 func (s State) usable(options ...string) bool {
 	return !slices.ContainsFunc(options, func(option string) bool { return s.Invalid[option] != "" })
 }
@@ -126,7 +125,6 @@ type Clusters struct {
 	CreatedBy string
 }
 
-// known reports whether both IDs are known.
 func (c Clusters) known() bool { return c.IDs[ovndb.NB] != "" && c.IDs[ovndb.SB] != "" }
 
 // Database is the state of one database on this unit.

@@ -107,7 +107,6 @@ func (v *view) find(code finding.Code, args finding.Args, remedies ...finding.Re
 	return finding.Of(code, v.db, args, remedies...)
 }
 
-// failed reports whether an earlier rule has found an error.
 func (v *view) failed() bool { return finding.Worst(v.decision.Findings) == finding.Error }
 
 func (v *view) cluster() raft.ID { return v.Clusters.IDs[v.db] }

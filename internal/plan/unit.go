@@ -33,7 +33,6 @@ func (v *view) findNoAddress() finding.Finding {
 // maxTarget limits the shown part of a target, in characters: any client of the database may have written it.
 const maxTarget = 60
 
-// findExposed are the listeners without TLS.
 func (v *view) findExposed() (all []finding.Finding) {
 	for _, l := range v.x.WithoutTLS {
 		remove := command.OnMachine(v.Unit, "sudo", "ovn-"+v.db.Short()+"ctl", "--no-leader-only",
@@ -58,7 +57,6 @@ func (v *view) findOptions() (all []finding.Finding) {
 	return all
 }
 
-// findDeferred names the services whose restarts are deferred.
 func (v *view) findDeferred() finding.Finding {
 	return v.find(finding.RestartsHeld, finding.Args{Detail: "Services queued for restart: " + v.queued()},
 		finding.Do(v.action("restart-services", command.Param{Key: "deferred-only", Value: "true"})))

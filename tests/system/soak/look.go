@@ -62,6 +62,10 @@ func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused
 	if why == Up {
 		fault("full", true)
 		fault("was full", !running || gaveUp)
+		// A server that lost its socket in this step can't be asked whether it has given up.
+		if since, lost := faults["lose-socket "+string(db)]; why == Standing && running && lost && since == step {
+			why = New
+		}
 	}
 	switch {
 	case why == Up && !running && paused:
