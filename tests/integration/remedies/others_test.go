@@ -98,7 +98,7 @@ var elsewhere = map[finding.Code]string{
 	finding.RowNameInvalid:         "TestBuildInventory_malformed_rows",
 	finding.MappingsInvalid:        "TestForms_rows_of_unknown_origin_are_named",
 	finding.ChassisIncomplete:      "TestAgent_reports_orphans_and_removes_its_own",
-	finding.JournalUnread:          "TestNodes_documents",
+	finding.JournalUnread:          "TestDocuments",
 	finding.PlanUnfinished:         "TestAgent_reports_orphans_and_removes_its_own",
 	finding.MemberUnowned:          "TestDocument_has_results_of_actions_with_age",
 	finding.GatewayStays:           "TestDrain_that_would_leave_gateway_is_refused",
