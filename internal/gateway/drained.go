@@ -91,7 +91,8 @@ func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis
 	if err != nil {
 		return schedule.Plan{}, err
 	}
-	return schedule.Undrain(inventory.State.WithCordon(chassis, false), schedule.Options{}, chassis, j.Drained()[chassis]), nil
+	return schedule.Undrain(inventory.State.WithCordon(chassis, false), schedule.Options{}, chassis,
+		j.Drained()[chassis]), nil
 }
 
 // Forgetting is what to write to discard what drains of a chassis have kept: it was undrained, or is gone.

@@ -55,7 +55,8 @@ func (inv *Inventory) Neutrons(group string) bool {
 func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}}
 	for _, m := range slices.Concat(nb.Malformed, sb.Malformed) {
-		c.find(finding.RowNameInvalid, m.Table+" "+m.UUID, finding.Args{Total: foreign.MaxName, Detail: fmt.Sprintf("%q", m.Name)})
+		c.find(finding.RowNameInvalid, m.Table+" "+m.UUID,
+			finding.Args{Total: foreign.MaxName, Detail: fmt.Sprintf("%q", m.Name)})
 	}
 	cordons := cordon.Names(nb.IDs)
 	for _, row := range sb.Chassis {
@@ -131,7 +132,9 @@ func items(list, separator string) (all []string) {
 
 // gateways adds the gateways that have candidates of their own. It returns those of groups by the UUID of their group,
 // and those that have neither.
-func (inv *Inventory) gateways(t *topology) (users map[string][]ovsdb.LogicalRouterPort, unhosted []ovsdb.LogicalRouterPort) {
+func (inv *Inventory) gateways(
+	t *topology,
+) (users map[string][]ovsdb.LogicalRouterPort, unhosted []ovsdb.LogicalRouterPort) {
 	users = map[string][]ovsdb.LogicalRouterPort{}
 	for _, p := range inv.NB.RouterPorts {
 		switch {
@@ -159,7 +162,8 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 		}
 	}
 	inv.add(schedule.Group{
-		Name: p.Name, Storage: schedule.GatewayChassis, Owner: t.ownerOf(ovsdb.HAChassisGroup{}, p), Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)},
+		Name: p.Name, Storage: schedule.GatewayChassis, Owner: t.ownerOf(ovsdb.HAChassisGroup{}, p),
+		Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)},
 		Candidates: planned(rows),
 	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p)})
 }
@@ -187,13 +191,16 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 		}
 	}
 	for _, router := range slices.Sorted(maps.Keys(byRouter)) {
-		g := schedule.Group{Name: router, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(ovsdb.HAChassisGroup{}, byRouter[router]...)}
+		owner := t.ownerOf(ovsdb.HAChassisGroup{}, byRouter[router]...)
+		g := schedule.Group{Name: router, Storage: schedule.HAChassisGroup, Owner: owner}
 		var create ovsdb.NewGroup
 		for _, p := range byRouter[router] {
 			g.Ports, g.Zones = append(g.Ports, inv.port(t, p)), inv.zones(t, p)
 			create.Ports = append(create.Ports, p.UUID)
 		}
-		create.ExternalIDs = map[string]string{zoneHintsKey: strings.Join(g.Zones, ","), routerIDKey: strings.TrimPrefix(router, namePrefix)}
+		create.ExternalIDs = map[string]string{
+			zoneHintsKey: strings.Join(g.Zones, ","), routerIDKey: strings.TrimPrefix(router, namePrefix),
+		}
 		inv.add(g, stored{create: create, routers: t.routers(byRouter[router]...)})
 	}
 }
@@ -201,7 +208,8 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 // group adds an HA_Chassis_Group: of routers' gateways, of external ports, or of both.
 func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.HAChassis, row.Members)
-	g := schedule.Group{Name: row.Name, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(row, users...), Candidates: planned(rows)}
+	g := schedule.Group{Name: row.Name, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(row, users...),
+		Candidates: planned(rows)}
 	routers := map[string]bool{}
 	for _, p := range users {
 		g.Ports = append(g.Ports, inv.port(t, p))
@@ -209,11 +217,13 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 		routers[t.routerOf[p.UUID].Name] = true
 	}
 	if len(routers) > 1 {
-		inv.find(finding.GroupShared, row.Name, finding.Args{Count: len(routers), Detail: strings.Join(slices.Sorted(maps.Keys(routers)), ", ")})
+		names := strings.Join(slices.Sorted(maps.Keys(routers)), ", ")
+		inv.find(finding.GroupShared, row.Name, finding.Args{Count: len(routers), Detail: names})
 	}
 	external := t.external[row.UUID]
 	for _, p := range external {
-		g.Ports = append(g.Ports, schedule.Port{Name: p.Name, Network: t.networksOn[t.switchOf[p.UUID]], Active: inv.SB.Externals[p.Name], External: true})
+		g.Ports = append(g.Ports, schedule.Port{Name: p.Name, Network: t.networksOn[t.switchOf[p.UUID]],
+			Active: inv.SB.Externals[p.Name], External: true})
 	}
 	switch {
 	case len(users) > 0:

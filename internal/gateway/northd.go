@@ -64,7 +64,9 @@ func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsd
 	})
 }
 
-func (s *Service) awaitNorthd(ctx context.Context, gateways int, ask func(*ovsdb.Gateways, context.Context, ovsdb.Waiting) error) error {
+func (s *Service) awaitNorthd(
+	ctx context.Context, gateways int, ask func(*ovsdb.Gateways, context.Context, ovsdb.Waiting) error,
+) error {
 	if s.NorthdTimeout == 0 {
 		return nil
 	}
@@ -96,7 +98,8 @@ func (s *Service) waiting(ctx context.Context, begun time.Time) ovsdb.Waiting {
 	return func(followed, asked int64) {
 		if waited := s.Now().Sub(begun); waited >= due {
 			due = waited + toldEvery
-			s.progress(ctx, fmt.Sprintf("ovn-northd does not follow: nb_cfg %d of %d for %s", followed, asked, waited.Round(time.Second)))
+			s.progress(ctx, fmt.Sprintf("ovn-northd does not follow: nb_cfg %d of %d for %s", followed, asked,
+				waited.Round(time.Second)))
 		}
 	}
 }

@@ -167,7 +167,8 @@ func (o *Operation) Apply(ctx context.Context) error {
 		s.progress(ctx, "dry run: nothing changed")
 		return nil
 	case !r.Confirmed && o.Plan.Moves() > 0:
-		return finding.Refuse([]finding.Finding{finding.About(finding.WouldInterrupt, "", finding.Args{Count: o.Plan.Moves()})})
+		return finding.Refuse([]finding.Finding{finding.About(finding.WouldInterrupt, "",
+			finding.Args{Count: o.Plan.Moves()})})
 	}
 	var err error
 	s.Operate(ctx, o.Plan.Operation, "", func() bool {

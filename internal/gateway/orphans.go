@@ -37,7 +37,8 @@ func (inv *Inventory) Orphans() (all []finding.Finding) {
 func (inv *Inventory) Unused(chassis string) (all []string) {
 	for _, g := range inv.NB.Groups {
 		_, planned := inv.stored[g.Name]
-		if !planned && slices.ContainsFunc(pick(inv.NB.HAChassis, g.Members), func(r ovsdb.CandidateRow) bool { return r.Chassis == chassis }) {
+		isMember := func(r ovsdb.CandidateRow) bool { return r.Chassis == chassis }
+		if !planned && slices.ContainsFunc(pick(inv.NB.HAChassis, g.Members), isMember) {
 			all = append(all, g.Name)
 		}
 	}

@@ -102,7 +102,8 @@ func (inv *Inventory) Ignored(chassis string) (all []finding.Finding) {
 		for _, r := range pick(inv.NB.GatewayChassis, p.GatewayChassis) {
 			if t.routerOf[p.UUID].Pinned && r.Chassis == chassis {
 				drop := finding.Do(command.Direct("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis))
-				all = append(all, finding.About(finding.CandidatesIgnored, p.Name, finding.Args{Value: t.routerOf[p.UUID].Name}, drop))
+				router := finding.Args{Value: t.routerOf[p.UUID].Name}
+				all = append(all, finding.About(finding.CandidatesIgnored, p.Name, router, drop))
 			}
 		}
 	}

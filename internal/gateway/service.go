@@ -81,7 +81,9 @@ func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error
 }
 
 // Ask is [Service.With] for a function that returns an answer.
-func Ask[T any](ctx context.Context, s *Service, question func(*ovsdb.Gateways, context.Context) (T, error)) (answer T, err error) {
+func Ask[T any](
+	ctx context.Context, s *Service, question func(*ovsdb.Gateways, context.Context) (T, error),
+) (answer T, err error) {
 	err = s.With(ctx, func(g *ovsdb.Gateways) error {
 		answer, err = question(g, ctx)
 		return err

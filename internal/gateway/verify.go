@@ -166,13 +166,15 @@ func (w *waited) next(missing []finding.Finding, err error, now time.Time) strin
 	case len(missing) == 0:
 		return fmt.Sprintf("waiting for %s: every port is bound as expected; checking that it stays so", took)
 	}
-	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s)", took, schedule.Count(len(missing), "port"), missing[0].Line())
+	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s)", took, schedule.Count(len(missing), "port"),
+		missing[0].Line())
 }
 
 // stillApplied are the changes of which no other client has changed or deleted the group since.
 func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Change) {
 	sorted := func(candidates []schedule.Candidate) []schedule.Candidate {
-		return slices.SortedFunc(slices.Values(candidates), func(a, b schedule.Candidate) int { return cmp.Compare(a.Chassis, b.Chassis) })
+		byName := func(a, b schedule.Candidate) int { return cmp.Compare(a.Chassis, b.Chassis) }
+		return slices.SortedFunc(slices.Values(candidates), byName)
 	}
 	for _, change := range changed {
 		now, found := inv.stored[change.Group]
@@ -206,7 +208,8 @@ func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (mis
 			case where == "":
 				missing = append(missing, finding.About(finding.GatewayUnbound, p.Name, finding.Args{Value: c.To()}))
 			default:
-				missing = append(missing, finding.About(finding.GatewayMisplaced, p.Name, finding.Args{Value: c.To(), Other: where}))
+				missing = append(missing, finding.About(finding.GatewayMisplaced, p.Name,
+					finding.Args{Value: c.To(), Other: where}))
 			}
 		}
 	}

@@ -1,19 +1,15 @@
-// Package mincost assigns jobs to slots: as evenly as possible, with the fewest jobs that leave
-// their current slot.
+// Package mincost assigns jobs to slots: as evenly as possible, with the fewest jobs that leave their current slot.
 //
-// Even means the least sum of the squares of the slots' loads. An assignment that has it is
-// the best for every other convex measure of evenness too, the largest load included: it is
-// an optimal semi-matching (Harvey, Ladner, Lovász, Tamir: Semi-matchings for bipartite
-// graphs and load balancing, Journal of Algorithms 59, 2006).
+// Even means the least sum of the squares of the slots' loads. An assignment that has it is the best for every other
+// convex measure of evenness too, the largest load included: it is an optimal semi-matching (Harvey, Ladner, Lovász,
+// Tamir: Semi-matchings for bipartite graphs and load balancing, Journal of Algorithms 59, 2006).
 //
-// As a flow of least cost, each job sends one unit to one of its slots, at cost 1 if that is a
-// move and 0 otherwise. Of the units from a slot to the sink the first costs 1, the next ones
-// 3, 5, 7 and so on, which adds up to the square of its load. The
-// algorithm is Klein's cycle cancelling (A primal method for minimal cost flows, Management
-// Science 14, 1967; Ahuja, Magnanti, Orlin: Network Flows, 1993, section 9.6): begin with any
-// assignment, and change it along a cycle of negative cost in its residual graph until there is
-// none. An assignment has the least cost exactly if there is none (ibid., theorem
-// 9.1). A greedy balance makes the first assignment, and does most of the work.
+// As a flow of least cost, each job sends one unit to one of its slots, at cost 1 if that is a move and 0 otherwise. Of
+// the units from a slot to the sink the first costs 1, the next ones 3, 5, 7 and so on, which adds up to the square of
+// its load. The algorithm is Klein's cycle cancelling (A primal method for minimal cost flows, Management Science 14,
+// 1967; Ahuja, Magnanti, Orlin: Network Flows, 1993, section 9.6): begin with any assignment, and change it along a
+// cycle of negative cost in its residual graph until there is none. An assignment has the least cost exactly if there
+// is none (ibid., theorem 9.1). A greedy balance makes the first assignment, and does most of the work.
 //
 // The package is pure, and the same problem has the same assignment each time.
 package mincost
@@ -27,8 +23,7 @@ const None = -1
 type Problem struct {
 	// Loads is the load of each slot apart from the jobs.
 	Loads []int
-	// Ties decides between slots of equal load, the smaller value first. If it is nil or equal, the slot's number
-	// decides.
+	// Ties decides between slots of equal load, the smaller value first. If it is nil or equal, the slot's number decides.
 	Ties []int
 	// Classes are sets of slots, none of them empty.
 	Classes [][]int

@@ -41,8 +41,8 @@ func zoned(t *testing.T) *world {
 	return w
 }
 
-// 004: a change of what ovn-controller reports about its machine counts once it has lasted for the hold-down. A
-// change that is taken back before that does not count.
+// 004: a change of what ovn-controller reports about its machine counts once it has lasted for the hold-down. A change
+// that is taken back before that does not count.
 func TestDetector_holds_options_down(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(c *schedule.Chassis){
@@ -75,7 +75,8 @@ func TestDetector_holds_options_down(t *testing.T) {
 			assert.Less(t, w.candidate(name), before)
 			for _, g := range w.groups {
 				if len(g.Zones) > 0 || what != "availability zones" {
-					assert.False(t, slices.ContainsFunc(g.Candidates, func(c schedule.Candidate) bool { return c.Chassis == name }), g.Name)
+					assert.False(t, slices.ContainsFunc(g.Candidates, func(c schedule.Candidate) bool { return c.Chassis == name }),
+						g.Name)
 				}
 			}
 			w.chassis[name] = was

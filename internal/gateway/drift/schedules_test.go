@@ -60,7 +60,8 @@ func (w *world) event(r *rand.Rand) {
 	case 6: // Neutron makes a gateway
 		name := fmt.Sprintf("new-%03d", len(w.groups))
 		w.groups = append(w.groups, schedule.Group{
-			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: "r" + name, Network: "net"}},
+			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: "r" + name,
+				Network: "net"}},
 		})
 	case 7:
 		w.acting = -1
@@ -76,9 +77,8 @@ func (w *world) event(r *rand.Rand) {
 // played is how many schedules `go test` plays; EXPLORE multiplies it.
 const played = 1000
 
-// Chassis come, go, lag and change, Neutron writes, agents hand over, begin again and miss what
-// happens. In the end each gateway has the candidates that it should, no event was acted on
-// twice, and nothing is done without one.
+// Chassis come, go, lag and change, Neutron writes, agents hand over, begin again and miss what happens. In the end
+// each gateway has the candidates that it should, no event was acted on twice, and nothing is done without one.
 func TestDetector_random_schedules(t *testing.T) {
 	t.Parallel()
 	reordered, acted := 0, 0
@@ -98,9 +98,8 @@ func TestDetector_random_schedules(t *testing.T) {
 		require.LessOrEqual(t, len(w.plans), events+1, "seed %d", seed)
 		acted += len(w.plans)
 
-		// A plan is about what the events concern. One about everything may order the backups of
-		// other gateways more evenly, and give a chassis its share that nothing names since Neutron
-		// wrote: that, and nothing else, may be left.
+		// A plan is about what the events concern. One about everything may order the backups of other gateways more evenly,
+		// and give a chassis its share that nothing names since Neutron wrote: that, and nothing else, may be left.
 		left := schedule.Reschedule(w.state(), schedule.Options{})
 		named := map[string]bool{}
 		for _, g := range w.groups {
@@ -135,8 +134,8 @@ func TestDetector_random_schedules(t *testing.T) {
 	t.Logf("%d plans; in %d schedules backups were ordered anew by the next that took over", acted, reordered)
 }
 
-// 001-2: whatever happens, a chassis that is cordoned is given nothing: no gateway, and no place among the
-// candidates of one. What it has may stay.
+// 001-2: whatever happens, a chassis that is cordoned is given nothing: no gateway, and no place among the candidates
+// of one. What it has may stay.
 func TestDetector_cordoned_chassis(t *testing.T) {
 	t.Parallel()
 	planned, waited := 0, 0

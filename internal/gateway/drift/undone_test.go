@@ -20,8 +20,8 @@ func among(chassis ...string) schedule.Group {
 	return g
 }
 
-// undone has what is written become otherwise again and again, with a journal that tells of it or
-// not, and returns the gateways that are left each time.
+// undone has what is written become otherwise again and again, with a journal that tells of it or not, and returns the
+// gateways that are left each time.
 func undone(u *drift.Undone, times int, pause time.Duration, told func() drift.Journal) (left []string) {
 	now := time.Minute
 	for range times {

@@ -17,7 +17,8 @@ const (
 // List answers with the revisions: the present layout, then the tagged ones, the newest first.
 func (j Journal) List(now Layout) answer.Status {
 	tagged := j.tagged()
-	counts := fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons), len(tagged))
+	counts := fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons),
+		len(tagged))
 	committed := string(Committed) + ": what is in the database now"
 	status := answer.New(answer.Success, counts, answer.Message{Message: committed, Kind: messageRevision, Name: now.id()})
 	for _, e := range tagged {

@@ -41,5 +41,6 @@ func TestRevisions_answers(t *testing.T) {
 	} {
 		goldentest.Equal(t, name+".txt", document.Answer(status))
 	}
-	goldentest.Document(t, "compare", journal.Compare(journal.Successful, journal.Last, was, now)) // the others have no other keys
+	// the others have no other keys
+	goldentest.Document(t, "compare", journal.Compare(journal.Successful, journal.Last, was, now))
 }

@@ -182,7 +182,8 @@ func (j Journal) Plans() []Entry {
 
 // Interrupted is the finding about an unfinished entry.
 func (e Entry) Interrupted() finding.Finding {
-	return finding.About(finding.PlanUnfinished, e.ID, finding.Args{Value: e.Operation, Count: e.Left, Detail: "by " + e.By})
+	args := finding.Args{Value: e.Operation, Count: e.Left, Detail: "by " + e.By}
+	return finding.About(finding.PlanUnfinished, e.ID, args)
 }
 
 // Unfinished are the unfinished entries, without their changes.

@@ -126,7 +126,8 @@ func TestLayout_pack_10000_gateways(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 1))
 	uuid := func() string {
-		return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<16), r.IntN(1<<16), r.Int64N(1<<48))
+		return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<16), r.IntN(1<<16),
+			r.Int64N(1<<48))
 	}
 	var chassis []string
 	for range 200 {
@@ -179,7 +180,8 @@ func (d *desk) tag(id string, outcome Outcome, l Layout) bool {
 // change writes a plan of one change, of lrp-1.
 func (d *desk) change(r *Run, operation, chassis string, before, after []schedule.Candidate) {
 	c := schedule.Change{Group: "lrp-1", Before: before, After: after}
-	d.write(Writing{Added: []string{r.Batch(schedule.Plan{Operation: operation, Chassis: chassis}, []schedule.Change{c}, 0, d.now())}})
+	d.write(Writing{Added: []string{r.Batch(schedule.Plan{Operation: operation, Chassis: chassis}, []schedule.Change{c}, 0,
+		d.now())}})
 }
 
 func hosted(by ...string) Layout { return Layout{Gateways: map[string][]string{"lrp-1": by}} }
@@ -279,7 +281,8 @@ func TestLayout_damaged_is_missing(t *testing.T) {
 
 func TestCheckReview(t *testing.T) {
 	t.Parallel()
-	plan := schedule.Plan{Operation: "rebalance", Changes: []schedule.Change{{Group: "lrp-1", After: []schedule.Candidate{{Chassis: "b", Priority: 1}}}}}
+	plan := schedule.Plan{Operation: "rebalance",
+		Changes: []schedule.Change{{Group: "lrp-1", After: []schedule.Candidate{{Chassis: "b", Priority: 1}}}}}
 	other := schedule.Plan{Operation: "rebalance"}
 	l := hosted("a", "b")
 	d := &desk{rows: map[string]string{}}
@@ -391,7 +394,8 @@ func TestDrained(t *testing.T) {
 			drained := Read(d.rows).Drained()
 			assert.Len(t, drained, len(test.before))
 			for chassis, before := range test.before {
-				assert.Equal(t, []schedule.AppliedChange{{Group: "lrp-1", Before: before, After: test.after[chassis]}}, drained[chassis], chassis)
+				assert.Equal(t, []schedule.AppliedChange{{Group: "lrp-1", Before: before, After: test.after[chassis]}},
+					drained[chassis], chassis)
 				d.write(Read(d.rows).Forget(chassis))
 			}
 			assert.Empty(t, Read(d.rows).Drained())

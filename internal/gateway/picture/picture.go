@@ -68,7 +68,8 @@ type drawing struct {
 }
 
 func newDrawing(p schedule.Plan) *drawing {
-	changes := slices.SortedStableFunc(slices.Values(p.Changes), func(a, b schedule.Change) int { return schedule.CompareNames(a.Group, b.Group) })
+	changes := slices.SortedStableFunc(slices.Values(p.Changes),
+		func(a, b schedule.Change) int { return schedule.CompareNames(a.Group, b.Group) })
 	d := &drawing{plan: p, changes: changes[:min(len(changes), maxRows)], names: map[string]string{}}
 	for _, n := range slices.Concat(p.Before, p.After) {
 		for _, h := range n.Hosts {
@@ -98,7 +99,8 @@ func newDrawing(p schedule.Plan) *drawing {
 func (d *drawing) header() {
 	c := d.plan.Cost
 	y := margin + lineHeight
-	title := fmt.Sprintf("%s: gateways %d, rows %d, interruptions %d", d.plan.Operation, c.Gateways, c.Rows, c.Interruptions)
+	title := fmt.Sprintf("%s: gateways %d, rows %d, interruptions %d", d.plan.Operation, c.Gateways, c.Rows,
+		c.Interruptions)
 	fmt.Fprintf(&d.body, "<title>%s</title>\n", escape(title))
 	d.text(margin, y, `font-weight="bold"`, title, 0)
 	y += 2 * lineHeight
@@ -123,7 +125,8 @@ func (d *drawing) header() {
 	d.top = y + lineHeight
 	d.bottom = d.top + len(d.changes)*rowHeight + 3*lineHeight + margin
 	for i := range d.columns {
-		fmt.Fprintf(&d.body, `<path d="M%d %dV%d" stroke="%s"/>`+"\n", d.x(i), d.top-lineHeight/2, d.top+len(d.changes)*rowHeight, backup)
+		fmt.Fprintf(&d.body, `<path d="M%d %dV%d" stroke="%s"/>`+"\n", d.x(i), d.top-lineHeight/2,
+			d.top+len(d.changes)*rowHeight, backup)
 	}
 }
 
@@ -150,7 +153,8 @@ func (d *drawing) row(c schedule.Change, y int) {
 		if was == is {
 			label = rank(is)
 		}
-		fmt.Fprintf(&d.body, `<rect x="%d" y="%d" width="56" height="22" rx="11" fill="%s" stroke="%s" stroke-width="2"/>`, d.x(i)-28, middle-11, fill, stroke)
+		fmt.Fprintf(&d.body, `<rect x="%d" y="%d" width="56" height="22" rx="11" fill="%s" stroke="%s" stroke-width="2"/>`,
+			d.x(i)-28, middle-11, fill, stroke)
 		d.text(d.x(i), middle+5, `text-anchor="middle" fill="`+text+`"`, label, 0)
 	}
 	from, to := slices.Index(d.columns, c.From()), slices.Index(d.columns, c.To())
@@ -170,7 +174,8 @@ func (d *drawing) footer() {
 	case len(d.changes) == 0:
 		d.text(margin, y, "", "no gateway changes", 0)
 	}
-	d.text(margin, y+lineHeight, `fill="`+faint+`"`, "before → after: 1 hosts the gateway, 2 is the first to take over, – is no candidate", 0)
+	d.text(margin, y+lineHeight, `fill="`+faint+`"`,
+		"before → after: 1 hosts the gateway, 2 is the first to take over, – is no candidate", 0)
 }
 
 func (d *drawing) x(column int) int {

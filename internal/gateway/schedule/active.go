@@ -81,7 +81,8 @@ func (in *instance) replaceUnresponsiveMasters() {
 		}
 		silent, c := g.order[0], g.order[at]
 		g.order[0], g.order[at] = c, silent
-		g.explain(in, fmt.Sprintf("not bound to any chassis: ovn-controller on %s is not responding", in.chassis[silent].Name), c, silent)
+		g.explain(in, fmt.Sprintf("not bound to any chassis: ovn-controller on %s is not responding",
+			in.chassis[silent].Name), c, silent)
 	}
 }
 

@@ -12,21 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// on has a gateway really be on that chassis.
-func on(g schedule.Group, chassis string) schedule.Group {
-	g.Ports = slices.Clone(g.Ports)
-	for i := range g.Ports {
-		g.Ports[i].Active = chassis
-	}
-	return g
-}
-
 // names are the chassis of candidates, best first.
-func names(candidates []schedule.Candidate) (all []string) {
-	for _, c := range candidates {
-		all = append(all, c.Chassis)
-	}
-	return all
+func names(candidates []schedule.Candidate) []string {
+	return schedule.Group{Candidates: candidates}.Ranked()
 }
 
 // A group that works on a backup, since its master is dead, stays there: a chassis that got a rank before that backup
@@ -39,7 +27,7 @@ func TestReschedule_works_on_backup(t *testing.T) {
 	}
 	s.Chassis[0].Unresponsive = true
 	for n := range 8 {
-		s.Groups = append(s.Groups, on(hosted(n, "c1", "c2"), "c2"))
+		s.Groups = append(s.Groups, bind(hosted(n, "c1", "c2"), "c2"))
 	}
 	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
 		p := schedule.Reschedule(s, options(scheduler, 1))
@@ -55,9 +43,11 @@ func TestReschedule_works_on_backup(t *testing.T) {
 // The others wait for a master that they hear, though its ovn-controller is dead.
 func TestReschedule_bound_nowhere(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"),
+		chassis("c3", "provnet1")}}
 	s.Chassis[0].Unresponsive = true
-	s.Groups = []schedule.Group{on(hosted(0, "c2", "c3", "c1"), "c2"), hosted(1, "c1", "c2", "c3"), hosted(2, "c1"), on(hosted(3, "c1", "c3", "c2"), "c1")}
+	s.Groups = []schedule.Group{bind(hosted(0, "c2", "c3", "c1"), "c2"), hosted(1, "c1", "c2", "c3"), hosted(2, "c1"),
+		bind(hosted(3, "c1", "c3", "c2"), "c1")}
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Zero(t, p.Moves(), "nothing works there")
 	after := applied(s, p)
@@ -68,7 +58,7 @@ func TestReschedule_bound_nowhere(t *testing.T) {
 	assert.True(t, schedule.Reschedule(after, schedule.Options{}).Empty())
 
 	for i := range s.Groups { // where nothing is known to be anywhere, there is nothing to wake
-		s.Groups[i] = on(s.Groups[i], "")
+		s.Groups[i] = bind(s.Groups[i], "")
 	}
 	assert.Equal(t, "c1", top(applied(s, schedule.Reschedule(s, schedule.Options{})).Groups[1].Candidates))
 }
@@ -76,9 +66,10 @@ func TestReschedule_bound_nowhere(t *testing.T) {
 // A chassis that may not host it any more may still do so.
 func TestReschedule_invalid_host(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"),
+		chassis("c3", "provnet1")}}
 	s.Chassis[0].Gateway = false
-	s.Groups = []schedule.Group{on(hosted(0, "c1", "c2", "c3"), "c1"), on(hosted(1, "c2", "c3"), "c2")}
+	s.Groups = []schedule.Group{bind(hosted(0, "c1", "c2", "c3"), "c1"), bind(hosted(1, "c2", "c3"), "c2")}
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Equal(t, 1, p.Moves())
 	assert.Contains(t, document.Plan(p), "interrupts 1 gateway for about a second")
@@ -88,7 +79,7 @@ func TestReschedule_invalid_host(t *testing.T) {
 func TestRebalance_counts_interruptions(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1")}}
-	s.Groups = []schedule.Group{on(hosted(0, "c1", "c2"), "c2"), on(hosted(1, "c1", "c2"), "c2")}
+	s.Groups = []schedule.Group{bind(hosted(0, "c1", "c2"), "c2"), bind(hosted(1, "c1", "c2"), "c2")}
 	p := schedule.Rebalance(s, schedule.Options{})
 	require.Len(t, p.Changes, 1)
 	assert.Zero(t, p.Moves())
@@ -103,14 +94,15 @@ func TestG1_reschedule_interrupts_nothing(t *testing.T) {
 				known := byName(s)
 				dead := map[string][]string{}
 				for i, g := range s.Groups {
-					valid := slices.DeleteFunc(slices.Clone(g.Candidates), func(c schedule.Candidate) bool { return !mayHost(known[c.Chassis], g) })
+					valid := slices.DeleteFunc(slices.Clone(g.Candidates),
+						func(c schedule.Candidate) bool { return !mayHost(known[c.Chassis], g) })
 					if len(valid) == 0 || r.IntN(4) == 0 {
 						continue
 					}
 					slices.SortFunc(valid, func(a, b schedule.Candidate) int { return b.Priority - a.Priority })
 					rank := r.IntN(len(valid))
 					dead[g.Name] = names(valid[:rank])
-					s.Groups[i] = on(g, valid[rank].Chassis)
+					s.Groups[i] = bind(g, valid[rank].Chassis)
 				}
 				p := schedule.Reschedule(s, options(scheduler, 1))
 				assert.Zero(t, p.Moves())
@@ -129,17 +121,18 @@ func TestG1_reschedule_interrupts_nothing(t *testing.T) {
 	}
 }
 
-// A chassis that has claimed what a drain moved to it may die before it has set the flows. What worked on
-// it before, and what another client put there, stays: its flows are set.
+// A chassis that has claimed what a drain moved to it may die before it has set the flows. What worked on it before,
+// and what another client put there, stays: its flows are set.
 func TestDrain_new_host_unresponsive(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"),
+		chassis("c3", "provnet1")}}
 	s.Chassis[1].Unresponsive = true
 	base := hosted(0, "c1", "c2", "c3").Candidates
 	ranks := func(base []schedule.Candidate, now schedule.Group) []schedule.AppliedChange {
 		return []schedule.AppliedChange{{Group: now.Name, Before: base, After: now.Candidates}}
 	}
-	moved := on(hosted(0, "c2", "c3", "c1"), "c2")
+	moved := bind(hosted(0, "c2", "c3", "c1"), "c2")
 	for name, tt := range map[string]struct {
 		group schedule.Group
 		was   []schedule.AppliedChange
@@ -148,7 +141,7 @@ func TestDrain_new_host_unresponsive(t *testing.T) {
 		"moved by this drain":         {moved, ranks(base, moved), "c3"},
 		"it worked there before":      {moved, ranks(hosted(0, "c2", "c1", "c3").Candidates, moved), "c2"},
 		"another client put it there": {moved, ranks(base, hosted(0, "c3", "c2", "c1")), "c2"},
-		"it works elsewhere":          {on(hosted(0, "c2", "c3", "c1"), "c3"), ranks(base, moved), "c2"},
+		"it works elsewhere":          {bind(hosted(0, "c2", "c3", "c1"), "c3"), ranks(base, moved), "c2"},
 		"no drain is noted":           {moved, nil, "c2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,8 +153,9 @@ func TestDrain_new_host_unresponsive(t *testing.T) {
 			assert.Equal(t, tt.first, top(after.Groups[0].Candidates))
 			assert.Equal(t, tt.first == "c2", p.Empty())
 			if !p.Empty() {
-				assert.Contains(t, document.Plan(p), "moved to a chassis that may not carry it: ovn-controller on c2 is not responding")
-				after.Groups[0] = on(after.Groups[0], "c3")
+				assert.Contains(t, document.Plan(p),
+					"moved to a chassis that may not carry it: ovn-controller on c2 is not responding")
+				after.Groups[0] = bind(after.Groups[0], "c3")
 				assert.True(t, schedule.Drain(after, schedule.Options{}, "c1", ranks(base, after.Groups[0])).Empty())
 			}
 		})

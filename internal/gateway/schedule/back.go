@@ -37,7 +37,8 @@ func Restore(s State, o Options, layout map[string][]string) Plan {
 		g, there := now[t.Group]
 		was, is := layout[t.Group], g.Ranked()
 		if there && !found[t.Group] && !o.Hold[t.Group] && !slices.Equal(is, was) {
-			p.Findings = append(p.Findings, finding.About(finding.GatewayNotRestored, t.Group, finding.Args{Detail: fmt.Sprintf("%v then, %v now", was, is)}))
+			p.Findings = append(p.Findings, finding.About(finding.GatewayNotRestored, t.Group,
+				finding.Args{Detail: fmt.Sprintf("%v then, %v now", was, is)}))
 		}
 	}
 	p.Findings = SortFindings(p.Findings)
@@ -104,9 +105,11 @@ func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []i
 		c, found := in.number[name]
 		switch {
 		case !found || !g.class.eligible[c]:
-			in.find(finding.GatewayNotRestored, g.Name, finding.Args{Value: name, Detail: name + " can no longer host it: " + in.invalid(g, name)})
+			in.find(finding.GatewayNotRestored, g.Name,
+				finding.Args{Value: name, Detail: name + " can no longer host it: " + in.invalid(g, name)})
 		case !g.accepts(c) && (i == 0 || !g.has(c)):
-			in.find(finding.GatewayNotRestored, g.Name, finding.Args{Value: name, Detail: name + " is unschedulable: " + unavailable(in.chassis[c])})
+			in.find(finding.GatewayNotRestored, g.Name,
+				finding.Args{Value: name, Detail: name + " is unschedulable: " + unavailable(in.chassis[c])})
 		case i == 0 && !g.has(c) && !o.AllowNewCandidates:
 			in.find(finding.NewCandidateNeeded, g.Name, finding.Args{Value: name})
 		default:
@@ -170,7 +173,9 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 
 // undrained returns the candidates of a group when the chassis is back, best first; nil leaves it as it is. The code
 // and its detail are a finding, if the code is not empty.
-func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names []string, code finding.Code, why string) {
+func (in *instance) undrained(
+	g Group, chassis string, t AppliedChange,
+) (names []string, code finding.Code, why string) {
 	base, now := distinct(chassisOf(ranked(t.Before))), g.Ranked()
 	at := slices.Index(base, chassis)
 	shut := func(name string) bool {

@@ -29,8 +29,8 @@ func failed(s schedule.State, name string) schedule.State {
 	return s
 }
 
-// rolled is the state after all chassis were restarted one after the other, each of them
-// rescheduled twice, as Neutron does.
+// rolled is the state after all chassis were restarted one after the other, each of them rescheduled twice, as Neutron
+// does.
 func rolled(s schedule.State) schedule.State {
 	for _, c := range s.Chassis {
 		without := failed(s, c.Name)
@@ -41,8 +41,8 @@ func rolled(s schedule.State) schedule.State {
 	return s
 }
 
-// Fresh schedule, removal of a chassis, its return and a rebalancing after a rolling
-// restart: each under 0.2 s and 200 MB with 10,000 gateways on 200 chassis.
+// Fresh schedule, removal of a chassis, its return and a rebalancing after a rolling restart: each under 0.2 s and 200
+// MB with 10,000 gateways on 200 chassis.
 func BenchmarkPlan(b *testing.B) {
 	for _, size := range []struct{ gateways, chassis int }{{1000, 50}, {10000, 200}, {100000, 1000}} {
 		fresh := cloud(size.gateways, size.chassis)

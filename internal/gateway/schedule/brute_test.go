@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// failures are the loads after the failure of each chassis of provnet1, squared and
-// summed for each.
+// failures are the loads after the failure of each chassis of provnet1, squared and summed for each.
 func failures(s schedule.State) map[string]int {
 	sums := map[string]int{}
 	for _, failed := range s.Chassis {
@@ -22,7 +21,8 @@ func failures(s schedule.State) map[string]int {
 			load[c.Name] = 0
 		}
 		for _, g := range s.Groups {
-			left := slices.DeleteFunc(slices.Clone(g.Candidates), func(c schedule.Candidate) bool { return c.Chassis == failed.Name })
+			left := slices.DeleteFunc(slices.Clone(g.Candidates),
+				func(c schedule.Candidate) bool { return c.Chassis == failed.Name })
 			if len(left) > 0 {
 				load[top(left)]++
 			}
@@ -32,14 +32,15 @@ func failures(s schedule.State) map[string]int {
 	return sums
 }
 
-// G4 against brute force: with the masters and the candidates that there are in the end,
-// no other choice of first backups is evener for any failure.
+// G4 against brute force: with the masters and the candidates that there are in the end, no other choice of first
+// backups is evener for any failure.
 func TestG4_first_backups_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		s := small(r)
-		for _, p := range []schedule.Plan{schedule.Reschedule(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{})} {
+		for _, p := range []schedule.Plan{schedule.Reschedule(s, schedule.Options{}),
+			schedule.Rebalance(s, schedule.Options{})} {
 			if p.Operation == "rebalance" && p.Moves() == 0 {
 				continue // it leaves all as it is
 			}
@@ -68,8 +69,7 @@ func small(r *rand.Rand) schedule.State {
 	return s
 }
 
-// evenest is the least sum of squares after a failure, over all choices of first backups
-// among the candidates.
+// evenest is the least sum of squares after a failure, over all choices of first backups among the candidates.
 func evenest(s schedule.State, failed string) int {
 	load := map[string]int{}
 	var choices [][]string
@@ -91,8 +91,7 @@ func evenest(s schedule.State, failed string) int {
 	return fewest(load, choices)
 }
 
-// fewest is the least sum of squares of the loads, over all choices of one chassis each that is
-// loaded besides.
+// fewest is the least sum of squares of the loads, over all choices of one chassis each that is loaded besides.
 func fewest(load map[string]int, choices [][]string) int {
 	if len(choices) == 0 {
 		return squares(load)
@@ -115,9 +114,8 @@ func squares(load map[string]int) (sum int) {
 	return sum
 }
 
-// G2 and G3 against brute force: of all choices of masters among the candidates, none is
-// evener, and none as even takes fewer moves; with a bound, none of so few moves is
-// evener, for gateways that any of two chassis may host.
+// G2 and G3 against brute force: of all choices of masters among the candidates, none is evener, and none as even takes
+// fewer moves; with a bound, none of so few moves is evener, for gateways that any of two chassis may host.
 func TestG2G3_rebalance_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {
@@ -145,8 +143,7 @@ func spreadOf(s schedule.State) (sum int) {
 	return squares(load)
 }
 
-// chosen is the least sum of squares that at most some moves can bring about, and the
-// least number of moves for it.
+// chosen is the least sum of squares that at most some moves can bring about, and the least number of moves for it.
 func chosen(s schedule.State, most int) (best, moves int) {
 	load := map[string]int{}
 	best = -1

@@ -22,8 +22,10 @@ func TestClass(t *testing.T) {
 		return count
 	}
 	two := []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")}
-	assert.Equal(t, map[schedule.Class]int{schedule.ClassUnhosted: 2}, classes(schedule.State{Chassis: two, Groups: []schedule.Group{hostedIn("physnet1", 1)}}))
-	assert.Equal(t, map[schedule.Class]int{schedule.ClassIncomplete: 1, schedule.ClassRank: 1}, classes(schedule.State{Chassis: two, Groups: []schedule.Group{hostedIn("physnet1", 1, "c1")}}))
+	assert.Equal(t, map[schedule.Class]int{schedule.ClassUnhosted: 2},
+		classes(schedule.State{Chassis: two, Groups: []schedule.Group{hostedIn("physnet1", 1)}}))
+	assert.Equal(t, map[schedule.Class]int{schedule.ClassIncomplete: 1, schedule.ClassRank: 1},
+		classes(schedule.State{Chassis: two, Groups: []schedule.Group{hostedIn("physnet1", 1, "c1")}}))
 	replaced := classes(schedule.State{Chassis: two, Groups: []schedule.Group{hostedIn("physnet1", 1, "c1", "c9")}})
 	assert.Equal(t, 2, replaced[schedule.ClassReplaced], "%v", replaced)
 }
@@ -37,7 +39,8 @@ func TestConditions(t *testing.T) {
 	lost.Kind, lost.Follows, lost.Ports[0].External, lost.Ports[0].Active = schedule.ExternalPorts, "none", true, "c1"
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")},
-		Groups:  []schedule.Group{hostedIn("physnet1", 1), hostedIn("physnet1", 2, "c1"), hostedIn("physnet1", 3, "c1", "c2", "c9"), away, lost},
+		Groups: []schedule.Group{hostedIn("physnet1", 1), hostedIn("physnet1", 2, "c1"), hostedIn("physnet1", 3, "c1", "c2",
+			"c9"), away, lost},
 	}
 	for i := range 3 {
 		if s.Groups[i].Candidates != nil {

@@ -17,7 +17,8 @@ func Clear(s State, chassis string) Plan {
 	}
 	in := newInstance(s)
 	stays := func(g Group, why string) {
-		p.Blocked = append(p.Blocked, finding.About(finding.CandidateStays, g.Name, finding.Args{Value: chassis, Detail: why}))
+		p.Blocked = append(p.Blocked, finding.About(finding.CandidateStays, g.Name,
+			finding.Args{Value: chassis, Detail: why}))
 	}
 	for _, g := range s.Groups {
 		names := g.Ranked()
@@ -35,7 +36,8 @@ func Clear(s State, chassis string) Plan {
 		case in.isStray(g, others):
 			stays(g, "another chassis would host it without its network")
 		default:
-			p.Changes = append(p.Changes, changed(g, prioritized(g.Candidates, rest), map[string]string{chassis: "it is taken out"}))
+			p.Changes = append(p.Changes, changed(g, prioritized(g.Candidates, rest),
+				map[string]string{chassis: "it is taken out"}))
 		}
 	}
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })

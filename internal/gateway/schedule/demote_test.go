@@ -10,12 +10,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// 001-2: what a cordoned chassis hosts beside what it hosted when it was cordoned goes, and comes last
-// there; what stays, and that of which it is a backup, is left alone.
+// 001-2: what a cordoned chassis hosts beside what it hosted when it was cordoned goes, and comes last there; what
+// stays, and that of which it is a backup, is left alone.
 func TestDemote(t *testing.T) {
 	t.Parallel()
 	one := func(name string, chassis ...string) schedule.Group {
-		g := schedule.Group{Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: "r" + name, Network: "net", Active: chassis[0]}}}
+		g := schedule.Group{Name: name, Storage: schedule.GatewayChassis,
+			Ports: []schedule.Port{{Name: name, Router: "r" + name, Network: "net", Active: chassis[0]}}}
 		for i, c := range chassis {
 			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c, Priority: len(chassis) - i})
 		}
@@ -27,11 +28,13 @@ func TestDemote(t *testing.T) {
 		return g
 	}
 	s := schedule.State{Groups: []schedule.Group{
-		one("stays", "c1", "c2", "c3"), one("came", "c1", "c2", "c3"), one("came-2", "c1", "c2", "c3"), one("came-3", "c1", "c2", "c3"), one("backup", "c2", "c1", "c3"),
+		one("stays", "c1", "c2", "c3"), one("came", "c1", "c2", "c3"), one("came-2", "c1", "c2", "c3"), one("came-3", "c1",
+			"c2", "c3"), one("backup", "c2", "c1", "c3"),
 		external("with-stays", "stays", "c1", "c2", "c3"), external("with-came", "came", "c1", "c2", "c3"),
 	}}
 	for _, c := range []string{"c1", "c2", "c3"} {
-		s.Chassis = append(s.Chassis, schedule.Chassis{Name: c, Hostname: c, Gateway: true, Networks: []string{"net"}, Cordoned: c == "c1"})
+		s.Chassis = append(s.Chassis, schedule.Chassis{Name: c, Hostname: c, Gateway: true, Networks: []string{"net"},
+			Cordoned: c == "c1"})
 	}
 	p := schedule.Demote(s, "c1", []string{"stays", "with-stays-not-known", "gone"})
 	to := map[string][]string{}

@@ -28,10 +28,13 @@ func Drain(s State, o Options, chassis string, was []AppliedChange) Plan {
 // Demote moves off a cordoned chassis what it has come to host since, as [Drain] would, except the groups in stay and
 // those of which it is a backup.
 func Demote(s State, chassis string, stay []string) Plan {
-	p := (&draining{instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "it is cordoned, and took this since", concerns: func(g Group) bool {
+	d := &draining{instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis}
+	d.why = "it is cordoned, and took this since"
+	d.concerns = func(g Group) bool {
 		names := g.Ranked()
 		return len(names) > 0 && names[0] == chassis && !slices.Contains(stay, g.Name)
-	}}).plan(Options{})
+	}
+	p := d.plan(Options{})
 	p.Operation, p.Chassis = OperationDemote, "" // nothing is put back
 	return p
 }
@@ -42,7 +45,8 @@ func (d *draining) plan(o Options) Plan {
 	d.moveMasters()
 	d.chooseBackupsOfSeveral()
 	d.chooseFirstBackups(func(g *group) bool { return d.touched[g] }, false)
-	p := Plan{Operation: OperationDrain, Chassis: d.chassis, Before: d.selected(o, before), After: d.selected(o, d.networkReports()), Changes: []Change{}}
+	p := Plan{Operation: OperationDrain, Chassis: d.chassis, Before: d.selected(o, before),
+		After: d.selected(o, d.networkReports()), Changes: []Change{}}
 	for _, g := range d.groups {
 		if d.concerned[g] && !d.blocks[g.Name] {
 			d.add(&p, g.Group, d.farBack(g.Group, d.last(g)), g.reasons)
@@ -263,7 +267,8 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 	if next > at { // those between would host it, and are dead or may not
 		names = slices.Insert(slices.Delete(slices.Clone(names), next, next+1), at, host)
 	}
-	d.add(p, g, d.farBack(g, behind(names, d.chassis)), map[string]string{d.chassis: d.why, host: "takes over from " + d.chassis})
+	reasons := map[string]string{d.chassis: d.why, host: "takes over from " + d.chassis}
+	d.add(p, g, d.farBack(g, behind(names, d.chassis)), reasons)
 }
 
 // farBack returns names, the planned order, or the present one if that differs only in cordoned chassis behind the
@@ -276,7 +281,8 @@ func (d *draining) farBack(g Group, names []string) []string {
 		c, found := d.number[name]
 		return !found || !d.instance.chassis[c].Cordoned
 	}
-	if _, written := d.was[g.Name]; written && at > 0 && slices.Equal(behind(ranked, d.chassis), names) && !slices.ContainsFunc(ranked[at+1:], open) {
+	if _, written := d.was[g.Name]; written && at > 0 && slices.Equal(behind(ranked, d.chassis), names) &&
+		!slices.ContainsFunc(ranked[at+1:], open) {
 		return ranked
 	}
 	return names

@@ -24,7 +24,8 @@ func severalPorts(r *rand.Rand) schedule.State {
 	for i := range 2 + r.IntN(6) {
 		g := schedule.Group{Name: fmt.Sprintf("g%d", i), Storage: schedule.HAChassisGroup}
 		for p := range 1 + r.IntN(3) {
-			g.Ports = append(g.Ports, schedule.Port{Name: fmt.Sprintf("g%d-%d", i, p), Router: fmt.Sprintf("r%d", i), Network: fmt.Sprintf("physnet%d", r.IntN(2))})
+			g.Ports = append(g.Ports, schedule.Port{Name: fmt.Sprintf("g%d-%d", i, p), Router: fmt.Sprintf("r%d", i),
+				Network: fmt.Sprintf("physnet%d", r.IntN(2))})
 		}
 		names := r.Perm(n)[:1+r.IntN(n)]
 		for k, c := range names {
@@ -51,8 +52,7 @@ func (w weighed) squares() (sum int) {
 	return sum
 }
 
-// evenestOf is the least sum of squares of the loads, over all choices of one chassis for each
-// group.
+// evenestOf is the least sum of squares of the loads, over all choices of one chassis for each group.
 func evenestOf(load weighed, groups []schedule.Group, choices [][]string) int {
 	best := -1
 	var choose func(i int)
@@ -78,8 +78,8 @@ func but(names []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 }
 
-// hostOf is the first candidate that there is and that is not dead: it hosts the group. A chassis that
-// only its ovn-controller does not respond on continues.
+// hostOf is the first candidate that there is and that is not dead: it hosts the group. A chassis that only its
+// ovn-controller does not respond on continues.
 func hostOf(g schedule.Group, dead map[string]bool) string {
 	for _, name := range g.Ranked() {
 		if !dead[name] {
@@ -109,9 +109,9 @@ func lamed(r *rand.Rand, s schedule.State) schedule.State {
 	return s
 }
 
-// A drain changes each gateway once; those that the chassis hosts move, once, to one that lives and is
-// not cordoned, and no other moves; those, and no others, are said to be interrupted. What is hosted by
-// backups, since a chassis is dead, stays there too.
+// A drain changes each gateway once; those that the chassis hosts move, once, to one that lives and is not cordoned,
+// and no other moves; those, and no others, are said to be interrupted. What is hosted by backups, since a chassis is
+// dead, stays there too.
 func TestDrain_moves_each_gateway_once(t *testing.T) {
 	t.Parallel()
 	moved := 0
@@ -144,14 +144,15 @@ func TestDrain_moves_each_gateway_once(t *testing.T) {
 			}
 			moved++
 			c := byName(after)[to]
-			require.True(t, to != "c0" && mayHost(c, g) && !c.Cordoned && !c.Unresponsive, "seed %d: %s goes to %s: %+v\n%s", seed, g.Name, to, s, document.Plan(p))
+			require.True(t, to != "c0" && mayHost(c, g) && !c.Cordoned && !c.Unresponsive, "seed %d: %s goes to %s: %+v\n%s",
+				seed, g.Name, to, s, document.Plan(p))
 		}
 	}
 	assert.Greater(t, moved, 500)
 }
 
-// Against brute force, with groups of several ports and chassis that take nothing new: no other
-// choice of chassis for what the drained one hosts makes the load evener.
+// Against brute force, with groups of several ports and chassis that take nothing new: no other choice of chassis for
+// what the drained one hosts makes the load evener.
 func TestDrain_even_with_several_ports(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400 * exploretest.Factor(t)) {
@@ -189,8 +190,8 @@ func TestDrain_even_with_several_ports(t *testing.T) {
 	}
 }
 
-// Against brute force: after a drain no other first backups of the gateways that it touched would make
-// the load evener after one more failure, whichever chassis fails.
+// Against brute force: after a drain no other first backups of the gateways that it touched would make the load evener
+// after one more failure, whichever chassis fails.
 func TestDrain_even_after_next_failure(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400 * exploretest.Factor(t)) {
@@ -212,19 +213,21 @@ func TestDrain_even_after_next_failure(t *testing.T) {
 					continue // it is hosted nowhere then
 				}
 				got.add(g, names[1], 1)
-				if among, at := but(names[1:], "c0"), slices.Index(s.Groups[i].Ranked(), "c0"); len(among) > 0 && (at == 0 || at == 1) {
+				if among, at := but(names[1:], "c0"), slices.Index(s.Groups[i].Ranked(), "c0"); len(among) > 0 &&
+					(at == 0 || at == 1) {
 					groups, choices = append(groups, g), append(choices, among)
 				} else {
 					load.add(g, names[1], 1)
 				}
 			}
-			require.Equal(t, evenestOf(load, groups, choices), got.squares(), "seed %d: %s fails: %+v\n%s", seed, fails.Name, s, document.Plan(p))
+			require.Equal(t, evenestOf(load, groups, choices), got.squares(), "seed %d: %s fails: %+v\n%s", seed, fails.Name, s,
+				document.Plan(p))
 		}
 	}
 }
 
-// 10,000 gateways on 200 chassis: all that the chassis hosts moves, and nothing else; the load of the
-// others stays even; and all is as before when it is put back.
+// 10,000 gateways on 200 chassis: all that the chassis hosts moves, and nothing else; the load of the others stays
+// even; and all is as before when it is put back.
 func TestDrain_one_of_200(t *testing.T) {
 	t.Parallel()
 	s := cloud(10_000, 200)

@@ -31,17 +31,15 @@ func cordon(s schedule.State, name string, cordoned bool) schedule.State {
 	return s
 }
 
-// drained is what is left of a state, with the chassis cordoned and drained, and what was
-// written.
+// drained is what is left of a state, with the chassis cordoned and drained, and what was written.
 func drained(s schedule.State, name string) (schedule.State, []schedule.AppliedChange, schedule.Plan) {
 	s = cordon(s, name, true)
 	p := schedule.Drain(s, schedule.Options{}, name, nil)
 	return applied(s, p), taken(p), p
 }
 
-// Against brute force: every group that the chassis hosted goes to one that lives, or the plan
-// names it; each goes once; no other choice among the candidates makes the load evener; and no
-// row is deleted.
+// Against brute force: every group that the chassis hosted goes to one that lives, or the plan names it; each goes
+// once; no other choice among the candidates makes the load evener; and no row is deleted.
 func TestDrain_even_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {
@@ -51,7 +49,8 @@ func TestDrain_even_by_brute_force(t *testing.T) {
 			s.Chassis[i].Unresponsive, s.Chassis[i].Cordoned = r.IntN(8) == 0, r.IntN(8) == 0
 		}
 		after, _, p := drained(s, "c0")
-		require.Equal(t, fewestSquares(cordon(s, "c0", true), "c0"), spreadOf(after), "seed %d: %+v\n%s", seed, s, document.Plan(p))
+		require.Equal(t, fewestSquares(cordon(s, "c0", true), "c0"), spreadOf(after), "seed %d: %+v\n%s", seed, s,
+			document.Plan(p))
 		again := schedule.Drain(after, schedule.Options{}, "c0", nil)
 		require.True(t, again.Empty(), "seed %d: %s", seed, document.Plan(again))
 	}
@@ -81,17 +80,20 @@ func TestDrain_two_at_once_end(t *testing.T) {
 	require.Greater(t, written, 500, "there was something to do")
 }
 
-// A chassis dies right after gateways were moved to it: those that wait for it continue, the others
-// stay where they are.
+// A chassis dies right after gateways were moved to it: those that wait for it continue, the others stay where they
+// are.
 func TestDrain_new_host_dies(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{}
 	for _, name := range []string{"c0", "c1", "c2", "c3"} {
-		s.Chassis = append(s.Chassis, schedule.Chassis{Name: name, Gateway: true, Networks: []string{"n"}, Cordoned: name == "c0", Unresponsive: name == "c1"})
+		s.Chassis = append(s.Chassis, schedule.Chassis{Name: name, Gateway: true, Networks: []string{"n"},
+			Cordoned: name == "c0", Unresponsive: name == "c1"})
 	}
-	candidates := []schedule.Candidate{{Chassis: "c1", Priority: 3}, {Chassis: "c2", Priority: 2}, {Chassis: "c0", Priority: 1}}
+	candidates := []schedule.Candidate{{Chassis: "c1", Priority: 3}, {Chassis: "c2", Priority: 2},
+		{Chassis: "c0", Priority: 1}}
 	for name, active := range map[string]string{"waits": "", "works": "c2"} {
-		s.Groups = append(s.Groups, schedule.Group{Name: name, Candidates: candidates, Ports: []schedule.Port{{Name: name, Network: "n", Active: active, Router: "r"}}})
+		s.Groups = append(s.Groups, schedule.Group{Name: name, Candidates: candidates,
+			Ports: []schedule.Port{{Name: name, Network: "n", Active: active, Router: "r"}}})
 	}
 	p := schedule.Drain(s, schedule.Options{}, "c0", nil)
 	require.Len(t, p.Changes, 1)
@@ -107,10 +109,12 @@ func TestDrain_new_host_dies(t *testing.T) {
 // that has them is cordoned meanwhile. A gateway that comes back blocks it.
 func TestDrain_new_host_cordoned(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{{Name: "c0", Gateway: true, Networks: []string{"n"}}, {Name: "c1", Gateway: true, Networks: []string{"n"}}}}
+	s := schedule.State{Chassis: []schedule.Chassis{{Name: "c0", Gateway: true, Networks: []string{"n"}},
+		{Name: "c1", Gateway: true, Networks: []string{"n"}}}}
 	candidates := []schedule.Candidate{{Chassis: "c0", Priority: 2}, {Chassis: "c1", Priority: 1}}
 	for _, name := range []string{"planned", "external"} {
-		s.Groups = append(s.Groups, schedule.Group{Name: name, Candidates: candidates, Ports: []schedule.Port{{Name: name, Network: "n", Active: "c0", Router: "r"}}})
+		s.Groups = append(s.Groups, schedule.Group{Name: name, Candidates: candidates,
+			Ports: []schedule.Port{{Name: name, Network: "n", Active: "c0", Router: "r"}}})
 	}
 	s.Groups[1].Kind, s.Groups[1].Ports[0].External = schedule.ExternalPorts, true
 	moved, ranks, _ := drained(s, "c0")
@@ -197,7 +201,11 @@ func TestR12_drain_keeps_living_chassis(t *testing.T) {
 			assert.Equal(t, "c0", to[len(to)-1], g.Name)
 			assert.True(t, slices.ContainsFunc(to, func(name string) bool {
 				c := chassis[name]
-				return mayHost(c, g) && !c.Cordoned && !c.Unresponsive || slices.ContainsFunc(g.Ports, func(schedule.Port) bool { return c.Name != "" && !c.Cordoned && !c.Unresponsive && !c.Remote })
+				return mayHost(c, g) && !c.Cordoned && !c.Unresponsive ||
+					slices.ContainsFunc(g.Ports, func(schedule.Port) bool {
+						return c.Name != "" && !c.Cordoned && !c.Unresponsive &&
+							!c.Remote
+					})
 			}), "%s: %v", g.Name, to)
 			if len(names) < schedule.MaxCandidates {
 				for _, name := range names {
@@ -271,7 +279,8 @@ func TestUndrain_leaves_changes_by_others(t *testing.T) {
 	assert.Equal(t, []string{"c1", "c2", "c3"}, order(restored, names[3]))
 	assert.Equal(t, []string{
 		"info CANDIDATES_CHANGED " + names[0] + " Value=c1 Detail=only the rank of c1 is put back",
-		"info GATEWAY_NOT_RESTORED " + names[1] + " Value=c1 Detail=c1 is no longer a candidate", "info GATEWAY_GONE " + names[2],
+		"info GATEWAY_NOT_RESTORED " + names[1] + " Value=c1 Detail=c1 is no longer a candidate", "info GATEWAY_GONE " +
+			names[2],
 	}, findingtest.All(back.Blocked))
 }
 
@@ -294,7 +303,8 @@ func TestDrain_unplanned_groups(t *testing.T) {
 	t.Parallel()
 	external := func(name string, follows string, names ...string) schedule.Group {
 		g := hosted(0, names...)
-		g.Name, g.Follows, g.Kind, g.Ports = name, follows, schedule.ExternalPorts, []schedule.Port{{Name: name + "-port", Active: names[0], External: true}}
+		g.Name, g.Follows, g.Kind, g.Ports = name, follows, schedule.ExternalPorts, []schedule.Port{{Name: name + "-port",
+			Active: names[0], External: true}}
 		return g
 	}
 	lead := hosted(1, "c1", "c2", "c3")
@@ -302,7 +312,8 @@ func TestDrain_unplanned_groups(t *testing.T) {
 	tunnelled.Ports[0].Network = ""
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
-		Groups:  []schedule.Group{lead, tunnelled, external("x-follows", lead.Name, "c1", "c2", "c3"), external("x-alone", "", "c1", "c2"), external("x-stuck", "", "c1", "c9")},
+		Groups: []schedule.Group{lead, tunnelled, external("x-follows", lead.Name, "c1", "c2", "c3"),
+			external("x-alone", "", "c1", "c2"), external("x-stuck", "", "c1", "c9")},
 	}
 	after, _, p := drained(s, "c1")
 	master := order(after, lead.Name)[0]
@@ -311,7 +322,8 @@ func TestDrain_unplanned_groups(t *testing.T) {
 		o := order(after, name)
 		assert.Equal(t, "c1", o[len(o)-1], name)
 	}
-	assert.Equal(t, []string{"error GATEWAY_STAYS x-stuck Detail=none of its other candidates is alive and not cordoned"}, findingtest.All(p.Blocked))
+	assert.Equal(t, []string{"error GATEWAY_STAYS x-stuck Detail=none of its other candidates is alive and not cordoned"},
+		findingtest.All(p.Blocked))
 	assert.Contains(t, document.Plan(p), "blocked\n  no other chassis can host x-stuck (")
 	assert.Equal(t, map[string][]string{"c1": {"x-stuck"}}, schedule.Dependent(s))
 }

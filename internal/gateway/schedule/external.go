@@ -16,7 +16,8 @@ func (in *instance) lead(g *group) *group {
 		return nil
 	}
 	lead := in.groupNamed(g.Follows)
-	if lead == nil || lead.held || len(lead.order) == 0 || !g.class.eligible[lead.order[0]] || in.chassis[lead.order[0]].Unresponsive {
+	if lead == nil || lead.held || len(lead.order) == 0 || !g.class.eligible[lead.order[0]] ||
+		in.chassis[lead.order[0]].Unresponsive {
 		return nil
 	}
 	return lead

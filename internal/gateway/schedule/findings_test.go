@@ -10,22 +10,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// active is the group with its ports bound to a chassis.
-func active(g schedule.Group, chassis string) schedule.Group {
-	for i := range g.Ports {
-		g.Ports[i].Active = chassis
-	}
-	return g
-}
-
 func TestEvaluate_findings(t *testing.T) {
 	t.Parallel()
 	silent, unmarked := chassis("c1", "physnet1"), chassis("c3", "physnet1")
 	silent.Unresponsive, unmarked.Gateway = true, false
 	both := []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")}
-	tied := active(hostedIn("physnet1", 0, "c1", "c2"), "c1")
+	tied := bind(hostedIn("physnet1", 0, "c1", "c2"), "c1")
 	tied.Candidates[0].Priority = 1
-	good := active(hostedIn("physnet1", 1, "c1", "c2"), "c1")
+	good := bind(hostedIn("physnet1", 1, "c1", "c2"), "c1")
 	name := hostedIn("physnet1", 0).Name
 	for title, test := range map[string]struct {
 		chassis []schedule.Chassis
@@ -39,15 +31,19 @@ func TestEvaluate_findings(t *testing.T) {
 			schedule.Options{},
 			"warning NO_GATEWAY_BOUND Count=2 Total=2 Detail=gateways: 1, external ports: 0",
 		},
-		"no chassis responds":          {[]schedule.Chassis{silent}, []schedule.Group{good}, schedule.Options{}, "warning NO_CHASSIS_RESPONDS Total=1"},
-		"a gateway without candidates": {both, []schedule.Group{good, hostedIn("physnet1", 0)}, schedule.Options{}, "warning GATEWAY_WITHOUT_CANDIDATE " + name},
+		"no chassis responds": {[]schedule.Chassis{silent}, []schedule.Group{good}, schedule.Options{},
+			"warning NO_CHASSIS_RESPONDS Total=1"},
+		"a gateway without candidates": {both, []schedule.Group{good, hostedIn("physnet1", 0)}, schedule.Options{},
+			"warning GATEWAY_WITHOUT_CANDIDATE " + name},
 		"no chassis may be a candidate": {
 			[]schedule.Chassis{chassis("c1", "physnet2"), unmarked},
-			[]schedule.Group{active(hostedIn("physnet2", 1, "c1"), "c1"), hostedIn("physnet1", 0)},
+			[]schedule.Group{bind(hostedIn("physnet2", 1, "c1"), "c1"), hostedIn("physnet1", 0)},
 			schedule.Options{},
-			"warning GATEWAY_WITHOUT_CANDIDATE " + name + " Detail=no chassis is eligible: 1 × it has no enable-chassis-as-gw; 1 × it is not connected to physnet1",
+			"warning GATEWAY_WITHOUT_CANDIDATE " + name +
+				" Detail=no chassis is eligible: 1 × it has no enable-chassis-as-gw; 1 × it is not connected to physnet1",
 		},
-		"two candidates of one priority": {both, []schedule.Group{tied}, schedule.Options{}, "info CANDIDATES_TIED " + name + " Other=c1 Value=c2 Count=1"},
+		"two candidates of one priority": {both, []schedule.Group{tied}, schedule.Options{}, "info CANDIDATES_TIED " + name +
+			" Other=c1 Value=c2 Count=1"},
 		"a network that is not known": {
 			both,
 			[]schedule.Group{good, hostedIn("physnet2", 2)},
@@ -57,7 +53,8 @@ func TestEvaluate_findings(t *testing.T) {
 		"a network while no gateway has one": {
 			both, nil, schedule.Options{Networks: []string{"physnet7"}}, "warning NETWORK_UNKNOWN physnet7",
 		},
-		"a gateway without a network":    {both, []schedule.Group{good, hostedIn("", 0)}, schedule.Options{}, "warning GATEWAY_NETWORK_UNKNOWN lrp--0000"},
+		"a gateway without a network": {both, []schedule.Group{good, hostedIn("", 0)}, schedule.Options{},
+			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +62,8 @@ func TestEvaluate_findings(t *testing.T) {
 			assert.Contains(t, findingtest.All(found), test.want)
 		})
 	}
-	p := schedule.Reschedule(schedule.State{Chassis: both, Groups: []schedule.Group{good}}, schedule.Options{Added: []string{"c9"}})
+	p := schedule.Reschedule(schedule.State{Chassis: both, Groups: []schedule.Group{good}},
+		schedule.Options{Added: []string{"c9"}})
 	assert.Equal(t, []string{"info CHASSIS_UNKNOWN c9"}, findingtest.All(p.Findings))
 }
 

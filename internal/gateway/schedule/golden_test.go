@@ -14,7 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-var writeGolden = flag.Bool("write-golden", false, "write testdata/marked-neutron.txt anew: only for a change of the plans that is meant")
+var writeGolden = flag.Bool("write-golden", false,
+	"write testdata/marked-neutron.txt anew: only for a change of the plans that is meant")
 
 // markedCloud is a cloud of Neutron alone in which every gateway chassis has its mark: what the planner was first
 // written for.
@@ -66,8 +67,10 @@ func TestPlans_golden_marked_neutron(t *testing.T) {
 		mended := applied(s, schedule.Reschedule(s, schedule.Options{})) // a drain puts what lacks the network behind now
 		for name, p := range []schedule.Plan{
 			schedule.Reschedule(s, options(schedule.LeastLoaded, 1)), schedule.Reschedule(s, options(schedule.Random, 1)),
-			schedule.Rebalance(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true, MaxMoves: 2}),
-			schedule.Drain(mended, schedule.Options{}, "c0", nil), schedule.Demote(mended, "c0", nil), schedule.Clear(cordon(mended, "c0", true), "c0"),
+			schedule.Rebalance(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true,
+				MaxMoves: 2}),
+			schedule.Drain(mended, schedule.Options{}, "c0", nil), schedule.Demote(mended, "c0",
+				nil), schedule.Clear(cordon(mended, "c0", true), "c0"),
 		} {
 			fmt.Fprintf(&b, "%d %d %s%s\n", seed, name, p.Operation, planLine(p))
 		}

@@ -66,13 +66,15 @@ func (in *instance) isMisplaced(g Group) bool {
 // keepWorking holds groups that work on an invalid chassis while none of their valid candidates responds.
 func (in *instance) keepWorking() {
 	for _, g := range slices.Concat(in.groups, in.externals) {
-		if len(g.order) == 0 || g.held || slices.ContainsFunc(g.order, func(c int) bool { return !in.chassis[c].Unresponsive }) {
+		responds := func(c int) bool { return !in.chassis[c].Unresponsive }
+		if len(g.order) == 0 || g.held || slices.ContainsFunc(g.order, responds) {
 			continue
 		}
 		on, found := in.claimant(g.Candidates)
 		if found && g.unconnected(on) == "" && g.boundTo(on.Name) {
 			g.held = true
-			in.find(finding.HostNotAllowed, g.Name, finding.Args{Value: on.Name, Detail: g.reasons[on.Name] + "; no chassis that should responds, so that it stays"})
+			why := g.reasons[on.Name] + "; no chassis that should responds, so that it stays"
+			in.find(finding.HostNotAllowed, g.Name, finding.Args{Value: on.Name, Detail: why})
 		}
 	}
 }
@@ -103,7 +105,8 @@ func (in *instance) findHosting() {
 		respond += btoi(!c.Remote && !c.Unresponsive)
 	}
 	if gateways > 0 && bound == 0 {
-		in.find(finding.NoGatewayBound, "", finding.Args{Count: respond, Total: here, Detail: fmt.Sprintf("gateways: %d, external ports: %d", gateways, externals)})
+		detail := fmt.Sprintf("gateways: %d, external ports: %d", gateways, externals)
+		in.find(finding.NoGatewayBound, "", finding.Args{Count: respond, Total: here, Detail: detail})
 		return
 	}
 	if respond == 0 && bound > 0 {
@@ -118,8 +121,8 @@ func (in *instance) findHosting() {
 // ovn-controller that has claimed a port at the same time as another candidate may not claim it again after the other
 // one has released it, which takes the port from it; its recomputation does (measured: tests/dataplane).
 func Unbound(port, best string) finding.Finding {
-	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
-	return finding.About(finding.GatewayUnbound, port, finding.Args{Value: best}, finding.If(finding.IfItLastsThere, recompute))
+	recompute := finding.If(finding.IfItLastsThere, command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute"))
+	return finding.About(finding.GatewayUnbound, port, finding.Args{Value: best}, recompute)
 }
 
 // findMisplaced finds ports that are not where their priorities say and, with silent, those on chassis that do not
@@ -160,7 +163,8 @@ func (in *instance) findUnmarked() {
 	case !later:
 		effect = "Neutron up to 2023.1 takes every chassis that has the network, later ones give new gateways none"
 	}
-	in.find(finding.NoChassisMarked, "", finding.Args{Detail: effect}, finding.Do(command.Client("config", "ovn-chassis", "prefer-chassis-as-gw=true")))
+	in.find(finding.NoChassisMarked, "", finding.Args{Detail: effect},
+		finding.Do(command.Client("config", "ovn-chassis", "prefer-chassis-as-gw=true")))
 }
 
 // findIneligible finds that no chassis may become a candidate of a group without one.

@@ -11,8 +11,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// board plays what the databases hold, with Neutron as another client of them, and what the
-// journal knows of the drain of c0.
+// board plays what the databases hold, with Neutron as another client of them, and what the journal knows of the drain
+// of c0.
 type board struct {
 	state schedule.State
 	ranks map[string]schedule.AppliedChange
@@ -53,7 +53,8 @@ func (b *board) write(from schedule.State, p schedule.Plan) bool {
 		now[g.Name] = g
 	}
 	for _, g := range from.Groups {
-		if slices.ContainsFunc(p.Changes, func(c schedule.Change) bool { return c.Group == g.Name }) && !slices.Equal(now[g.Name].Candidates, g.Candidates) {
+		if slices.ContainsFunc(p.Changes, func(c schedule.Change) bool { return c.Group == g.Name }) &&
+			!slices.Equal(now[g.Name].Candidates, g.Candidates) {
 			return false
 		}
 	}
@@ -69,16 +70,16 @@ func (b *board) write(from schedule.State, p schedule.Plan) bool {
 	return true
 }
 
-// However Neutron writes between what is read and what is written, which is written only if
-// nothing of it has changed, as the transaction has it: no candidate that Neutron wanted is
-// deleted, in the end no gateway is first on the node, and the undrain gives the node back what
-// Neutron wanted there last.
+// However Neutron writes between what is read and what is written, which is written only if nothing of it has changed,
+// as the transaction has it: no candidate that Neutron wanted is deleted, in the end no gateway is first on the node,
+// and the undrain gives the node back what Neutron wanted there last.
 func TestDrain_beside_neutron(t *testing.T) {
 	t.Parallel()
 	refused := 0
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 15))
-		b := &board{state: cordon(small(r), "c0", true), ranks: map[string]schedule.AppliedChange{}, wanted: map[string][]schedule.Candidate{}}
+		b := &board{state: cordon(small(r), "c0", true), ranks: map[string]schedule.AppliedChange{},
+			wanted: map[string][]schedule.Candidate{}}
 		for _, g := range b.state.Groups {
 			b.wanted[g.Name] = g.Candidates
 		}

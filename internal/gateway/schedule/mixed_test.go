@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// mixedCloud is a cloud of several clients: owners, marks, sets of networks, pinned routers and external ports, of which
-// some are bound as OVN would bind them, some elsewhere, and some not at all.
+// mixedCloud is a cloud of several clients: owners, marks, sets of networks, pinned routers and external ports, of
+// which some are bound as OVN would bind them, some elsewhere, and some not at all.
 func mixedCloud(r *rand.Rand) schedule.State {
 	one := func(n int) bool { return r.IntN(n) == 0 }
 	var s schedule.State
@@ -23,7 +23,8 @@ func mixedCloud(r *rand.Rand) schedule.State {
 	marks, names := r.IntN(3), []string{"gone"} // of no chassis, of some, of all
 	for i := range 2 + r.IntN(6) {
 		c := schedule.Chassis{
-			Name: fmt.Sprintf("c%d", i), Gateway: marks == 2 || marks == 1 && one(2), External: marks > 0 && one(4), Remote: one(12),
+			Name: fmt.Sprintf("c%d", i), Gateway: marks == 2 || marks == 1 && one(2), External: marks > 0 &&
+				one(4), Remote: one(12),
 			Unresponsive: one(8), Cordoned: one(10),
 		}
 		for _, n := range networks[:3] {
@@ -66,7 +67,8 @@ func mixedCloud(r *rand.Rand) schedule.State {
 			twice.Priority = r.IntN(12)
 			g.Candidates = append(g.Candidates, twice)
 		}
-		s.Groups = append(s.Groups, bind(g, []string{claimant(s, g), claimant(s, g), s.Chassis[r.IntN(len(s.Chassis))].Name, ""}[r.IntN(4)]))
+		s.Groups = append(s.Groups, bind(g, []string{claimant(s, g), claimant(s, g), s.Chassis[r.IntN(len(s.Chassis))].Name,
+			""}[r.IntN(4)]))
 	}
 	for i := range r.IntN(3) {
 		s.Pinned = append(s.Pinned, schedule.Pinned{
@@ -101,7 +103,8 @@ func bind(g schedule.Group, chassis string) schedule.Group {
 // reaches reports whether a chassis has what every port of the group needs, as ovn-architecture(7) has it.
 func reaches(c schedule.Chassis, g schedule.Group) bool {
 	return !slices.ContainsFunc(g.Ports, func(p schedule.Port) bool {
-		return p.Network != "" && !slices.ContainsFunc(strings.Split(p.Network, ","), func(n string) bool { return slices.Contains(c.Networks, n) })
+		return p.Network != "" && !slices.ContainsFunc(strings.Split(p.Network, ","),
+			func(n string) bool { return slices.Contains(c.Networks, n) })
 	})
 }
 
@@ -173,7 +176,8 @@ func keepsNetworks(t *testing.T, s schedule.State) {
 			}
 			g.Candidates = c.After
 			to := claimant(before, g)
-			assert.True(t, to != "" && reaches(byName(before)[to], g), "%s: %s goes from %s to %q: %v", p.Operation, c.Group, g.Ports[0].Active, to, c.After)
+			assert.True(t, to != "" && reaches(byName(before)[to], g), "%s: %s goes from %s to %q: %v", p.Operation, c.Group,
+				g.Ports[0].Active, to, c.After)
 		}
 	}
 	for _, p := range []schedule.Plan{
@@ -209,7 +213,8 @@ func countsInterruptions(t *testing.T, s schedule.State) {
 			}
 			g.Candidates = c.After
 			to := claimant(before, g)
-			assert.Equal(t, to != g.Ports[0].Active, c.Interrupts, "%s: %s %s -> %q: %v -> %v", p.Operation, c.Group, g.Ports[0].Active, to, c.Before, c.After)
+			assert.Equal(t, to != g.Ports[0].Active, c.Interrupts, "%s: %s %s -> %q: %v -> %v", p.Operation, c.Group,
+				g.Ports[0].Active, to, c.Before, c.After)
 		}
 	}
 	check(s, schedule.Reschedule(s, options(schedule.LeastLoaded, 1)))
@@ -237,7 +242,8 @@ func drainKeepsItsPromise(t *testing.T, s schedule.State) {
 		assert.True(t, blocked[name], name)
 	}
 	for _, g := range after.Groups {
-		assert.True(t, blocked[g.Name] || !slices.ContainsFunc(g.Ports, func(p schedule.Port) bool { return p.Active == "c0" }), "%+v", g)
+		assert.True(t, blocked[g.Name] || !slices.ContainsFunc(g.Ports,
+			func(p schedule.Port) bool { return p.Active == "c0" }), "%+v", g)
 	}
 	if byName(s)["c0"].Unresponsive {
 		return
@@ -296,7 +302,8 @@ func hostedIsBoundToARespondingChassis(t *testing.T, s schedule.State) {
 	marks := 0
 	for _, f := range status.Findings {
 		if n, is := nowhere[f.Subject.Name]; is && n == 0 {
-			assert.NotContains(t, []finding.Code{finding.GatewayUnbound, finding.ExternalUnserved, finding.GatewayHostSilent}, f.Code)
+			assert.NotContains(t, []finding.Code{finding.GatewayUnbound, finding.ExternalUnserved, finding.GatewayHostSilent},
+				f.Code)
 		}
 		if f.Code == finding.NoChassisMarked {
 			marks++

@@ -92,7 +92,8 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 	slices.SortFunc(moving, func(a, b Pinned) int { return CompareNames(a.Name, b.Name) })
 	for _, p := range moving {
 		_, option := p.option()
-		stays := finding.About(finding.GatewayPinned, p.Name, finding.Args{Value: cmp.Or(chassis, "nothing"), Detail: "by options:" + option})
+		args := finding.Args{Value: cmp.Or(chassis, "nothing"), Detail: "by options:" + option}
+		stays := finding.About(finding.GatewayPinned, p.Name, args)
 		switch to := s.hostFor(p, load); {
 		case to != "":
 			load[to]++
@@ -165,8 +166,8 @@ func (s State) findPinned() (all []finding.Finding) {
 			unhosted(p, "")
 		case at < 0:
 			if host := s.namedAs(p.Chassis); host != "" {
-				why := "that is the host name of chassis " + host
-				all = append(all, finding.About(finding.PinnedUnhosted, p.Name, finding.Args{Value: p.Chassis, Detail: why}, p.moveTo(host)))
+				args := finding.Args{Value: p.Chassis, Detail: "that is the host name of chassis " + host}
+				all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, p.moveTo(host)))
 				continue
 			}
 			unhosted(p, "there is no such chassis")

@@ -16,14 +16,14 @@ import (
 // instances is how many random states each property is tried on; EXPLORE multiplies it.
 const instances = 100
 
-// anyState is a cloud of a few chassis, networks and zones, in which not all is as it
-// should be.
+// anyState is a cloud of a few chassis, networks and zones, in which not all is as it should be.
 func anyState(r *rand.Rand) schedule.State {
 	var s schedule.State
 	networks := []string{"physnet0", "physnet1", "physnet2"}[:1+r.IntN(3)]
 	zones := []string{"az0", "az1"}
 	for i := range 1 + r.IntN(9) {
-		c := schedule.Chassis{Name: fmt.Sprintf("c%d", i), Gateway: r.IntN(8) > 0, Unresponsive: r.IntN(9) == 0, Cordoned: r.IntN(9) == 0, Remote: r.IntN(20) == 0}
+		c := schedule.Chassis{Name: fmt.Sprintf("c%d", i), Gateway: r.IntN(8) > 0, Unresponsive: r.IntN(9) == 0,
+			Cordoned: r.IntN(9) == 0, Remote: r.IntN(20) == 0}
 		for _, n := range networks {
 			if r.IntN(4) > 0 {
 				c.Networks = append(c.Networks, n)
@@ -39,7 +39,8 @@ func anyState(r *rand.Rand) schedule.State {
 	for i := range r.IntN(30) {
 		g := schedule.Group{Name: fmt.Sprintf("g%02d", i), Storage: schedule.GatewayChassis}
 		for p := range 1 + r.IntN(6)/5*2 {
-			g.Ports = append(g.Ports, schedule.Port{Name: fmt.Sprintf("g%02d-%d", i, p), Network: networks[r.IntN(len(networks))]})
+			g.Ports = append(g.Ports, schedule.Port{Name: fmt.Sprintf("g%02d-%d", i, p),
+				Network: networks[r.IntN(len(networks))]})
 		}
 		if r.IntN(4) == 0 {
 			g.Zones = append(g.Zones, zones[r.IntN(2)])
@@ -123,8 +124,7 @@ func TestG1_reschedule_keeps_masters(t *testing.T) {
 	}
 }
 
-// No group falls below five candidates, or as many as it can have, and none is hosted
-// where it may not be.
+// No group falls below five candidates, or as many as it can have, and none is hosted where it may not be.
 func TestReschedule_completes_candidates(t *testing.T) {
 	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
 		t.Run(string(scheduler), func(t *testing.T) {
@@ -219,7 +219,8 @@ func TestRebalance_moves_to_candidates(t *testing.T) {
 			if !c.Interrupts {
 				continue
 			}
-			assert.True(t, slices.ContainsFunc(c.Before, func(b schedule.Candidate) bool { return b.Chassis == c.To() }), c.Group)
+			assert.True(t, slices.ContainsFunc(c.Before, func(b schedule.Candidate) bool { return b.Chassis == c.To() }),
+				c.Group)
 			to := chassis[c.To()]
 			assert.True(t, mayHost(to, schedule.Group{Ports: c.Ports}) && !to.Unresponsive && !to.Cordoned, c.Group)
 		}
@@ -233,7 +234,8 @@ func TestG7_rows_differ(t *testing.T) {
 		for _, g := range s.Groups {
 			groups[g.Name] = g
 		}
-		for _, p := range []schedule.Plan{schedule.Reschedule(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{})} {
+		for _, p := range []schedule.Plan{schedule.Reschedule(s, schedule.Options{}),
+			schedule.Rebalance(s, schedule.Options{})} {
 			for _, c := range p.Changes {
 				assert.NotEmpty(t, c.Rows, c.Group)
 				before := map[string]int{}
@@ -292,8 +294,8 @@ func wide(r *rand.Rand) schedule.State {
 	return s
 }
 
-// G4: if everything may be hosted everywhere and nothing is hosted yet, the load of the others is within one,
-// whichever chassis fails.
+// G4: if everything may be hosted everywhere and nothing is hosted yet, the load of the others is within one, whichever
+// chassis fails.
 func TestG4_even_after_any_failure(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -302,7 +304,8 @@ func TestG4_even_after_any_failure(t *testing.T) {
 		for _, n := range schedule.Reschedule(s, schedule.Options{}).Before {
 			assert.LessOrEqual(t, n.Spread(), 1)
 			for _, h := range n.Hosts {
-				assert.LessOrEqual(t, h.Failure.Most-h.Failure.Least, 1, "seed %d: %s without %s: %+v", seed, n.Name, h.Chassis, h.Failure)
+				assert.LessOrEqual(t, h.Failure.Most-h.Failure.Least, 1, "seed %d: %s without %s: %+v", seed, n.Name, h.Chassis,
+					h.Failure)
 				assert.Equal(t, h.Failure.Best, h.Failure.Most)
 			}
 		}

@@ -52,7 +52,8 @@ func (in *instance) hold(o Options) {
 		}
 	}
 	for _, g := range in.groups {
-		g.held = o.Hold[g.Name] || len(o.Networks) > 0 && slices.ContainsFunc(g.weight, func(s share) bool { return !isOf(o.Networks, in.networks[s.network]) })
+		g.held = o.Hold[g.Name] || len(o.Networks) > 0 &&
+			slices.ContainsFunc(g.weight, func(s share) bool { return !isOf(o.Networks, in.networks[s.network]) })
 	}
 	for _, g := range in.externals {
 		lead := in.groupNamed(g.Follows)
@@ -62,7 +63,8 @@ func (in *instance) hold(o Options) {
 		case lead != nil:
 			g.held = lead.held
 		default:
-			g.held = len(o.Networks) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool { return isOf(o.Networks, p.Network) })
+			g.held = len(o.Networks) > 0 && !slices.ContainsFunc(g.Ports,
+				func(p Port) bool { return isOf(o.Networks, p.Network) })
 		}
 	}
 }
@@ -203,7 +205,8 @@ func (in *instance) findIncomplete() {
 			reasons[unavailable(in.chassis[c])]++
 		}
 		if groups[n] > 0 {
-			in.find(finding.CandidatesIncomplete, in.networks[n], finding.Args{Count: groups[n], Total: MaxCandidates, Detail: counted(reasons)})
+			in.find(finding.CandidatesIncomplete, in.networks[n], finding.Args{Count: groups[n], Total: MaxCandidates,
+				Detail: counted(reasons)})
 		}
 	}
 }

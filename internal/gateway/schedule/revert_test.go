@@ -62,16 +62,19 @@ func TestRevert(t *testing.T) {
 		want    []string
 		problem string
 	}{
-		"a master that is a candidate comes back": {before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, want: []string{"c1", "c2"}},
+		"a master that is a candidate comes back": {before: []string{"c1", "c2"}, after: []string{"c2", "c1"},
+			want: []string{"c1", "c2"}},
 		"somebody has changed it since": {
 			before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, now: []string{"c3", "c2", "c1"},
 			problem: "CANDIDATES_CHANGED NAME",
 		},
 		"a master that is gone": {
-			chassis: all[1:], before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: the chassis does not exist",
+			chassis: all[1:], before: []string{"c1", "c2"}, after: []string{"c2",
+				"c1"}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: the chassis does not exist",
 		},
 		"a master whose ovn-controller is silent": {
-			chassis: without(func(c *schedule.Chassis) { c.Unresponsive = true }), before: []string{"c1", "c2"}, after: []string{"c2", "c1"},
+			chassis: without(func(c *schedule.Chassis) { c.Unresponsive = true }), before: []string{"c1",
+				"c2"}, after: []string{"c2", "c1"},
 			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 is unschedulable: its ovn-controller is not responding (nb_cfg is stale)",
 		},
 		"a master that is no candidate any more": {
@@ -79,14 +82,17 @@ func TestRevert(t *testing.T) {
 			problem: "NEW_CANDIDATE_NEEDED NAME Value=c1",
 		},
 		"the same where new candidates are allowed": {
-			before: []string{"c1", "c2"}, after: []string{"c3", "c2"}, options: schedule.Options{AllowNewCandidates: true}, want: []string{"c1", "c2", "c3"},
+			before: []string{"c1", "c2"}, after: []string{"c3",
+				"c2"}, options: schedule.Options{AllowNewCandidates: true}, want: []string{"c1", "c2", "c3"},
 		},
 		"a backup that lost its flag": {
-			chassis: without(func(c *schedule.Chassis) { c.Gateway = false }), before: []string{"c3", "c1", "c2"}, after: []string{"c2", "c3", "c1"},
+			chassis: without(func(c *schedule.Chassis) { c.Gateway = false }), before: []string{"c3", "c1",
+				"c2"}, after: []string{"c2", "c3", "c1"},
 			want: []string{"c3", "c2"}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: it has no enable-chassis-as-gw",
 		},
 		"candidates that were only added stay": {before: []string{"c1"}, after: []string{"c1", "c2", "c3"}},
-		"nobody hosted it":                     {before: nil, after: []string{"c1"}, problem: "GATEWAY_NOT_RESTORED NAME Detail=it had no candidates"},
+		"nobody hosted it": {before: nil, after: []string{"c1"},
+			problem: "GATEWAY_NOT_RESTORED NAME Detail=it had no candidates"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +103,8 @@ func TestRevert(t *testing.T) {
 				x.now = x.after
 			}
 			s := schedule.State{Chassis: x.chassis, Groups: []schedule.Group{hosted(0, x.now...)}}
-			was := schedule.AppliedChange{Group: name, Before: hosted(0, x.before...).Candidates, After: hosted(0, x.after...).Candidates}
+			was := schedule.AppliedChange{Group: name, Before: hosted(0, x.before...).Candidates,
+				After: hosted(0, x.after...).Candidates}
 			p := schedule.Revert(s, x.options, []schedule.AppliedChange{was})
 			if x.want == nil {
 				assert.Empty(t, p.Changes)
@@ -134,8 +141,8 @@ func TestRevert_shares_of_new_chassis(t *testing.T) {
 	assert.Equal(t, s, applied(after, schedule.Revert(after, schedule.Options{}, taken(p))))
 }
 
-// Whatever there is: no gateway loses a candidate that it needs, a master moves only to
-// a candidate that lives, and there is nothing to take back twice.
+// Whatever there is: no gateway loses a candidate that it needs, a master moves only to a candidate that lives, and
+// there is nothing to take back twice.
 func TestRevert_random_states(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
 		t.Helper()
@@ -181,8 +188,8 @@ func keepsToTheRules(t *testing.T, s schedule.State, back schedule.Plan) {
 	}
 }
 
-// Whatever another client has made of a layout: it is brought back by the same rules, and what is
-// not wholly as it was is named.
+// Whatever another client has made of a layout: it is brought back by the same rules, and what is not wholly as it was
+// is named.
 func TestRestore_random_states(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
 		t.Helper()
@@ -209,7 +216,8 @@ func TestRestore_random_states(t *testing.T) {
 			said[f.Subject.Name] = true
 		}
 		for _, g := range applied(s, back).Groups {
-			assert.True(t, said[g.Name] || slices.Equal(layout[g.Name], g.Ranked()), "%s: %v then, %v now", g.Name, layout[g.Name], g.Ranked())
+			assert.True(t, said[g.Name] || slices.Equal(layout[g.Name], g.Ranked()), "%s: %v then, %v now", g.Name,
+				layout[g.Name], g.Ranked())
 		}
 		assert.Empty(t, schedule.Restore(applied(s, back), schedule.Options{}, layout).Changes)
 	})

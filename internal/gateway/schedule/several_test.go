@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// multihomed is a small cloud of two networks in which some routers have a gateway in each,
-// or two in one, and one list for both.
+// multihomed is a small cloud of two networks in which some routers have a gateway in each, or two in one, and one list
+// for both.
 func multihomed(r *rand.Rand) schedule.State {
 	s := schedule.State{}
 	for _, name := range []string{"c0", "c1", "c2"} {
@@ -23,7 +23,8 @@ func multihomed(r *rand.Rand) schedule.State {
 	for i := range 2 + r.IntN(5) {
 		g := schedule.Group{Name: fmt.Sprintf("g%d", i), Storage: schedule.HAChassisGroup}
 		for p := range 1 + r.IntN(2) {
-			g.Ports = append(g.Ports, schedule.Port{Name: fmt.Sprintf("g%d-%d", i, p), Network: fmt.Sprintf("physnet%d", r.IntN(2))})
+			g.Ports = append(g.Ports, schedule.Port{Name: fmt.Sprintf("g%d-%d", i, p), Network: fmt.Sprintf("physnet%d",
+				r.IntN(2))})
 		}
 		for k, c := range r.Perm(3)[:1+r.IntN(3)] {
 			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: fmt.Sprintf("c%d", c), Priority: 5 - k})
@@ -33,8 +34,8 @@ func multihomed(r *rand.Rand) schedule.State {
 	return s
 }
 
-// cheapest is the least number of groups of a network that have to move to a candidate for
-// its load to be even; -1 if that is not possible.
+// cheapest is the least number of groups of a network that have to move to a candidate for its load to be even; -1 if
+// that is not possible.
 func cheapest(s schedule.State, network string) int {
 	load, best := map[string]int{"c0": 0, "c1": 0, "c2": 0}, -1
 	var choose func(i, moved int)
@@ -66,8 +67,8 @@ func cheapest(s schedule.State, network string) int {
 	return best
 }
 
-// If a proof claims that the moves are the fewest, they are, also for groups that move together. Most plans have such
-// a proof.
+// If a proof claims that the moves are the fewest, they are, also for groups that move together. Most plans have such a
+// proof.
 func TestG2G3_proofs_with_several_ports(t *testing.T) {
 	t.Parallel()
 	proved, even := 0, 0

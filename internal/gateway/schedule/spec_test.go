@@ -14,15 +14,15 @@ func chassis(name string, networks ...string) schedule.Chassis {
 	return schedule.Chassis{Name: name, Hostname: name + ".example", Gateway: true, Networks: networks}
 }
 
-// hosted is a gateway of provnet1 with these candidates, best first, as Neutron writes
-// them.
+// hosted is a gateway of provnet1 with these candidates, best first, as Neutron writes them.
 func hosted(n int, candidates ...string) schedule.Group {
 	return hostedIn("provnet1", n, candidates...)
 }
 
 func hostedIn(network string, n int, candidates ...string) schedule.Group {
 	name := fmt.Sprintf("lrp-%s-%04d", network, n)
-	g := schedule.Group{Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: fmt.Sprintf("r%d", n), Network: network}}}
+	g := schedule.Group{Name: name, Storage: schedule.GatewayChassis,
+		Ports: []schedule.Port{{Name: name, Router: fmt.Sprintf("r%d", n), Network: network}}}
 	for i, c := range candidates {
 		g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c, Priority: len(candidates) - i})
 	}
@@ -152,6 +152,7 @@ func TestSpecRebalance_case3_third_chassis(t *testing.T) {
 
 func TestSpecRebalance_case4_networks(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet2")}, Groups: many(0, 9, "c1")}
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet2")},
+		Groups: many(0, 9, "c1")}
 	assert.True(t, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}).Empty())
 }

@@ -34,7 +34,8 @@ func Evaluate(s State, o Options) Status {
 	in.findUnmarked()
 	in.findLostFollowers()
 	in.findings = append(in.findings, s.findPinned()...)
-	status := Status{Networks: in.selected(o, in.networkReports()), Findings: SortFindings(in.findings), Next: []Step{}, Pinned: s.Pinned}
+	status := Status{Networks: in.selected(o, in.networkReports()), Findings: SortFindings(in.findings), Next: []Step{},
+		Pinned: s.Pinned}
 	if p := Reschedule(s, o); !p.Empty() {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}
@@ -48,7 +49,8 @@ func Evaluate(s State, o Options) Status {
 // SortFindings sorts findings by severity, the most severe first, then by subject, and drops duplicates.
 func SortFindings(findings []finding.Finding) []finding.Finding {
 	compare := func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), CompareNames(a.Subject.Name, b.Subject.Name), cmp.Compare(a.Code, b.Code),
+		return cmp.Or(
+			cmp.Compare(b.Severity, a.Severity), CompareNames(a.Subject.Name, b.Subject.Name), cmp.Compare(a.Code, b.Code),
 			cmp.Compare(a.Args.Value, b.Args.Value), cmp.Compare(a.Args.Detail, b.Args.Detail))
 	}
 	slices.SortStableFunc(findings, compare)

@@ -32,7 +32,8 @@ func (in *instance) findTooMany(g Group) {
 		}
 		words = append(append(words, drop...), name)
 	}
-	in.find(finding.CandidatesTooMany, g.Name, finding.Args{Count: len(different), Total: MaxCandidates, Units: last}, finding.Do(command.Direct(words...)))
+	in.find(finding.CandidatesTooMany, g.Name, finding.Args{Count: len(different), Total: MaxCandidates, Units: last},
+		finding.Do(command.Direct(words...)))
 }
 
 // byDesign reports whether the client has all of its chassis in each list, as LXD and Incus do (addChassisGroupEntry in

@@ -14,23 +14,27 @@ import (
 
 // crowded is a state of one gateway with these candidates, best first.
 func crowded(storage schedule.Storage, active string, candidates ...string) schedule.State {
-	s := schedule.State{Groups: []schedule.Group{{Name: "g", Storage: storage, Ports: []schedule.Port{{Name: "lrp", Router: "r", Network: "n", Active: active}}}}}
+	s := schedule.State{Groups: []schedule.Group{{Name: "g", Storage: storage,
+		Ports: []schedule.Port{{Name: "lrp", Router: "r", Network: "n", Active: active}}}}}
 	for i := range 7 {
 		s.Chassis = append(s.Chassis, schedule.Chassis{Name: fmt.Sprintf("c%d", i+1), Gateway: true, Networks: []string{"n"}})
 	}
 	for i, name := range candidates {
-		s.Groups[0].Candidates = append(s.Groups[0].Candidates, schedule.Candidate{Chassis: name, Priority: len(candidates) - i})
+		s.Groups[0].Candidates = append(s.Groups[0].Candidates, schedule.Candidate{Chassis: name,
+			Priority: len(candidates) - i})
 	}
 	return s
 }
 
 func TestReschedule_repeated_candidate(t *testing.T) {
 	t.Parallel()
-	p := schedule.Reschedule(crowded(schedule.HAChassisGroup, "c1", "c1", "c2", "c1", "c3", "c4", "c5"), schedule.Options{})
+	p := schedule.Reschedule(crowded(schedule.HAChassisGroup, "c1", "c1", "c2", "c1", "c3", "c4", "c5"),
+		schedule.Options{})
 	require.Len(t, p.Changes, 1)
 	c := p.Changes[0]
 	assert.False(t, c.Interrupts)
-	assert.Equal(t, []schedule.Candidate{{Chassis: "c1", Priority: 5}, {Chassis: "c2", Priority: 4}, {Chassis: "c3", Priority: 3}, {Chassis: "c4", Priority: 2}, {Chassis: "c5", Priority: 1}}, c.After)
+	assert.Equal(t, []schedule.Candidate{{Chassis: "c1", Priority: 5}, {Chassis: "c2", Priority: 4},
+		{Chassis: "c3", Priority: 3}, {Chassis: "c4", Priority: 2}, {Chassis: "c5", Priority: 1}}, c.After)
 	dropped := 0
 	for _, r := range c.Rows {
 		if r.After == nil {
@@ -64,7 +68,8 @@ func TestEvaluate_too_many_candidates(t *testing.T) {
 		{schedule.HAChassisGroup, "c1", "ovn-nbctl ha-chassis-group-remove-chassis g c7 -- ha-chassis-group-remove-chassis g c6"},
 		{schedule.GatewayChassis, "c7", "ovn-nbctl lrp-del-gateway-chassis g c6 -- lrp-del-gateway-chassis g c5"},
 	} {
-		s := schedule.Evaluate(crowded(test.storage, test.active, "c1", "c2", "c3", "c4", "c5", "c6", "c7"), schedule.Options{})
+		s := schedule.Evaluate(crowded(test.storage, test.active, "c1", "c2", "c3", "c4", "c5", "c6", "c7"),
+			schedule.Options{})
 		var found []string
 		for _, f := range s.Findings {
 			if f.Code == finding.CandidatesTooMany {
