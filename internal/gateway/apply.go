@@ -30,8 +30,7 @@ type task struct {
 	chassis string
 	cordon  bool
 	// read is the input of the first plan; nil reads it.
-	read *Inventory
-	// earlier are the runs that this one finishes.
+	read    *Inventory
 	earlier []journal.Entry
 	// drained are the changes to put back for unfinished drains, by chassis.
 	drained map[string][]schedule.AppliedChange

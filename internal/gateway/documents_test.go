@@ -30,7 +30,8 @@ func TestDocuments(t *testing.T) {
 	}
 	at := time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
 	one := journal.Entry{
-		ID: "g5c0f1b7e", At: at, Operation: "rebalance", By: "ovn-central/1, action 12", Gateways: 2, Moves: 1, Left: 30, Added: []string{"c2"}, Changes: taken,
+		ID: "g5c0f1b7e", At: at, Operation: "rebalance", By: "ovn-central/1, action 12", Gateways: 2, Moves: 1, Left: 30,
+		Added: []string{"c2"}, Changes: taken,
 	}
 	list := []journal.Entry{one, {ID: "g90a3d2e4", At: at.Add(-time.Hour), Operation: "reschedule", By: "ubuntu@admin",
 		Gateways: 12}}

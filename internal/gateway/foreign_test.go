@@ -68,7 +68,8 @@ func TestBuildInventory_malformed_rows(t *testing.T) {
 	inv := BuildInventory(ovsdb.Northbound{Malformed: []ovsdb.Malformed{{Table: "HA_Chassis_Group", UUID: "0f7a",
 		Name: "a?"}}}, ovsdb.Southbound{Malformed: []ovsdb.Malformed{{Table: "Chassis", UUID: "1f7a", Name: "b?"}}})
 	assert.Equal(t, []string{
-		`warning ROW_NAME_INVALID Chassis 1f7a Total=255 Detail="b?"`, `warning ROW_NAME_INVALID HA_Chassis_Group 0f7a Total=255 Detail="a?"`,
+		`warning ROW_NAME_INVALID Chassis 1f7a Total=255 Detail="b?"`,
+		`warning ROW_NAME_INVALID HA_Chassis_Group 0f7a Total=255 Detail="a?"`,
 	}, findingtest.All(inv.Findings))
 }
 

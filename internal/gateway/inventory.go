@@ -30,17 +30,15 @@ type Inventory struct {
 	// State is the input of plans; Findings are what is odd in the rows.
 	State    schedule.State
 	Findings []finding.Finding
-	// stored are the rows of each group of the state, by its name.
-	stored map[string]stored
+	stored   map[string]stored
 }
 
 // stored is where the database keeps a group's candidates.
 type stored struct {
 	// holder is the UUID of the port, or of the row of the group; empty if the group has to be created.
-	holder string
-	rows   []ovsdb.CandidateRow
-	create ovsdb.NewGroup
-	// routers are those of the ports.
+	holder  string
+	rows    []ovsdb.CandidateRow
+	create  ovsdb.NewGroup
 	routers []ovsdb.LogicalRouter
 	owner   schedule.Owner
 }
@@ -85,7 +83,6 @@ func (inv *Inventory) find(code finding.Code, name string, args finding.Args, re
 	inv.Findings = append(inv.Findings, finding.About(code, name, args, remedies...))
 }
 
-// wrongMappings is how many invalid mappings of a chassis are named.
 const wrongMappings = 3
 
 // chassis reads what ovn-controller has written of its machine.
@@ -185,7 +182,8 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 			inv.find(finding.GatewayWithoutRouter, p.Name, finding.Args{})
 		case there[router]:
 			inv.find(finding.GatewayOutsideGroup, p.Name, finding.Args{Value: router}, finding.Do(command.Direct(
-				"ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", router, "--", "set", "Logical_Router_Port", p.Name, "ha_chassis_group=@g")))
+				"ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", router, "--", "set", "Logical_Router_Port", p.Name,
+				"ha_chassis_group=@g")))
 		default:
 			byRouter[router] = append(byRouter[router], p)
 		}
@@ -331,7 +329,6 @@ func (inv *Inventory) zones(t *topology, p ovsdb.LogicalRouterPort) []string {
 	return all
 }
 
-// pick returns the rows that exist of those referred to.
 func pick(rows map[string]ovsdb.CandidateRow, uuids []string) (all []ovsdb.CandidateRow) {
 	for _, uuid := range uuids {
 		if r, found := rows[uuid]; found {

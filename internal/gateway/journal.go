@@ -33,7 +33,6 @@ func (s *Service) newRun(operation, chassis string) *journal.Run {
 	return journal.Begin("g"+hex.EncodeToString(id[:]), operation, chassis, s.By)
 }
 
-// amendment is what to write to the journal in a transaction with something else.
 func amendment(w journal.Writing) ovsdb.Amendment {
 	return ovsdb.Amendment{Added: w.Added, Changed: w.Changed, Dropped: w.Dropped}
 }

@@ -36,7 +36,6 @@ func (p *pace) next() int {
 	return p.size
 }
 
-// target is how long ovn-northd may take for a batch.
 func (p *pace) target() time.Duration {
 	return max(othersWait, slowerFactor*p.quickest)
 }

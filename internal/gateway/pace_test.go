@@ -78,7 +78,8 @@ func TestPace_shrinks_and_grows(t *testing.T) {
 func TestPace_first_batch(t *testing.T) {
 	t.Parallel()
 	for takes, size := range map[time.Duration]int{
-		0: 100, 100 * time.Millisecond: 100, 2 * time.Second: 100, 6200 * time.Millisecond: 310, time.Minute: 500, time.Hour: 500,
+		0: 100, 100 * time.Millisecond: 100, 2 * time.Second: 100, 6200 * time.Millisecond: 310, time.Minute: 500,
+		time.Hour: 500,
 	} {
 		var p pace
 		p.took(0, takes)

@@ -19,7 +19,6 @@ const (
 	vtepOption = "vtep-physical-switch"
 )
 
-// pinned adds what one chassis hosts by configuration.
 func (inv *Inventory) pinned(t *topology) {
 	names := map[string]int{}
 	for _, r := range inv.NB.Routers {
@@ -82,7 +81,6 @@ func pinnedRouter(
 	return p
 }
 
-// pin adds it with the chassis to which it is bound.
 func (inv *Inventory) pin(p schedule.Pinned) {
 	slices.SortFunc(p.Ports, schedule.CompareNames)
 	slices.SortFunc(p.Candidates, schedule.CompareNames)

@@ -43,9 +43,8 @@ type Service struct {
 	g *ovsdb.Gateways
 	// unresponsive are the chassis whose ovn-controllers did not respond when the databases were last read.
 	unresponsive map[string]bool
-	// slowest is the longest time that ovn-northd took.
-	slowest time.Duration
-	pace    pace
+	slowest      time.Duration
+	pace         pace
 	// run is the current operation; nil outside of [Service.Operate].
 	run *journal.Run
 }

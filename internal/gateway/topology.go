@@ -61,7 +61,6 @@ func newTopology(nb ovsdb.Northbound, chassis []schedule.Chassis) *topology {
 	return t
 }
 
-// routers are those of the ports, each once.
 func (t *topology) routers(ports ...ovsdb.LogicalRouterPort) (all []ovsdb.LogicalRouter) {
 	for _, p := range ports {
 		r, found := t.routerOf[p.UUID]

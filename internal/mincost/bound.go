@@ -8,7 +8,6 @@ func (a *Assignment) isOptimal() bool {
 	return len(a.load) == 0 || a.oneClass() || slices.Max(a.load)-slices.Min(a.load) <= 1 && a.Moves() == a.LowerBound()
 }
 
-// oneClass reports whether all movable jobs may go to the same slots.
 func (a *Assignment) oneClass() bool {
 	class := None
 	for _, j := range a.problem.Jobs {

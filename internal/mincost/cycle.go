@@ -5,7 +5,6 @@ import "slices"
 // weights are the cost of a unit of each part: the sum of the squares of the loads, and the number of moves.
 type weights struct{ squares, moves int64 }
 
-// lexicographic prefers evenness to any number of moves.
 func (a *Assignment) lexicographic() weights { return weights{int64(len(a.problem.Jobs)) + 1, 1} }
 
 // cycle is a list of slots: each gives a job to the next one, and the last one to the first. An open one goes through
@@ -17,7 +16,6 @@ type cycle struct {
 	squares, moves int64
 }
 
-// edges is how many jobs a cycle moves.
 func (c cycle) edges() int {
 	if c.open {
 		return len(c.slots) - 1
@@ -124,7 +122,6 @@ func predecessorCycle(pred []int) []int {
 	return nil
 }
 
-// newCycle is the cycle of these nodes, with its changes.
 func (a *Assignment) newCycle(g *residualGraph, nodes []int) cycle {
 	c := cycle{slots: nodes}
 	if i := slices.Index(nodes, g.slots); i >= 0 {
@@ -140,7 +137,6 @@ func (a *Assignment) newCycle(g *residualGraph, nodes []int) cycle {
 	return c
 }
 
-// cancel applies a cycle.
 func (a *Assignment) cancel(g *residualGraph, c cycle) {
 	jobs := make([]int, c.edges())
 	for i := range jobs {

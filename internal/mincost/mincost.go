@@ -98,7 +98,6 @@ func (a *Assignment) move(job, to int) {
 	a.put(job, to)
 }
 
-// lighter orders slots by load.
 func (a *Assignment) lighter(s, t int) bool {
 	ties := a.problem.Ties
 	switch {

@@ -1,6 +1,5 @@
 package mincost
 
-// absent is the cost of a missing edge.
 const absent = 2
 
 // residualGraph has an edge from one slot to another if a job on the first may go to the second, for the cheapest such

@@ -14,9 +14,9 @@ import (
 // chassis, and its rows when it stops (controller/chassis.c).
 const Key = "ovn-central:maintenance/"
 
+// The values. A chassis without one is not cordoned: otherwise an upgrade from a release without cordons would empty
+// the whole cloud.
 const (
-	// The values. A chassis without one is not cordoned: otherwise an upgrade from a release without cordons would empty
-	// the whole cloud.
 	On  = "true"
 	Off = "false"
 )

@@ -31,7 +31,6 @@ type Detector struct {
 	changedGroup map[string]bool
 }
 
-// value is something that is held down.
 type value[T any] struct {
 	held, seen       T
 	heldKey, seenKey string
@@ -57,7 +56,6 @@ func (v *value[T]) settle(now, hold time.Duration) bool {
 	return true
 }
 
-// chassis is one that exists, or that a gateway names.
 type chassis struct {
 	// facts are nil while it does not exist.
 	facts value[*schedule.Chassis]
@@ -134,7 +132,6 @@ func key(g schedule.Group) string {
 	return string(sum[:])
 }
 
-// settle makes the changes count that have lasted for the hold-down.
 func (d *Detector) settle(now time.Duration) {
 	note := func(set map[string]bool, name string) {
 		if len(d.changed)+len(d.changedGroup) == 0 && !d.all {

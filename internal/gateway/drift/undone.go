@@ -27,7 +27,6 @@ type Undone struct {
 	left    map[string]time.Duration // since when
 }
 
-// wrote is the candidates that were written for a group, and the rows that the journal had before.
 type wrote struct {
 	candidates []schedule.Candidate
 	before     map[string]bool

@@ -38,14 +38,12 @@ type Entry struct {
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 
 	records []record // the oldest first
-	// end is nil unless the operation has been tagged.
-	end *record // nil unless the operation has ended past its checks
+	end     *record  // nil unless the operation has ended past its checks
 }
 
 // record is one row of the journal: a batch of changes, or the end of an operation.
 type record struct {
-	ID string `json:"id"`
-	// Number counts the records of an operation.
+	ID        string                   `json:"id"`
 	Number    int                      `json:"number"`
 	At        time.Time                `json:"at"`
 	Operation string                   `json:"operation"`

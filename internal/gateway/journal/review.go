@@ -12,7 +12,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// none is the operation in a review ID before the first operation.
 const none = "0"
 
 // ReviewID names a plan for a layout, so that only the reviewed plan is carried out: the newest operation, and a hash

@@ -12,6 +12,7 @@ import (
 // Outcome is how an operation ended, named as in the specification of a node's teardown.
 type Outcome string
 
+// The outcomes.
 const (
 	Succeeded Outcome = "site-action-success"
 	Failed    Outcome = "site-action-failure"
@@ -20,6 +21,7 @@ const (
 // Version names a layout, as in the specification, which calls the plan the buffer.
 type Version string
 
+// The versions.
 const (
 	Committed  Version = "committed"
 	Successful Version = "successful-site-action"
@@ -27,7 +29,6 @@ const (
 	Planned    Version = "plan"
 )
 
-// tagged are the entries with a tag, the one that ended last first.
 func (j Journal) tagged() []Entry {
 	all := slices.DeleteFunc(slices.Clone(j.Entries), func(e Entry) bool { return e.end == nil })
 	slices.SortStableFunc(all, func(a, b Entry) int { return b.end.At.Compare(a.end.At) })
@@ -44,7 +45,6 @@ func (j Journal) named(v Version) *Entry {
 	return nil
 }
 
-// kept reports whether the layout of a tagged entry is kept.
 func (j Journal) kept(e Entry) bool { return j.bodies[e.end.Body] != "" }
 
 func (j Journal) names(e Entry) string {

@@ -132,7 +132,6 @@ func (j Journal) End(r *Run, outcome Outcome, l Layout, now time.Time) (w Writin
 	return w
 }
 
-// with returns the journal with one more record.
 func (j Journal) with(r record) Journal {
 	j.bodies, j.Entries = maps.Clone(j.bodies), slices.Clone(j.Entries)
 	at := slices.IndexFunc(j.Entries, func(e Entry) bool { return e.ID == r.ID })
@@ -144,7 +143,6 @@ func (j Journal) with(r record) Journal {
 	return j
 }
 
-// unneeded are the rows that are too old to be kept.
 func (j Journal) unneeded() (rows []string) {
 	named, bodies := map[string]bool{}, map[string]bool{}
 	for _, v := range []Version{Last, Successful} {

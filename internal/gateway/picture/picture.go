@@ -47,9 +47,11 @@ func SVG(p schedule.Plan) []byte {
 	d.footer()
 	var out bytes.Buffer
 	width := margin*2 + labelWidth + columnWidth*max(len(d.columns), 1)
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="monospace" font-size="13" fill="%s">`+"\n",
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d"`+
+		` font-family="monospace" font-size="13" fill="%s">`+"\n",
 		width, d.bottom, width, d.bottom, ink)
-	out.WriteString(`<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="` + hosted + `"/></marker></defs>` + "\n")
+	out.WriteString(`<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"` +
+		` orient="auto"><path d="M0 0L8 4L0 8z" fill="` + hosted + `"/></marker></defs>` + "\n")
 	fmt.Fprintf(&out, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", width, d.bottom)
 	out.Write(d.body.Bytes())
 	out.WriteString("</svg>\n")
@@ -59,7 +61,6 @@ func SVG(p schedule.Plan) []byte {
 type drawing struct {
 	plan    schedule.Plan
 	changes []schedule.Change
-	// columns are the chassis; names are their host names.
 	columns []string
 	names   map[string]string
 	// top is where the rows begin, bottom where the picture ends.
@@ -95,7 +96,6 @@ func newDrawing(p schedule.Plan) *drawing {
 	return d
 }
 
-// header has the cost of the plan, and the load of each chassis before and after.
 func (d *drawing) header() {
 	c := d.plan.Cost
 	y := margin + lineHeight
@@ -130,7 +130,6 @@ func (d *drawing) header() {
 	}
 }
 
-// row is one gateway: a disc for each candidate, with its rank before and after.
 func (d *drawing) row(c schedule.Change, y int) {
 	middle := y + rowHeight/2
 	d.text(margin, middle+5, "", c.Group, labelWidth)
@@ -162,7 +161,8 @@ func (d *drawing) row(c schedule.Change, y int) {
 		return
 	}
 	x1, x2, top := d.x(from), d.x(to), middle-11
-	fmt.Fprintf(&d.body, `<path d="M%d %dC%d %d %d %d %d %d" fill="none" stroke="%s" stroke-width="2" marker-end="url(#tip)"/>`+"\n",
+	fmt.Fprintf(&d.body, `<path d="M%d %dC%d %d %d %d %d %d" fill="none" stroke="%s" stroke-width="2"`+
+		` marker-end="url(#tip)"/>`+"\n",
 		x1, top, (x1*2+x2)/3, top-15, (x1+x2*2)/3, top-15, x2, top-1, hosted)
 }
 
@@ -196,7 +196,6 @@ func (d *drawing) text(x, y int, attributes, text string, width int) {
 	fmt.Fprintf(&d.body, `<text x="%d" y="%d"%s>%s%s</text>`+"\n", x, y, attributes, escape(shown), whole)
 }
 
-// escape escapes a text for XML.
 func escape(text string) string {
 	var out strings.Builder
 	_ = xml.EscapeText(&out, []byte(text)) // a strings.Builder returns no error

@@ -58,7 +58,6 @@ func (in *instance) interrupts(g Group, after []string) bool {
 	return next < 0 || after[next] != before[host]
 }
 
-// isHere reports whether the chassis exists and belongs to this OVN.
 func (in *instance) isHere(name string) bool {
 	c, found := in.number[name]
 	return found && !in.chassis[c].Remote

@@ -17,29 +17,6 @@ func names(candidates []schedule.Candidate) []string {
 	return schedule.Group{Candidates: candidates}.Ranked()
 }
 
-// A group that works on a backup, since its master is dead, stays there: a chassis that got a rank before that backup
-// would take the group over.
-func TestReschedule_works_on_backup(t *testing.T) {
-	t.Parallel()
-	s := schedule.State{}
-	for _, name := range []string{"c1", "c2", "c3", "c4"} {
-		s.Chassis = append(s.Chassis, chassis(name, "provnet1"))
-	}
-	s.Chassis[0].Unresponsive = true
-	for n := range 8 {
-		s.Groups = append(s.Groups, bind(hosted(n, "c1", "c2"), "c2"))
-	}
-	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
-		p := schedule.Reschedule(s, options(scheduler, 1))
-		assert.Zero(t, p.Moves())
-		require.Len(t, p.Changes, 8, "they get more candidates")
-		for _, c := range p.Changes {
-			assert.Equal(t, []string{"c1", "c2"}, names(c.After)[:2], c.Group)
-			assert.Len(t, c.After, 4)
-		}
-	}
-}
-
 // The others wait for a master that they hear, though its ovn-controller is dead.
 func TestReschedule_bound_nowhere(t *testing.T) {
 	t.Parallel()
@@ -61,18 +38,6 @@ func TestReschedule_bound_nowhere(t *testing.T) {
 		s.Groups[i] = bind(s.Groups[i], "")
 	}
 	assert.Equal(t, "c1", top(applied(s, schedule.Reschedule(s, schedule.Options{})).Groups[1].Candidates))
-}
-
-// A chassis that may not host it any more may still do so.
-func TestReschedule_invalid_host(t *testing.T) {
-	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"),
-		chassis("c3", "provnet1")}}
-	s.Chassis[0].Gateway = false
-	s.Groups = []schedule.Group{bind(hosted(0, "c1", "c2", "c3"), "c1"), bind(hosted(1, "c2", "c3"), "c2")}
-	p := schedule.Reschedule(s, schedule.Options{})
-	assert.Equal(t, 1, p.Moves())
-	assert.Contains(t, document.Plan(p), "interrupts 1 gateway for about a second")
 }
 
 // A move to where the gateway works already interrupts nothing.

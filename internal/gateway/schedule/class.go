@@ -20,6 +20,7 @@ const (
 // Classes returns all classes.
 func Classes() []Class { return []Class{ClassUnhosted, ClassIncomplete, ClassReplaced, ClassRank} }
 
+// Class is that of a row of the change.
 func (c Change) Class(r Row) Class {
 	switch {
 	case len(c.Before) == 0:

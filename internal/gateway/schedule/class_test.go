@@ -48,7 +48,8 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[finding.Code]int{
-		finding.GatewayUnbound: 1, finding.SingleCandidate: 1, finding.CandidateInvalid: 1, finding.GatewayMisplaced: 1, finding.ExternalGatewayUnknown: 1, finding.ExternalUnserved: 0,
+		finding.GatewayUnbound: 1, finding.SingleCandidate: 1, finding.CandidateInvalid: 1, finding.GatewayMisplaced: 1,
+		finding.ExternalGatewayUnknown: 1, finding.ExternalUnserved: 0,
 	}, schedule.Conditions(s))
 	assert.Len(t, schedule.Evaluate(s, schedule.Options{}).Findings, 5)
 }

@@ -24,7 +24,8 @@ func TestDemote(t *testing.T) {
 	}
 	external := func(name, follows string, chassis ...string) schedule.Group {
 		g := one(name, chassis...)
-		g.Storage, g.Kind, g.Follows, g.Ports = schedule.HAChassisGroup, schedule.ExternalPorts, follows, []schedule.Port{{Name: "bm-" + name, External: true}}
+		g.Storage, g.Kind, g.Follows, g.Ports = schedule.HAChassisGroup, schedule.ExternalPorts, follows,
+			[]schedule.Port{{Name: "bm-" + name, External: true}}
 		return g
 	}
 	s := schedule.State{Groups: []schedule.Group{

@@ -69,7 +69,6 @@ func btoi(b bool) int {
 	return 0
 }
 
-// draining is a drain in progress.
 type draining struct {
 	*instance
 	chassis string
@@ -77,11 +76,9 @@ type draining struct {
 	// why is the reason for the chassis; concerns reports whether a group is to leave it.
 	why      string
 	concerns func(Group) bool
-	// was are the changes that this drain has written, by group.
-	was     map[string]AppliedChange
-	blocked []finding.Finding
-	// blocks are the groups that stay as they are, by name.
-	blocks map[string]bool
+	was      map[string]AppliedChange
+	blocked  []finding.Finding
+	blocks   map[string]bool
 	// concerned are the groups that have the chassis as a candidate, touched those whose first two ranks change.
 	concerned, touched map[*group]bool
 }
@@ -288,7 +285,6 @@ func (d *draining) farBack(g Group, names []string) []string {
 	return names
 }
 
-// behind returns the names with one of them last, if it is among them.
 func behind(names []string, name string) []string {
 	rest := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 	if len(rest) < len(names) {

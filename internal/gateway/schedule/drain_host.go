@@ -60,7 +60,6 @@ func (g *group) open() []int {
 	return g.class.schedulable
 }
 
-// host puts a chassis at the rank that the drained one had; those before it are dead.
 func (d *draining) host(g *group, r, c int) {
 	g.order = slices.DeleteFunc(slices.Clone(g.order), func(x int) bool { return x == c })
 	if len(g.order) >= MaxCandidates-1 && !slices.Contains(g.was, c) {

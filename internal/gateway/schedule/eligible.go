@@ -43,7 +43,6 @@ const (
 	externalMark
 )
 
-// missing returns why a chassis does not have the mark; empty if it does.
 func (m mark) missing(c Chassis) string {
 	switch {
 	case m == gatewayMark && !c.Gateway:
@@ -54,7 +53,6 @@ func (m mark) missing(c Chassis) string {
 	return ""
 }
 
-// anyChassis reports whether a chassis of this OVN satisfies is.
 func anyChassis(all []Chassis, is func(Chassis) bool) bool {
 	return slices.ContainsFunc(all, func(c Chassis) bool { return !c.Remote && is(c) })
 }
@@ -115,10 +113,8 @@ func (g Group) unconnected(c Chassis) string {
 	return ""
 }
 
-// networkSeparator joins the names of a port's networks; no name in a bridge mapping has it.
 const networkSeparator = ","
 
-// connected reports whether the chassis has one of a port's networks.
 func (c Chassis) connected(networks string) bool {
 	for n := range strings.SplitSeq(networks, networkSeparator) {
 		if slices.Contains(c.Networks, n) {

@@ -64,12 +64,12 @@ func (in *instance) mendExternals() {
 		}
 		at := slices.IndexFunc(g.order, g.accepts)
 		if at > 0 && g.nowhere && in.lead(g) == nil && in.chassis[g.order[0]].Unresponsive {
-			in.lift(g, g.order[at], "not bound to any chassis: ovn-controller on "+in.chassis[g.order[0]].Name+" is not responding")
+			silent := in.chassis[g.order[0]].Name
+			in.lift(g, g.order[at], "not bound to any chassis: ovn-controller on "+silent+" is not responding")
 		}
 	}
 }
 
-// fillExternal adds all members that the group can have. count is how much each chassis serves.
 func (in *instance) fillExternal(g *group, count []int) {
 	var first []int
 	if lead := in.lead(g); lead != nil {
@@ -102,7 +102,6 @@ func (in *instance) planExternals(p *Plan, operation string) {
 	}
 }
 
-// findExternals finds groups of external ports that no chassis serves, or could.
 func (in *instance) findExternals() {
 	for _, g := range in.externals {
 		if g.held {
@@ -120,7 +119,6 @@ func (in *instance) findExternals() {
 	}
 }
 
-// namedPorts is how many ports a finding names.
 const namedPorts = 3
 
 func named(ports []Port) string {

@@ -68,7 +68,6 @@ func (leastLoaded) shares(in *instance, added []int) {
 	in.chooseFirstBackups(func(*group) bool { return true }, false)
 }
 
-// swap is a group whose first backup should be another chassis.
 type swap struct {
 	group   *group
 	chassis int
@@ -101,7 +100,6 @@ func (in *instance) swaps(network int, e *entries, short []int) (all []swap) {
 	}
 }
 
-// swapsOf returns swaps for the groups of one chassis, given the load of the others.
 func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 	var l jobList
 	shared := l.class(short)

@@ -86,7 +86,8 @@ func TestClear_blocked(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"error GATEWAY_PINNED r1 Value=c1 Detail=by options:chassis -> ovn-nbctl set Logical_Router r1 options:chassis=c2",
-		"error GATEWAY_PINNED v1 Value=c1 Detail=by options:vtep-physical-switch, which only another VTEP gateway could take over",
+		"error GATEWAY_PINNED v1 Value=c1 Detail=by options:vtep-physical-switch, " +
+			"which only another VTEP gateway could take over",
 	}, findingtest.All(s.Moves("c1")))
 }
 

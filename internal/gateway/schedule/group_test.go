@@ -43,7 +43,8 @@ func TestReschedule_external_ports_follow(t *testing.T) {
 	t.Parallel()
 	follower := func(follows string, candidates ...schedule.Candidate) schedule.Group {
 		return schedule.Group{
-			Name: "extport", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: follows, Ports: []schedule.Port{{Name: "vm", External: true}}, Candidates: candidates,
+			Name: "extport", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: follows,
+			Ports: []schedule.Port{{Name: "vm", External: true}}, Candidates: candidates,
 		}
 	}
 	base := two(4, 0)
@@ -85,7 +86,8 @@ func TestReschedule_external_ports_follow(t *testing.T) {
 func TestReschedule_unschedulable_chassis(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*schedule.Chassis){
-		"silent": func(c *schedule.Chassis) { c.Unresponsive = true }, "cordoned": func(c *schedule.Chassis) { c.Cordoned = true },
+		"silent":   func(c *schedule.Chassis) { c.Unresponsive = true },
+		"cordoned": func(c *schedule.Chassis) { c.Cordoned = true },
 	} {
 		s := two(6, 0)
 		change(&s.Chassis[1])

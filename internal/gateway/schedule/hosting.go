@@ -79,7 +79,6 @@ func (in *instance) keepWorking() {
 	}
 }
 
-// all are the groups of the state, planned for or not.
 func (in *instance) all() (groups []Group) {
 	for _, g := range slices.Concat(in.groups, in.externals) {
 		if !g.held {
@@ -121,12 +120,11 @@ func (in *instance) findHosting() {
 // ovn-controller that has claimed a port at the same time as another candidate may not claim it again after the other
 // one has released it, which takes the port from it; its recomputation does (measured: tests/dataplane).
 func Unbound(port, best string) finding.Finding {
-	recompute := finding.If(finding.IfItLastsThere, command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute"))
-	return finding.About(finding.GatewayUnbound, port, finding.Args{Value: best}, recompute)
+	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
+	remedy := finding.If(finding.IfItLastsThere, recompute)
+	return finding.About(finding.GatewayUnbound, port, finding.Args{Value: best}, remedy)
 }
 
-// findMisplaced finds ports that are not where their priorities say and, with silent, those on chassis that do not
-// respond.
 func (in *instance) findMisplaced(g Group, silent bool) {
 	should := in.expected(g)
 	expected := finding.Args{Value: should}
@@ -150,7 +148,6 @@ func (in *instance) findMisplaced(g Group, silent bool) {
 	}
 }
 
-// findUnmarked finds that no chassis has the mark by which Neutron knows those for gateways.
 func (in *instance) findUnmarked() {
 	later, earlier := false, false
 	for _, g := range in.all() {
@@ -167,7 +164,6 @@ func (in *instance) findUnmarked() {
 		finding.Do(command.Client("config", "ovn-chassis", "prefer-chassis-as-gw=true")))
 }
 
-// findIneligible finds that no chassis may become a candidate of a group without one.
 func (in *instance) findIneligible(g *group) {
 	if g.class.mark == noMark && len(g.class.accepts) > 0 && slices.Contains(g.class.accepts, true) {
 		in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{}) // why not is found once for all

@@ -44,8 +44,7 @@ type class struct {
 // group is a group of the state, with chassis as numbers.
 type group struct {
 	Group
-	class *class
-	// weight is the number of its ports in each network.
+	class  *class
 	weight []share
 	// order is the chassis that may host it, best first: at first the valid candidates, in the end the plan.
 	order []int
@@ -57,13 +56,11 @@ type group struct {
 	// reasons are why chassis come, go or change rank; lacking is the one for chassis that complete the list.
 	reasons map[string]string
 	lacking string
-	// held groups stay as they are.
-	held bool
+	held    bool
 	// works is the rank of the candidate that it is bound to. nowhere reports whether it is bound to no chassis, though
 	// others are.
-	works   int
-	nowhere bool
-	// repeated reports whether a chassis is a candidate twice.
+	works    int
+	nowhere  bool
 	repeated bool
 }
 
@@ -251,7 +248,6 @@ func (in *instance) invalid(g *group, chassis string) string {
 	return why
 }
 
-// loads is how many ports of each network each chassis hosts if all chassis are up.
 func (in *instance) loads() [][]int {
 	all := make([][]int, len(in.networks))
 	for n := range all {
@@ -267,7 +263,6 @@ func (in *instance) loads() [][]int {
 	return all
 }
 
-// single reports whether the group is one port.
 func (g *group) single() bool { return len(g.weight) == 1 && g.weight[0].ports == 1 }
 
 func (g *group) has(chassis int) bool { return slices.Contains(g.order, chassis) }

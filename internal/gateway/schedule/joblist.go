@@ -27,7 +27,6 @@ func (l *jobList) class(chassis []int) int {
 	return len(l.classes) - 1
 }
 
-// sharedClass is the number of the set of chassis that all groups of a class may go to.
 func (l *jobList) sharedClass(c *class, chassis []int) int {
 	number, found := l.shared[c]
 	if !found {

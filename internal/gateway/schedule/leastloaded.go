@@ -68,7 +68,6 @@ func (in *instance) totals(loads [][]int) []int {
 	return total
 }
 
-// slots are the chassis that may get gateways of a network, and those that have some.
 func (in *instance) slots(network int, load []int) []int {
 	all := slices.Clone(in.schedulable[network])
 	for c, l := range load {
@@ -216,7 +215,6 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	}
 }
 
-// backupClass is the class of the chassis that may become the group's first backup.
 func (f *firstBackupChoice) backupClass(g *group, l *jobList, choices map[*class][]int) int {
 	if f.free(g) {
 		return l.sharedClass(g.class, choices[g.class])
@@ -224,12 +222,10 @@ func (f *firstBackupChoice) backupClass(g *group, l *jobList, choices map[*class
 	return l.class(slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) }))
 }
 
-// movable reports whether another first backup may be chosen for the group.
 func (f *firstBackupChoice) movable(g *group) bool {
 	return g.single() && !g.held && g.kept() == 1 && f.concerns(g) && (g.firstBackup() != mincost.None || f.complete)
 }
 
-// free reports whether the group may get a new candidate as its first backup.
 func (f *firstBackupChoice) free(g *group) bool { return f.complete && g.missing() > 0 }
 
 func (g *group) firstBackup() int {
@@ -239,7 +235,6 @@ func (g *group) firstBackup() int {
 	return g.order[1]
 }
 
-// set makes a chassis the group's first backup.
 func (f *firstBackupChoice) set(g *group, c int) {
 	f.firsts[c]++
 	if old := g.firstBackup(); old != mincost.None {

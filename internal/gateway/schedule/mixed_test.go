@@ -53,7 +53,8 @@ func mixedCloud(r *rand.Rand) schedule.State {
 				network = ""
 			}
 			g.Ports = append(g.Ports, schedule.Port{
-				Name: fmt.Sprintf("%s-%d", g.Name, p), Router: "r", Network: network, External: g.Kind != schedule.RouterPorts, Disabled: g.Kind == schedule.RouterPorts && one(15),
+				Name: fmt.Sprintf("%s-%d", g.Name, p), Router: "r", Network: network, External: g.Kind != schedule.RouterPorts,
+				Disabled: g.Kind == schedule.RouterPorts && one(15),
 			})
 		}
 		if one(5) {
@@ -72,7 +73,8 @@ func mixedCloud(r *rand.Rand) schedule.State {
 	}
 	for i := range r.IntN(3) {
 		s.Pinned = append(s.Pinned, schedule.Pinned{
-			Name: fmt.Sprintf("pin%d", i), Kind: schedule.PinnedRouter, Chassis: names[r.IntN(len(names))], Ports: []string{fmt.Sprintf("pin%d-0", i)},
+			Name: fmt.Sprintf("pin%d", i), Kind: schedule.PinnedRouter, Chassis: names[r.IntN(len(names))],
+			Ports:    []string{fmt.Sprintf("pin%d-0", i)},
 			Networks: [][]string{{networks[r.IntN(3)]}},
 		})
 	}

@@ -48,7 +48,6 @@ func (s State) PinnedTo(chassis string) []Pinned {
 	return slices.DeleteFunc(slices.Clone(s.Pinned), func(p Pinned) bool { return p.Chassis != chassis })
 }
 
-// option returns the table and the option that pin it.
 func (p Pinned) option() (table, option string) {
 	switch p.Kind {
 	case PinnedRouter:
@@ -62,7 +61,6 @@ func (p Pinned) option() (table, option string) {
 // plain matches a value that ovn-nbctl takes without quotes.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// moveTo is the command that pins it to another chassis.
 func (p Pinned) moveTo(chassis string) finding.Remedy {
 	table, option := p.option()
 	if !plain.MatchString(chassis) {
@@ -133,7 +131,6 @@ func (s State) whyNoHost(p Pinned) string {
 	})
 }
 
-// unfit returns why a chassis can't host it; empty if it can.
 func (p Pinned) unfit(c Chassis) string {
 	if c.Remote {
 		return "it belongs to another OVN"
@@ -141,7 +138,6 @@ func (p Pinned) unfit(c Chassis) string {
 	return cmp.Or(p.unconnected(c), unavailable(c))
 }
 
-// findPinned finds what is wrong with pinned gateways.
 func (s State) findPinned() (all []finding.Finding) {
 	moves := map[string][]finding.Finding{}
 	unhosted := func(p Pinned, why string) {
@@ -184,7 +180,6 @@ func (s State) findPinned() (all []finding.Finding) {
 	return all
 }
 
-// namedAs is the only chassis with that host name; empty if there is none.
 func (s State) namedAs(host string) (name string) {
 	for _, c := range s.Chassis {
 		if c.Hostname == host && !c.Remote {

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// plan compares the orders with what there was.
 func (in *instance) plan(operation string, o Options, before []Network) Plan {
 	p := Plan{Operation: operation, Before: in.selected(o, before), After: in.selected(o, in.networkReports())}
 	groups := slices.DeleteFunc(slices.Clone(in.groups), func(g *group) bool { return !g.changes(operation) })
@@ -38,7 +37,6 @@ func (g *group) changes(operation string) bool {
 	return !g.held && len(g.order) > 0 && (wrong || !slices.Equal(g.order, g.was))
 }
 
-// change is the change of a group to other candidates, best first.
 func (in *instance) change(g Group, names []string, reasons map[string]string) Change {
 	c := changed(g, prioritized(g.Candidates, names), reasons)
 	c.Interrupts = in.interrupts(g, names)

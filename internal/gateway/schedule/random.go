@@ -3,7 +3,6 @@ package schedule
 // randomScheduler chooses at random: it returns a number from 0 to n-1.
 type randomScheduler func(n int) int
 
-// shuffled are the numbers from 0 to n-1 in random order (Fisher and Yates).
 func (d randomScheduler) shuffled(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -43,7 +42,6 @@ func (d randomScheduler) shares(in *instance, added []int) {
 	}
 }
 
-// giveBackup puts a chassis in the place of a backup that has enough.
 func (d randomScheduler) giveBackup(in *instance, e *entries, g *group, c int) {
 	var ranks []int
 	for rank := g.kept(); rank < len(g.order); rank++ {

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// ranked is the candidates in the order in which OVN prefers them, best first.
 func ranked(candidates []Candidate) []Candidate {
 	sorted := slices.Clone(candidates)
 	slices.SortFunc(sorted, func(a, b Candidate) int {
@@ -14,7 +13,6 @@ func ranked(candidates []Candidate) []Candidate {
 	return sorted
 }
 
-// distinct is the names without repetitions.
 func distinct(names []string) (all []string) {
 	for _, name := range names {
 		if !slices.Contains(all, name) {

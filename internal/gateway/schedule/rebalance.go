@@ -51,16 +51,13 @@ func Rebalance(s State, o Options) Plan {
 	return p
 }
 
-// rebalancing is a rebalancing in progress.
 type rebalancing struct {
 	*instance
 	options Options
 	bounds  []Bound
-	// limited reports whether the bound on moves prevents some.
 	limited bool
 }
 
-// moves reports whether the group, which had candidates, gets another master.
 func (g *group) moves() bool { return len(g.order) > 0 && g.order[0] != g.was[0] }
 
 // left is how many moves are allowed besides those of other groups than these.
@@ -84,7 +81,6 @@ func (r *rebalancing) destinations(g *group) []int {
 	return slices.DeleteFunc(slices.Clone(g.was[1:]), func(c int) bool { return !g.accepts(c) })
 }
 
-// anywhere reports whether the group may move to chassis that are no candidates of it.
 func (r *rebalancing) anywhere(g *group) bool {
 	return r.options.AllowNewCandidates && len(g.class.schedulable) > 0
 }

@@ -66,8 +66,6 @@ func (in *instance) network(n int, load []int) Network {
 	return report
 }
 
-// countHosts adds a group's ports of a network to the chassis that they are bound to, and returns how many are
-// unhosted.
 func (in *instance) countHosts(g *group, network string, hosts []int) (unhosted int) {
 	for _, p := range g.Ports {
 		if p.Network != network || p.External {
@@ -90,7 +88,6 @@ func spread(chassis, load []int) int {
 	return load[slices.MaxFunc(chassis, byLoad)] - load[slices.MinFunc(chassis, byLoad)]
 }
 
-// failure is the load of the other schedulable chassis after one fails.
 func failure(schedulable, load []int, failed int, takes map[int]int) Failure {
 	load = slices.Clone(load)
 	for c, ports := range takes {

@@ -85,7 +85,6 @@ func (in *instance) networkNames() string {
 	return text
 }
 
-// isOf reports whether one of the networks that [JoinNetworks] has joined is among some.
 func isOf(some []string, joined string) bool {
 	for n := range strings.SplitSeq(joined, networkSeparator) {
 		if slices.Contains(some, n) {
@@ -116,7 +115,6 @@ func (in *instance) added(o Options) (all []int) {
 	return all
 }
 
-// gaining are those of the chassis that become candidates.
 func (in *instance) gaining(chassis []int, changes []Change) (names []string) {
 	gains := map[string]bool{}
 	for _, c := range changes {
@@ -134,7 +132,6 @@ func (in *instance) gaining(chassis []int, changes []Change) (names []string) {
 	return names
 }
 
-// missing is how many more candidates the group could have.
 func (g *group) missing() int {
 	if g.held {
 		return 0
@@ -156,7 +153,6 @@ func (g *group) append(in *instance, c int) {
 	g.order = append(g.order, c)
 }
 
-// explain is the reason why candidates get other ranks, unless they are new.
 func (g *group) explain(in *instance, reason string, chassis ...int) {
 	for _, c := range chassis {
 		if slices.Contains(g.was, c) {
@@ -165,7 +161,6 @@ func (g *group) explain(in *instance, reason string, chassis ...int) {
 	}
 }
 
-// unhosted are the groups without a candidate, and finds those that no chassis may host.
 func (in *instance) unhosted() (all []*group) {
 	for _, g := range in.groups {
 		switch {
@@ -179,7 +174,6 @@ func (in *instance) unhosted() (all []*group) {
 	return all
 }
 
-// findIncomplete counts in each network the groups that lack candidates because chassis are unschedulable.
 func (in *instance) findIncomplete() {
 	groups, closed := make([]int, len(in.networks)), make([]map[int]bool, len(in.networks))
 	for _, g := range in.groups {

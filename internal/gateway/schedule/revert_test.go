@@ -75,7 +75,8 @@ func TestRevert(t *testing.T) {
 		"a master whose ovn-controller is silent": {
 			chassis: without(func(c *schedule.Chassis) { c.Unresponsive = true }), before: []string{"c1",
 				"c2"}, after: []string{"c2", "c1"},
-			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 is unschedulable: its ovn-controller is not responding (nb_cfg is stale)",
+			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 is unschedulable: " +
+				"its ovn-controller is not responding (nb_cfg is stale)",
 		},
 		"a master that is no candidate any more": {
 			before: []string{"c1", "c2"}, after: []string{"c3", "c2"},
@@ -88,7 +89,8 @@ func TestRevert(t *testing.T) {
 		"a backup that lost its flag": {
 			chassis: without(func(c *schedule.Chassis) { c.Gateway = false }), before: []string{"c3", "c1",
 				"c2"}, after: []string{"c2", "c3", "c1"},
-			want: []string{"c3", "c2"}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: it has no enable-chassis-as-gw",
+			want:    []string{"c3", "c2"},
+			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: it has no enable-chassis-as-gw",
 		},
 		"candidates that were only added stay": {before: []string{"c1"}, after: []string{"c1", "c2", "c3"}},
 		"nobody hosted it": {before: nil, after: []string{"c1"},

@@ -37,7 +37,7 @@ type Chassis struct {
 // Storage is how OVN keeps a list of candidates. If a port has both, OVN ignores [GatewayChassis].
 type Storage string
 
-// The two ways. If a port has both, OVN ignores the first.
+// The ways of storage.
 const (
 	GatewayChassis Storage = "Gateway_Chassis"
 	HAChassisGroup Storage = "HA_Chassis_Group"

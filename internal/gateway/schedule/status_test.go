@@ -44,7 +44,8 @@ func TestReschedule_incomplete(t *testing.T) {
 	}
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Len(t, p.Changes, 2)
-	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE physnet1 Count=1 Total=5 Detail=1 × its ovn-controller is not responding (nb_cfg is stale)"}, findingtest.All(p.Findings))
+	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE physnet1 Count=1 Total=5 Detail=1 × " +
+		"its ovn-controller is not responding (nb_cfg is stale)"}, findingtest.All(p.Findings))
 	s.Chassis[2].Unresponsive = false
 	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
 }
