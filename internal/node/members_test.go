@@ -22,7 +22,8 @@ func TestCharmOf_unknown_parts(t *testing.T) {
 		return observe.ServerState{Database: d, Condition: ovndb.Serving, Status: raft.Status{
 			Name: string(d), Server: "aa00", State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self,
 			Servers: []raft.Member{
-				{Short: "aa00", Address: "ssl:10.0.0.1:6643", Self: true}, {Short: "aa01", Address: "ssl:[fd00::2]:6643"},
+				{Short: "aa00", Address: "ssl:10.0.0.1:6643", Self: true},
+				{Short: "aa01", Address: "ssl:[fd00::2]:6643"},
 				{Short: "aa07", Address: "ssl:10.0.0.7:6643"},
 			},
 		}}

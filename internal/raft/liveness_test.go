@@ -130,10 +130,14 @@ func TestPeers_reasons(t *testing.T) {
 		{as("nb-leader-one-of-three-dead"), "ca3c", "its last message is 3.1 s old, election timer 1.0 s"},
 		{full, "c3c1", "it does not store what it is sent: 2 entries behind"},
 		{fuller, "c3c1", "it does not store what it is sent: 1 entry behind"},
-		{seen("nb-leader-one-of-three-dead", func(s *Status, _ *View) { s.ElectionTimer = time.Minute }), "ca3c",
-			"its connection is gone"},
-		{seen("nb-3member-leader", func(s *Status, _ *View) { rowOf(t, s, "c14a").LastMsg = nil }), "c14a",
-			"the leader has never heard from it"},
+		{
+			seen("nb-leader-one-of-three-dead", func(s *Status, _ *View) { s.ElectionTimer = time.Minute }), "ca3c",
+			"its connection is gone",
+		},
+		{
+			seen("nb-3member-leader", func(s *Status, _ *View) { rowOf(t, s, "c14a").LastMsg = nil }), "c14a",
+			"the leader has never heard from it",
+		},
 		{as("nb-just-restarted-alone"), "b72b", "it has no leader"},
 		{five, "431d", "it has no connection to this unit"},
 		{five, "a00e", "it does not answer on its client port"},

@@ -83,13 +83,15 @@ func TestR6_removal_needs_commit(t *testing.T) {
 			{but(without(12, 1), leaderless), false, true}, {without(12, 1), false, true}, {without(13, 1), true, true},
 		},
 		"undone and done again between two looks": {
-			{without(12, 1), false, true}, {but(without(16, 1), newTerm), false, true},
+			{without(12, 1), false, true},
+			{but(without(16, 1), newTerm), false, true},
 			{but(without(17, 1), newTerm), true, true},
 		},
 		"garbage":             {{without(12, math.MaxUint64), false, true}},
 		"observer_is_leaving": {{but(without(12, 0), leaving), false, true}},
 		"the leader is still at it": {
-			{but(without(12, 1), removing), false, false}, {but(without(12, 0), removing), false, false},
+			{but(without(12, 1), removing), false, false},
+			{but(without(12, 0), removing), false, false},
 			{without(12, 0), true, true},
 		},
 	}
@@ -128,7 +130,8 @@ func TestR6_proof_is_of_one_member(t *testing.T) {
 		"four digits, wherever they are":     {RemovalWatcher{Target: next}, gone, false},
 		"four digits that are nowhere":       {RemovalWatcher{Target: stale}, gone, true},
 		"a removal under way, by address": {
-			RemovalWatcher{Target: "25b7", Address: "tcp:127.77.16.2:6643"}, captureStatus(t, "nb-leader-two-removals-pending"),
+			RemovalWatcher{Target: "25b7", Address: "tcp:127.77.16.2:6643"},
+			captureStatus(t, "nb-leader-two-removals-pending"),
 			false,
 		},
 		"a removal under way, wherever it was": {

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 func TestQuorum_tolerance(t *testing.T) {

@@ -48,7 +48,9 @@ func TestProof_complete(t *testing.T) {
 			1, 0,
 		},
 		"no majority has stored it": {
-			Proof{Failure: "no answer", Units: two(UnitProof{})}, []string{"error RECOVERY_NOT_STORED nb Detail=no answer"}, 1,
+			Proof{Failure: "no answer", Units: two(UnitProof{})},
+			[]string{"error RECOVERY_NOT_STORED nb Detail=no answer"},
+			1,
 			0,
 		},
 		"the unit itself is no member yet": {Proof{Unserved: true}, []string{"waiting RECOVERY_UNSERVED nb"}, 0, 0},

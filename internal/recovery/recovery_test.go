@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 const old raft.ID = "5418e1b5-284d-47b2-9acc-fb82170132ed"
@@ -79,7 +80,8 @@ func TestGivesUp_unit_by_all_identities(t *testing.T) {
 func TestGivesUp_ID_read_as_number(t *testing.T) {
 	s := State{
 		Members: []Member{
-			{ID: "0017aaaa-0000-4000-8000-000000000000"}, {ID: "3974bbbb-0000-4000-8000-000000000000"},
+			{ID: "0017aaaa-0000-4000-8000-000000000000"},
+			{ID: "3974bbbb-0000-4000-8000-000000000000"},
 			{ID: "13e4cccc-0000-4000-8000-000000000000"},
 		},
 	}

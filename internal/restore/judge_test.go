@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
@@ -18,8 +21,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // playedUnit is a unit of three on a machine with simulated programs.
@@ -177,14 +178,16 @@ func TestRefuseDying(t *testing.T) {
 	}{
 		"it stays": {false, []recovery.Peer{{Unit: "ovn-central/1", Copy: copied}}, nil},
 		"a unit that stays has a copy": {
-			true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: copied}},
+			true,
+			[]recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: copied}},
 			[]string{first + elsewhere},
 		},
 		"one that stays has none": {
 			true,
 			[]recovery.Peer{
 				{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: &recovery.Copy{Cluster: "d"}},
-			}, []string{first + anew},
+			},
+			[]string{first + anew},
 		},
 		"none stays": {
 			true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}}, []string{first + anew},

@@ -25,7 +25,8 @@ func TestCharmOn(t *testing.T) {
 	charm := maintenance.Charm{
 		Units: []maintenance.Unit{
 			{Name: "ovn-central/3", Hostname: "Three", Addresses: []string{"10.0.0.3"}},
-			{Name: "ovn-central/4", Hostname: "four.lab"}, {Name: "ovn-central/5"},
+			{Name: "ovn-central/4", Hostname: "four.lab"},
+			{Name: "ovn-central/5"},
 		},
 		Members: []maintenance.Member{member, nbMember("aa09", "ssl:10.0.0.9:6643", "")},
 	}
@@ -36,12 +37,16 @@ func TestCharmOn(t *testing.T) {
 		claim   string
 	}{
 		"by the name": {
-			maintenance.Node{Hostname: "three.maas", Addresses: []string{"192.0.2.3"}}, []string{"ovn-central/3"},
-			[]string{"aa03"}, "by the host name that the chassis claims",
+			maintenance.Node{Hostname: "three.maas", Addresses: []string{"192.0.2.3"}},
+			[]string{"ovn-central/3"},
+			[]string{"aa03"},
+			"by the host name that the chassis claims",
 		},
 		"by the address": {
-			maintenance.Node{Hostname: "3", Addresses: []string{"192.0.2.3", "10.0.0.3"}}, []string{"ovn-central/3"},
-			[]string{"aa03"}, "by the tunnel address that the chassis claims",
+			maintenance.Node{Hostname: "3", Addresses: []string{"192.0.2.3", "10.0.0.3"}},
+			[]string{"ovn-central/3"},
+			[]string{"aa03"},
+			"by the tunnel address that the chassis claims",
 		},
 		"another domain": {maintenance.Node{Hostname: "four.maas"}, nil, nil, ""},
 		"the same domain": {
@@ -50,7 +55,9 @@ func TestCharmOn(t *testing.T) {
 		"a name that begins alike": {maintenance.Node{Hostname: "three-2.maas"}, nil, nil, ""},
 		"a chassis without a name": {maintenance.Node{}, nil, nil, ""},
 		"a member without a unit": {
-			maintenance.Node{Hostname: "nine", Addresses: []string{"10.0.0.9"}}, nil, []string{"aa09"},
+			maintenance.Node{Hostname: "nine", Addresses: []string{"10.0.0.9"}},
+			nil,
+			[]string{"aa09"},
 			"by the tunnel address that the chassis claims",
 		},
 		"a chassis that was there once": {

@@ -208,7 +208,8 @@ func (w *world) Sync(context.Context) error {
 
 // step makes a step of a drain at a time after its beginning.
 func (w *world) step(t *testing.T, d *maintenance.Drainer, after time.Duration) (outcome maintenance.Outcome,
-	line string) {
+	line string,
+) {
 	t.Helper()
 	w.now = at.Add(after)
 	outcome, line, _, err := d.Step(t.Context(), w)
@@ -291,7 +292,8 @@ func TestDrainer_error_ends_only_at_timeout(t *testing.T) {
 func TestDrainer_force_waits_for_no_port(t *testing.T) {
 	t.Parallel()
 	holds := []maintenance.Hold{
-		{Name: maintenance.HoldCompute, Count: 2, Derived: true}, {Name: maintenance.HoldMember, Count: 1, Derived: true},
+		{Name: maintenance.HoldCompute, Count: 2, Derived: true},
+		{Name: maintenance.HoldMember, Count: 1, Derived: true},
 		{Name: "ovn-bgp-agent", Count: 1},
 	}
 	w := &world{seen: maintenance.Sight{Progress: maintenance.Progress{Holds: holds}}}

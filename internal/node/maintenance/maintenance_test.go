@@ -264,7 +264,8 @@ func TestClusterHealth(t *testing.T) {
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	nodes := maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{
-		{Name: "one.example", Hostname: "one.example"}, {Name: "two.example"},
+		{Name: "one.example", Hostname: "one.example"},
+		{Name: "two.example"},
 		{Name: "three.example", Hostname: "four.example"},
 	}}})
 	for typed, chassis := range map[string]string{
