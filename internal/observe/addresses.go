@@ -92,7 +92,6 @@ func (s *Observer) usedAddresses(ctx context.Context, servers map[ovndb.Database
 	return all
 }
 
-// machineAddresses are those of the machine itself.
 func (s *Observer) machineAddresses(ctx context.Context) (all []netip.Addr) {
 	interfaces, err := net.InterfaceAddrs()
 	if err != nil {

@@ -149,7 +149,6 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 	return nil
 }
 
-// damaged notes what is wrong with what a unit, or the application, has published.
 func (m *Application) damaged(name, problem string) {
 	m.Problems = append(m.Problems, finding.New(finding.PublishedDamaged, finding.Subject{Name: name},
 		finding.Args{Detail: problem}))

@@ -94,7 +94,6 @@ func (s *Observer) loadCache(ctx context.Context) Cache {
 	return m
 }
 
-// saveCache writes the unit's cache, if it changed.
 func (s *Observer) saveCache(m Cache) error {
 	m.Unit, m.Model = s.Env.Unit, s.Env.ModelUUID
 	text, err := json.MarshalIndent(m, "", " ")
@@ -292,7 +291,6 @@ func (m Application) sharesCluster(d ovndb.Database, cluster raft.ID) bool {
 	return shared
 }
 
-// excludeFormer excludes another unit's server from judgement.
 func (c *Cluster) excludeFormer(former FormerServer) {
 	if c.Condition == ovndb.Serving && former.Server != "" && c.Status.Server == former.Server {
 		c.Condition = ovndb.Former

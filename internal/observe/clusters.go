@@ -104,7 +104,6 @@ func (s *Observer) cluster(ctx context.Context, server ServerState) (c Cluster, 
 	return c, err == nil
 }
 
-// checkFile counts this unit's member as down if its file lacks entries.
 func (s *Observer) checkFile(ctx context.Context, c *Cluster) {
 	var err error
 	c.Damage, err = s.MissingEntries(ctx, c.ServerState)
@@ -127,7 +126,6 @@ func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]Serv
 	})
 }
 
-// both calls observe for both databases at the same time.
 func both[T any](observe func(ovndb.Database) T) map[ovndb.Database]T {
 	var nb, sb T
 	var wg sync.WaitGroup
@@ -137,7 +135,6 @@ func both[T any](observe func(ovndb.Database) T) map[ovndb.Database]T {
 	return map[ovndb.Database]T{ovndb.NB: nb, ovndb.SB: sb}
 }
 
-// report adds the members' owners.
 func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report {
 	report := Report{Application: m, At: s.Now()}
 	clients, _ := s.CountClients() // if the system can't be asked, the report has no numbers

@@ -203,7 +203,6 @@ func (s *Observer) removed(ctx context.Context, d ovndb.Database, id raft.ID, ca
 	return false
 }
 
-// readRemovals reads the records of removals from the first endpoint that serves the database.
 func (s *Observer) readRemovals(
 	ctx context.Context, d ovndb.Database, endpoints ...string,
 ) (map[raft.ID]string, error) {

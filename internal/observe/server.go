@@ -103,7 +103,6 @@ func (s *Observer) ObserveServer(ctx context.Context, d ovndb.Database) ServerSt
 	return l
 }
 
-// classify determines the condition from the server's answer.
 func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	switch {
 	case l.Err == nil && l.Status.Name != string(l.Database):
