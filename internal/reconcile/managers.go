@@ -103,7 +103,6 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 	return nil
 }
 
-// look collects the managers' findings and changes nothing.
 func (u *Reconciler) look(ctx context.Context, r *record, o *Result) {
 	u.collect(ctx, r, o, append(r.backups.Look(ctx, u.backupsSnapshot(*o)), r.Packages.Findings()...))
 }

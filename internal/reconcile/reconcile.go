@@ -138,7 +138,6 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 	}
 }
 
-// decide plans the next step, and changes nothing.
 func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err error) {
 	if o.State, err = r.Look(ctx, o.Snapshot); err != nil {
 		return err

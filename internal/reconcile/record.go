@@ -69,7 +69,6 @@ func (u *Reconciler) saveRecord(r *record) error {
 	return errors.Join(section.Set(s, r.kept), r.Recovery.Store(), s.Save(whose))
 }
 
-// save saves the record. A failure is only logged.
 func (u *Reconciler) save(ctx context.Context, r *record) {
 	if err := u.saveRecord(r); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)

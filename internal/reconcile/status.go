@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -27,7 +28,6 @@ func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	return present.Workload(u.Env.Version, u.Findings(o), tail...)
 }
 
-// saveFindings stores the findings, each with the time when it was first seen.
 func (u *Reconciler) saveFindings(ctx context.Context, o Result) {
 	if err := present.Save(u.Paths.Findings(), present.Documents(u.Env.Version, u.Findings(o))); err != nil {
 		u.Log.WarnContext(ctx, "cannot keep the findings for the agent; continuing", "error", err)
@@ -43,7 +43,6 @@ func (u *Reconciler) Findings(o Result) []finding.Finding {
 	return present.Dated(u.found(o), before, u.Now())
 }
 
-// lastFound reports whether the last hook had the finding.
 func (u *Reconciler) lastFound(code finding.Code) bool {
 	docs, err := present.Load(u.Paths.Findings())
 	return err != nil || slices.ContainsFunc(docs, func(d present.Document) bool { return d.Code == string(code) })
@@ -101,7 +100,6 @@ func clusters(o Result, waits bool) []finding.Finding {
 	return all
 }
 
-// serves reports whether both servers answer.
 func serves(o Result) bool {
 	for _, l := range o.Snapshot.Servers {
 		if l.Condition != ovndb.Serving {
@@ -123,4 +121,27 @@ func busy(err error) bool {
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
+}
+
+// shownDrains is the number of drains that the status names.
+const shownDrains = 3
+
+// acting returns the status's part about the acting unit: the stalled drains, which need an operator, and texts
+// about the running ones.
+func acting(s report.Status) (stalled []finding.Finding, runs []string) {
+	if !s.Acts {
+		return nil, nil
+	}
+	runs = append(runs, "acts for gateways")
+	for _, d := range s.Drains {
+		switch {
+		case d.Done || len(stalled)+len(runs) > shownDrains:
+		case d.Stalled:
+			stalled = append(stalled, finding.New(finding.DrainStalled, finding.Subject{Name: d.Node},
+				finding.Args{Value: d.Text}))
+		default:
+			runs = append(runs, d.Line())
+		}
+	}
+	return stalled, runs
 }
