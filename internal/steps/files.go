@@ -15,7 +15,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// defaults compares the file of the services' options with the wanted one.
 func (u *Unit) defaults(a observe.Addresses) (plan.Drift, error) {
 	return drift(a, u.Paths.Defaults(), u.wantedDefaults(a).Render, systemd.NeedsRestart)
 }
@@ -53,7 +52,6 @@ func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	return systemd.Defaults{Local: own, Remote: own, Credentials: u.Paths.Credentials()}
 }
 
-// writeDefaults writes the file of the services' options.
 func (u *Unit) writeDefaults(_ context.Context, o Snapshot, _ plan.Step) error {
 	if o.State.Defaults == plan.NeedsRestart {
 		for _, db := range ovndb.Databases() {
@@ -69,7 +67,6 @@ func (u *Unit) writeDefaults(_ context.Context, o Snapshot, _ plan.Step) error {
 	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(o.Addresses).Render(), 0o644)
 }
 
-// northdParams compares the file of ovn-northd's arguments with the wanted one.
 func (u *Unit) northdParams(o Snapshot) (plan.Drift, error) {
 	return drift(o.Addresses, u.Paths.NorthdParams(), u.wantedNorthd(o).Render, systemd.NorthdNeedsRestart)
 }
@@ -90,7 +87,6 @@ func (u *Unit) wantedNorthd(o Snapshot) systemd.NorthdParams {
 	return systemd.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Paths.Credentials()}
 }
 
-// writeNorthdParams writes the file of ovn-northd's arguments.
 func (u *Unit) writeNorthdParams(_ context.Context, o Snapshot, _ plan.Step) error {
 	if o.State.Services[ovndb.Northd].Active && o.State.NorthdParams == plan.NeedsRestart {
 		u.Restarts.Due(ovndb.Northd, "units have come or gone")

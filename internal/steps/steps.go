@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -253,7 +254,6 @@ func (u *Unit) removeMember(ctx context.Context, o Snapshot, s plan.Step) error 
 	return nil
 }
 
-// setTimer changes the election timer of a database.
 func (u *Unit) setTimer(ctx context.Context, _ Snapshot, s plan.Step) error {
 	db, to := s.Database, s.Timer
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
@@ -311,4 +311,47 @@ func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]obse
 		}
 	}
 	return awaited
+}
+
+// Snapshot is the state of Juju and the machine. A step does not change it: the unit is observed again after the step.
+type Snapshot struct {
+	observe.Snapshot
+	Report    observe.Report
+	Addresses observe.Addresses
+	// Known is the part of a decision's input that needs no look at the machine; State is the whole input.
+	Known, State plan.State
+	// Clients are the relations to applications that use the databases. They are known only if Thorough is set.
+	Clients []observe.Client
+	// Thorough makes Juju answer everything. Looks is set if the state is only shown, Preview if no step is made.
+	Thorough, Looks, Preview bool
+}
+
+// Usable reports whether all options are valid.
+func (o Snapshot) Usable(options ...string) bool {
+	return !slices.ContainsFunc(options, func(option string) bool { return o.Known.Invalid[option] != "" })
+}
+
+// Packages returns the input of the packages' manager.
+func (o Snapshot) Packages() apt.Snapshot {
+	settings := o.Known.Settings
+	s := apt.Snapshot{
+		Source: settings.Source, Overlay: settings.Overlay, Sources: settings.AllSources(), Thorough: o.Thorough,
+	}
+	if o.Usable(plan.OptionAutoRestarts) {
+		s.AutoRestarts = &settings.AutoRestarts
+	}
+	return s
+}
+
+func (o Snapshot) firewall() firewall.Snapshot {
+	s := firewall.Snapshot{Thorough: o.Thorough, Own: o.Addresses.Own}
+	s.Peers = slices.Concat(o.Application.PeerAddresses(), o.MemberAddresses())
+	for _, c := range o.Clients {
+		s.Clients = append(s.Clients, c.Addresses...)
+	}
+	return s
+}
+
+func (o Snapshot) raftAddress(db ovndb.Database) string {
+	return ovndb.RaftAddress(db, o.Addresses.Own.String())
 }

@@ -102,7 +102,6 @@ func (u *Unit) supersededDrift(ctx context.Context, db ovndb.Database) plan.Drif
 	return plan.InSync
 }
 
-// noteSuperseded writes the replaced clusters that the database lacks.
 func (u *Unit) noteSuperseded(ctx context.Context, _ Snapshot, s plan.Step) error {
 	if _, err := u.syncSuperseded(ctx, s.Database, true); err != nil {
 		return fmt.Errorf("cannot note the replaced clusters in %s: %w", s.Database, err)
