@@ -148,7 +148,6 @@ type files struct {
 	unit, settings []byte
 }
 
-// digest identifies the agent's unit and its configuration.
 func (f files) digest() string { return unitstate.Digest(f.unit, f.settings) }
 
 func (m *Manager) start(ctx context.Context, want files, last *kept) error {
