@@ -163,7 +163,6 @@ func runOn(m observe.Application, clusters Views, not ...string) string {
 // otherUnit returns the best other unit to run a command on.
 func otherUnit(m observe.Application, clusters Views) string { return runOn(m, clusters, m.Unit) }
 
-// evidenceOf returns the weakest evidence of all clusters.
 func evidenceOf(m observe.Application, clusters Views, unit string) evidence {
 	if len(clusters) == 0 {
 		return notKnown

@@ -65,7 +65,6 @@ func notServed(c observe.Cluster) finding.Finding {
 	return finding.Of(code, c.Database, finding.Args{Detail: detail})
 }
 
-// elsewhere finds units whose server is in another cluster.
 func elsewhere(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.Condition != ovndb.Serving || c.Status.Cluster == nil {
@@ -82,7 +81,6 @@ func elsewhere(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// superseded reports whether c has replaced the other cluster.
 func superseded(c observe.Cluster, id raft.ID) bool {
 	return id != "" && c.Condition == ovndb.Serving && slices.Contains(c.View.Superseded, id)
 }

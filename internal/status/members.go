@@ -17,7 +17,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// memberName returns the member's unit, its former unit, or a description of the member.
 func memberName(m observe.Application, d ovndb.Database, row observe.Row) string {
 	return cmp.Or(row.Owner.Unit, row.Owner.Was, Describe(m, d, row.Peer))
 }
@@ -68,7 +67,6 @@ func leaves(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// refusedLeaves judges the leave of another unit in both databases.
 func refusedLeaves(r observe.Report, unit string) (refused []raft.Plan) {
 	for _, c := range r.Clusters {
 		for _, plan := range plans(c, unit, raft.PlanLeave) {
@@ -80,7 +78,6 @@ func refusedLeaves(r observe.Report, unit string) (refused []raft.Plan) {
 	return refused
 }
 
-// plans judges a change of each of a unit's members in a cluster.
 func plans(c observe.Cluster, unit string, judge func(raft.Change) raft.Plan) (all []raft.Plan) {
 	for _, row := range c.Rows {
 		if row.Owner.Unit == unit {
@@ -90,7 +87,6 @@ func plans(c observe.Cluster, unit string, judge func(raft.Change) raft.Plan) (a
 	return all
 }
 
-// reasons returns the refusals of plans.
 func reasons(m observe.Application, plans []raft.Plan) (all []finding.Finding) {
 	for _, plan := range plans {
 		all = append(all, Named(m, plan.Database, *plan.Refusal))
@@ -130,7 +126,6 @@ func notInNewCluster(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// hasMemberAt reports whether this unit's server has a member at the address.
 func hasMemberAt(c observe.Cluster, address netip.Addr) bool {
 	return address.IsValid() && slices.ContainsFunc(c.Rows, func(row observe.Row) bool {
 		return ovndb.HostOf(row.Address) == address.String()
@@ -158,7 +153,6 @@ func oddMembers(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// oddMember returns the findings of oddMembers about one member.
 func oddMember(r observe.Report, c observe.Cluster, row observe.Row) (all []finding.Finding) {
 	name := Describe(r.Application, c.Database, row.Peer)
 	add := func(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
@@ -206,7 +200,6 @@ func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 	return ""
 }
 
-// replacesItself finds databases whose list of replaced clusters has their own cluster.
 func replacesItself(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.View.SupersedesItself {

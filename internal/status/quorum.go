@@ -126,7 +126,6 @@ func quorum(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// answersText returns the number of members that answer, and the names of the others.
 func answersText(c observe.Cluster, m observe.Application) string {
 	n, silent := len(c.Rows), silent(c, m)
 	text := fmt.Sprintf("%d of %d members answer", n-len(silent), n)
@@ -136,7 +135,6 @@ func answersText(c observe.Cluster, m observe.Application) string {
 	return text
 }
 
-// silent returns the names of the members that do not answer.
 func silent(c observe.Cluster, m observe.Application) []string {
 	var all []string
 	for _, row := range c.Rows {
@@ -148,12 +146,10 @@ func silent(c observe.Cluster, m observe.Application) []string {
 	return all
 }
 
-// nameOf returns the member's unit, or a description of the member.
 func nameOf(m observe.Application, d ovndb.Database, row observe.Row) string {
 	return cmp.Or(row.Owner.Unit, Describe(m, d, row.Peer))
 }
 
-// works reports whether this unit sees both clusters work.
 func works(r observe.Report) bool {
 	return !slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool { return healthOf(c, r.Application) != working })
 }

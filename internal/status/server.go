@@ -90,7 +90,6 @@ func longerTimer(silent time.Duration) time.Duration {
 	return min(seconds*time.Second, maxElectionTimer)
 }
 
-// size formats bytes as KiB, MiB or GiB.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1<<30:
