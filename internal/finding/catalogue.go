@@ -22,18 +22,15 @@ type Entry struct {
 	For time.Duration
 }
 
-// entry returns an entry of the catalogue.
 func entry(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
 	return Entry{Code: code, Severity: severity, Kind: kind, Line: line, Meaning: meaning, Do: do}
 }
 
-// alert adds an alert that fires after the finding has lasted for this time.
 func (e Entry) alert(after time.Duration) Entry {
 	e.For = after
 	return e
 }
 
-// quiet keeps the finding out of the status line.
 func (e Entry) quiet() Entry {
 	e.Quiet = true
 	return e

@@ -122,7 +122,6 @@ func (s Server) Short() string {
 // String returns Short with the address, if that is known.
 func (s Server) String() string { return strings.TrimSuffix(s.Short()+" at "+s.Address, " at ") }
 
-// servers lists members.
 func servers(all []Server, why bool) string {
 	var words []string
 	for _, s := range all {
@@ -355,7 +354,6 @@ func (f Finding) labelled() (all []string) {
 	return all
 }
 
-// names joins the short names: `nb, sb`.
 func names(dbs []ovndb.Database) string {
 	var all []string
 	for _, db := range dbs {

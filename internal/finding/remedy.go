@@ -1,6 +1,12 @@
 package finding
 
-import "github.com/ovn-central/ovn-central-operator/internal/command"
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+)
 
 // Remedy ends a finding: it is a command, or a deed that an operator does by hand.
 type Remedy struct {
@@ -144,4 +150,75 @@ func (f Finding) with(r Remedy) Finding {
 		f.Args.Unit = r.Unit
 	}
 	return f
+}
+
+// RefusedError reports why an operation was refused. Its findings have remedies; package present renders both.
+type RefusedError struct{ Findings []Finding }
+
+// Refuse returns a [*RefusedError] with these reasons, each with its own remedies and then the shared ones; nil if
+// there are no reasons.
+func Refuse(reasons []Finding, ways ...Remedy) error {
+	if len(reasons) == 0 {
+		return nil
+	}
+	all := slices.Clone(reasons)
+	for i, f := range all {
+		all[i].Remedies = slices.Concat(f.Remedies, ways)
+	}
+	return &RefusedError{all}
+}
+
+// Error returns each reason once, without remedies: the syntax of their commands depends on Juju's version.
+func (e *RefusedError) Error() string {
+	var lines []string
+	reasons := slices.Clone(e.Findings)
+	for i := range reasons {
+		reasons[i].Remedies = nil // else one reason of both databases would be two
+	}
+	for _, f := range Sort(reasons) {
+		lines = append(lines, f.Message())
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Reasons returns the findings of all refusals in the tree of an error.
+func Reasons(err error) (all []Finding) {
+	if refused, is := err.(*RefusedError); is { //nolint:errorlint // each of the tree is visited
+		return refused.Findings
+	}
+	if several, is := err.(interface{ Unwrap() []error }); is {
+		for _, one := range several.Unwrap() {
+			all = append(all, Reasons(one)...)
+		}
+		return all
+	}
+	if err != nil {
+		return Reasons(errors.Unwrap(err))
+	}
+	return nil
+}
+
+// Document is a finding for programs. Fields are only ever added.
+type Document struct {
+	Code     string           `json:"code" yaml:"code"`
+	Severity string           `json:"severity" yaml:"severity"`
+	Subject  string           `json:"subject" yaml:"subject"`
+	Message  string           `json:"message" yaml:"message"`
+	Since    string           `json:"since,omitempty" yaml:"since,omitempty"`
+	Remedies []RemedyDocument `json:"remedies" yaml:"remedies"`
+	Docs     string           `json:"docs" yaml:"docs"`
+	// Units are other units that the finding names, Address is the address of a server.
+	Units   []string `json:"units,omitempty" yaml:"units,omitempty"`
+	Address string   `json:"address,omitempty" yaml:"address,omitempty"`
+	// Causes are the findings that cause it.
+	Causes []Document `json:"causes,omitempty" yaml:"causes,omitempty"`
+}
+
+// RemedyDocument is one remedy. Condition is the name of the condition, When its text. Commands are to be typed in this
+// order, Deed is done by hand.
+type RemedyDocument struct {
+	Condition string   `json:"condition,omitempty" yaml:"condition,omitempty"`
+	When      string   `json:"when,omitempty" yaml:"when,omitempty"`
+	Commands  []string `json:"commands,omitempty" yaml:"commands,omitempty"`
+	Deed      string   `json:"deed,omitempty" yaml:"deed,omitempty"`
 }
