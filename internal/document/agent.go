@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 )
 
 // shownAdvice limits the shown planned changes of gateways.
@@ -42,7 +43,6 @@ func Agent(s report.Status) string {
 	return b.String() + agentGateways(s.Gateways)
 }
 
-// agentGateways renders the agent's view of the gateways, and its changes.
 func agentGateways(g report.GatewayStatus) string {
 	var b strings.Builder
 	if g.LookedSecondsAgo < 0 {
@@ -86,4 +86,21 @@ func agentGateways(g report.GatewayStatus) string {
 		fmt.Fprintf(&b, "orphan: %s\n", o)
 	}
 	return b.String()
+}
+
+// Answer renders the result of an operation: a line for each step, the outcome, and the commands to run next.
+func Answer(s answer.Status) string {
+	var b, next strings.Builder
+	for _, m := range s.Details.MessageList {
+		switch {
+		case m.Kind == answer.MessageNext:
+			fmt.Fprintf(&next, "next: %s\n", m.Message)
+		case m.Error:
+			fmt.Fprintf(&b, "error  %s: %s\n", m.Name, m.Message)
+		default:
+			fmt.Fprintf(&b, "ok     %s: %s\n", m.Name, m.Message)
+		}
+	}
+	fmt.Fprintf(&b, "%s (%d %s): %s\n", s.Status, s.Code, s.Reason, s.Message)
+	return b.String() + next.String()
 }

@@ -36,7 +36,6 @@ func Nodes(r maintenance.Report) string {
 	return strings.Join(lines, "\n") + more("", r.Omitted, "nodes") + beside(r)
 }
 
-// beside returns the text below the table.
 func beside(r maintenance.Report) string {
 	var b strings.Builder
 	for _, n := range r.Nodes {
@@ -59,7 +58,6 @@ func beside(r maintenance.Report) string {
 	return b.String()
 }
 
-// details returns the text for a single node.
 func details(n maintenance.Node, now time.Time) string {
 	var b strings.Builder
 	for _, h := range n.Holds {
@@ -75,7 +73,6 @@ func details(n maintenance.Node, now time.Time) string {
 		more("", n.OmittedLost, "gateways without a chassis if it stops")
 }
 
-// state returns the state of a node in one word.
 func state(n maintenance.Node) string {
 	switch {
 	case n.Drain != nil && n.Drain.Undrain:
@@ -90,7 +87,6 @@ func state(n maintenance.Node) string {
 	return "in use"
 }
 
-// held returns the holds of a node in brief.
 func held(n maintenance.Node) string {
 	var all []string
 	for _, h := range n.Holds {

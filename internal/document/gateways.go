@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
@@ -52,7 +55,6 @@ func more(before string, omitted int, what string) string {
 	return strings.TrimRight(fmt.Sprintf("%s… and %d more %s", before, omitted, what), " ") + "\n"
 }
 
-// problems renders the findings of a document.
 func problems(all []finding.Finding, omitted int) string {
 	if len(all) == 0 {
 		return ""
@@ -60,7 +62,6 @@ func problems(all []finding.Finding, omitted int) string {
 	return "\nproblems\n" + findings(all) + more("  ", omitted, "")
 }
 
-// findings renders findings, each with its remedies below it.
 func findings(all []finding.Finding) string {
 	var b strings.Builder
 	for _, line := range present.Lines(juju.Version{}, all) {
@@ -80,7 +81,6 @@ func summary(p schedule.Plan) string {
 	return what + ": " + cost(p.Cost)
 }
 
-// cost renders the number of changes and interruptions.
 func cost(c schedule.Cost) string {
 	interrupts := "interrupts nothing"
 	switch {
@@ -93,7 +93,6 @@ func cost(c schedule.Cost) string {
 		interrupts)
 }
 
-// network renders the chassis of a network, before and after.
 func network(before, after schedule.Network) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", after.Name, schedule.Count(after.Ports, "gateway"))
@@ -122,7 +121,6 @@ func network(before, after schedule.Network) string {
 	return strings.Join(lines, "\n")
 }
 
-// name returns the chassis, with its host name if that differs.
 func name(h schedule.Host) string {
 	if h.Hostname == "" || h.Hostname == h.Chassis {
 		return h.Chassis
@@ -152,7 +150,6 @@ func naturally(a, b schedule.Change) int {
 	return schedule.CompareNames(a.Group, b.Group)
 }
 
-// change renders a change with its rows and their reasons.
 func change(c schedule.Change) string {
 	var b strings.Builder
 	what := c.From() + " stays"
@@ -197,7 +194,6 @@ func becomes(before, after int) string {
 	return fmt.Sprintf("%d -> %d", before, after)
 }
 
-// pinned renders where a pinned gateway should be, and where it is.
 func pinned(p schedule.Pinned) string {
 	text := string(p.Kind) + " on " + cmp.Or(p.Chassis, "no chassis")
 	switch {
@@ -242,4 +238,44 @@ func Gateways(s schedule.Status) string {
 		}
 	}
 	return strings.TrimPrefix(b.String(), "\n")
+}
+
+// History renders the journal of plans.
+func History(h gateway.History) string {
+	if len(h.Plans) == 0 {
+		return "no plan has changed gateways\n" + problems(h.Findings, h.OmittedFindings)
+	}
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "plan\twhen\toperation\tgateways\tmoved\tby")
+	for _, e := range h.Plans {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s%s\n", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation, e.Gateways,
+			e.Moves, e.By, unfinished(e))
+	}
+	_ = table.Flush() // a strings.Builder does not fail
+	for _, e := range h.Plans {
+		for _, t := range e.Changes {
+			fmt.Fprintf(&b, "  %s: %s -> %s\n", t.Group, listed(t.Before), listed(t.After))
+		}
+		b.WriteString(more("  ", e.Omitted, ""))
+	}
+	return b.String() + problems(h.Findings, h.OmittedFindings)
+}
+
+func unfinished(e journal.Entry) string {
+	if e.Left == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d gateways left: interrupted, or still running)", e.Left)
+}
+
+func listed(candidates []schedule.Candidate) string {
+	if len(candidates) == 0 {
+		return "none"
+	}
+	all := make([]string, len(candidates))
+	for i, c := range candidates {
+		all[i] = fmt.Sprintf("%s (%d)", c.Chassis, c.Priority)
+	}
+	return strings.Join(all, ", ")
 }
