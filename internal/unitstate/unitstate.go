@@ -4,6 +4,9 @@
 package unitstate
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,4 +114,10 @@ func (s *State) Save(whose Owner) error {
 		return fmt.Errorf("cannot write %s: %w", s.path, err)
 	}
 	return nil
+}
+
+// Digest returns 16 hex digits that differ if any of the parts does. Sections store it for files that were written.
+func Digest(parts ...[]byte) string {
+	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
+	return hex.EncodeToString(sum[:8])
 }
