@@ -135,11 +135,6 @@ func Withdrawn(db ovndb.Database, why finding.Finding) finding.Finding {
 	return f
 }
 
-func (v *view) withdrawn() bool {
-	_, is := v.Refused[v.db]
-	return is
-}
-
 func (v *view) recoveryNext() (next recovery.Step) {
 	if r, known := v.Recovery[v.db]; known {
 		next = r.Next()

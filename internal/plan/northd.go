@@ -36,7 +36,7 @@ func (v *view) findNoneActive() finding.Finding {
 }
 
 func (v *view) findHungNorthd(detail string) finding.Finding {
-	return v.find(finding.NorthdHangs, finding.Args{Detail: detail}, finding.Do(v.restart(ovndb.Northd)))
+	return v.find(finding.NorthdHangs, finding.Args{Detail: detail}, finding.Do(restartOn(v.Unit, ovndb.Northd)))
 }
 
 func (v *view) findNorthdDown() finding.Finding {

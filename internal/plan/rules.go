@@ -36,7 +36,7 @@ var recoveryRules = []rule{
 	{name: "unit to be removed is paused", in: leaving, when: func(v *view) bool { return v.Paused },
 		find: (*view).findPaused},
 	{name: "recovery was withdrawn", in: working | leaving, each: true,
-		when: func(v *view) bool { return v.deployed() && v.withdrawn() },
+		when: func(v *view) bool { return v.deployed() && v.Refused[v.db].Code != "" },
 		find: func(v *view) finding.Finding { return Withdrawn(v.db, v.Refused[v.db]) }},
 	{name: "recovery has a step", in: working | leaving, each: true,
 		when: func(v *view) bool { return v.deployed() && v.recoveryStep().Kind != "" }, step: (*view).recoveryStep},
@@ -158,7 +158,7 @@ var startRules = []rule{
 var leaderRules = []rule{
 	{name: "roles are not enforced", each: true, when: func(v *view) bool { return v.x.Unrestricted },
 		find: func(v *view) finding.Finding {
-			return v.find(finding.RolesNotEnforced, finding.Args{}, finding.Do(v.restart(ovndb.ServiceOf(v.db))))
+			return v.find(finding.RolesNotEnforced, finding.Args{}, finding.Do(restartOn(v.Unit, ovndb.ServiceOf(v.db))))
 		}},
 	{name: "listeners differ", each: true,
 		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Listeners == Drifted }, step: do(ConfigureListeners)},
@@ -226,7 +226,7 @@ var northdRules = []rule{
 	// it keeps the lock until its connection ends
 	{name: "ovn-northd hangs", of: northd, when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive },
 		find: func(v *view) finding.Finding {
-			return v.findNoNorthd("this unit's hangs", finding.Do(v.restart(ovndb.Northd)))
+			return v.findNoNorthd("this unit's hangs", finding.Do(restartOn(v.Unit, ovndb.Northd)))
 		}},
 	{name: "ovn-northd is paused", of: northd, outranks: true, when: func(v *view) bool {
 		return v.Northd == ovndb.NorthdPaused && !v.activeElsewhere() && !v.Northds.Standby
@@ -252,7 +252,7 @@ var upgradeRules = []rule{
 		find: func(v *view) finding.Finding { return v.find(finding.UpgradeWaits, finding.Args{Unit: v.goesFirst()}) }},
 	{name: "restarts are deferred", when: func(v *view) bool { return len(v.Pending) > 0 && !v.Settings.AutoRestarts },
 		find: (*view).findDeferred},
-	{name: "restarts are due", when: func(v *view) bool { return len(v.Pending) > 0 && v.Settings.AutoRestarts },
+	{name: "restarts are due", when: func(v *view) bool { return len(v.dueRestarts()) > 0 && v.Settings.AutoRestarts },
 		step: (*view).restartNext,
 		find: func(v *view) finding.Finding { return v.find(finding.RestartDue, finding.Args{Value: v.pending()}) }},
 }

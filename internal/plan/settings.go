@@ -86,8 +86,8 @@ func ParseSettings(config map[string]any) (s Settings, invalid map[string]string
 		AutoRestarts:    p.yes(OptionAutoRestarts, true),
 		ExporterChannel: p.channel(OptionExporter),
 		StatusFormat:    p.oneOf(OptionStatusFormat, "text", "text", "yaml", "json"),
-		NagiosContext:   p.form(OptionNagiosContext, isNagiosName, "letters, digits, \".\", \"_\" and \"-\""),
-		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, nagiosNames.MatchString,
+		NagiosContext:   p.form(OptionNagiosContext, nagiosName, "letters, digits, \".\", \"_\" and \"-\""),
+		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, nagiosNames,
 			"names of letters, digits, \".\", \"_\" and \"-\", separated by commas"),
 		Agent: AgentSettings{
 			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
@@ -106,39 +106,31 @@ func ParseSettings(config map[string]any) (s Settings, invalid map[string]string
 	return s, p.invalid
 }
 
-// Options that stop something if their value is invalid.
+// The options that something depends on. If an option of the agent is invalid, the agent keeps its configuration.
 const (
-	OptionSource          = "source"
-	OptionOverlay         = "ovn-source"
-	OptionElectionTimer   = "ovsdb-server-election-timer"
-	OptionInactivityProbe = "ovsdb-server-inactivity-probe"
-	OptionExporter        = "ovn-exporter-channel"
-	OptionStatusFormat    = "cluster-status-format"
-	OptionAutoRestarts    = "enable-auto-restarts"
-	OptionBackupInterval  = "backup-interval"
-	OptionBackupKeep      = "backup-keep"
-
+	OptionSource              = "source"
+	OptionOverlay             = "ovn-source"
+	OptionElectionTimer       = "ovsdb-server-election-timer"
+	OptionInactivityProbe     = "ovsdb-server-inactivity-probe"
+	OptionExporter            = "ovn-exporter-channel"
+	OptionStatusFormat        = "cluster-status-format"
+	OptionAutoRestarts        = "enable-auto-restarts"
+	OptionBackupInterval      = "backup-interval"
+	OptionBackupKeep          = "backup-keep"
 	OptionNagiosContext       = "nagios_context"
 	OptionNagiosServiceGroups = "nagios_servicegroups"
+	OptionAgentMode           = "agent-mode"
+	OptionLeaseTTL            = "leader-lease-ttl"
+	OptionAgentPort           = "leader-api-port"
+	OptionHoldDown            = "gateway-hold-down"
+	OptionNeutronGateways     = "schedule-neutron-gateways"
+	OptionCordonNew           = "agent-cordon-new-chassis"
 )
 
 // Forms that are safe in names and lines of files that Nagios and NRPE read.
 var (
-	nagiosName  = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+	nagiosName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 	nagiosNames = regexp.MustCompile(`^[A-Za-z0-9._-]+( *, *[A-Za-z0-9._-]+)*$`)
-)
-
-// isNagiosName reports whether a name is safe in a file's name and in a line that Nagios reads.
-func isNagiosName(name string) bool { return len(name) <= 128 && nagiosName.MatchString(name) }
-
-// Options of the agent: if one is invalid, the agent keeps its previous configuration.
-const (
-	OptionAgentMode       = "agent-mode"
-	OptionLeaseTTL        = "leader-lease-ttl"
-	OptionAgentPort       = "leader-api-port"
-	OptionHoldDown        = "gateway-hold-down"
-	OptionNeutronGateways = "schedule-neutron-gateways"
-	OptionCordonNew       = "agent-cordon-new-chassis"
 )
 
 // parser collects the reasons of all invalid options.
@@ -163,10 +155,10 @@ func (p *parser) text(option string) string {
 	return strings.TrimSpace(text)
 }
 
-// form is a text that is empty or of this form.
-func (p *parser) form(option string, valid func(string) bool, want string) string {
+// form parses a text that is empty or matches.
+func (p *parser) form(option string, valid *regexp.Regexp, want string) string {
 	text := p.text(option)
-	if text != "" && !valid(text) {
+	if text != "" && !valid.MatchString(text) {
 		p.fail(option, want)
 		return ""
 	}

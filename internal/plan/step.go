@@ -12,67 +12,43 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Kind is what a step does.
+// Kind is the kind of a step. Its text is for the log and the status.
 type Kind string
 
 // The steps. Each can be interrupted at any point and repeated, and its effect shows in the next [State].
 const (
-	// Install masks the services, adds the source and installs the packages.
-	Install Kind = "install"
-	// Upgrade upgrades the packages from the configured source and records which services have to be restarted.
-	Upgrade Kind = "upgrade"
-	// TrustCA adds the CA of the issued certificate to the trusted ones.
-	TrustCA Kind = "trust the CA"
-	// InstallCertificate starts to use the issued certificate, and also trusts the previous CAs.
-	InstallCertificate Kind = "install the certificate"
-	// DropCAs drops CAs that are no longer used.
-	DropCAs Kind = "drop the CAs from before"
-	// WriteDefaults writes the options for starting the services.
-	WriteDefaults Kind = "write defaults"
-	// StageCluster creates a new cluster beside the database's file.
-	StageCluster Kind = "create the cluster of"
-	// PublishClusters publishes the IDs of the staged or running clusters.
+	Install            Kind = "install" // masks the services, adds the source and installs the packages
+	Upgrade            Kind = "upgrade" // from the configured source; records which services have to be restarted
+	TrustCA            Kind = "trust the CA"
+	InstallCertificate Kind = "install the certificate" // and trusts the previous CAs, too
+	DropCAs            Kind = "drop the CAs from before"
+	WriteDefaults      Kind = "write defaults" // the options for starting the services
+	ConfigureFirewall  Kind = "set the firewall"
+
+	StageCluster    Kind = "create the cluster of" // beside the database's file
 	PublishClusters Kind = "publish the clusters' IDs"
-	// CommitCluster renames the staged cluster to the database's file.
-	CommitCluster Kind = "put in place the cluster of"
-	// DiscardCluster removes a staged cluster.
-	DiscardCluster Kind = "discard the unpublished cluster of"
-	// JoinCluster makes the file of a joining server.
-	JoinCluster Kind = "join the cluster of"
-	// Leave makes a server that the others have removed stop trying to join.
-	Leave Kind = "leave the cluster of"
-	// ArchiveFile stops the server of a database that has left, and renames its file.
-	ArchiveFile Kind = "rename the file of"
-	// StopServer stops a server for a recovery, and keeps it from being started; ReleaseServer ends that.
-	StopServer    Kind = "stop the server for the recovery of"
-	ReleaseServer Kind = "let the server start again after the recovery of"
-	// AcceptRecovery publishes that the recovery requested on a unit is carried out.
-	AcceptRecovery Kind = "accept the recovery of"
-	// RemakeCluster makes the new cluster of a recovery beside the file. Supersede publishes its ID in place of the old
-	// one's. WithdrawRequest ends the request for it.
-	RemakeCluster   Kind = "make a new cluster of the data of"
-	Supersede       Kind = "publish the new cluster of"
+	CommitCluster   Kind = "put in place the cluster of" // renames the staged cluster to the database's file
+	DiscardCluster  Kind = "discard the unpublished cluster of"
+	JoinCluster     Kind = "join the cluster of"  // makes the file of a joining server
+	Leave           Kind = "leave the cluster of" // ends the joining of a server that the others have removed
+	ArchiveFile     Kind = "rename the file of"   // of a server that is not a member, after stopping it
+
+	AcceptRecovery  Kind = "accept the recovery of"              // publishes that the requested recovery is carried out
+	StopServer      Kind = "stop the server for the recovery of" // and keeps it stopped
+	ReleaseServer   Kind = "let the server start again after the recovery of"
+	RemakeCluster   Kind = "make a new cluster of the data of" // beside the file
+	Supersede       Kind = "publish the new cluster of"        // in place of the old one
 	WithdrawRequest Kind = "withdraw the recovery of"
-	// RemoveDamaged removes the member of a unit that asks for it because its file is damaged.
-	RemoveDamaged Kind = "remove the member to be replaced from"
-	// Start starts services at the same time, and waits for their servers.
-	Start Kind = "start"
-	// ConfigureListeners writes the rows of the listeners.
+	RemoveDamaged   Kind = "remove the member to be replaced from" // of a unit that asks for it
+	RewriteFile     Kind = "rewrite the file of"                   // which lacks entries of the server's log
+
+	Start              Kind = "start"   // several services at once; waits for their servers
+	Restart            Kind = "restart" // a server hands over leadership first, and is awaited
 	ConfigureListeners Kind = "configure the listeners of"
-	// NoteSuperseded writes into the database which clusters of both databases were replaced.
-	NoteSuperseded Kind = "note the replaced clusters in"
-	// ConvertSchema converts the database to the schema of the packages.
-	ConvertSchema Kind = "convert the schema of"
-	// SetElectionTimer changes the election timer by one step.
-	SetElectionTimer Kind = "set the election timer of"
-	// WriteNorthdParams writes ovn-northd's addresses of the databases.
-	WriteNorthdParams Kind = "tell ovn-northd which units there are"
-	// Restart restarts a service: a database's server hands over leadership first, and is awaited.
-	Restart Kind = "restart"
-	// RewriteFile makes a server rewrite its file, which lacks entries of its log.
-	RewriteFile Kind = "rewrite the file of"
-	// ConfigureFirewall sets the firewall.
-	ConfigureFirewall Kind = "set the firewall"
+	NoteSuperseded     Kind = "note the replaced clusters in" // those of both databases
+	ConvertSchema      Kind = "convert the schema of"
+	SetElectionTimer   Kind = "set the election timer of" // by one legal step
+	WriteNorthdParams  Kind = "tell ovn-northd which units there are"
 )
 
 // Step is the next action.

@@ -63,12 +63,8 @@ func (v *view) findDeferred() finding.Finding {
 }
 
 func (v *view) restartNext() Step {
-	for _, service := range RestartOrder() {
-		if reason := v.Pending[service]; reason != "" {
-			return Step{Kind: Restart, Service: service, Reason: reason}
-		}
-	}
-	return Step{}
+	service := v.dueRestarts()[0]
+	return Step{Kind: Restart, Service: service, Reason: v.Pending[service]}
 }
 
 func startOne(service ovndb.Service, why string) func(*view) Step {
@@ -106,12 +102,15 @@ func RestartOrder() []ovndb.Service {
 	return []ovndb.Service{ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer}
 }
 
+// dueRestarts are the services with a pending restart, in this order.
+func (s State) dueRestarts() []ovndb.Service {
+	return slices.DeleteFunc(RestartOrder(), func(service ovndb.Service) bool { return s.Pending[service] == "" })
+}
+
 func (s State) pending() string {
 	var all []string
-	for _, service := range RestartOrder() {
-		if reason := s.Pending[service]; reason != "" {
-			all = append(all, string(service)+" ("+reason+")")
-		}
+	for _, service := range s.dueRestarts() {
+		all = append(all, string(service)+" ("+s.Pending[service]+")")
 	}
 	return strings.Join(all, ", ")
 }
@@ -119,16 +118,11 @@ func (s State) pending() string {
 // queued names the services whose restarts are deferred, as the Python charm does, with the one that represents all of
 // them (_determine_os_workload_status of charm-helpers).
 func (s State) queued() string {
-	var all []string
-	for _, service := range RestartOrder() {
-		if s.Pending[service] != "" {
-			all = append(all, string(service))
-		}
-	}
+	all := s.dueRestarts()
 	if len(all) == len(RestartOrder()) {
-		all = append([]string{string(ovndb.Umbrella)}, all...)
+		all = append([]ovndb.Service{ovndb.Umbrella}, all...)
 	}
-	return strings.Join(all, ", ")
+	return ovndb.JoinServices(all)
 }
 
 // goesFirst is the unit that should upgrade before this one: the next unit without the upgrade, ordered by the number
