@@ -238,59 +238,18 @@ func (f Finding) Details() []string {
 
 // expand replaces the arguments in a text: {unit} is the argument Unit.
 func (f Finding) expand(text string) string {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(text, "{")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		name, after, _ := strings.Cut(rest, "}")
-		b.WriteString(f.argument(name))
-		text = after
+	if !strings.Contains(text, "{") {
+		return text
 	}
-}
-
-func (f Finding) argument(name string) string {
-	switch a := f.Args; name {
-	case "name":
-		return f.Subject.Name
-	case "unit":
-		return a.Unit
-	case "units":
-		return strings.Join(a.Units, ", ")
-	case "cluster":
-		return a.Cluster
-	case "other":
-		return a.Other
-	case "path":
-		return a.Path
-	case "service":
-		return a.Service
-	case "address":
-		return a.Address
-	case "version":
-		return a.Version
-	case "value":
-		return a.Value
-	case "member":
-		return a.Member.Short()
-	case "after":
-		return a.After.String()
-	case "count":
-		return fmt.Sprint(a.Count)
-	case "total":
-		return fmt.Sprint(a.Total)
-	case "milliseconds":
-		return fmt.Sprint(a.Duration.Milliseconds())
-	case "duration":
-		return a.Duration.Round(time.Second).String()
-	case "date":
-		return a.Time.UTC().Format(time.DateOnly)
-	case "time":
-		return a.Time.UTC().Format(time.RFC3339)
-	}
-	return "{" + name + "}"
+	a := f.Args
+	return strings.NewReplacer(
+		"{name}", f.Subject.Name, "{unit}", a.Unit, "{units}", strings.Join(a.Units, ", "), "{cluster}", a.Cluster,
+		"{other}", a.Other, "{path}", a.Path, "{service}", a.Service, "{address}", a.Address, "{version}", a.Version,
+		"{value}", a.Value, "{member}", a.Member.Short(), "{after}", a.After.String(),
+		"{count}", fmt.Sprint(a.Count), "{total}", fmt.Sprint(a.Total),
+		"{milliseconds}", fmt.Sprint(a.Duration.Milliseconds()), "{duration}", a.Duration.Round(time.Second).String(),
+		"{date}", a.Time.UTC().Format(time.DateOnly), "{time}", a.Time.UTC().Format(time.RFC3339),
+	).Replace(text)
 }
 
 // key is equal for findings that differ only in databases and details.
@@ -309,9 +268,10 @@ func Sort(all []Finding) []Finding {
 	var sorted []Finding
 	at := map[string]int{}
 	for _, f := range all {
-		i, found := at[f.key()]
+		key := f.key()
+		i, found := at[key]
 		if !found {
-			at[f.key()] = len(sorted)
+			at[key] = len(sorted)
 			sorted = append(sorted, f)
 			continue
 		}
