@@ -59,7 +59,12 @@ func (m *Manager) get() kept {
 	return k
 }
 
-func (m *Manager) set(k kept) { _ = section.Set(m.State, k) } // texts only
+// update changes the stored state.
+func (m *Manager) update(change func(kept)) {
+	k := m.get()
+	change(k)
+	_ = section.Set(m.State, k) // it has only texts
+}
 
 // Runs returns the version that a service was started with; started is false if it never was.
 func (m *Manager) Runs(service ovndb.Service) (version ovndb.Version, started bool) {
@@ -69,9 +74,7 @@ func (m *Manager) Runs(service ovndb.Service) (version ovndb.Version, started bo
 
 // Started records that a service runs the installed version.
 func (m *Manager) Started(service ovndb.Service, installed ovndb.Version) {
-	k := m.get()
-	k.started(service, installed)
-	m.set(k)
+	m.update(func(k kept) { k.started(service, installed) })
 }
 
 func (k kept) started(service ovndb.Service, installed ovndb.Version) {
@@ -81,9 +84,7 @@ func (k kept) started(service ovndb.Service, installed ovndb.Version) {
 
 // Due records that a service must be restarted.
 func (m *Manager) Due(service ovndb.Service, reason string) {
-	k := m.get()
-	k.due(service, reason)
-	m.set(k)
+	m.update(func(k kept) { k.due(service, reason) })
 }
 
 func (k kept) due(service ovndb.Service, reason string) {
@@ -101,11 +102,9 @@ const packageUpdate = "Package update"
 func (m *Manager) KeepRefused(ctx context.Context, save func() error) {
 	refused, err := m.Refusals.Deferred()
 	if err == nil && len(refused) > 0 {
-		k := m.get()
 		for service := range withRefused(nil, refused) {
-			k.due(service, packageUpdate)
+			m.Due(service, packageUpdate)
 		}
-		m.set(k)
 		if err = save(); err == nil {
 			err = m.Refusals.Forget(refused)
 		}
@@ -187,16 +186,16 @@ func (m *Manager) Seen(services map[ovndb.Service]plan.ServiceState, installed o
 	if installed.OVN == "" {
 		return
 	}
-	k := m.get()
-	for _, service := range k.restarted(services) {
-		k.started(service, installed)
-	}
-	for _, service := range plan.RestartOrder() {
-		if x := services[service]; x.Active && x.Invocation != "" {
-			k.Invocations[service] = x.Invocation
+	m.update(func(k kept) {
+		for _, service := range k.restarted(services) {
+			k.started(service, installed)
 		}
-	}
-	m.set(k)
+		for _, service := range plan.RestartOrder() {
+			if x := services[service]; x.Active && x.Invocation != "" {
+				k.Invocations[service] = x.Invocation
+			}
+		}
+	})
 }
 
 // Running returns the versions that this unit's services run, each once, the installed one last; none while one of its
@@ -240,7 +239,7 @@ func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
 		}
 		k.Running[service] = version
 	}
-	m.set(k)
+	_ = section.Set(m.State, k) // it has only texts
 }
 
 func databaseOf(service ovndb.Service) ovndb.Database {

@@ -85,9 +85,7 @@ func TestPlanned_restart_by_others(t *testing.T) {
 				m.Due(nb, before)
 			}
 			if tt.seen != "" {
-				k := m.get()
-				k.Invocations[nb] = tt.seen
-				m.set(k)
+				m.update(func(k kept) { k.Invocations[nb] = tt.seen })
 			}
 			if tt.noted {
 				m.Due(nb, "Package update")
