@@ -73,36 +73,27 @@ type Row struct {
 
 // Up makes working members; the first is this unit's own, which leads.
 func Up(identities ...string) Members {
-	m := Members{State: raft.ClusterMember, Role: raft.Leader, Leader: identities[0]}
-	for _, id := range identities {
-		m.Rows = append(m.Rows, Row{Identity: id})
+	return Members{State: raft.ClusterMember, Role: raft.Leader, Leader: identities[0]}.with(Row{}, identities)
+}
+
+// with adds members like row.
+func (m Members) with(row Row, identities []string) Members {
+	for _, row.Identity = range identities {
+		m.Rows = append(m.Rows, row)
 	}
 	return m
 }
 
 // Down adds members that are down.
-func (m Members) Down(identities ...string) Members {
-	for _, id := range identities {
-		m.Rows = append(m.Rows, Row{Identity: id, Down: true})
-	}
-	return m
-}
+func (m Members) Down(identities ...string) Members { return m.with(Row{Down: true}, identities) }
 
 // Searching adds members that answer but hear no leader.
 func (m Members) Searching(identities ...string) Members {
-	for _, id := range identities {
-		m.Rows = append(m.Rows, Row{Identity: id, Searching: true})
-	}
-	return m
+	return m.with(Row{Searching: true}, identities)
 }
 
 // Closed adds working members with client ports that don't answer.
-func (m Members) Closed(identities ...string) Members {
-	for _, id := range identities {
-		m.Rows = append(m.Rows, Row{Identity: id, Closed: true})
-	}
-	return m
-}
+func (m Members) Closed(identities ...string) Members { return m.with(Row{Closed: true}, identities) }
 
 // Following makes another member than this unit's own the leader.
 func (m Members) Following(leader string) Members {
