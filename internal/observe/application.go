@@ -176,9 +176,9 @@ func (m Application) Exists(unit string) bool {
 // Dying reports whether the unit is being removed.
 func (m Application) Dying(unit string) bool { return juju.GoalState{Units: m.Goal}.Dying(unit) }
 
-// Goes reports whether every unit is being removed, including this one. Then each stops its servers, none leaves its
-// clusters, and the data stays.
-func (m Application) Goes() bool { return m.Dying(m.Unit) && !m.OthersStay() }
+// AllDying reports whether every unit is being removed, including this one. Then each stops its servers, none leaves
+// its clusters, and the data stays.
+func (m Application) AllDying() bool { return m.Dying(m.Unit) && !m.OthersStay() }
 
 // OthersStay reports whether another unit exists that is not being removed; true if Juju could not be asked.
 func (m Application) OthersStay() bool { return OthersStay(m.Goal, m.Unit) }

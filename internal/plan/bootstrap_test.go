@@ -152,8 +152,10 @@ func TestBootstrap_other_claim(t *testing.T) {
 	serves := func(s *plan.State) { s.Peers[0].Clusters = others() }
 	const contested, awaited = "waiting CLAIM_CONTESTED Unit=ovn-central/1", "waiting CLUSTERS_AWAITED"
 	check(t, map[string]situation{
-		"not served":         {mine(true), finds(contested)},
-		"unread":             {mine(true, func(s *plan.State) { s.Blind, s.Peers[0].Claim = true, "" }), finds(awaited)},
+		"not served": {mine(true), finds(contested)},
+		"unread": {
+			mine(true, func(s *plan.State) { s.ClaimsUnread, s.Peers[0].Claim = true, "" }), finds(awaited),
+		},
 		"withdrawn":          {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), does(plan.CommitCluster, "nb")},
 		"unit gone":          {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), does(plan.CommitCluster, "nb")},
 		"served":             {mine(true, serves), does(plan.PublishClusters, "", awaited+" Value=ovn-central/1")},

@@ -48,7 +48,7 @@ func (v *view) hasClaimed() bool {
 func (s State) otherClaim() string { return s.firstPeer(s.rivals) }
 
 // doubtsClaims reports whether another unit has, or may have, claimed clusters, too.
-func (v *view) doubtsClaims() bool { return v.hasClaimed() && (v.Blind || v.otherClaim() != "") }
+func (v *view) doubtsClaims() bool { return v.hasClaimed() && (v.ClaimsUnread || v.otherClaim() != "") }
 
 // ownClusters are the clusters that this unit has claimed and begun to commit, if another unit's claim was written
 // since and the start of its servers failed or was killed; else nil. The unit continues with them: the unit of the

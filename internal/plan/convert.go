@@ -65,11 +65,11 @@ func (v *view) converts() bool {
 	if !v.hasOldSchema() || len(v.Pending) > 0 || v.runsAnother() != "" || v.x.ConversionLacks() != "" {
 		return false
 	}
-	return !v.x.IsRaftLeader() || v.withoutRoom(v.db) == "" && v.x.Tried < longestConversionTimer
+	return !v.x.IsRaftLeader() || v.withoutRoom(v.db) == "" && v.x.TriedTimer < longestConversionTimer
 }
 
 func (v *view) neededTimer() time.Duration {
-	return min(max(ConversionTimer(v.x.Size, v.x.Runs), maxTimerFactor*v.x.Tried), longestConversionTimer)
+	return min(max(ConversionTimer(v.x.Size, v.x.Runs), maxTimerFactor*v.x.TriedTimer), longestConversionTimer)
 }
 
 func (v *view) timerIsTooShort() bool {
@@ -99,7 +99,8 @@ func (v *view) findNoRoom() finding.Finding {
 
 func (v *view) findNotConverted() finding.Finding {
 	convert := command.OnMachine(v.Unit, "sudo", "ovsdb-client", "convert", "unix:"+v.x.Socket, v.x.SchemaFile)
-	return v.find(finding.ConversionFailed, finding.Args{Duration: v.x.Tried}, finding.If(finding.WhenClients, convert))
+	args := finding.Args{Duration: v.x.TriedTimer}
+	return v.find(finding.ConversionFailed, args, finding.If(finding.WhenClients, convert))
 }
 
 // conversionDisk and conversionMemory are a conversion's needs, in bytes.

@@ -54,7 +54,7 @@ func TestConversion_ends_from_any_state(t *testing.T) {
 		edit(&s, ovndb.NB, func(x *plan.Database) {
 			x.Runs = []string{"3.1.0", "3.5.0"}[random.IntN(2)]
 			x.Schema, x.Size, x.Status.ElectionTimer = plan.Drifted, random.Int64N(400<<20), seconds(300)
-			x.Tried = time.Duration(random.IntN(2)) * seconds(299)
+			x.TriedTimer = time.Duration(random.IntN(2)) * seconds(299)
 		})
 		fails := random.IntN(10)
 		for steps := 0; convertFurther(t, &s, &fails); steps++ {
@@ -70,7 +70,7 @@ func convertFurther(t *testing.T, s *plan.State, fails *int) bool {
 	switch {
 	case d.Step == nil:
 		require.Equal(t, s.Settings.ElectionTimer, x.Status.ElectionTimer)
-		gaveUp := finding.Has(d.Findings, finding.ConversionFailed) && x.Tried == 5*time.Minute
+		gaveUp := finding.Has(d.Findings, finding.ConversionFailed) && x.TriedTimer == 5*time.Minute
 		require.True(t, x.Schema == plan.InSync || gaveUp, "%v", d)
 		return false
 	case d.Step.Kind == plan.SetElectionTimer:
@@ -79,8 +79,8 @@ func convertFurther(t *testing.T, s *plan.State, fails *int) bool {
 	default:
 		require.Equal(t, plan.ConvertSchema, d.Step.Kind)
 		require.GreaterOrEqual(t, x.Status.ElectionTimer, plan.ConversionTimer(x.Size, x.Runs))
-		require.Greater(t, x.Status.ElectionTimer, x.Tried)
-		edit(s, ovndb.NB, func(x *plan.Database) { x.Tried = min(x.Status.ElectionTimer, 5*time.Minute) })
+		require.Greater(t, x.Status.ElectionTimer, x.TriedTimer)
+		edit(s, ovndb.NB, func(x *plan.Database) { x.TriedTimer = min(x.Status.ElectionTimer, 5*time.Minute) })
 		if *fails--; *fails < 0 {
 			edit(s, ovndb.NB, func(x *plan.Database) { x.Schema = plan.InSync })
 		}

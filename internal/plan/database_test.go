@@ -167,7 +167,7 @@ func TestDecide_damaged_file_comes_first(t *testing.T) {
 			all(damaged, func(s *plan.State) { s.Packages.Installed = false }), does(plan.RewriteFile, "nb", lacks),
 		},
 		"rewrite failed, no restart": {
-			all(damaged, nb(func(x *plan.Database) { x.Unmended = "No space left" }), func(s *plan.State) {
+			all(damaged, nb(func(x *plan.Database) { x.RewriteFailure = "No space left" }), func(s *plan.State) {
 				s.Pending = map[ovndb.Service]string{ovndb.NorthboundServer: "upgrade"}
 			}), finds("error FILE_LACKS_ENTRIES nb Path=. Detail=No space left" + makeSpaceOrReplace),
 		},

@@ -131,7 +131,7 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	},
 	func(_ *rand.Rand, s *plan.State) { s.Unrelated = true },
 	func(r *rand.Rand, s *plan.State) { s.Claim = one(r, nbCluster, otherCluster) },
-	func(_ *rand.Rand, s *plan.State) { s.Blind = true },
+	func(_ *rand.Rand, s *plan.State) { s.ClaimsUnread = true },
 	func(r *rand.Rand, s *plan.State) {
 		for _, db := range ovndb.Databases() {
 			edit(s, db, func(x *plan.Database) {
@@ -284,7 +284,7 @@ var databaseChanges = []func(*rand.Rand, ovndb.Database, *plan.Database){
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Starting = true },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Former = "ovn-central/8" },
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {
-		x.Damage, x.Unmended = "a gap", one(r, "", "", "no space")
+		x.Damage, x.RewriteFailure = "a gap", one(r, "", "", "no space")
 	},
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Inconsistent = "an entry was not applied" },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Unrestricted = true },
@@ -298,7 +298,7 @@ var databaseChanges = []func(*rand.Rand, ovndb.Database, *plan.Database){
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {
 		x.Schema, x.Runs, x.Size = plan.Drifted, one(r, "3.1.0", "3.5.0"), r.Int64N(400<<20)
 		x.FreeDisk, x.FreeMemory = one(r, 0, 0, int64(1<<20)), one(r, 0, 0, int64(1<<20))
-		x.Tried = one(r, 0, 0, 4*time.Second, 5*time.Minute)
+		x.TriedTimer = one(r, 0, 0, 4*time.Second, 5*time.Minute)
 	},
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Schema, x.Runs = plan.Drifted, "3.5.0" },
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {

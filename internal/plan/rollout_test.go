@@ -19,7 +19,7 @@ func TestRaftLeader(t *testing.T) {
 	timer := func(d time.Duration) func(*plan.Database) {
 		return func(x *plan.Database) { x.Status.ElectionTimer = d }
 	}
-	tried := func(d time.Duration) func(*plan.Database) { return func(x *plan.Database) { x.Tried = d } }
+	tried := func(d time.Duration) func(*plan.Database) { return func(x *plan.Database) { x.TriedTimer = d } }
 	sized := func(mib int64, runs string) func(*plan.Database) {
 		return func(x *plan.Database) { x.Size, x.Runs = mib<<20, runs }
 	}

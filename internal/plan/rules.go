@@ -21,10 +21,10 @@ var rules = slices.Concat(
 var dataRules = []rule{
 	{name: "disk is full", in: every, when: func(v *view) bool { return v.Disk != "" }, find: (*view).findFullDisk},
 	{name: "running server's file lacks entries", in: every, each: true,
-		when: func(v *view) bool { return v.runsDamaged() && v.x.Unmended == "" }, step: (*view).rewrite,
+		when: func(v *view) bool { return v.runsDamaged() && v.x.RewriteFailure == "" }, step: (*view).rewrite,
 		find: (*view).findDamaged},
 	{name: "file that lacks entries can't be rewritten", in: every, each: true,
-		when: func(v *view) bool { return v.runsDamaged() && v.x.Unmended != "" }, find: (*view).findDamaged},
+		when: func(v *view) bool { return v.runsDamaged() && v.x.RewriteFailure != "" }, find: (*view).findDamaged},
 	{name: "published data is malformed", in: every, ends: every, when: func(v *view) bool { return v.Problem != "" },
 		find: func(v *view) finding.Finding {
 			return v.find(finding.PublishedDataInvalid, finding.Args{Detail: v.Problem})
@@ -181,7 +181,7 @@ var leaderRules = []rule{
 		when: func(v *view) bool { return v.hasOldSchema() && v.withoutRoom(v.db) != "" },
 		find: func(v *view) finding.Finding { return waits("converted once " + v.withoutRoom(v.db) + " has room")(v) }},
 	{name: "conversion has failed", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && v.x.Tried >= longestConversionTimer },
+		when: func(v *view) bool { return v.hasOldSchema() && v.x.TriedTimer >= longestConversionTimer },
 		find: (*view).findNotConverted},
 	{name: "conversion needs the election timer's option", of: schema, outranks: true,
 		when: func(v *view) bool { return v.timerIsTooShort() && !v.usable(OptionElectionTimer) },
@@ -246,10 +246,12 @@ var northdRules = []rule{
 // Upgrades and restarts: one unit at a time, followers before leaders. The lock of a restart, not this order,
 // guarantees that only one unit at a time is down.
 var upgradeRules = []rule{
-	{name: "packages are outdated", when: func(v *view) bool { return v.outdated() && v.goesFirst() == "" },
+	{name: "packages are outdated", when: func(v *view) bool { return v.outdated() && v.upgradesFirst() == "" },
 		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed"} }},
-	{name: "another unit upgrades first", when: func(v *view) bool { return v.outdated() && v.goesFirst() != "" },
-		find: func(v *view) finding.Finding { return v.find(finding.UpgradeWaits, finding.Args{Unit: v.goesFirst()}) }},
+	{name: "another unit upgrades first", when: func(v *view) bool { return v.outdated() && v.upgradesFirst() != "" },
+		find: func(v *view) finding.Finding {
+			return v.find(finding.UpgradeWaits, finding.Args{Unit: v.upgradesFirst()})
+		}},
 	{name: "restarts are deferred", when: func(v *view) bool { return len(v.Pending) > 0 && !v.Settings.AutoRestarts },
 		find: (*view).findDeferred},
 	{name: "restarts are due", when: func(v *view) bool { return len(v.dueRestarts()) > 0 && v.Settings.AutoRestarts },

@@ -17,9 +17,9 @@ var clusterRules = []rule{
 	{name: "another claim is served", ends: working, when: func(v *view) bool { return v.servedClaim() != "" },
 		find: (*view).findServedClaim},
 	{name: "claims are unread", in: working | leaving, ends: working,
-		when: func(v *view) bool { return v.hasClaimed() && v.Blind }, find: (*view).findNoRelation},
+		when: func(v *view) bool { return v.hasClaimed() && v.ClaimsUnread }, find: (*view).findNoRelation},
 	{name: "another unit has claimed, too", in: working | leaving, ends: working,
-		when: func(v *view) bool { return v.hasClaimed() && !v.Blind && v.otherClaim() != "" },
+		when: func(v *view) bool { return v.hasClaimed() && !v.ClaimsUnread && v.otherClaim() != "" },
 		find: func(v *view) finding.Finding {
 			return v.find(finding.ClaimContested, finding.Args{Unit: v.otherClaim(), Value: "it will serve or discard them"})
 		}},

@@ -76,7 +76,7 @@ func TestRules_data_come_first(t *testing.T) {
 			given := slices.Contains(s.Clusters.Superseded[db], x.Cluster)
 			lacks := x.Condition == ovndb.Serving && x.Damage != "" && !given
 			assert.Equal(t, lacks, has(db, finding.FileLacksEntries), "%s: by rules %q", db, d.Rules)
-			if lacks && x.Unmended == "" {
+			if lacks && x.RewriteFailure == "" {
 				assert.Equal(t, plan.RewriteFile, d.Step.Kind, "%s: by rule %q", db, d.By)
 			}
 		}

@@ -253,7 +253,7 @@ func (s State) action(name string, params ...command.Param) command.Command {
 func (v *view) findDamaged() finding.Finding {
 	replace := v.replace()
 	replace.When = finding.IfNoSpace
-	args := finding.Args{Path: path.Dir(v.x.File.Path), Detail: cmp.Or(v.x.Unmended, v.x.Damage)}
+	args := finding.Args{Path: path.Dir(v.x.File.Path), Detail: cmp.Or(v.x.RewriteFailure, v.x.Damage)}
 	return v.find(finding.FileLacksEntries, args, finding.ByHand(finding.MakeSpace), replace)
 }
 

@@ -39,10 +39,10 @@ type State struct {
 	// known yet.
 	Clusters  Clusters
 	Unrelated bool
-	// Claim is the Northbound cluster that this unit has claimed if Juju writes claims late (Juju 4). Blind reports
+	// Claim is the Northbound cluster that this unit has claimed if Juju writes claims late (Juju 4). ClaimsUnread reports
 	// whether claims could not be read in this hook.
-	Claim raft.ID
-	Blind bool
+	Claim        raft.ID
+	ClaimsUnread bool
 	// Databases is the state of each database on this unit.
 	Databases map[ovndb.Database]Database
 	// Members are the Raft addresses of each database's members, as the leader last published them.
@@ -155,8 +155,8 @@ type Database struct {
 	// was down then, it can't know.
 	Removed bool
 	// Damage is what the file of a running server lacks of its log after a failed write: no server could be started on
-	// it, so this one must not be stopped. Unmended is why the server could not rewrite it in this hook.
-	Damage, Unmended string
+	// it, so this one must not be stopped. RewriteFailure is why the server could not rewrite it in this hook.
+	Damage, RewriteFailure string
 	// Inconsistent is why the data of a running server differs from the cluster's: it could not apply an entry of its
 	// log, and skipped it. A restart does not repair that.
 	Inconsistent string
@@ -178,10 +178,10 @@ type Database struct {
 	SchemaFile, Socket string
 	// Size is the file's size in bytes; 0 if unknown.
 	Size int64
-	// Runs is the server's version of Open vSwitch. Tried is the election timer at which any unit last began to convert
-	// the database to the schema of these packages. Both are only observed if that is this server's task.
-	Runs  string
-	Tried time.Duration
+	// Runs is the server's version of Open vSwitch. TriedTimer is the election timer at which any unit last began to
+	// convert the database to the schema of these packages. Both are only observed if that is this server's task.
+	Runs       string
+	TriedTimer time.Duration
 	// FreeDisk is the space on the database's disk, FreeMemory the available memory, in bytes; 0 if unknown. Both are
 	// only observed if the schema has drifted.
 	FreeDisk, FreeMemory int64

@@ -132,7 +132,7 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 			o.Snapshot.Snapshot = u.Observer.Refresh(ctx, o.Snapshot.Snapshot)
 		case ctx.Err() != nil:
 			return false, err
-		case !u.goesWithout(ctx, r, o, *step, err):
+		case !u.continuesWithout(ctx, r, o, *step, err):
 			return true, nil
 		}
 	}
@@ -147,10 +147,10 @@ func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err erro
 	return nil
 }
 
-// goesWithout records that a step failed, and reports whether other steps can be made without it. If newer packages
-// can't be fetched, the unit continues with the installed ones to start a server that is down, and if an upgrade was
-// interrupted.
-func (u *Reconciler) goesWithout(ctx context.Context, r *record, o *Result, step plan.Step, err error) bool {
+// continuesWithout records that a step failed, and reports whether other steps can be made without it. If newer
+// packages can't be fetched, the unit continues with the installed ones to start a server that is down, and if an
+// upgrade was interrupted.
+func (u *Reconciler) continuesWithout(ctx context.Context, r *record, o *Result, step plan.Step, err error) bool {
 	if errors.Is(err, jujuleader.ErrLater) {
 		later := finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()})
 		o.Decision.Findings = append(o.Decision.Findings, later)

@@ -39,7 +39,7 @@ func (u *Reconciler) askJuju(ctx context.Context, r *record, o *steps.Snapshot) 
 	if err := r.Leader.Read(ctx, m, o.Thorough); err != nil {
 		return err
 	}
-	x.Problem, x.Blind, x.Unrelated = r.Leader.Problem, r.Leader.Blind, r.Leader.Unrelated
+	x.Problem, x.ClaimsUnread, x.Unrelated = r.Leader.Problem, r.Leader.Blind, r.Leader.Unrelated
 	x.Unit, x.Dying, x.Units, x.Peers = u.Env.Unit, m.Dying(u.Env.Unit), len(m.Goal), r.Peers(ctx, m)
 	x.Integrate, x.Resumed = m.Version.Integrate(), u.Env.ActionName == "resume"
 	x.Claim = relation.ParseClaim(m.AppData.Values(), u.Env.Unit)

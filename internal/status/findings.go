@@ -12,7 +12,7 @@ import (
 // Clusters returns the findings about the clusters and their members, as far as this unit may judge. [Own] is about
 // this unit's own servers.
 func Clusters(r observe.Report) []finding.Finding {
-	if r.Application.Goes() { // stopped servers block no unit now
+	if r.Application.AllDying() { // stopped servers block no unit now
 		return []finding.Finding{finding.New(finding.ApplicationRemoved, finding.Subject{}, finding.Args{})}
 	}
 	all := slices.Concat(elsewhere(r), quorum(r), closedPorts(r), oddMembers(r), replacesItself(r),
@@ -26,7 +26,7 @@ func Clusters(r observe.Report) []finding.Finding {
 // Own returns the findings about this unit's servers that are not working members. Those of package plan are more
 // precise.
 func Own(r observe.Report) (all []finding.Finding) {
-	if r.Application.Goes() {
+	if r.Application.AllDying() {
 		return nil
 	}
 	for _, c := range r.Clusters {

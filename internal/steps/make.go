@@ -210,10 +210,10 @@ func (u *Unit) rewriteFile(ctx context.Context, _ Snapshot, s plan.Step) error {
 		return err
 	}
 	u.Log.ErrorContext(ctx, "the server's file lacks entries", "database", db.Short(), "error", err)
-	if u.unmended == nil {
-		u.unmended = map[ovndb.Database]string{}
+	if u.rewriteFailures == nil {
+		u.rewriteFailures = map[ovndb.Database]string{}
 	}
-	u.unmended[db] = damaged.Err.Error()
+	u.rewriteFailures[db] = damaged.Err.Error()
 	return nil
 }
 

@@ -151,7 +151,7 @@ func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (pla
 	if x.Damage, err = u.Observer.MissingEntries(ctx, l); err != nil {
 		return x, err
 	}
-	x.Unmended = u.unmended[db]
+	x.RewriteFailure = u.rewriteFailures[db]
 	x.JoinLost = o.JoinIsLost(db, u.Now(), raftfile.Size(u.Paths.File(db)))
 	if x.Inconsistent = o.Inconsistent(db); x.Inconsistent != "" {
 		x.Rejoin = status.RejoinCommand(o.Application, o.Servers, db)
@@ -198,7 +198,7 @@ func (u *Unit) lookAtData(ctx context.Context, o Snapshot, db ovndb.Database, x 
 func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, installed ovndb.Version, x *plan.Database) {
 	var err error
 	log := u.Log.With("database", db.Short())
-	if x.Tried, err = u.Members.TriedConversion(ctx, db, installed.String()); err != nil {
+	if x.TriedTimer, err = u.Members.TriedConversion(ctx, db, installed.String()); err != nil {
 		log.WarnContext(ctx, "cannot read whether a conversion was tried; not converting the schema", "error", err)
 		x.Schema = "" // left alone until that is known
 	}

@@ -47,8 +47,8 @@ type Unit struct {
 	Recovery     *restore.Unit
 	// Save writes the unit's state to the disk.
 	Save func() error
-	// unmended has the reasons why servers could not rewrite their files in this hook.
-	unmended map[ovndb.Database]string
+	// rewriteFailures has the reasons why servers could not rewrite their files in this hook.
+	rewriteFailures map[ovndb.Database]string
 }
 
 // Limits of waits for the effects of a step. No step relies on them: the next hook observes again.
