@@ -140,7 +140,7 @@ func (s *Service) Plan(ctx context.Context, dir string, keep int) (Plan, error) 
 	return p, err
 }
 
-// existing is the directory, or its closest existing parent.
+// existing returns the directory, or its closest existing parent.
 func existing(dir string) (string, error) {
 	for {
 		_, err := os.Stat(dir)
@@ -151,8 +151,8 @@ func existing(dir string) (string, error) {
 	}
 }
 
-// moment is the second that a backup is named after: now, or the next one that no backup in dir has. Small databases
-// are copied in less than a second.
+// moment returns the second after which a backup is named: now, or the next one that no backup in dir has. Small
+// databases are copied in less than a second.
 func (s *Service) moment(ctx context.Context, dir string) (time.Time, error) {
 	for {
 		now := s.Now().UTC()
@@ -200,7 +200,7 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 	if err := s.source(ctx, d, raw, &x); err != nil {
 		return x, err
 	}
-	s.Progress(ctx, d.Short()+": loading the copy, to see that it is whole")
+	s.Progress(ctx, d.Short()+": loading the copy to check it")
 	var err error
 	if x.Schema, err = s.Files.Load(ctx, d, raw); err != nil {
 		return x, err
@@ -218,13 +218,12 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 	return x, err
 }
 
-// source writes the database's content to the file raw: the server's, or if it serves none, because it does not run or
-// knows no leader, the file's.
+// source writes the database's content to the file raw: the server's, or the file's if the server does not run or knows
+// no leader.
 //
-// The server's content is also read from its file, up to the entry that it shows its clients ("index" in _Server(5)): a
-// request for all of it takes a server several times the database's size of memory, and blocks all other clients
-// meanwhile, with a large database for longer than the election timer. The server is only asked if its file lacks
-// entries, or can't be copied.
+// The server's content is read from its file, up to the entry that clients see ("index" in _Server(5)): a request for
+// all of it takes several times the database's size of memory, and blocks other clients, with a large database for
+// longer than the election timer. The server is asked only if its file lacks entries, or can't be copied.
 func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *Database) error {
 	damage, err := s.examine(ctx, d, x)
 	if err != nil {
@@ -252,14 +251,15 @@ func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *D
 	return s.Files.Export(ctx, d, raw)
 }
 
-// examine returns the database's state, whether its server serves it, and what its file lacks of its log.
+// examine writes the database's state, and whether its server serves it, to x. damage is what its file lacks of its
+// log.
 func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (damage string, err error) {
 	file, err := s.Files.Inspect(ctx, d)
 	if err != nil {
 		return "", err
 	}
 	if !file.Exists || !file.Clustered {
-		return "", fmt.Errorf("%s is no database of a cluster", file.Path)
+		return "", fmt.Errorf("%s is not a clustered database", file.Path)
 	}
 	log, err := raftfile.ReadEnd(ctx, s.Files.Paths, d)
 	if err != nil {
@@ -277,7 +277,7 @@ func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (d
 	return log.Damage, nil
 }
 
-// tidy removes what killed backups have left. Call it with the lock held: then no backup is in progress.
+// tidy removes unfinished backups. The caller holds the lock, so that no backup is in progress.
 func (s *Service) tidy(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, makingPrefix+"*"))
 	for _, path := range left {
@@ -289,7 +289,7 @@ func (s *Service) tidy(dir string) error {
 	return nil
 }
 
-// list are the backups in dir, the oldest first, by their paths.
+// list returns the paths of the backups in dir, the oldest first.
 func list(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -306,8 +306,8 @@ func list(dir string) ([]string, error) {
 	return all, nil
 }
 
-// surplus are all backups but keep: the new or future one, regardless of its name, since the clock may have been set
-// back, and the newest others. Anything that is no backup by name or content is left alone.
+// surplus returns the backups to remove, so that keep stay: the new or future one, whatever its name, since the clock
+// may have been set back, and the newest others. It does not return what is not a backup by name and content.
 func surplus(dir string, keep int, made string) ([]string, error) {
 	others, err := list(dir)
 	if err != nil {

@@ -9,15 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzRead reads a manifest that anyone may have written: an error is short and printable, and a manifest that is
-// accepted names plain files of sane sizes. The seeds have the right checksum, so that more than it is tried.
+// FuzzRead shows that the error about a manifest is short, and that an accepted manifest names plain files of sane
+// sizes. The seeds have the right checksum.
 func FuzzRead(f *testing.F) {
 	hostile := strings.Repeat("h", 70_000) + "\x1b[2J\n"
+	of := func(x Database) Manifest {
+		return Manifest{Format: format, Unit: "ovn-central/0", Databases: []Database{x}}
+	}
 	for _, text := range []string{
 		"", "{}", "null", `{"format":1}`, `{"checksum":"` + hostile + `"}`,
-		written(f, Manifest{Format: format, Unit: hostile}), written(f, Manifest{Format: format, Databases: []Database{{File: "../../etc/shadow", Size: 1}}}),
-		written(f, Manifest{Format: format, Databases: []Database{{File: "nb.gz", Size: -1}}}), written(f, Manifest{Format: format, Databases: []Database{{File: "nb.gz", Size: 1 << 62}}}),
-		written(f, Manifest{Format: format, Unit: "ovn-central/0", Databases: []Database{{File: "nb.gz", Size: 10}}}),
+		written(f, Manifest{Format: format, Unit: hostile}), written(f, of(Database{File: "../../etc/shadow", Size: 1})),
+		written(f, of(Database{File: "nb.gz", Size: -1})), written(f, of(Database{File: "nb.gz", Size: 1 << 62})),
+		written(f, of(Database{File: "nb.gz", Size: 10})),
 	} {
 		f.Add([]byte(text))
 	}

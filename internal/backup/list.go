@@ -108,8 +108,8 @@ func checksum(ctx context.Context, path string) (string, error) {
 	return text(sum), err
 }
 
-// Nearest is the path of the listed backup that is most like another path, such as one with a typing error, without its
-// folder, or of a file in the backup. Empty if none is listed.
+// Nearest returns the path of the listed backup that is most similar to a path, which may have a typing error, lack its
+// folder, or be that of a file in the backup. It is empty if none is listed.
 func Nearest(all []Listed, path string) (nearest string) {
 	least := 0
 	for _, x := range all {
@@ -123,7 +123,7 @@ func Nearest(all []Listed, path string) (nearest string) {
 	return nearest
 }
 
-// distance is how many characters must be added, removed or replaced to make b of a.
+// distance returns how many bytes must be added, removed or replaced to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

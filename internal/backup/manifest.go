@@ -44,10 +44,10 @@ type Manifest struct {
 // unsealed replaces the checksum while it is computed.
 var unsealed = strings.Repeat("0", 2*sha256.Size)
 
-// seal is the checksum of a manifest's text with any checksum in it.
-func seal(text []byte, stands string) string {
+// seal returns the checksum of a manifest's text, in which present is the present one.
+func seal(text []byte, present string) string {
 	field := func(sum string) []byte { return []byte(`"checksum": "` + sum + `"`) }
-	sum := sha256.Sum256(bytes.Replace(text, field(stands), field(unsealed), 1))
+	sum := sha256.Sum256(bytes.Replace(text, field(present), field(unsealed), 1))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -126,7 +126,7 @@ func Read(path string) (Manifest, error) {
 	return m, nil
 }
 
-// check returns what [Service.Take] did not write: the manifest is shown to people, and names files to read.
+// check rejects manifests that [Service.Take] did not write: they are shown to people, and name files to read.
 func (m Manifest) check() error {
 	texts := []string{m.Unit, m.OVN, m.OVS}
 	for _, x := range m.Databases {

@@ -61,12 +61,13 @@ func large(t *testing.T, size int) *Service {
 		Progress: func(context.Context, string) {},
 	}
 	for _, db := range ovndb.Databases() {
-		create := exec.CommandContext(t.Context(), "ovsdb-tool", "create-cluster", s.Files.Paths.File(db), s.Files.Paths.Schema(db), ovndb.RaftAddress(db, loopbacktest.Network(t)+".1"))
+		contents := s.Files.Paths.Schema(db)
 		if db == ovndb.NB {
-			alone := filepath.Join(t.TempDir(), "alone")
-			fillWith(t, alone, s.Files.Paths.Schema(db), size)
-			create.Args[3] = alone
+			contents = filepath.Join(t.TempDir(), "alone")
+			fillWith(t, contents, s.Files.Paths.Schema(db), size)
 		}
+		address := ovndb.RaftAddress(db, loopbacktest.Network(t)+".1")
+		create := exec.CommandContext(t.Context(), "ovsdb-tool", "create-cluster", s.Files.Paths.File(db), contents, address)
 		said, err := create.CombinedOutput()
 		require.NoError(t, err, "%s", said)
 	}
@@ -99,10 +100,11 @@ func TestTake_memory_within_requirement(t *testing.T) {
 			var children syscall.Rusage
 			require.NoError(t, syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children))
 			taken := children.Maxrss << 10
-			t.Logf("%d MiB in %s: %d MiB in one of the programs, %d more in this one, %d more in the server, which was silent for %s",
-				size>>20, took.Round(100*time.Millisecond), taken>>20, (after.Sys-before.Sys)>>20, (peak(t, pid)-loaded)>>20, silent.Round(10*time.Millisecond))
-			assert.Greater(t, taken, int64(size), "the premise: a program has loaded it")
-			assert.LessOrEqual(t, taken, int64(memoryFactor*size+spare/2)) // half of the spare, to see one more copy of so little
+			t.Logf("%d MiB in %s: %d MiB in a program, %d more in this one, %d more in the server, which was silent for %s",
+				size>>20, took.Round(100*time.Millisecond), taken>>20, (after.Sys-before.Sys)>>20, (peak(t, pid)-loaded)>>20,
+				silent.Round(10*time.Millisecond))
+			assert.Greater(t, taken, int64(size), "a program has loaded it")
+			assert.LessOrEqual(t, taken, int64(memoryFactor*size+spare/2)) // half of the spare, to notice one more copy
 			assert.Less(t, peak(t, pid)-loaded, int64(size/2))
 			assert.Less(t, after.Sys-before.Sys, uint64(size/2))
 		})
@@ -122,8 +124,7 @@ func serve(t *testing.T, paths ovndb.Paths) (pid int) {
 	return s.Pid
 }
 
-// watch asks a server for its version again and again, and tells for how long it has not answered
-// at most; 0 if there is none.
+// watch asks a server for its version repeatedly, and returns the longest time without an answer; 0 without a server.
 func watch(t *testing.T, paths ovndb.Paths, pid int) (longest func() time.Duration) {
 	t.Helper()
 	if pid == 0 {
@@ -177,7 +178,9 @@ func fillWith(t *testing.T, path, schema string, size int) {
 	for written := 0; written < size; {
 		rows := map[string]any{}
 		for i := range 256 {
-			rows[fmt.Sprintf("%08x-0000-4000-8000-%012x", written, i)] = map[string]any{"name": fmt.Sprint(written, i), "external_ids": []any{"map", []any{[]any{"key", strings.Repeat("x", 900)}}}}
+			rows[fmt.Sprintf("%08x-0000-4000-8000-%012x", written, i)] = map[string]any{
+				"name": fmt.Sprint(written, i), "external_ids": []any{"map", []any{[]any{"key", strings.Repeat("x", 900)}}},
+			}
 		}
 		text, err := json.Marshal(map[string]any{"Logical_Switch": rows})
 		require.NoError(t, err)
@@ -186,29 +189,28 @@ func fillWith(t *testing.T, path, schema string, size int) {
 	}
 }
 
-// A file each of whose records is whole, and on which no server could be started with all of it,
-// becomes no backup: the copy is loaded, and its fault is reported.
-func TestCopyThatNoServerCouldLoadIsNoBackup(t *testing.T) {
+// The records of the file are valid, and no server could load them.
+func TestTake_unloadable_copy(t *testing.T) {
 	s := large(t, 1)
 	file, err := os.OpenFile(s.Files.Paths.File(ovndb.NB), os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(t, err)
-	entry := `{"term":1,"index":2,"eid":"d38e85dc-da38-4a9e-bcee-7e5ebb69a001","data":[null,{"No_Such_Table":{"11111111-1111-4111-8111-111111111112":{"name":"x"}}}]}` + "\n"
-	_, err = fmt.Fprintf(file, "OVSDB CLUSTER %d %x\n%s", len(entry), sha1.Sum([]byte(entry)), entry) //nolint:gosec // the format's own checksum
+	entry := `{"term":1,"index":2,"eid":"d38e85dc-da38-4a9e-bcee-7e5ebb69a001",` +
+		`"data":[null,{"No_Such_Table":{"11111111-1111-4111-8111-111111111112":{"name":"x"}}}]}` + "\n"
+	sum := sha1.Sum([]byte(entry)) //nolint:gosec // the format's own checksum
+	_, err = fmt.Fprintf(file, "OVSDB CLUSTER %d %x\n%s", len(entry), sum, entry)
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 
 	dir := filepath.Join(t.TempDir(), "backups")
 	_, _, err = s.Take(t.Context(), dir, 1)
-	require.ErrorContains(t, err, "cannot load "+dir)
 	require.ErrorContains(t, err, "No table named No_Such_Table")
-	left, err := filepath.Glob(filepath.Join(dir, "*2*")) // with the time in its name
+	left, err := filepath.Glob(filepath.Join(dir, "*2*")) // with a time in its name
 	require.NoError(t, err)
-	assert.Empty(t, left, "nothing of it stays")
+	assert.Empty(t, left)
 }
 
-// The server's content is in the backup even if its file can't be copied, and the reason for asking the server is
-// reported.
-func TestServerIsAskedWhereItsFileCannotBeCopied(t *testing.T) {
+// The reason for asking the server is reported.
+func TestTake_asks_server_if_file_is_unreadable(t *testing.T) {
 	s := large(t, 1)
 	serve(t, s.Files.Paths)
 	var told []string
@@ -221,8 +223,7 @@ func TestServerIsAskedWhereItsFileCannotBeCopied(t *testing.T) {
 	nb := m.Databases[0]
 	assert.Equal(t, Served, nb.Source)
 	assert.NotZero(t, nb.Index)
-	assert.Contains(t, told, "nb: asking the server for all of it: cannot copy the file of OVN_Northbound: entry 1: "+
-		"its data are 3 elements instead of a schema and a transaction")
+	assert.Contains(t, strings.Join(told, "\n"), "nb: asking the server")
 }
 
 // putThirdElement replaces a cluster's file by one with an unknown third element in its first record, after schema and

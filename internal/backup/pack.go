@@ -127,7 +127,7 @@ const (
 	spare        = 64 << 20 // bytes left for everything else
 )
 
-// room is why there is not enough space on the disk, or memory, for a backup.
+// room returns an error if there is too little space on the disk, or memory, for a backup.
 func (s *Service) room(dir string) error {
 	var sizes []int64
 	for _, d := range ovndb.Databases() {
@@ -144,8 +144,8 @@ func (s *Service) room(dir string) error {
 	return checkNeeds(dir, free, available, sizes...)
 }
 
-// checkNeeds is why that free space and available memory is too little for databases with files of these sizes; all in
-// bytes.
+// checkNeeds returns an error if the free space or available memory is too little for databases with files of these
+// sizes; all in bytes.
 func checkNeeds(dir string, free, available int64, sizes ...int64) error {
 	if need := machine.CopySpace(sizes...) + spare; free < need {
 		return fmt.Errorf("cannot back up: %s has %d MiB free, it takes %d; give path= on a larger disk", dir, free>>20,

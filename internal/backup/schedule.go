@@ -24,7 +24,7 @@ func (s *Service) TakeScheduled(ctx context.Context, dir string, keep int) (stri
 	path, _, err := s.Take(ctx, dir, keep)
 	note := filepath.Join(dir, failureName)
 	if _, unsafe := trusted(dir); unsafe != nil {
-		return "", err // nothing is written there, not even the reason: Observe finds the problem by itself
+		return "", err // nothing is written there: Observe finds the problem itself
 	}
 	if errors.Is(err, ErrBusy) {
 		return "", err // the running backup's result counts
@@ -72,8 +72,8 @@ func Observe(dir string) (Summary, error) {
 	return s, nil
 }
 
-// Age describes the age of the newest backup if an interval is set; empty if none is, or there is no backup. It is in
-// whole hours, since Juju stores each different status.
+// Age describes the age of the newest backup; empty if no interval is set or there is no backup. It is in whole hours,
+// since Juju stores each different status.
 func (s Summary) Age(interval time.Duration, now time.Time) string {
 	if interval == 0 || s.Newest.IsZero() {
 		return ""

@@ -11,54 +11,53 @@ import (
 	"syscall"
 )
 
-// maxLinks is how many symbolic links a path may lead through, as Linux permits (path_resolution(7)).
+// maxLinks is the largest number of symbolic links in a path, as in Linux (path_resolution(7)).
 const maxLinks = 40
 
 // trusted returns the directory of the path, without symbolic links, if no user but root can replace it: each component
 // belongs to root and is not writable for others, except for parents in which each user may delete only its own files,
-// such as /tmp. Missing components count as trusted.
-//
-// A link in such a parent is followed if it belongs to root.
+// such as /tmp. A link there is followed if it belongs to root. Missing components count as trusted.
 func trusted(path string) (string, error) {
-	path = filepath.Clean(path)
 	owners, err := rootOwners()
 	if err != nil {
 		return "", err
 	}
-	done, links := "/", 0
-	rest := split(path)
-	for i := 0; ; {
+	done, rest := "/", split(path)
+	for links := 0; links <= maxLinks; {
 		info, err := os.Lstat(done)
 		if errors.Is(err, fs.ErrNotExist) {
-			return filepath.Join(append([]string{done}, rest[i:]...)...), nil
+			return filepath.Join(done, filepath.Join(rest...)), nil
+		}
+		if err == nil {
+			err = mayBeChanged(done, info, owners, len(rest) == 0)
 		}
 		if err != nil {
 			return "", err
 		}
-		last := i == len(rest)
-		if err := mayBeChanged(done, info, owners, last); err != nil {
-			return "", err
-		}
-		if info.Mode()&fs.ModeSymlink != 0 {
-			target, err := os.Readlink(done)
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := readLink(done)
 			if err != nil {
 				return "", err
 			}
-			if links++; links > maxLinks {
-				return "", fmt.Errorf("%s: %w", path, syscall.ELOOP)
-			}
-			if !filepath.IsAbs(target) {
-				target = filepath.Join(filepath.Dir(done), target)
-			}
-			rest, i, done = append(split(target), rest[i:]...), 0, "/"
-			continue
-		}
-		if last {
+			links++
+			done, rest = "/", append(split(target), rest...)
+		case len(rest) == 0:
 			return done, nil
+		default:
+			done, rest = filepath.Join(done, rest[0]), rest[1:]
 		}
-		done = filepath.Join(done, rest[i])
-		i++
 	}
+	return "", fmt.Errorf("%s: %w", path, syscall.ELOOP)
+}
+
+// readLink returns the absolute target of a link.
+func readLink(path string) (string, error) {
+	target, err := os.Readlink(path)
+	if err == nil && !filepath.IsAbs(target) {
+		target = filepath.Join(filepath.Dir(path), target)
+	}
+	return target, err
 }
 
 // split returns the components of an absolute path.
@@ -76,7 +75,7 @@ func rootOwners() (map[uint32]bool, error) {
 	return map[uint32]bool{0: true, root.Uid: true, uint32(os.Geteuid()): true}, nil //nolint:gosec // an ID of a user
 }
 
-// mayBeChanged is why other users can replace the path's target; last means that it is the directory itself.
+// mayBeChanged returns an error if other users can replace the path's target. last is true for the directory itself.
 func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bool) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	const others = 0o022
@@ -86,10 +85,10 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 	case !owners[stat.Uid]:
 		return fmt.Errorf("%s belongs to user %d, which could replace what root writes there; "+
 			"use a folder of root's: chown root %s", path, stat.Uid, path)
-	case info.Mode()&fs.ModeSymlink != 0: // its own permissions don't matter
+	case info.Mode()&fs.ModeSymlink != 0: // its permissions have no effect
 		return nil
 	case !info.IsDir():
-		return fmt.Errorf("%s is no folder", path)
+		return fmt.Errorf("%s is not a folder", path)
 	case info.Mode().Perm()&others != 0 && last && info.Mode()&fs.ModeSticky != 0:
 		return fmt.Errorf("other users may write to %s; use a new folder in it", path)
 	case info.Mode().Perm()&others != 0 && info.Mode()&fs.ModeSticky == 0:
@@ -99,8 +98,7 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 	return nil
 }
 
-// openRegular opens a regular file for reading, and no other kind: it follows no link, and does not wait for the writer
-// of a pipe.
+// openRegular opens a regular file for reading. It follows no link, and does not wait for the writer of a pipe.
 func openRegular(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -111,7 +109,7 @@ func openRegular(path string) (*os.File, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", path)
+		err = fmt.Errorf("%s is not a regular file", path)
 	}
 	if err != nil {
 		_ = file.Close()
