@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -17,8 +18,8 @@ import (
 )
 
 // Alive returns evidence that a process serves database d, for use if its control socket doesn't answer: a server votes
-// without one. The evidence is the process of the pid file, a lock on the database's file, or the service's main
-// process in systemd. It is empty if there is none of these. If that can't be found out, Alive returns an error.
+// without one. The evidence is the process of the pid file, a lock on the database's file, or the main process in
+// systemd; empty if there is none. It returns an error if that can't be found out.
 func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (string, error) {
 	pid, err := pidOf(p.PID(d))
 	if err != nil {
@@ -46,9 +47,9 @@ func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (s
 	return "", nil
 }
 
-// Starting reports whether the server of database d, which is alive, may still be about to
-// open its control socket. A server writes its pid file, reads the database's file, which
-// takes at most within, and then opens the socket (main() of ovsdb-server.c, OVS 3.1).
+// Starting reports whether the server of database d, which is alive, may still open its control socket. A server writes
+// its pid file, reads the database's file, which takes at most within, and then opens the socket (main() of
+// ovsdb-server.c, OVS 3.1).
 func Starting(p ovndb.Paths, d ovndb.Database, now time.Time, within time.Duration) bool {
 	pid, err := pidOf(p.PID(d))
 	if err != nil {
@@ -73,26 +74,23 @@ func pidOf(path string) (int, error) {
 	if pid, err := strconv.Atoi(string(bytes.TrimSpace(text))); err == nil {
 		return pid, nil
 	}
-	return 0, nil // the file was cut short; the lock and systemd are the other evidence
+	return 0, nil // the file was cut short
 }
 
-// serves reports whether a process was started with that pid file. After a kill another
-// process may have got the number. A zombie has no arguments.
+// serves reports whether a process was started with that pid file: another process may have its number after a kill. A
+// zombie has no arguments.
 func serves(pid int, pidFile string) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && bytes.Contains(line, []byte("--pidfile="+pidFile+"\x00"))
 }
 
-// RunsInstalled reports whether a service's process runs the installed program. The kernel marks a
-// replaced program as deleted (proc(5), /proc/[pid]/exe). It is false if that can't be found out.
+// RunsInstalled reports whether a service's process is known to run the installed program. The kernel marks a replaced
+// program as deleted (proc(5), /proc/[pid]/exe).
 func RunsInstalled(p ovndb.Paths, service ovndb.Service, s Properties) bool {
 	pid := s.MainPID
-	for _, d := range ovndb.Databases() {
-		if ovndb.ServiceOf(d) != service {
-			continue
-		}
+	if path := pidFile(p, service); path != "" && service != ovndb.Northd {
 		var err error
-		if pid, err = pidOf(p.PID(d)); err != nil || !serves(pid, p.PID(d)) {
+		if pid, err = pidOf(path); err != nil || !serves(pid, path) {
 			return false
 		}
 	}
@@ -108,4 +106,73 @@ func lockHeld(file string) (bool, error) {
 		path = file // the server may run on a file that was moved away
 	}
 	return locked(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".~lock~"))
+}
+
+// pidFile returns the pid file of a service's process; empty if the service has none.
+func pidFile(p ovndb.Paths, service ovndb.Service) string {
+	if service == ovndb.Northd {
+		return p.NorthdPID()
+	}
+	for _, d := range ovndb.Databases() {
+		if ovndb.ServiceOf(d) == service {
+			return p.PID(d)
+		}
+	}
+	return ""
+}
+
+// ForeignPID describes the process of another program that a service's pid file names, after the service's own process
+// was killed. It is empty if the pid file is right. A daemon of Open vSwitch locks its pid file for as long as it runs
+// (make_pidfile() in lib/daemon-unix.c).
+func ForeignPID(p ovndb.Paths, service ovndb.Service) (string, error) {
+	path := pidFile(p, service)
+	if path == "" {
+		return "", nil
+	}
+	pid, err := pidOf(path)
+	if err != nil || pid <= 0 || serves(pid, path) {
+		return "", err
+	}
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return "", nil //nolint:nilerr // no process has the number: ovn-ctl checks that itself
+	}
+	if held, err := locked(path); held || err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s is of %s %d", filepath.Base(path), strings.TrimSpace(string(name)), pid), nil
+}
+
+// dropForeignPIDs removes pid files that name another program's process, before systemd runs ovn-ctl: that starts no
+// server if any ovsdb-server has the number, and kills the process of that number to stop one.
+func (s Services) dropForeignPIDs(services []ovndb.Service) error {
+	if s.Paths.Run == "" {
+		return nil
+	}
+	for _, service := range services {
+		foreign, err := ForeignPID(s.Paths, service)
+		if err == nil && foreign != "" {
+			err = os.Remove(pidFile(s.Paths, service))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot remove a pid file that names another process: %w", err)
+		}
+	}
+	return nil
+}
+
+// locked reports whether a process holds a lock on the file.
+func locked(path string) (bool, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("cannot look at a lock: %w", err)
+	}
+	defer file.Close()
+	asked := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: 0, Start: 0, Len: 0}
+	if err := syscall.FcntlFlock(file.Fd(), syscall.F_GETLK, &asked); err != nil {
+		return false, fmt.Errorf("cannot look at a lock: %w", err)
+	}
+	return asked.Type != syscall.F_UNLCK, nil
 }

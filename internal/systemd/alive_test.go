@@ -23,48 +23,61 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// systemctl answers for OVN's services, and knows a main process of nb's or none.
+// systemctl answers for OVN's services, with this main process of nb.
 type systemctl string
 
 func (s systemctl) Run(context.Context, run.Command) ([]byte, error) {
-	return []byte(strings.Replace(string(runtest.Stopped()), "nb.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=disabled\nMainPID=0",
-		"nb.service\nLoadState=loaded\nActiveState=active\nUnitFileState=disabled\nMainPID="+string(s), 1)), nil
+	const stopped = "nb.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=disabled\nMainPID=0"
+	running := strings.NewReplacer("inactive", "active", "MainPID=0", "MainPID="+string(s)).Replace(stopped)
+	return []byte(strings.Replace(string(runtest.Stopped()), stopped, running, 1)), nil
 }
 
-// R1, R9: any one of them is enough, for each alone can be lost.
-func TestServerIsAliveByItsPidFileItsLockOrSystemd(t *testing.T) {
+// writePID writes a pid file.
+func writePID(t *testing.T, path string, pid int) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(strconv.Itoa(pid)), 0o600))
+}
+
+// daemon starts a process with that pid file until end is called.
+func daemon(t *testing.T, pidFile string) (end func()) {
+	t.Helper()
+	process := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+pidFile)
+	in, err := process.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, process.Start())
+	writePID(t, pidFile, process.Process.Pid)
+	return func() { _ = in.Close(); _ = process.Wait() }
+}
+
+// R1, R9: each kind of evidence alone is enough, since each can be lost.
+func TestAlive(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)
-	alive := func(mainPID string, p ovndb.Paths) string {
-		evidence, err := systemd.Services{Runner: systemctl(mainPID)}.Alive(t.Context(), p, ovndb.NB)
+	pid := s.Paths.PID(ovndb.NB)
+	alive := func(mainPID string) string {
+		evidence, err := systemd.Services{Runner: systemctl(mainPID)}.Alive(t.Context(), s.Paths, ovndb.NB)
 		require.NoError(t, err)
 		return evidence
 	}
-	assert.Empty(t, alive("0", s.Paths), "nothing runs")
-	assert.Contains(t, alive("4711", s.Paths), "process 4711 of service ovn-ovsdb-server-nb runs")
+	assert.Empty(t, alive("0"))
+	assert.Contains(t, alive("4711"), "4711")
 
 	s.Start(t)
 	require.NoError(t, os.Remove(s.Paths.Control(ovndb.NB)))
-	assert.Contains(t, alive("0", s.Paths), s.Paths.File(ovndb.NB)+" open", "it has no pid file, and systemd has not started it")
+	assert.Contains(t, alive("0"), s.File(), "by its lock")
 	s.Kill(t)
-	assert.Empty(t, alive("0", s.Paths), "its lock's file is left behind")
+	assert.Empty(t, alive("0"), "the lock's file stays")
 
-	require.NoError(t, os.WriteFile(s.Paths.PID(ovndb.NB), []byte(strconv.Itoa(os.Getpid())), 0o600))
-	assert.Empty(t, alive("0", s.Paths), "another process has got its number")
-	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.Paths.PID(ovndb.NB))
-	in, err := other.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, other.Start())
-	require.NoError(t, os.WriteFile(s.Paths.PID(ovndb.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
-	assert.Contains(t, alive("0", s.Paths), "of "+s.Paths.PID(ovndb.NB)+" runs", "it was started with that pid file")
-	require.NoError(t, in.Close())
-	_ = other.Wait()
-	assert.Empty(t, alive("0", s.Paths), "it has ended")
+	writePID(t, pid, os.Getpid())
+	assert.Empty(t, alive("0"), "another process has the number")
+	end := daemon(t, pid)
+	assert.Contains(t, alive("0"), pid)
+	end()
+	assert.Empty(t, alive("0"))
 }
 
-// A server opens its control socket after it has read its file, and what starts it on a
-// machine that was just turned on may be at work before that.
-func TestServerIsStartingUntilItMayHaveReadItsFile(t *testing.T) {
+// A server opens its control socket after it has read its file.
+func TestStarting(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)
 	starting := func(age time.Duration) bool {
@@ -72,56 +85,46 @@ func TestServerIsStartingUntilItMayHaveReadItsFile(t *testing.T) {
 	}
 	assert.True(t, starting(time.Hour), "no process has its file open yet")
 	s.Start(t)
-	assert.False(t, starting(0), "it has its file open, and its pid file was removed")
-	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.Paths.PID(ovndb.NB))
-	in, err := other.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, other.Start())
-	require.NoError(t, os.WriteFile(s.Paths.PID(ovndb.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
+	assert.False(t, starting(0), "it has its file open, and no pid file")
+	end := daemon(t, s.Paths.PID(ovndb.NB))
 	assert.True(t, starting(30*time.Second))
-	assert.False(t, starting(2*time.Minute), "it has had its time: its socket was removed")
-	require.NoError(t, in.Close())
-	_ = other.Wait()
+	assert.False(t, starting(2*time.Minute))
+	end()
 }
 
-// What can't be found out is not dead.
-func TestServerOfWhichSystemdSaysNothingIsNotKnownToBeDead(t *testing.T) {
+func TestAlive_unknown_state_is_error(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.NB, "127.0.0.1")
-	refused := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID",
-		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
-	_, err := systemd.Services{Runner: runtest.New(t, refused.Writes("nonsense"))}.Alive(t.Context(), s.Paths, ovndb.NB)
-	require.ErrorContains(t, err, "cannot ask systemd about the services")
+	runner := runtest.New(t, showAll().Writes("nonsense"))
+	_, err := systemd.Services{Runner: runner}.Alive(t.Context(), s.Paths, ovndb.NB)
+	require.Error(t, err)
 }
 
-// After a kill and a restart of the machine another process may have the server's number: ovn-ctl would take an
-// ovsdb-server for its own and start none, or kill the process to stop the service.
-func TestPidFileOfAnotherProcessIsRemovedBeforeAStartAndAStop(t *testing.T) {
+// After a reboot another process may have the server's number: ovn-ctl would take any ovsdb-server for its own, or kill
+// the process to stop the service.
+func TestServices_remove_foreign_pid_file(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)
 	pid := s.Paths.PID(ovndb.NB)
 	services := systemd.Services{Runner: systemctl("0"), Paths: s.Paths}
-	for name, act := range map[string]func(context.Context, ...ovndb.Service) error{"start": services.Start, "stop": services.Stop, "restart": services.Restart} {
-		require.NoError(t, os.WriteFile(pid, []byte(strconv.Itoa(os.Getpid())), 0o600))
+	for name, act := range map[string]func(context.Context, ...ovndb.Service) error{
+		"start": services.Start, "stop": services.Stop, "restart": services.Restart,
+	} {
+		writePID(t, pid, os.Getpid())
 		foreign, err := systemd.ForeignPID(s.Paths, ovndb.NorthboundServer)
 		require.NoError(t, err)
-		assert.Contains(t, foreign, filepath.Base(pid)+" is of ")
+		assert.Contains(t, foreign, filepath.Base(pid))
 		assert.Contains(t, foreign, strconv.Itoa(os.Getpid()))
 		require.NoError(t, act(t.Context(), ovndb.Umbrella, ovndb.SouthboundServer))
-		assert.FileExists(t, pid, "it is not of these services")
+		assert.FileExists(t, pid, "of another service")
 		require.NoError(t, act(t.Context(), ovndb.NorthboundServer))
 		assert.NoFileExists(t, pid, name)
 	}
-	require.NoError(t, os.WriteFile(pid, []byte("4194304\n"), 0o600))
+	writePID(t, pid, 4194304) // no process has that number
 	require.NoError(t, services.Start(t.Context(), ovndb.NorthboundServer))
-	assert.FileExists(t, pid, "no process has that number")
-	own := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+pid)
-	in, err := own.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, own.Start())
-	require.NoError(t, os.WriteFile(pid, []byte(strconv.Itoa(own.Process.Pid)), 0o600))
+	assert.FileExists(t, pid)
+	end := daemon(t, pid)
 	require.NoError(t, services.Stop(t.Context(), ovndb.NorthboundServer))
-	assert.FileExists(t, pid, "it is the service's")
-	require.NoError(t, in.Close())
-	_ = own.Wait()
+	assert.FileExists(t, pid, "the service's own")
+	end()
 }

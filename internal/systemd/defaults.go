@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -17,14 +18,14 @@ const optionsVariable = "OVN_CTL_OPTS"
 type Defaults struct {
 	// Local is this unit's address of the members' connections.
 	Local netip.Addr
-	// Remote is another unit's address; the zero value means none. The server takes its remotes from the database file.
-	// With a remote, ovn-ctl doesn't create a cluster if there is no file, and doesn't initialise the database.
+	// Remote is another unit's address; zero means none. With a remote, ovn-ctl creates no cluster if there is no file,
+	// and doesn't initialise the database. The server takes its remotes from the file.
 	Remote      netip.Addr
 	Credentials ovndb.Credentials
 }
 
-// Render returns the text of [ovndb.Paths.Defaults], which systemd reads as an
-// EnvironmentFile. It has no listeners for clients: those are rows in the databases.
+// Render returns the text of [ovndb.Paths.Defaults], an EnvironmentFile of systemd. It has no listeners for clients:
+// those are rows in the databases.
 func (d Defaults) Render() []byte {
 	out := new(bytes.Buffer)
 	out.WriteString("# Written by the charm ovn-central. Changes are overwritten.\n" +
@@ -44,8 +45,7 @@ func (d Defaults) Render() []byte {
 	return out.Bytes()
 }
 
-// cluster writes the address of one end of the members' connections. ovn-ctl joins
-// address and port, so an IPv6 address needs brackets.
+// cluster writes an address of the members' connections. ovn-ctl joins address and port, so IPv6 needs brackets.
 func (d Defaults) cluster(out *bytes.Buffer, short, end string, addr netip.Addr, port int) {
 	host := addr.String()
 	if addr.Is6() {
@@ -62,12 +62,10 @@ func option(out *bytes.Buffer, name, value string) {
 	fmt.Fprintf(out, "\\\n    --%s=%s ", name, value)
 }
 
-// Options are options of ovn-ctl by their names without dashes.
-type Options map[string]string
-
-// parseOptions splits the value of OVN_CTL_OPTS. If an option is given twice, the last counts, as for ovn-ctl.
-func parseOptions(value string) Options {
-	options := make(Options)
+// parseOptions parses the value of OVN_CTL_OPTS. Names are without dashes. If an option is given twice, the last
+// counts, as for ovn-ctl.
+func parseOptions(value string) map[string]string {
+	options := make(map[string]string)
 	for field := range strings.FieldsSeq(value) {
 		name, value, _ := strings.Cut(field, "=")
 		options[strings.TrimLeft(name, "-")] = value
@@ -75,8 +73,8 @@ func parseOptions(value string) Options {
 	return options
 }
 
-// ParseEnvironment reads the format of systemd.exec(5) for EnvironmentFile=, as far as
-// ovn-ctl's options need it: comments, continued lines and quotes around a value.
+// ParseEnvironment parses the format of EnvironmentFile= (systemd.exec(5)), as far as ovn-ctl's options need it:
+// comments, continued lines and quotes around a value.
 func ParseEnvironment(text []byte) map[string]string {
 	variables := make(map[string]string)
 	joined := strings.ReplaceAll(string(text), "\\\n", " ")
@@ -108,4 +106,49 @@ func lasting(text []byte) map[string]string {
 		}
 	}
 	return variables
+}
+
+// NorthdParams are the arguments that ovn-ctl gives to ovn-northd.
+type NorthdParams struct {
+	// Units are the addresses of all units, this one included; ovn-northd tries them to find each database's leader.
+	Units       []netip.Addr
+	Credentials ovndb.Credentials
+}
+
+// Render returns the text of [ovndb.Paths.NorthdParams], the units in the given order.
+func (p NorthdParams) Render() []byte {
+	out := new(bytes.Buffer)
+	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(ovndb.NorthboundPort))
+	// The other port of SB forbids the writes of ovn-northd.
+	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(ovndb.ManagementPort))
+	fmt.Fprintf(out, "-c %s\n-C %s\n-p %s\n", p.Credentials.Certificate, p.Credentials.CA, p.Credentials.Key)
+	return out.Bytes()
+}
+
+func (p NorthdParams) remotes(port uint16) string {
+	var remotes []string
+	for _, unit := range p.Units {
+		remotes = append(remotes, "ssl:"+netip.AddrPortFrom(unit, port).String())
+	}
+	return strings.Join(remotes, ",")
+}
+
+// NorthdNeedsRestart reports whether an ovn-northd that was started with the arguments old needs a restart for the
+// arguments next. Spaces and the order of the units don't count.
+func NorthdNeedsRestart(old, next []byte) bool {
+	return !slices.Equal(northdArguments(old), northdArguments(next))
+}
+
+func northdArguments(text []byte) []string {
+	arguments := strings.Fields(string(text))
+	for i, argument := range arguments {
+		name, list, ok := strings.Cut(argument, "=")
+		if !ok {
+			continue
+		}
+		remotes := strings.Split(list, ",")
+		slices.Sort(remotes)
+		arguments[i] = name + "=" + strings.Join(slices.Compact(remotes), ",")
+	}
+	return arguments
 }

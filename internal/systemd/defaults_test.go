@@ -28,33 +28,33 @@ func defaults(local, remote string) systemd.Defaults {
 	return d
 }
 
-func TestDefaultsSayWhereTheServersAre(t *testing.T) {
+func TestDefaults_Render(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, string(golden(t, "defaults-leader.txt")), string(defaults("10.0.0.1", "").Render()))
 	assert.Equal(t, string(golden(t, "defaults-member-ipv6.txt")), string(defaults("fd00::2", "fd00::1").Render()))
 }
 
-func TestOptionsOfAnyLayoutAreRead(t *testing.T) {
+func TestParseDefaults_layouts(t *testing.T) {
 	t.Parallel()
-	wanted := systemd.Options{"db-nb-cluster-local-addr": "10.0.0.1", "db-nb-cluster-remote-addr": "", "ovn-northd-n-threads": "4"}
+	const rest = "--db-nb-cluster-local-addr=10.0.0.1 --db-nb-cluster-remote-addr= --ovn-northd-n-threads=4"
+	wanted := systemd.ParseDefaults([]byte("OVN_CTL_OPTS=" + rest))
+	assert.Equal(t, map[string]string{
+		"db-nb-cluster-local-addr": "10.0.0.1", "db-nb-cluster-remote-addr": "", "ovn-northd-n-threads": "4",
+	}, wanted)
 	for name, text := range map[string]string{
-		"one line":      "OVN_CTL_OPTS=--db-nb-cluster-local-addr=10.0.0.1 --db-nb-cluster-remote-addr= --ovn-northd-n-threads=4",
-		"double quotes": "OVN_CTL_OPTS=\"--db-nb-cluster-local-addr=10.0.0.1 --db-nb-cluster-remote-addr= --ovn-northd-n-threads=4\"\n",
-		"single quotes": "OVN_CTL_OPTS='--db-nb-cluster-local-addr=10.0.0.1 --db-nb-cluster-remote-addr= --ovn-northd-n-threads=4'\n",
-		"many lines":    "\n# OVN_CTL_OPTS=--no\n; OVN_CTL_OPTS=--no\nOVN_CTL_OPTS= \\\n  --db-nb-cluster-local-addr=10.0.0.1 \\\n  --db-nb-cluster-remote-addr= \\\n  --ovn-northd-n-threads=4\nOTHER=1\n",
-		"given twice":   "OVN_CTL_OPTS=--ovn-northd-n-threads=1 --db-nb-cluster-local-addr=10.0.0.1 --db-nb-cluster-remote-addr= --ovn-northd-n-threads=4",
-		"set twice":     "OVN_CTL_OPTS=--ovn-northd-n-threads=1\nOVN_CTL_OPTS=--db-nb-cluster-local-addr=10.0.0.1 --db-nb-cluster-remote-addr= --ovn-northd-n-threads=4",
+		"double_quotes": `OVN_CTL_OPTS="` + rest + "\"\n",
+		"single_quotes": "OVN_CTL_OPTS='" + rest + "'\n",
+		"many_lines": "\n# OVN_CTL_OPTS=--no\n; OVN_CTL_OPTS=--no\nOVN_CTL_OPTS= \\\n  " +
+			strings.ReplaceAll(rest, " ", " \\\n  ") + "\nOTHER=1\n",
+		"option_twice":   "OVN_CTL_OPTS=--ovn-northd-n-threads=1 " + rest,
+		"variable_twice": "OVN_CTL_OPTS=--ovn-northd-n-threads=1\nOVN_CTL_OPTS=" + rest,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, wanted, systemd.ParseDefaults([]byte(text)))
-		})
+		assert.Equal(t, wanted, systemd.ParseDefaults([]byte(text)), name)
 	}
-	assert.Empty(t, systemd.ParseDefaults(nil))
-	assert.Empty(t, systemd.ParseDefaults([]byte("# This is a POSIX shell fragment\n\n# OVN_CTL_OPTS: extra options\n")), "the packages' own")
+	assert.Empty(t, systemd.ParseDefaults([]byte("# This is a POSIX shell fragment\n\n# OVN_CTL_OPTS: extra options\n")))
 }
 
-func TestWhatTheCharmBeforeThisOneWroteNeedsNoRestart(t *testing.T) {
+func TestNeedsRestart_previous_charm(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"defaults-python-leader.txt", "defaults-python-member.txt"} {
 		old := golden(t, name)
@@ -65,7 +65,7 @@ func TestWhatTheCharmBeforeThisOneWroteNeedsNoRestart(t *testing.T) {
 	}
 }
 
-func TestServersAreRestartedForWhatTheyDependOn(t *testing.T) {
+func TestNeedsRestart(t *testing.T) {
 	t.Parallel()
 	old := defaults("10.0.0.1", "10.0.0.2").Render()
 	moved := defaults("10.0.0.1", "")
@@ -75,20 +75,17 @@ func TestServersAreRestartedForWhatTheyDependOn(t *testing.T) {
 		text   []byte
 		wanted bool
 	}{
-		"the same":           {old, false},
-		"a comment less":     {replace("# Written by the charm ovn-central. Changes are overwritten.\n", ""), false},
-		"on one line":        {replace("\\\n    ", " "), false},
-		"another address":    {defaults("10.0.0.9", "10.0.0.2").Render(), true},
-		"another key":        {moved.Render(), true},
-		"without TLS":        {replace("local-proto=ssl", "local-proto=tcp"), true},
-		"an option more":     {replace("--db-nb-cluster-local-port", "--ovn-nb-log=-vfile:dbg --db-nb-cluster-local-port"), true},
-		"another variable":   {append([]byte("OVS_RUNDIR=/srv\n"), old...), true},
-		"what packages ship": {nil, true},
+		"equal":            {old, false},
+		"without_comment":  {replace("# Written by the charm ovn-central. Changes are overwritten.\n", ""), false},
+		"on_one_line":      {replace("\\\n    ", " "), false},
+		"other_address":    {defaults("10.0.0.9", "10.0.0.2").Render(), true},
+		"other_key":        {moved.Render(), true},
+		"without_TLS":      {replace("local-proto=ssl", "local-proto=tcp"), true},
+		"new_option":       {replace("--db-nb-cluster-local-port", "--ovn-nb-log=x --db-nb-cluster-local-port"), true},
+		"new_variable":     {append([]byte("OVS_RUNDIR=/srv\n"), old...), true},
+		"packages_default": {nil, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, test.wanted, systemd.NeedsRestart(old, test.text))
-			assert.Equal(t, test.wanted, systemd.NeedsRestart(test.text, old))
-		})
+		assert.Equal(t, test.wanted, systemd.NeedsRestart(old, test.text), name)
+		assert.Equal(t, test.wanted, systemd.NeedsRestart(test.text, old), name)
 	}
 }

@@ -1,4 +1,6 @@
 package systemd
 
-// ParseDefaults reads the options of ovn-ctl out of an EnvironmentFile.
-func ParseDefaults(text []byte) Options { return parseOptions(ParseEnvironment(text)[optionsVariable]) }
+// ParseDefaults parses the options of ovn-ctl in an EnvironmentFile.
+func ParseDefaults(text []byte) map[string]string {
+	return parseOptions(ParseEnvironment(text)[optionsVariable])
+}

@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// The scripts of OVN's packages, which say where things are.
+// Scripts of OVN's packages.
 const (
 	ovnLib = "/usr/share/ovn/scripts/ovn-lib"
 	ovnCtl = "/usr/share/ovn/scripts/ovn-ctl"
@@ -38,41 +38,37 @@ func shell(t *testing.T, env map[string]string, script string) string {
 }
 
 var environments = map[string]map[string]string{
-	"nothing set":         {},
-	"run directory":       {"OVN_RUNDIR": "/srv/u1/run"},
-	"database directory":  {"OVN_DBDIR": "/srv/u1/db"},
-	"configuration":       {"OVN_SYSCONFDIR": "/srv/u1/etc"},
-	"all of them":         {"OVN_RUNDIR": "/a", "OVN_DBDIR": "/b", "OVN_SYSCONFDIR": "/c", "OVN_LOGDIR": "/d"},
-	"database but no run": {"OVN_DBDIR": "/b", "OVN_SYSCONFDIR": "/c"},
-	"logs only":           {"OVN_LOGDIR": "/d"},
-	"unset by emptiness":  {"OVN_DBDIR": ""},
+	"defaults":      {},
+	"run_directory": {"OVN_RUNDIR": "/srv/u1/run"},
+	"database":      {"OVN_DBDIR": "/srv/u1/db"},
+	"configuration": {"OVN_SYSCONFDIR": "/srv/u1/etc"},
+	"all":           {"OVN_RUNDIR": "/a", "OVN_DBDIR": "/b", "OVN_SYSCONFDIR": "/c", "OVN_LOGDIR": "/d"},
+	"all_but_run":   {"OVN_DBDIR": "/b", "OVN_SYSCONFDIR": "/c"},
+	"logs":          {"OVN_LOGDIR": "/d"},
+	"empty":         {"OVN_DBDIR": ""},
 }
 
-func TestDirectoriesAreThoseOfThePackages(t *testing.T) {
+func pathsOf(env map[string]string) ovndb.Paths {
+	return ovndb.PathsFromEnv(func(key string) string { return env[key] })
+}
+
+// The packages' scripts agree about directories, files and sockets.
+func TestPaths_agree_with_scripts(t *testing.T) {
 	t.Parallel()
 	for name, env := range environments {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := ovndb.PathsFromEnv(func(key string) string { return env[key] })
+			p := pathsOf(env)
 			assert.Equal(t, shell(t, env, `set +u; . `+ovnLib+`; echo "$ovn_rundir $ovn_dbdir $ovn_etcdir"`),
 				p.Run+" "+p.DB+" "+p.Etc)
-		})
-	}
-}
-
-func TestFilesAndSocketsAreThoseOfThePackages(t *testing.T) {
-	t.Parallel()
-	for name, env := range environments {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := ovndb.PathsFromEnv(func(key string) string { return env[key] })
 			help := shell(t, env, ovnCtl+" --help || :") // its exit code means nothing
 			for _, d := range ovndb.Databases() {
 				for option, path := range map[string]string{
 					"ctrl-sock": p.Control(d), "sock": p.Socket(d), "file": p.File(d),
 				} {
-					shown := regexp.MustCompile(`--db-` + d.Short() + `-` + option + `=.*\(default: (.*)\)`).FindStringSubmatch(help)
-					require.Len(t, shown, 2, "ovn-ctl has the option")
+					form := regexp.MustCompile(`--db-` + d.Short() + `-` + option + `=.*\(default: (.*)\)`)
+					shown := form.FindStringSubmatch(help)
+					require.Len(t, shown, 2)
 					assert.Equal(t, shown[1], path, option)
 				}
 			}
@@ -80,19 +76,17 @@ func TestFilesAndSocketsAreThoseOfThePackages(t *testing.T) {
 	}
 }
 
-func TestCredentialsStandInTheConfiguration(t *testing.T) {
+func TestCredentials_are_in_configuration(t *testing.T) {
 	t.Parallel()
-	c := ovndb.PathsFromEnv(func(string) string { return "" }).Credentials()
 	assert.Equal(t, ovndb.Credentials{
 		Key: "/etc/ovn/key_host", Certificate: "/etc/ovn/cert_host", CA: "/etc/ovn/ovn-central.crt",
-	}, c)
-	assert.Equal(t, filepath.Join("/x", "ovn", "key_host"),
-		ovndb.PathsFromEnv(func(key string) string { return map[string]string{"OVN_SYSCONFDIR": "/x"}[key] }).Credentials().Key)
+	}, pathsOf(nil).Credentials())
+	assert.Equal(t, "/x/ovn/key_host", pathsOf(map[string]string{"OVN_SYSCONFDIR": "/x"}).Credentials().Key)
 }
 
-func TestFilesOfTheServicesAreThoseOfThePackages(t *testing.T) {
+func TestPaths_agree_with_units(t *testing.T) {
 	t.Parallel()
-	p := ovndb.PathsFromEnv(func(string) string { return "" })
+	p := pathsOf(nil)
 	for _, unit := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
 		text, err := os.ReadFile("/lib/systemd/system/" + unit + ".service")
 		require.NoError(t, err)
@@ -102,27 +96,28 @@ func TestFilesOfTheServicesAreThoseOfThePackages(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(script), `ovn_northd_db_conf_file="$ovn_etcdir/`+filepath.Base(p.NorthdParams())+`"`)
 	for name, env := range environments {
-		p := ovndb.PathsFromEnv(func(key string) string { return env[key] })
-		assert.Equal(t, shell(t, env, `set +u; . `+ovnLib+`; echo "$ovn_sysconfdir"`)+"/default/ovn-central", p.Defaults(), name)
+		p := pathsOf(env)
+		etc := shell(t, env, `set +u; . `+ovnLib+`; echo "$ovn_sysconfdir"`)
+		assert.Equal(t, etc+"/default/ovn-central", p.Defaults(), name)
 		assert.Equal(t, p.Etc, filepath.Dir(p.NorthdParams()), name)
 		assert.Equal(t, p.Run, filepath.Dir(p.NorthdPID()), name)
 	}
 	assert.Equal(t, "/etc/apt", p.Apt())
 }
 
-func TestSchemasAreThoseOfThePackages(t *testing.T) {
+func TestPaths_agree_about_schemas(t *testing.T) {
 	t.Parallel()
 	for _, env := range []map[string]string{{}, {"OVN_PKGDATADIR": "/srv/ovn"}} {
-		p := ovndb.PathsFromEnv(func(key string) string { return env[key] })
+		p := pathsOf(env)
 		help := shell(t, env, ovnCtl+" --help || :")
 		for _, d := range ovndb.Databases() {
-			assert.Contains(t, help, "--db-"+d.Short()+"-schema=FILE  OVN_", "ovn-ctl has the option")
+			assert.Contains(t, help, "--db-"+d.Short()+"-schema=FILE  OVN_")
 			assert.Contains(t, help, "(default: "+p.Schema(d)+")")
 		}
 	}
 }
 
-func TestDefaultsAreReadAsAShellAndOvnCtlReadThem(t *testing.T) {
+func TestParseDefaults_agrees_with_ovn_ctl(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"defaults-leader.txt", "defaults-member-ipv6.txt"} {
 		t.Run(name, func(t *testing.T) {
@@ -133,11 +128,10 @@ func TestDefaultsAreReadAsAShellAndOvnCtlReadThem(t *testing.T) {
 				option, wanted, _ := strings.Cut(strings.TrimPrefix(line, "--"), "=")
 				assert.Equal(t, wanted, systemd.ParseDefaults(golden(t, name))[option], option)
 			}
-			// It would name an option that it does not know.
 			said := shell(t, nil, ". ./testdata/"+name+"; "+ovnCtl+" $OVN_CTL_OPTS status_ovsdb 2>&1")
 			assert.NotContains(t, said, "unknown option")
 			said = shell(t, nil, ovnCtl+" --db-nb-no-such-thing=1 status_ovsdb 2>&1")
-			assert.Contains(t, said, "unknown option", "this test can fail")
+			assert.Contains(t, said, "unknown option")
 		})
 	}
 }

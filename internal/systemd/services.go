@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// serviceTimeout bounds one systemctl call: the packages' units give a service
-// 15 s to stop (TimeoutStopSec) before they kill it, one after another.
+// serviceTimeout bounds one systemctl call: systemd gives each service 15 s to stop (TimeoutStopSec).
 const serviceTimeout = 90 * time.Second
 
 // Services drives the package's services by systemctl.
@@ -27,8 +26,7 @@ type Services struct {
 	Paths ovndb.Paths
 }
 
-// StopForGood stops all services and disables them, so that a reboot does not
-// start a server without its database. It returns when they are down.
+// StopForGood stops and disables all services, so that a reboot does not start a server without its database.
 func (s Services) StopForGood(ctx context.Context) error {
 	if err := s.Stop(ctx, ovndb.AllServices()...); err != nil {
 		return err
@@ -36,8 +34,7 @@ func (s Services) StopForGood(ctx context.Context) error {
 	return s.Disable(ctx, ovndb.AllServices()...)
 }
 
-// Start starts the services, in this order, and returns when systemd has started
-// them. A server may not have found its cluster yet. A masked service is an error.
+// Start starts the services in this order. A server may not have found its cluster yet. A masked service is an error.
 func (s Services) Start(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.dropForeignPIDs(services); err != nil {
 		return err
@@ -76,13 +73,11 @@ func (s Services) Reload(ctx context.Context) error { return s.systemctl(ctx, ni
 
 // Version returns the release of the running systemd, such as 252.
 func (s Services) Version(ctx context.Context) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
-	defer cancel()
-	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: []string{"show", "--property=Version", "--value"}})
+	out, err := s.show(ctx, "--property=Version", "--value")
 	if err != nil {
 		return 0, fmt.Errorf("cannot ask systemd for its version: %w", err)
 	}
-	text := strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
+	text := strings.TrimPrefix(strings.TrimSpace(out), "v")
 	version, err := strconv.Atoi(text[:len(text)-len(strings.TrimLeft(text, "0123456789"))])
 	if err != nil {
 		return 0, fmt.Errorf("cannot read systemd's version: %q", text)
@@ -97,16 +92,11 @@ func (s Services) HangUp(ctx context.Context, service ovndb.Service) error {
 
 // Active reports whether a service runs or starts.
 func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
-	defer cancel()
-	out, err := s.Runner.Run(ctx, run.Command{
-		Name: "systemctl",
-		Args: []string{"show", shown, string(service) + ".service"},
-	})
+	out, err := s.show(ctx, shown, string(service)+".service")
 	if err != nil {
 		return false, fmt.Errorf("cannot ask systemd about %s: %w", service, err)
 	}
-	_, state, err := parseState(string(out))
+	_, state, err := parseState(out)
 	return state.Running() || state.Active == "activating", err
 }
 
@@ -120,8 +110,8 @@ func (s Services) Release(ctx context.Context, services ...ovndb.Service) error 
 	return s.systemctl(ctx, services, "unmask", "--runtime")
 }
 
-// Mask keeps every program, the packages' scripts included, from starting the services
-// until [Services.Unmask]. It does not stop them. They need not be installed.
+// Mask keeps every program, also packages' scripts, from starting the services until [Services.Unmask]. It does not
+// stop them. They need not be installed.
 func (s Services) Mask(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "mask")
 }
@@ -134,8 +124,7 @@ func (s Services) Unmask(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "unmask", "--runtime")
 }
 
-// absent matches the output of systemctl if the only failures are units that are not installed. It
-// has one line for each, and systemctl has stopped the others.
+// absent matches the output of systemctl if the only failures are units that are not installed, a line for each.
 var absent = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(Failed to (stop|disable) .*(not loaded|does not exist|not found)\.?\n?)+$`)
 })
@@ -155,8 +144,7 @@ func (s Services) systemctl(ctx context.Context, services []ovndb.Service, verb 
 	for _, service := range services {
 		args = append(args, string(service))
 	}
-	_, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args})
-	if err != nil {
+	if _, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args}); err != nil {
 		return fmt.Errorf("cannot %s the services: %w", verb[0], err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package systemd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,20 +35,18 @@ func (s Properties) Running() bool { return s.Active == "active" || s.Active == 
 // shown are the [Properties], as `systemctl show` names them.
 const shown = "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID"
 
-// States asks systemd once for all services of the package. The answer has each of them.
+// States returns the state of each service of the package. It asks systemd once.
 func (s Services) States(ctx context.Context) (map[ovndb.Service]Properties, error) {
-	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
-	defer cancel()
-	args := []string{"show", shown}
+	args := []string{shown}
 	for _, service := range ovndb.AllServices() {
 		args = append(args, string(service)+".service")
 	}
-	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args})
+	out, err := s.show(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask systemd about the services: %w", err)
 	}
 	states := make(map[ovndb.Service]Properties)
-	for block := range strings.SplitSeq(string(out), "\n\n") {
+	for block := range strings.SplitSeq(out, "\n\n") {
 		name, state, err := parseState(block)
 		if err != nil {
 			return nil, err
@@ -60,6 +59,14 @@ func (s Services) States(ctx context.Context) (map[ovndb.Service]Properties, err
 		}
 	}
 	return states, nil
+}
+
+// show runs `systemctl show`.
+func (s Services) show(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
+	defer cancel()
+	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: append([]string{"show"}, args...)})
+	return string(out), err
 }
 
 // parseState reads the properties of one unit, a line for each, in any order.
@@ -84,4 +91,25 @@ func parseState(block string) (id string, s Properties, err error) {
 		}
 	}
 	return id, s, nil
+}
+
+// ErrNotStartable is the error for a service that is masked or not installed.
+var ErrNotStartable = errors.New("the service can't be started again")
+
+// MakeStartable returns [ErrNotStartable] if systemd would not start the service: a restart stops a service before it
+// finds that it is masked. It removes a mask until the next boot, which an interrupted upgrade leaves.
+func (s Services) MakeStartable(ctx context.Context, service ovndb.Service) error {
+	states, err := s.States(ctx)
+	if err != nil {
+		return err
+	}
+	switch state := states[service]; {
+	case state.Enabled == "masked-runtime":
+		return s.Release(ctx, service)
+	case state.Masked:
+		return fmt.Errorf("%w: %s is masked", ErrNotStartable, service)
+	case state.Missing:
+		return fmt.Errorf("%w: %s is not installed", ErrNotStartable, service)
+	}
+	return nil
 }
