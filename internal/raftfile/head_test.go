@@ -20,16 +20,20 @@ const (
 	headCluster raft.ID = "9f3a0f21-8ca5-4d27-97f8-48f8f4e790d5"
 )
 
-// compacted is the file of a server whose first record has so many bytes of data, in the order
-// in which OVS 3.1 writes its members.
+// compacted is a file whose first record has so many bytes of data, in the order of OVS 3.1.
 func compacted(size int) string {
-	text := fmt.Sprintf(`{"prev_eid":"d38e85dc-da38-4a9e-bcee-7e5ebb69a001","cluster_id":%q,"name":"OVN_Northbound","prev_term":3,`+
-		`"prev_data":[{"name":"data"},{"cluster_id":"data","server_id":"%s"}],"prev_servers":{%q:"tcp:192.0.2.1:6643"},"server_id":%q,"prev_index":7,"local_address":"tcp:192.0.2.1:6643"}`+"\n",
-		headCluster, strings.Repeat("x", size), headServer, headServer)
+	text := fmt.Sprintf(`{"prev_eid":"d38e85dc-da38-4a9e-bcee-7e5ebb69a001","cluster_id":%[1]q,"name":"OVN_Northbound",`+
+		`"prev_term":3,"prev_data":[{"name":"data"},{"cluster_id":"data","server_id":"%[2]s"}],`+
+		`"prev_servers":{%[3]q:"tcp:192.0.2.1:6643"},"server_id":%[3]q,"prev_index":7,`+
+		`"local_address":"tcp:192.0.2.1:6643"}`+"\n", headCluster, strings.Repeat("x", size), headServer)
+	return recordOf(text)
+}
+
+func recordOf(text string) string {
 	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // see above
 }
 
-// read counts what is read.
+// read counts the bytes that are read.
 type read struct {
 	io.Reader
 	bytes int
@@ -42,17 +46,19 @@ func (r *read) Read(p []byte) (int, error) {
 }
 
 // The first record of a file that was compacted holds the whole database.
-func TestHeadOfAFileWithAllDataInItsFirstRecordSaysWhoseItIs(t *testing.T) {
+func TestReadHead(t *testing.T) {
 	t.Parallel()
 	path := ovndb.Paths{DB: t.TempDir()}.File(ovndb.NB)
 	require.NoError(t, os.WriteFile(path, []byte(compacted(1<<20)), 0o600))
 	head, err := ReadHead(t.Context(), path)
 	require.NoError(t, err)
-	assert.Equal(t, Head{Clustered: true, Name: "OVN_Northbound", Address: "tcp:192.0.2.1:6643", Server: headServer, Cluster: headCluster}, head)
+	assert.Equal(t, Head{
+		Clustered: true, Name: "OVN_Northbound", Address: "tcp:192.0.2.1:6643", Server: headServer, Cluster: headCluster,
+	}, head)
 }
 
-// What decides whether a server is started has seconds for it, however large the database is.
-func TestClusterOfAFileIsFoundBeforeItsData(t *testing.T) {
+// Before a server starts, this must be quick for any size.
+func TestCluster_reads_no_data(t *testing.T) {
 	t.Parallel()
 	file := &read{Reader: strings.NewReader(compacted(1 << 20))}
 	id, err := clusterOf(file)
@@ -61,18 +67,18 @@ func TestClusterOfAFileIsFoundBeforeItsData(t *testing.T) {
 	assert.LessOrEqual(t, file.bytes, 16<<10)
 }
 
-func TestDamagedFirstRecordSaysNothing(t *testing.T) {
+func TestReadHead_damaged(t *testing.T) {
 	t.Parallel()
 	whole := compacted(100)
+	path := ovndb.Paths{DB: t.TempDir()}.File(ovndb.NB)
 	for name, text := range map[string]string{
-		"another checksum": strings.Replace(whole, "xxx", "xxy", 1),
-		"cut off":          whole[:len(whole)-1],
-		"no server":        strings.Replace(whole, "OVSDB CLUSTER", "OVSDB CLUSTER 3 "+fmt.Sprintf("%x", sha1.Sum([]byte("{}\n")))+"\n{}\n", 1), //nolint:gosec // see above
+		"checksum":  strings.Replace(whole, "xxx", "xxy", 1),
+		"cut_off":   whole[:len(whole)-1],
+		"no_server": recordOf("{}\n") + whole,
 	} {
-		path := ovndb.Paths{DB: t.TempDir()}.File(ovndb.NB)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		head, err := ReadHead(t.Context(), path)
-		require.ErrorContains(t, err, "cannot read "+path, name)
-		assert.Empty(t, head.Server, name)
+		require.ErrorContains(t, err, path, name)
+		assert.Empty(t, head, name)
 	}
 }

@@ -125,7 +125,7 @@ func Unread(p ovndb.Paths, d ovndb.Database) int64 {
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer file.Close()
 	last := recallScan(p, d)
 	info, fresh, err := beginning(file)
 	if err != nil {
@@ -142,7 +142,7 @@ func scanLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (scan logScan
 	if err != nil {
 		return scan, false, fmt.Errorf("cannot read the log: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer file.Close()
 	if scan, torn, err = scanFrom(ctx, recallScan(p, d), file); err == nil {
 		rememberScan(p, d, scan)
 	}

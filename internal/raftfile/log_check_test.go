@@ -19,7 +19,7 @@ import (
 // checked matches the number of the record that is invalid, in the output of ovsdb-tool check-cluster.
 var checked = regexp.MustCompile(`: record (\d+) `)
 
-func TestLogIsJudgedAsCheckClusterDoesOnAnyFile(t *testing.T) {
+func TestReadLog_agrees_with_check_cluster(t *testing.T) {
 	t.Parallel()
 	found := map[bool]int{}
 	for seed := range uint64(150) {
@@ -30,9 +30,9 @@ func TestLogIsJudgedAsCheckClusterDoesOnAnyFile(t *testing.T) {
 		log := f.log(t)
 		reason, err := ovsctl.Files{Runner: run.Exec{}, Paths: f.paths}.Damaged(t.Context(), ovndb.NB)
 		require.NoError(t, err)
-		require.Equal(t, reason == "", log.Damage == "", "seed %d: check-cluster says %q, the scan %q", seed, reason, log.Damage)
+		require.Equal(t, reason == "", log.Damage == "", "seed %d: %q, %q", seed, reason, log.Damage)
 		if reason != "" {
-			require.Equal(t, checked.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1], "seed %d: %q, %q", seed, reason, log.Damage)
+			require.Equal(t, checked.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1], "seed %d", seed)
 		}
 		found[reason == ""]++
 	}
@@ -40,7 +40,7 @@ func TestLogIsJudgedAsCheckClusterDoesOnAnyFile(t *testing.T) {
 	assert.Greater(t, found[false], 20, "some are not")
 }
 
-// randomLog is a log as servers write it, from which a record may be missing.
+// randomLog is a log as servers write it; a record may be missing.
 func randomLog(random *rand.Rand) []string {
 	records := []string{record(logHeader)}
 	end, committed, term := 2, 1, 1

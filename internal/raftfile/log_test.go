@@ -17,8 +17,9 @@ import (
 const ownID = "7c1a7c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
 
 // logHeader is the first record of a file whose snapshot ends with entry 1.
-const logHeader = `{"server_id":"` + ownID + `","cluster_id":"c1000000-0000-4000-8000-000000000000","local_address":"tcp:127.0.0.1:6643",` +
-	`"name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_data":[{"cksum":"1 1","name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}],` +
+const logHeader = `{"server_id":"` + ownID + `","cluster_id":"c1000000-0000-4000-8000-000000000000",` +
+	`"local_address":"tcp:127.0.0.1:6643","name":"OVN_Northbound","prev_index":1,"prev_term":1,` +
+	`"prev_data":[{"cksum":"1 1","name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}],` +
 	`"prev_eid":"e1000000-0000-4000-8000-000000000000","prev_servers":{"` + ownID + `":"tcp:127.0.0.1:6643"}}`
 
 func record(text string) string {
@@ -26,10 +27,10 @@ func record(text string) string {
 	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text)
 }
 
-// entry has data with the names of other members in it, and a text that ends where
-// a careless reader would think that the object does.
+// entry has data with the names of other members, and a text that looks like the end of the object.
 func entry(index, term int) string {
-	return record(fmt.Sprintf(`{"data":[null,{"DNS":{"index":{"external_ids":["map",[["index","{\"index\":9"],["}","\\"]]]}}}],`+
+	const ids = `{"external_ids":["map",[["index","{\"index\":9"],["}","\\"]]]}`
+	return record(fmt.Sprintf(`{"data":[null,{"DNS":{"index":`+ids+`}}],`+
 		`"eid":"e1000000-0000-4000-8000-000000000001","index":%d,"term":%d}`, index, term))
 }
 
@@ -71,47 +72,50 @@ func (f logFile) log(t *testing.T) raftfile.Log {
 	return log
 }
 
-func TestLogOfAFileIsJudgedAsAServerWouldWhenItStarts(t *testing.T) {
+// The log is judged as a server does when it starts.
+func TestReadLog(t *testing.T) {
 	t.Parallel()
+	others := []string{record(`{"note":"index"}`), record(`{"term":7}`), record(`{"leader":"` + ownID + `","term":7}`)}
 	for name, c := range map[string]struct {
 		records []string
 		end     uint64
-		damage  string
+		damage  int // the damaged record; 0 if none is
 	}{
-		"as created":                         {nil, 2, ""},
-		"entries in a row":                   {[]string{entry(2, 1), entry(3, 1), commit(3)}, 4, ""},
-		"an entry is missing":                {[]string{entry(2, 1), entry(4, 1)}, 3, "record 2 has entry 4, but the one before it is 2"},
-		"what is committed is missing":       {[]string{entry(2, 1), commit(3)}, 3, "record 2 advances the commit index to 3, but the last entry is 2"},
-		"the first is missing":               {[]string{commit(2)}, 2, "record 1 advances the commit index to 2, but the last entry is 1"},
-		"a new leader takes back":            {[]string{entry(2, 1), entry(3, 1), entry(4, 1), entry(3, 2)}, 4, ""},
-		"what is committed is taken back":    {[]string{entry(2, 1), entry(3, 1), commit(3), entry(2, 2)}, 4, "record 4 takes entry 2 back, but 3 is committed"},
-		"older terms come later":             {[]string{entry(2, 5), entry(3, 4)}, 3, "record 2 has entry 3 of term 4 behind one of term 5"},
-		"terms after something taken back":   {[]string{entry(2, 1), entry(3, 5), entry(3, 4), entry(4, 4)}, 5, ""},
-		"commit goes back":                   {[]string{entry(2, 1), entry(3, 1), commit(3), commit(2)}, 4, "record 4 takes the commit index back from 3 to 2"},
-		"votes":                              {[]string{vote(2, 'a'), entry(2, 2), vote(3, 'b')}, 3, ""},
-		"votes twice":                        {[]string{vote(2, 'a'), vote(2, 'b')}, 2, "record 2 votes a second time in term 2"},
-		"votes in the past":                  {[]string{vote(4, 'a'), vote(2, 'b')}, 2, "record 2 votes for term 2, but the term is 4 already"},
-		"what is no entry has no part in it": {[]string{record(`{"note":"index"}`), record(`{"term":7}`), record(`{"leader":"` + ownID + `","term":7}`)}, 2, ""},
-		"something can't be read": {
-			[]string{entry(2, 1), strings.Replace(entry(3, 1), "DNS", "DXS", 1), entry(4, 1)},
-			3,
-			"record 2, at byte 688, can't be read, and others follow it",
-		},
+		"created":             {nil, 2, 0},
+		"entries":             {[]string{entry(2, 1), entry(3, 1), commit(3)}, 4, 0},
+		"missing_entry":       {[]string{entry(2, 1), entry(4, 1)}, 3, 2},
+		"missing_committed":   {[]string{entry(2, 1), commit(3)}, 3, 2},
+		"missing_first":       {[]string{commit(2)}, 2, 1},
+		"replaced":            {[]string{entry(2, 1), entry(3, 1), entry(4, 1), entry(3, 2)}, 4, 0},
+		"replaced_committed":  {[]string{entry(2, 1), entry(3, 1), commit(3), entry(2, 2)}, 4, 4},
+		"older_term":          {[]string{entry(2, 5), entry(3, 4)}, 3, 2},
+		"term_after_replaced": {[]string{entry(2, 1), entry(3, 5), entry(3, 4), entry(4, 4)}, 5, 0},
+		"commit_goes_back":    {[]string{entry(2, 1), entry(3, 1), commit(3), commit(2)}, 4, 4},
+		"votes":               {[]string{vote(2, 'a'), entry(2, 2), vote(3, 'b')}, 3, 0},
+		"two_votes":           {[]string{vote(2, 'a'), vote(2, 'b')}, 2, 2},
+		"vote_for_past_term":  {[]string{vote(4, 'a'), vote(2, 'b')}, 2, 2},
+		"other_records":       {others, 2, 0},
+		"unreadable":          {[]string{entry(2, 1), strings.Replace(entry(3, 1), "DNS", "DXS", 1), entry(4, 1)}, 3, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newLogFile(t)
 			f.write(t, append([]string{record(logHeader)}, c.records...)...)
-			log := f.log(t)
-			assert.Equal(t, c.damage, log.Damage)
-			assert.Equal(t, c.end, log.End)
-			assert.False(t, log.Torn)
-			assert.Equal(t, log, f.log(t), "what was found stays found")
+			for range 2 { // the second time without a read
+				log := f.log(t)
+				if c.damage == 0 {
+					assert.Empty(t, log.Damage)
+				} else {
+					assert.Contains(t, log.Damage, fmt.Sprintf("record %d", c.damage))
+				}
+				assert.Equal(t, c.end, log.End)
+				assert.False(t, log.Torn)
+			}
 		})
 	}
 }
 
-func TestOnlyWhatWasAppendedIsLookedAtAgain(t *testing.T) {
+func TestReadLog_appended_and_replaced(t *testing.T) {
 	t.Parallel()
 	f := newLogFile(t)
 	f.write(t, record(logHeader), entry(2, 1))
@@ -119,41 +123,41 @@ func TestOnlyWhatWasAppendedIsLookedAtAgain(t *testing.T) {
 
 	next := entry(3, 1)
 	f.append(t, next[:len(next)-5])
-	assert.Equal(t, raftfile.Log{End: 3, Torn: true}, f.log(t), "it is being written")
+	assert.Equal(t, raftfile.Log{End: 3, Torn: true}, f.log(t))
 	f.append(t, next[len(next)-5:])
 	assert.Equal(t, raftfile.Log{End: 4}, f.log(t))
 
-	// A write that failed was taken back.
+	// A failed write was truncated.
 	f.append(t, entry(4, 1)[:40])
 	require.True(t, f.log(t).Torn)
 	require.NoError(t, os.Truncate(f.path, int64(len(record(logHeader)+entry(2, 1)+next))))
 	f.append(t, entry(5, 1))
-	log := f.log(t)
-	assert.Equal(t, "record 3 has entry 5, but the one before it is 3", log.Damage)
+	assert.Contains(t, f.log(t).Damage, "record 3")
 
-	// Compacted: another file in its place, which is longer.
+	// A compaction: another file.
 	snapshot := strings.Replace(logHeader, `"prev_index":1`, `"prev_index":5`, 1)
 	require.NoError(t, os.Rename(f.path, f.path+".old"))
 	f.write(t, record(snapshot), entry(6, 1), commit(6))
 	assert.Equal(t, raftfile.Log{End: 7}, f.log(t))
 
-	// The same inode, as a file system gives it again, with something else in it.
-	f.write(t, record(strings.Replace(snapshot, `"prev_index":5`, `"prev_index":7`, 1)), entry(8, 1), entry(9, 1), entry(10, 1))
+	// Another file with the same inode.
+	snapshot = strings.Replace(snapshot, `"prev_index":5`, `"prev_index":7`, 1)
+	f.write(t, record(snapshot), entry(8, 1), entry(9, 1), entry(10, 1))
 	assert.Equal(t, raftfile.Log{End: 11}, f.log(t))
 
-	// A whole record can be taken back too.
+	// A whole record may be truncated.
 	require.NoError(t, os.Truncate(f.path, int64(len(record(snapshot)+entry(8, 1)))))
 	assert.Equal(t, raftfile.Log{End: 9}, f.log(t))
 }
 
 // With a file of 500 MiB each hook would wait for seconds.
-func TestWhatWasLookedAtIsNotReadAgain(t *testing.T) {
+func TestReadLog_reads_appended_part_only(t *testing.T) {
 	t.Parallel()
 	f := newLogFile(t)
 	f.write(t, record(logHeader), entry(2, 1), entry(3, 1))
 	require.Equal(t, raftfile.Log{End: 4}, f.log(t))
 
-	// As no server does: so it shows whether the log was read.
+	// A changed record shows whether it is read again.
 	file, err := os.OpenFile(f.path, os.O_WRONLY, 0)
 	require.NoError(t, err)
 	_, err = file.WriteAt([]byte("looked at"), int64(len(record(logHeader)+entry(2, 1))-20))
@@ -163,47 +167,48 @@ func TestWhatWasLookedAtIsNotReadAgain(t *testing.T) {
 	require.Equal(t, raftfile.Log{End: 5}, f.log(t))
 
 	require.NoError(t, os.Remove(f.paths.Run+"/ovnnb_db.log-scan"))
-	assert.Contains(t, f.log(t).Damage, "record 1, at byte", "where it isn't known what was looked at, all is")
+	assert.Contains(t, f.log(t).Damage, "record 1")
 }
 
-// By the newest members, committed or not, as raft_read_log() in ovsdb/raft.c takes them.
-func TestServerThatIsOutsideOfItsFilesMembersIsSeen(t *testing.T) {
+// The newest members count, committed or not, as in raft_read_log() of ovsdb/raft.c.
+func TestReadLog_outside(t *testing.T) {
 	t.Parallel()
 	members := func(index int, ids ...string) string {
 		text := strings.Join(ids, `":"ssl:[::1]:6643","`)
 		return record(fmt.Sprintf(`{"index":%d,"servers":{"%s":"tcp:127.0.0.1:6643"},"term":1}`, index, text))
 	}
 	const other = "8c1a7c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
+	const joining = `{"server_id":"` + ownID + `","remote_addresses":["tcp:127.0.0.2:6643"],` +
+		`"local_address":"tcp:127.0.0.1:6643","name":"OVN_Northbound"}`
 	inData := strings.ReplaceAll(entry(2, 1), "DNS", "prev_servers")
 	for name, c := range map[string]struct {
 		records []string
 		outside bool
 	}{
-		"a member":                          {[]string{record(logHeader), members(2, other, ownID), entry(3, 1)}, false},
-		"no longer a member":                {[]string{record(logHeader), members(2, other), entry(3, 1)}, true},
-		"a removal that was taken back":     {[]string{record(logHeader), members(2, other, ownID), members(3, other), entry(3, 2)}, false},
-		"a removal that is committed":       {[]string{record(logHeader), members(2, other), commit(2), entry(3, 1)}, true},
-		"a member again":                    {[]string{record(logHeader), members(2, other), commit(2), members(3, ownID)}, false},
-		"a snapshot that it is not in":      {[]string{record(strings.ReplaceAll(logHeader, `{"`+ownID, `{"`+other)), entry(2, 1)}, true},
-		"one that is yet to join":           {[]string{record(`{"server_id":"` + ownID + `","remote_addresses":["tcp:127.0.0.2:6643"],"local_address":"tcp:127.0.0.1:6643","name":"OVN_Northbound"}`)}, false},
-		"another object with the same name": {[]string{record(logHeader), inData}, false},
+		"member":            {[]string{record(logHeader), members(2, other, ownID), entry(3, 1)}, false},
+		"removed":           {[]string{record(logHeader), members(2, other), entry(3, 1)}, true},
+		"replaced_removal":  {[]string{record(logHeader), members(2, other, ownID), members(3, other), entry(3, 2)}, false},
+		"committed_removal": {[]string{record(logHeader), members(2, other), commit(2), entry(3, 1)}, true},
+		"member_again":      {[]string{record(logHeader), members(2, other), commit(2), members(3, ownID)}, false},
+		"not_in_snapshot":   {[]string{record(strings.ReplaceAll(logHeader, `{"`+ownID, `{"`+other)), entry(2, 1)}, true},
+		"joining":           {[]string{record(joining)}, false},
+		"same_name_in_data": {[]string{record(logHeader), inData}, false},
 	} {
 		f := newLogFile(t)
 		f.write(t, c.records...)
 		assert.Equal(t, c.outside, f.log(t).Outside, name)
-		f.write(t, c.records[:1]...) // and what was appended since, by itself
+		f.write(t, c.records[:1]...) // and in two reads
 		f.log(t)
 		for _, text := range c.records[1:] {
 			f.append(t, text)
 		}
-		assert.Equal(t, c.outside, f.log(t).Outside, "%s, in two looks", name)
+		assert.Equal(t, c.outside, f.log(t).Outside, name)
 	}
 }
 
-// What is read every few seconds is short, but behind a compaction.
-func TestUnreadIsWhatWasAppendedSinceTheLastLook(t *testing.T) {
+func TestUnread(t *testing.T) {
 	f := newLogFile(t)
-	assert.Zero(t, raftfile.Unread(f.paths, ovndb.NB), "there is no file")
+	assert.Zero(t, raftfile.Unread(f.paths, ovndb.NB))
 	f.write(t, record(logHeader), entry(2, 1))
 	whole := int64(len(record(logHeader) + entry(2, 1)))
 	assert.Equal(t, whole, raftfile.Unread(f.paths, ovndb.NB))

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ctxio"
 )
 
@@ -26,26 +27,19 @@ func Standalone(ctx context.Context, from string, upTo uint64, to string, conver
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer file.Close()
 	parts, err := entriesOf(ctx, file, upTo)
 	if err == nil {
 		err = writeStandalone(ctx, file, parts, to, convert)
 	}
 	if err != nil {
-		return 0, errors.Join(err, removeIfThere(to))
+		return 0, errors.Join(err, atomicfile.Remove(to))
 	}
 	return parts[len(parts)-1].index, nil
 }
 
 // Conversion converts the standalone database in the file path to the schema in another file.
 type Conversion func(ctx context.Context, path, schema string) error
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
-}
 
 // part is a record that belongs to the copy: the place of its JSON text in the file, in bytes,
 // and the index of its entry, or of the last entry in the snapshot.
@@ -138,7 +132,7 @@ func convertFile(ctx context.Context, out *os.File, schema *io.SectionReader, co
 		return out, err
 	}
 	wanted := path + ".schema"
-	defer func() { _ = os.Remove(wanted) }()
+	defer os.Remove(wanted)
 	if err := os.WriteFile(wanted, text, 0o600); err != nil {
 		return out, err
 	}
@@ -181,19 +175,14 @@ func dataOf(ctx context.Context, record *io.SectionReader) (schema, transaction 
 	if e.found != nil && len(e.found) != 2 {
 		return nil, nil, fmt.Errorf("its data are %d elements instead of a schema and a transaction", len(e.found))
 	}
+	parts := [2]*io.SectionReader{}
 	for i, at := range e.found {
-		section := io.NewSectionReader(record, at[0], at[1]-at[0])
-		text := make([]byte, len("null"))
-		if _, err := section.ReadAt(text, 0); section.Size() == int64(len(text)) && err == nil && string(text) == "null" {
-			continue
-		}
-		if i == 0 {
-			schema = section
-		} else {
-			transaction = section
+		section, text := io.NewSectionReader(record, at[0], at[1]-at[0]), make([]byte, len("null"))
+		if _, err := section.ReadAt(text, 0); section.Size() != int64(len(text)) || err != nil || string(text) != "null" {
+			parts[i] = section
 		}
 	}
-	return schema, transaction, nil
+	return parts[0], parts[1], nil
 }
 
 // elements is a Writer that finds the places of the elements of a record's array of data. OVSDB

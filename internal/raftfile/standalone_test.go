@@ -28,7 +28,7 @@ func holding(index, term int, schema, transaction string) string {
 	return record(fmt.Sprintf(`{%s"eid":"e1000000-0000-4000-8000-000000000001","index":%d,"term":%d}`, data, index, term))
 }
 
-// texts are the records of a standalone database's file. Each has the length and the checksum in the line before it.
+// texts returns the records of a standalone database's file. The line before each has its length and checksum.
 func texts(t *testing.T, path string) (all []string) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -50,56 +50,60 @@ func texts(t *testing.T, path string) (all []string) {
 	}
 }
 
-// Extract uses only the entries that count, whatever else the file has.
-func TestStandaloneCopyHasOfEachEntryTheOneThatWasWrittenLast(t *testing.T) {
+func TestStandalone(t *testing.T) {
 	t.Parallel()
 	const other = `{"cksum":"2 2","name":"OVN_Northbound","tables":{},"version":"8.0.0"}`
 	a, b, c, d := `{"T":{"a":null}}`, `{"T":{"b":{"x":["map",[["],[","}"]]]}}}`, `{"T":{"c":{}}}`, `{"D":{}}`
+	data := func(index, term int, transaction string) string { return holding(index, term, "null", transaction) }
+	const all = math.MaxUint64
 	for name, x := range map[string]struct {
 		records []string
 		upTo    uint64
-		want    []string
+		want    []string // after the schema and the data of the snapshot
 		last    uint64
 	}{
-		"the snapshot alone":                  {nil, 9, []string{logSchema, `{}`}, 1},
-		"entries in their order":              {[]string{holding(2, 1, "null", a), commit(2), holding(3, 1, "null", b)}, 9, []string{logSchema, `{}`, a, b}, 3},
-		"up to what is committed":             {[]string{holding(2, 1, "null", a), commit(2), holding(3, 1, "null", b)}, 2, []string{logSchema, `{}`, a}, 2},
-		"entries without data":                {[]string{holding(2, 1, "", ""), holding(3, 1, "null", "null"), holding(4, 1, "null", a)}, 9, []string{logSchema, `{}`, a}, 4},
-		"another took the place of one":       {[]string{holding(2, 1, "null", a), holding(2, 2, "null", b)}, 9, []string{logSchema, `{}`, b}, 2},
-		"another took the place of several":   {[]string{holding(2, 1, "null", a), holding(3, 1, "null", b), holding(2, 2, "null", c)}, 9, []string{logSchema, `{}`, c}, 2},
-		"all of it with another schema":       {[]string{holding(2, 1, "null", a), holding(3, 1, other, d), holding(4, 1, "null", c)}, 9, []string{other, d, c}, 4},
-		"another schema that was taken back":  {[]string{holding(2, 1, "null", a), holding(3, 1, other, d), holding(3, 2, "null", c)}, 9, []string{logSchema, `{}`, a, c}, 3},
-		"a record that is still being stored": {[]string{holding(2, 1, "null", a), holding(3, 1, "null", b)[:99]}, 9, []string{logSchema, `{}`, a}, 2},
+		"snapshot":         {nil, all, nil, 1},
+		"entries":          {[]string{data(2, 1, a), commit(2), data(3, 1, b)}, all, []string{a, b}, 3},
+		"up_to_index":      {[]string{data(2, 1, a), commit(2), data(3, 1, b)}, 2, []string{a}, 2},
+		"without_data":     {[]string{holding(2, 1, "", ""), data(3, 1, "null"), data(4, 1, a)}, all, []string{a}, 4},
+		"one_replaced":     {[]string{data(2, 1, a), data(2, 2, b)}, all, []string{b}, 2},
+		"several_replaced": {[]string{data(2, 1, a), data(3, 1, b), data(2, 2, c)}, all, []string{c}, 2},
+		"other_schema":     {[]string{data(2, 1, a), holding(3, 1, other, d), data(4, 1, c)}, all, []string{other, d, c}, 4},
+		"replaced_schema":  {[]string{data(2, 1, a), holding(3, 1, other, d), data(3, 2, c)}, all, []string{a, c}, 3},
+		"incomplete":       {[]string{data(2, 1, a), data(3, 1, b)[:99]}, all, []string{a}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, to := newLogFile(t), filepath.Join(t.TempDir(), "copy")
 			f.write(t, append([]string{record(logHeader)}, x.records...)...)
-			require.NoError(t, os.WriteFile(to, []byte("what was left of another try, which is much longer than the copy"), 0o600))
+			require.NoError(t, os.WriteFile(to, []byte(strings.Repeat("an earlier try", 99)), 0o600))
 			last, err := raftfile.Standalone(t.Context(), f.path, x.upTo, to, nil)
 			require.NoError(t, err)
 			assert.Equal(t, x.last, last)
-			assert.Equal(t, x.want, texts(t, to))
+			want := append([]string{logSchema, `{}`}, x.want...)
+			if name == "other_schema" {
+				want = x.want
+			}
+			assert.Equal(t, want, texts(t, to))
 		})
 	}
 }
 
-func TestStandaloneCopyIsNotMadeOfWhatIsDamaged(t *testing.T) {
+func TestStandalone_damaged(t *testing.T) {
 	t.Parallel()
-	for name, x := range map[string]struct {
-		records []string
-		says    string
-	}{
-		"a gap":                  {[]string{record(logHeader), holding(3, 1, "null", "{}")}, "has entry 3, but the one before it is 1"},
-		"an unreadable record":   {[]string{record(logHeader), strings.Replace(holding(2, 1, "null", "{}"), "eid", "EID", 1), commit(2)}, "can't be read, and others follow it"},
-		"three elements of data": {[]string{record(logHeader), holding(2, 1, "null", "{},{}")}, "entry 2: its data are 3 elements instead of a schema and a transaction"},
-		"nothing":                {nil, "the record is incomplete"},
-		"a server that joins":    {[]string{record(`{"server_id":"` + ownID + `","name":"OVN_Northbound","local_address":"tcp:127.0.0.1:6643"}`)}, "it has no data yet: its server has not joined"},
+	joining := record(`{"server_id":"` + ownID + `","name":"OVN_Northbound","local_address":"tcp:127.0.0.1:6643"}`)
+	unreadable := strings.Replace(holding(2, 1, "null", "{}"), "eid", "EID", 1)
+	for name, records := range map[string][]string{
+		"gap":            {record(logHeader), holding(3, 1, "null", "{}")},
+		"unreadable":     {record(logHeader), unreadable, commit(2)},
+		"three_elements": {record(logHeader), holding(2, 1, "null", "{},{}")},
+		"empty":          nil,
+		"joining":        {joining},
 	} {
 		f, to := newLogFile(t), filepath.Join(t.TempDir(), "copy")
-		f.write(t, x.records...)
+		f.write(t, records...)
 		_, err := raftfile.Standalone(t.Context(), f.path, math.MaxUint64, to, nil)
-		require.ErrorContains(t, err, x.says, name)
+		require.Error(t, err, name)
 		assert.NoFileExists(t, to, name)
 	}
 }

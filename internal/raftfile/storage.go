@@ -2,6 +2,7 @@ package raftfile
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"time"
@@ -32,16 +33,16 @@ func ReadStorage(p ovndb.Paths, d ovndb.Database) (Storage, error) {
 	if err != nil {
 		return Storage{}, fmt.Errorf("cannot look at the database file: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer file.Close()
 	var stat unix.Statx_t
 	if err := unix.Statx(int(file.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_SIZE|unix.STATX_BTIME, &stat); err != nil {
 		return Storage{}, fmt.Errorf("cannot look at the database file %s: %w", file.Name(), err)
 	}
+	var length int64
 	line, err := readHeader(bufio.NewReaderSize(file, maxHeader))
-	if err != nil {
-		return Storage{}, fmt.Errorf("cannot read %s: %w", file.Name(), err)
+	if err == nil {
+		length, _, err = parseHeader(line)
 	}
-	length, _, err := parseHeader(line)
 	if err != nil {
 		return Storage{}, fmt.Errorf("cannot read %s: %w", file.Name(), err)
 	}
@@ -50,4 +51,26 @@ func ReadStorage(p ovndb.Paths, d ovndb.Database) (Storage, error) {
 		s.Written = time.Unix(stat.Btime.Sec, int64(stat.Btime.Nsec)).UTC()
 	}
 	return s, nil
+}
+
+// Size returns a file's size in bytes; 0 if it is unknown.
+func Size(path string) int64 {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return stat.Size()
+}
+
+// SchemaVersion returns the version of the schema in a file (RFC 7047, section 3.2).
+func SchemaVersion(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	var head struct{ Version string }
+	if err := json.Unmarshal(text, &head); err != nil {
+		return "", fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	return head.Version, nil
 }
