@@ -63,11 +63,9 @@ func TestEnsure_failure_denies_no_address(t *testing.T) {
 	f := firewall.Firewall{Runner: runtest.New(t,
 		status(testdata(t, "status-another-peer.txt")),
 		add("prepend allow from 10.0.0.2 to any port 6641,6643,6644,16402,16642", "Rule inserted\n"),
-		add("prepend allow from 10.0.0.3 to any port 6641,6643,6644,16402,16642", "").Fails(1, "ERROR: problem running iptables\n"),
+		add("prepend allow from 10.0.0.3 to any port 6641,6643,6644,16402,16642", "").Fails(1, "ERROR: no\n"),
 	)}
-	failed := (*run.Error)(nil)
-	require.ErrorAs(t, f.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "10.0.0.3")}), &failed)
-	assert.Equal(t, "ERROR: problem running iptables\n", failed.Stderr)
+	require.ErrorContains(t, f.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "10.0.0.3")}), "ERROR: no")
 }
 
 func TestEnsure_makes_one_call_for_each_of_300_clients(t *testing.T) {
@@ -80,10 +78,11 @@ func TestEnsure_makes_one_call_for_each_of_300_clients(t *testing.T) {
 		calls = append(calls, add("prepend allow from "+addr.String()+" to any port 6641,16642", "Rule inserted\n"))
 	}
 	calls = append(append(calls, add("allow to any port 6642", "Rule added\n")), closed()...)
-	require.NoError(t, firewall.Firewall{Runner: runtest.New(t, calls...)}.Ensure(t.Context(), firewall.Rules{Clients: clients}))
+	f := firewall.Firewall{Runner: runtest.New(t, calls...)}
+	require.NoError(t, f.Ensure(t.Context(), firewall.Rules{Clients: clients}))
 }
 
-func TestRemove_removes_the_charms_rules_only(t *testing.T) {
+func TestRemove_own_rules_only(t *testing.T) {
 	t.Parallel()
 	f := firewall.Firewall{Runner: runtest.New(t,
 		status("Status: active\n"+
@@ -107,13 +106,14 @@ func TestEnsure_names_the_rule_that_blocks_an_address(t *testing.T) {
 			"[ 3] 6642/tcp (v6)              ALLOW IN    Anywhere (v6)             \n"),
 		add("prepend allow from 10.0.0.9 to any port 6641,16642", "Skipping inserting existing rule\n"),
 	}, closed()...)
-	err := firewall.Firewall{Runner: runtest.New(t, calls...)}.Ensure(t.Context(), firewall.Rules{Clients: addrs("10.0.0.9")})
+	f := firewall.Firewall{Runner: runtest.New(t, calls...)}
+	err := f.Ensure(t.Context(), firewall.Rules{Clients: addrs("10.0.0.9")})
 	require.ErrorContains(t, err, "run: sudo ufw delete deny from 10.0.0.9 to any port 6641,16642 proto tcp")
 }
 
 func TestDrifted(t *testing.T) {
 	t.Parallel()
-	text := strings.ReplaceAll(testdata(t, "status-another-peer.txt"), "6641,6643,6644,16642/tcp ", "6641,6643,6644,16402,16642/tcp ") +
+	text := strings.ReplaceAll(testdata(t, "status-another-peer.txt"), "6644,16642/tcp ", "6644,16402,16642/tcp ") +
 		"[12] 16402/tcp                  REJECT IN   Anywhere                   # charm-ovn-central\n" +
 		"[13] 16402/tcp (v6)             REJECT IN   Anywhere (v6)              # charm-ovn-central\n"
 	less, _, _ := strings.Cut(text, "[12]")

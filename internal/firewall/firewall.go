@@ -25,10 +25,10 @@ var (
 // Firewall is ufw on this host.
 type Firewall struct{ Runner run.Runner }
 
-// Ensure makes the rules as wanted, with one call of ufw for each change. It switches ufw on if it is off. An address
-// that stays allowed is allowed all the time. Rules of others stay; see [Comment]. It returns [ErrAbsent] without ufw.
-// After another error the next call continues. If another's rule blocks an address, Ensure makes all other changes
-// before it returns the error.
+// Ensure sets the wanted rules, with one call of ufw for each change. It switches ufw on if it is off. An address that
+// stays allowed is allowed all the time. Rules of others stay; see [Comment]. It returns [ErrAbsent] without ufw. After
+// another error the next call continues. If a rule of others blocks an address, the error comes after all other
+// changes.
 func (f Firewall) Ensure(ctx context.Context, want Rules) error {
 	have, err := f.rules(ctx)
 	if errors.Is(err, ErrInactive) {
@@ -56,17 +56,14 @@ func (f Firewall) Ensure(ctx context.Context, want Rules) error {
 	return errors.Join(f.delete(ctx, p.stale), blocked)
 }
 
-// enable switches ufw on, with everything allowed that no rule forbids, so that it cuts off no person who works on the
-// machine. An operator who has switched it on has chosen its defaults.
+// enable switches ufw on, with everything allowed that no rule forbids, so that no session on the machine ends. If it
+// is on already, its defaults are an operator's choice.
 func (f Firewall) enable(ctx context.Context) error {
 	// The defaults first: ufw's own would cut off new connections.
-	for _, args := range [][]string{
-		{"default", "allow", "incoming"},
-		{"default", "allow", "outgoing"},
-		{"default", "allow", "routed"},
-		{"--force", "enable"},
+	for _, line := range []string{
+		"default allow incoming", "default allow outgoing", "default allow routed", "--force enable",
 	} {
-		if _, err := f.ufw(ctx, args...); err != nil {
+		if _, err := f.ufw(ctx, strings.Fields(line)...); err != nil {
 			return err
 		}
 	}
@@ -84,9 +81,9 @@ func (f Firewall) Admit(ctx context.Context, peers []netip.Addr) error {
 	return errors.Join(err, blocked)
 }
 
-// admit puts the rules before all others. ufw accepts none beside another's rule about the same packets, regardless of
-// that rule's place and action (0.36.2 answers "Skipping inserting existing rule"): blocked is the remedy for the first
-// such rule.
+// admit puts the rules before all others. ufw accepts no rule if there is another one for the same packets, whatever
+// its place and action (0.36.2 answers "Skipping inserting existing rule"): blocked has the remedy for the first such
+// rule.
 func (f Firewall) admit(ctx context.Context, have, rules []rule) (blocked, err error) {
 	for _, r := range rules {
 		added, err := f.add(ctx, r, "prepend")

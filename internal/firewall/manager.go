@@ -46,9 +46,8 @@ type kept struct {
 
 var section = unitstate.NewSection[kept]("firewall")
 
-// Due reports whether Ensure has to be called: the wanted rules differ from the last ones, the machine's rules differ
-// from them, or ufw was switched off. It asks the machine once. After a failure it is false until ufw is on, unless the
-// snapshot is thorough.
+// Due reports whether to call Ensure: the wanted rules differ from the last ones or from the machine's, or ufw is off.
+// It asks the machine once. After a failure it is false until ufw is on, unless the snapshot is thorough.
 func (m *Manager) Due(ctx context.Context, s Snapshot) bool {
 	last := section.Get(m.State)
 	if m.ensured || !s.Thorough && last.Clients == nil {
@@ -64,7 +63,7 @@ func (m *Manager) Due(ctx context.Context, s Snapshot) bool {
 		case failed:
 			drifted = err == nil
 		case err != nil && !errors.Is(err, ErrAbsent):
-			drifted = true // setting them says what is wrong
+			drifted = true // Ensure reports the error
 		}
 		if drifted && !failed {
 			m.Log.WarnContext(ctx, "the firewall's rules are not those that this unit has set")

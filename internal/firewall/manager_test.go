@@ -41,7 +41,8 @@ func TestDue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := manager(t, runtest.New(t, runtest.Expect("ufw", "status", "numbered").Writes(c.status)), kept{set, clients, c.failure})
+			asked := runtest.Expect("ufw", "status", "numbered").Writes(c.status)
+			m := manager(t, runtest.New(t, asked), kept{set, clients, c.failure})
 			for range 2 {
 				assert.Equal(t, c.want, m.Due(t.Context(), Snapshot{}))
 			}
@@ -58,7 +59,7 @@ func TestDue(t *testing.T) {
 
 func TestEnsure(t *testing.T) {
 	t.Parallel()
-	own, peer, client := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("192.0.2.7")
+	own := netip.MustParseAddr("10.0.0.1")
 	s := Snapshot{Thorough: true, Own: own, Peers: []netip.Addr{peer, own, {}, peer}, Clients: []netip.Addr{client}}
 
 	t.Run("missing_ufw_is_a_finding", func(t *testing.T) {
@@ -68,7 +69,9 @@ func TestEnsure(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		assert.Equal(t, finding.FirewallFailed, found[0].Code)
-		assert.Equal(t, kept{Rules{Peers: []netip.Addr{peer}, Clients: []netip.Addr{client}}.format(), []netip.Addr{client}, found[0].Args.Detail}, section.Get(m.State))
+		clients := []netip.Addr{client}
+		set := Rules{Peers: []netip.Addr{peer}, Clients: clients}.format()
+		assert.Equal(t, kept{set, clients, found[0].Args.Detail}, section.Get(m.State))
 		assert.False(t, m.Due(t.Context(), s), "it was called in this hook")
 	})
 
@@ -89,33 +92,20 @@ type absent struct{}
 // Run implements run.Runner.
 func (absent) Run(context.Context, run.Command) ([]byte, error) { return nil, ErrAbsent }
 
-func prefixes(texts ...string) []netip.Prefix {
-	var out []netip.Prefix
-	for _, text := range texts {
-		out = append(out, netip.MustParsePrefix(text))
-	}
-	return out
-}
-
 // The texts are those of ufw 0.36.2 of Debian 12.
 func TestParseStatus(t *testing.T) {
 	t.Parallel()
-	net := prefixes("10.0.0.0/24", "10.0.0.1/32", "0.0.0.0/0", "fd00::1/128", "2001:db8:1111:2222:3333:4444:5555:6666/128", "::/0", "10.0.0.7/32")
+	of := func(action action, ours bool, from string, ports ...uint16) rule {
+		return rule{action: action, ports: ports, from: netip.MustParsePrefix(from), ours: ours}
+	}
 	wanted := []rule{
-		{action: allow, ports: []uint16{6641, 6643}, from: net[0], ours: true},
-		{action: allow, ports: []uint16{6641}, from: net[1], ours: true},
-		{action: reject, ports: []uint16{6641}, from: net[2], ours: true},
-		{action: reject, ports: []uint16{6643}, from: net[2], ours: true},
-		{action: deny, ports: []uint16{7000}, from: net[2]},
-		{action: allow, from: net[1]},
-		{action: allow, ports: []uint16{6641, 6643, 6644, 16642}, from: net[4], ours: true},
-		{action: allow, ports: []uint16{6643}, from: net[3], ours: true},
+		of(allow, true, "10.0.0.0/24", 6641, 6643), of(allow, true, "10.0.0.1/32", 6641), of(reject, true, "0.0.0.0/0", 6641),
+		of(reject, true, "0.0.0.0/0", 6643), of(deny, false, "0.0.0.0/0", 7000), of(allow, false, "10.0.0.1/32"),
+		of(allow, true, "2001:db8:1111:2222:3333:4444:5555:6666/128", 6641, 6643, 6644, 16642),
+		of(allow, true, "fd00::1/128", 6643),
 		// Rules with the charm's comment, but not in its form: a person has written them.
-		{action: allow, ports: []uint16{6643}, from: net[2]},
-		{action: allow, from: net[6]},
-		{action: reject, ports: []uint16{6641}, from: net[5], ours: true},
-		{action: reject, ports: []uint16{6643}, from: net[5], ours: true},
-		{action: deny, ports: []uint16{7000}, from: net[5]},
+		of(allow, false, "0.0.0.0/0", 6643), of(allow, false, "10.0.0.7/32"),
+		of(reject, true, "::/0", 6641), of(reject, true, "::/0", 6643), of(deny, false, "::/0", 7000),
 	}
 	text, err := os.ReadFile(filepath.Join("testdata", "status-mixed.txt"))
 	require.NoError(t, err)

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// changes are the changes to make, in this order: addresses that may connect are admitted before any is denied, and
-// those that no longer may are denied last.
+// changes are the changes to make, in this order: addresses are admitted before any is denied.
 type changes struct {
-	// misplaced are our rules after another one that makes them void; each is removed and added, since ufw refuses to
-	// add an existing one.
+	// misplaced are our rules after another rule that makes them void. Each is removed and added: ufw refuses to add an
+	// existing rule.
 	misplaced []rule
 	// admit are put before all other rules, forAll after them.
 	admit, forAll []rule
@@ -52,11 +51,12 @@ func compare(have []rule, want Rules) changes {
 
 // forAll returns the wanted rules for all addresses, each about one port.
 func forAll() (rules []rule) {
-	for _, port := range openPorts {
-		rules = append(rules, rule{action: allow, ports: []uint16{port}, from: anywhere4, ours: true})
-	}
-	for _, port := range peerPorts {
-		rules = append(rules, rule{action: reject, ports: []uint16{port}, from: anywhere4, ours: true})
+	for _, port := range slices.Concat(openPorts, peerPorts) {
+		r := rule{action: allow, ports: []uint16{port}, from: anywhere4, ours: true}
+		if slices.Contains(peerPorts, port) {
+			r.action = reject
+		}
+		rules = append(rules, r)
 	}
 	return rules
 }
@@ -69,21 +69,15 @@ func decided(rules []rule, port uint16, anywhere netip.Prefix) bool {
 // wanted reports whether the charm would write this rule: it admits only granted addresses, and closes or opens only
 // the ports that it should.
 func (r rule) wanted(grants []grant) bool {
-	for _, port := range r.ports {
+	return !slices.ContainsFunc(r.ports, func(port uint16) bool {
 		switch {
 		case r.forAny() && r.action == reject:
-			if !slices.Contains(peerPorts, port) {
-				return false
-			}
+			return !slices.Contains(peerPorts, port)
 		case r.forAny() && r.action == allow:
-			if !slices.Contains(openPorts, port) {
-				return false
-			}
-		case r.action != allow || !r.from.IsSingleIP() || !slices.Contains(grants, grant{port, r.from.Addr()}):
-			return false
+			return !slices.Contains(openPorts, port)
 		}
-	}
-	return true
+		return r.action != allow || !r.from.IsSingleIP() || !slices.Contains(grants, grant{port, r.from.Addr()})
+	})
 }
 
 func (r rule) same(other rule) bool {
@@ -106,9 +100,6 @@ func (r rule) words() []string {
 	default:
 		words = append(words, "from", r.from.String())
 	}
-	var ports []string
-	for _, port := range r.ports {
-		ports = append(ports, fmt.Sprint(port))
-	}
-	return append(words, "to", "any", "port", strings.Join(ports, ","), "proto", "tcp")
+	ports := strings.ReplaceAll(strings.Trim(fmt.Sprint(r.ports), "[]"), " ", ",")
+	return append(words, "to", "any", "port", ports, "proto", "tcp")
 }

@@ -1,5 +1,5 @@
 // Package firewall restricts the ports of the databases by the host's ufw: the members' Raft traffic, and client
-// traffic without RBAC, is for the units and the CMS only.
+// traffic without RBAC, is only for the units and the CMS.
 package firewall
 
 import (
@@ -27,8 +27,7 @@ var (
 
 // Rules are the addresses that may connect to this unit. Others reach only SB's client port.
 type Rules struct {
-	// Peers are the other units' addresses, Clients those of the CMS. This unit's own are not necessary: ufw does not
-	// filter traffic within the machine.
+	// Peers are the other units' addresses, Clients those of the CMS. ufw does not filter traffic within the machine.
 	Peers, Clients []netip.Addr
 }
 
@@ -41,15 +40,15 @@ type grant struct {
 // grants returns what the rules allow, by address and port in ascending order.
 func (r Rules) grants() []grant {
 	var all []grant
-	add := func(addrs []netip.Addr, ports []uint16) {
-		for _, addr := range addrs {
-			for _, port := range ports {
-				all = append(all, grant{port, addr.Unmap().WithZone("")})
-			}
+	for i, addr := range slices.Concat(r.Peers, r.Clients) {
+		ports := peerPorts
+		if i >= len(r.Peers) {
+			ports = clientPorts
+		}
+		for _, port := range ports {
+			all = append(all, grant{port, addr.Unmap().WithZone("")})
 		}
 	}
-	add(r.Peers, peerPorts)
-	add(r.Clients, clientPorts)
 	slices.SortFunc(all, func(a, b grant) int {
 		return cmp.Or(a.from.Compare(b.from), cmp.Compare(a.port, b.port))
 	})
