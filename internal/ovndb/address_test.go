@@ -1,7 +1,6 @@
 package ovndb_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestRaftAddressIsReadBack(t *testing.T) {
+func TestRaftAddress(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"10.0.0.1":        "ssl:10.0.0.1:6643",
@@ -23,28 +22,28 @@ func TestRaftAddressIsReadBack(t *testing.T) {
 	}
 	assert.Equal(t, "ssl:10.0.0.1:6644", ovndb.RaftAddress(ovndb.SB, "10.0.0.1"))
 	assert.Equal(t, "10.0.0.1", ovndb.HostOf("tcp:10.0.0.1:6643"))
-}
-
-func TestHostOfWhatIsNoAddressIsHarmless(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{"", "ssl", "ssl:", ":", "[", "ssl:[]:", "ssl::6643"} {
-		assert.Empty(t, ovndb.HostOf(text), text)
+	for _, malformed := range []string{"", "ssl", "ssl:", ":", "[", "ssl:[]:", "ssl::6643"} {
+		assert.Empty(t, ovndb.HostOf(malformed), malformed)
 	}
 }
 
-func TestServiceOfADatabase(t *testing.T) {
+func TestServiceOf(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, ovndb.NorthboundServer, ovndb.ServiceOf(ovndb.NB))
 	assert.Equal(t, ovndb.SouthboundServer, ovndb.ServiceOf(ovndb.SB))
 }
 
-func TestRaftPortOfAnAddress(t *testing.T) {
+func TestPortOf(t *testing.T) {
 	t.Parallel()
 	for address, port := range map[string]string{
 		"tcp:10.0.0.1:6643": "6643", "ssl:[fd77::1]:6644": "6644", "tcp:10.0.0.1": "", "": "",
 	} {
 		assert.Equal(t, port, ovndb.PortOf(address), address)
 	}
-	assert.Equal(t, "6643", fmt.Sprint(ovndb.RaftPort(ovndb.NB)))
-	assert.Equal(t, "6644", fmt.Sprint(ovndb.RaftPort(ovndb.SB)))
+}
+
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []string{"nb", "sb"}, []string{ovndb.NB.Short(), ovndb.SB.Short()})
+	assert.Equal(t, []ovndb.Database{ovndb.SB, ovndb.NB}, []ovndb.Database{ovndb.NB.Other(), ovndb.SB.Other()})
 }

@@ -9,40 +9,29 @@ import (
 type Paths struct {
 	// Run has sockets and pid files, DB the databases, Etc the certificates.
 	Run, DB, Etc string
-	// Data has the schemas; empty means the packages' directory.
-	Data string
-	// Logs has the logs; empty means the packages' directory.
-	Logs string
-	// Backups has the copies of the databases that an operator asked for.
+	// Data has the schemas, Logs the logs; empty means the packages' directory.
+	Data, Logs string
+	// Backups has the copies of the databases that an operator requested.
 	Backups string
 }
 
 // PathsFromEnv reads OVN's own variables, with the packages' defaults, as /usr/share/ovn/scripts/ovn-lib does, so that
 // several units can live on one machine. Backups are beside the databases if these have a directory of their own.
 func PathsFromEnv(getenv func(string) string) Paths {
-	or := func(value, fallback string) string {
-		if value != "" {
-			return value
-		}
-		return fallback
-	}
 	backups := "/var/backups/ovn-central"
 	if own := getenv("OVN_DBDIR"); own != "" {
 		backups = filepath.Join(filepath.Dir(own), "backups")
 	}
-	etc := filepath.Join(or(getenv("OVN_SYSCONFDIR"), "/etc"), "ovn")
+	etc := filepath.Join(cmp.Or(getenv("OVN_SYSCONFDIR"), "/etc"), "ovn")
 	db := "/var/lib/ovn"
 	if getenv("OVN_SYSCONFDIR") != "" {
 		db = etc
 	}
 	return Paths{
-		Run:  or(getenv("OVN_RUNDIR"), "/var/run/ovn"),
-		DB:   or(getenv("OVN_DBDIR"), db),
+		Run:  cmp.Or(getenv("OVN_RUNDIR"), "/var/run/ovn"),
+		DB:   cmp.Or(getenv("OVN_DBDIR"), db),
 		Etc:  etc,
-		Data: getenv("OVN_PKGDATADIR"),
-		Logs: getenv("OVN_LOGDIR"),
-
-		Backups: backups,
+		Data: getenv("OVN_PKGDATADIR"), Logs: getenv("OVN_LOGDIR"), Backups: backups,
 	}
 }
 

@@ -10,20 +10,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestVersionIsThatOfBothPackages(t *testing.T) {
+func TestVersion(t *testing.T) {
 	t.Parallel()
 	old := ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}
+	const upgrade, upgradeOVS = "upgrade from 23.03.1-1 to 25.03.0-1", "upgrade of openvswitch from 3.1.0-2 to 4.0.0-1"
 	for name, tt := range map[string]struct {
 		other  ovndb.Version
 		is     bool
 		change string
 	}{
-		"the same":                    {old, true, ""},
-		"newer OVN":                   {ovndb.Version{OVN: "25.03.0-1", OVS: "3.1.0-2"}, false, "upgrade from 23.03.1-1 to 25.03.0-1"},
-		"newer Open vSwitch":          {ovndb.Version{OVN: "23.03.1-1", OVS: "4.0.0-1"}, false, "upgrade of openvswitch from 3.1.0-2 to 4.0.0-1"},
-		"both newer":                  {ovndb.Version{OVN: "25.03.0-1", OVS: "4.0.0-1"}, false, "upgrade from 23.03.1-1 to 25.03.0-1"},
-		"Open vSwitch is not known":   {ovndb.Version{OVN: "23.03.1-1"}, true, ""},
-		"nor that OVN is another one": {ovndb.Version{OVN: "25.03.0-1"}, false, "upgrade from 23.03.1-1 to 25.03.0-1"},
+		"equal":             {old, true, ""},
+		"newer_OVN":         {ovndb.Version{OVN: "25.03.0-1", OVS: "3.1.0-2"}, false, upgrade},
+		"newer_OVS":         {ovndb.Version{OVN: "23.03.1-1", OVS: "4.0.0-1"}, false, upgradeOVS},
+		"both_newer":        {ovndb.Version{OVN: "25.03.0-1", OVS: "4.0.0-1"}, false, upgrade},
+		"unknown_OVS":       {ovndb.Version{OVN: "23.03.1-1"}, true, ""},
+		"newer_unknown_OVS": {ovndb.Version{OVN: "25.03.0-1"}, false, upgrade},
 	} {
 		assert.Equal(t, tt.is, old.Is(tt.other), name)
 		assert.Equal(t, tt.is, tt.other.Is(old), name)
@@ -39,8 +40,7 @@ func TestVersionIsThatOfBothPackages(t *testing.T) {
 	}
 }
 
-// Charmed OpenStack Upgrader compares it as PEP 440 says (cou/apps/auxiliary.py), which a
-// revision of the package would not pass.
+// Charmed OpenStack Upgrader compares by PEP 440 (cou/apps/auxiliary.py), which excludes the package's revision.
 func TestUpstream(t *testing.T) {
 	t.Parallel()
 	for installed, shown := range map[string]string{
