@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// By the kernel's own table: the clients that have connected, and on which of the connections something is on its way.
-func TestConnectionsOfAPortAreCounted(t *testing.T) {
+// The kernel's table has the connected clients, and which connections have data in flight.
+func TestCountConnections(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address)
@@ -59,7 +59,7 @@ func TestConnectionsOfAPortAreCounted(t *testing.T) {
 	}
 }
 
-func TestTableOfConnectionsIsReadAsTheKernelWritesIt(t *testing.T) {
+func TestCountConnections_form_of_table(t *testing.T) {
 	t.Parallel()
 	table := `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0B00630A:19F1 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1
@@ -70,6 +70,6 @@ func TestTableOfConnectionsIsReadAsTheKernelWritesIt(t *testing.T) {
    5: 0B00630A:19F2 1600630A:C353 01 00000000:00000100 00:00000000 00000000     0        0 5
    6: 0B00630A:XXXX 1600630A:C353 01
 `
-	assert.Equal(t, ovndb.Clients{Connected: 2, Busy: 1}, countConnections([][]byte{[]byte(table)}, []uint16{6641}))
-	assert.Equal(t, ovndb.Clients{Connected: 1, Busy: 1}, countConnections([][]byte{[]byte(table)}, []uint16{6642, 16642}))
+	assert.Equal(t, ovndb.Clients{Connected: 2, Busy: 1}, countConnections([]byte(table), []uint16{6641}))
+	assert.Equal(t, ovndb.Clients{Connected: 1, Busy: 1}, countConnections([]byte(table), []uint16{6642, 16642}))
 }

@@ -1,4 +1,4 @@
-// Package machine tells what the kernel knows of this machine: free disk and memory, and connections.
+// Package machine reads the state of this machine from the kernel: free disk and memory, and connections.
 package machine
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// minFree is the space, in bytes, below which the databases' disk counts as full.
-// It is our own choice: a transaction of a busy cloud is smaller.
+// minFree is the space, in bytes, below which the databases' disk counts as full. A transaction of a busy cloud is
+// smaller.
 const minFree = 512 << 10
 
-// DiskProblem is the disk of the databases, with what is free on it, if it is full; empty if it isn't, or it is
-// not there yet. The error is that of statfs(2).
+// DiskProblem describes the disk of the databases if it is full; empty if it isn't, or does not exist yet. The error is
+// that of statfs(2).
 func DiskProblem(p ovndb.Paths) (problem string, err error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(p.DB, &stat); errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func DiskProblem(p ovndb.Paths) (problem string, err error) {
 	return fmt.Sprintf("%s (%d KiB free)", p.DB, free>>10), nil
 }
 
-// FreeSpace is what is free on the disk of a directory, in bytes.
+// FreeSpace returns the free space on the disk of a directory, in bytes.
 func FreeSpace(dir string) (int64, error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(dir, &stat); err != nil {
@@ -42,8 +42,8 @@ func FreeSpace(dir string) (int64, error) {
 	return int64(stat.Bavail * uint64(stat.Bsize)), nil
 }
 
-// CopySpace is the space, in bytes, that copies of files of these sizes take while they are made, one after the other:
-// the largest is there twice.
+// CopySpace returns the space, in bytes, for copies of files of these sizes, which are made one after the other: the
+// largest is there twice.
 func CopySpace(sizes ...int64) (need int64) {
 	var largest int64
 	for _, size := range sizes {
@@ -52,7 +52,7 @@ func CopySpace(sizes ...int64) (need int64) {
 	return need + largest
 }
 
-// AvailableMemory is what programs can have without swapping (MemAvailable in proc(5)), in bytes.
+// AvailableMemory returns the memory that programs can get without swapping (MemAvailable in proc(5)), in bytes.
 func AvailableMemory() (available int64, known bool) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
