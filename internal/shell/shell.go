@@ -1,5 +1,5 @@
-// Package shell writes commands that a person pastes into a shell. Each printed command that has text of another party
-// in it goes through it: a name in a database is not to become a command.
+// Package shell writes commands that a person pastes into a shell. Each printed command with a text of another party
+// goes through it, so that a name in a database can't become a command.
 package shell
 
 import (
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// bare words mean themselves to a shell.
+// bare words have no special meaning in a shell.
 var bare = regexp.MustCompile(`^[A-Za-z0-9._/:,@%+=-]+$`)
 
-// Quote returns a word as it is typed, so that a shell reads it as it is.
+// Quote returns the word in the form that a shell reads as that word.
 func Quote(word string) string {
 	if bare.MatchString(word) {
 		return word

@@ -10,10 +10,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
-func TestWordIsQuotedNoMoreThanItNeeds(t *testing.T) {
+func TestQuote(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
-		"gw1.example": "gw1.example", "ssl:10.0.0.1:6641": "ssl:10.0.0.1:6641", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(id)": "'$(id)'", "x;id;#": "'x;id;#'", "~root": "'~root'", "*": "'*'",
+		"gw1.example": "gw1.example", "ssl:10.0.0.1:6641": "ssl:10.0.0.1:6641", "": "''", "a b": "'a b'",
+		"it's": `'it'\''s'`, "$(id)": "'$(id)'", "x;id;#": "'x;id;#'", "~root": "'~root'", "*": "'*'",
 	} {
 		assert.Equal(t, want, shell.Quote(word))
 	}
