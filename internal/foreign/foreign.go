@@ -1,6 +1,6 @@
-// Package foreign cleans and bounds texts that another party has written: rows of the databases, relation data,
-// answers, files (rule R18). A reader passes each text through it that may be shown or written again. So no control
-// character reaches a terminal, each line remains one line, and no single text fills an answer.
+// Package foreign cleans and bounds texts of other parties: rows of the databases, relation data, answers, files (R18).
+// A reader passes each text through it that may be shown or written again, so that no control character reaches a
+// terminal, each line remains one line, and no single text fills an answer.
 package foreign
 
 import (
