@@ -25,7 +25,7 @@ type Param struct {
 // Client is a command of Juju's client: `config ovn-central source=distro`.
 func Client(words ...string) Command { return Command{Words: words} }
 
-// Direct is a command that is typed as it is: `ovn-nbctl lr-del r`.
+// Direct is a command that is typed without Juju: `ovn-nbctl lr-del r`.
 func Direct(words ...string) Command { return Command{Words: words, Direct: true} }
 
 // OnMachine is a command on the machine of a unit.
