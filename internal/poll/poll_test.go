@@ -15,21 +15,21 @@ import (
 
 func TestAwait(t *testing.T) {
 	for name, c := range map[string]struct{ after, patience, took time.Duration }{
-		"at once":  {0, time.Minute, 0},
-		"soon":     {1500 * time.Millisecond, time.Minute, 2 * time.Second},
-		"too late": {time.Minute, 2500 * time.Millisecond, 2500 * time.Millisecond},
-		"only one": {time.Minute, 0, 0},
+		"immediate":   {0, time.Minute, 0},
+		"later":       {1500 * time.Millisecond, time.Minute, 2 * time.Second},
+		"timeout":     {time.Minute, 2500 * time.Millisecond, 2500 * time.Millisecond},
+		"no_patience": {time.Minute, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				begun, looks, told := time.Now(), 0, 0
-				met := poll.Await(t.Context(), c.patience, time.Second, func() { told++ }, func() bool {
+				begun, looks, reported := time.Now(), 0, 0
+				met := poll.Await(t.Context(), c.patience, time.Second, func() { reported++ }, func() bool {
 					looks++
 					return time.Since(begun) >= c.after
 				})
 				assert.Equal(t, c.after < c.patience, met)
 				assert.Equal(t, c.took, time.Since(begun))
-				assert.Equal(t, int((c.took+time.Second-1)/time.Second), told)
+				assert.Equal(t, int((c.took+time.Second-1)/time.Second), reported)
 				assert.Positive(t, looks)
 			})
 		})
@@ -42,9 +42,9 @@ func TestUntil_returns_last_error(t *testing.T) {
 		looks int
 		after time.Duration
 	}{
-		"at once":  {1, 1, 0},
-		"soon":     {3, 3, 2 * time.Second},
-		"too late": {9, 4, 3500 * time.Millisecond},
+		"immediate": {1, 1, 0},
+		"later":     {3, 3, 2 * time.Second},
+		"timeout":   {9, 4, 3500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
