@@ -25,7 +25,7 @@ type Codec = net.Conn
 // ErrShutdown is the error of a call on a connection that is closed.
 var ErrShutdown = errors.New("connection is shut down")
 
-// ServerError is what a server has answered instead of a result.
+// ServerError is a server's answer in place of a result.
 type ServerError string
 
 func (e ServerError) Error() string { return string(e) }

@@ -104,33 +104,31 @@ func receive(messages *json.Decoder) (m message, err error) {
 	return m, nil
 }
 
-// deep reports whether JSON nests deeper than maxDepth. libovsdb decodes nested values
-// recursively, and once more for each level.
+// deep reports whether JSON nests deeper than maxDepth. libovsdb decodes nested values recursively, and once more for
+// each level.
 func deep(text []byte) bool {
-	for depth := 0; len(text) > 0; {
-		switch text[0] {
+	depth := 0
+	return outside(text, func(c byte) bool {
+		switch c {
 		case '[', '{':
-			if depth++; depth > maxDepth {
-				return true
-			}
+			depth++
 		case ']', '}':
 			depth--
-		case '"':
-			text = text[1+end(text[1:]):]
 		}
-		text = text[1:]
-	}
-	return false
+		return depth > maxDepth
+	})
 }
 
 // hasNull reports whether JSON contains a null.
-func hasNull(text []byte) bool {
+func hasNull(text []byte) bool { return outside(text, func(c byte) bool { return c == 'n' }) }
+
+// outside reports whether found is true for a byte of JSON outside of strings.
+func outside(text []byte, found func(byte) bool) bool {
 	for len(text) > 0 {
-		switch text[0] {
-		case 'n':
-			return true
-		case '"':
+		if text[0] == '"' {
 			text = text[1+end(text[1:]):]
+		} else if found(text[0]) {
+			return true
 		}
 		text = text[1:]
 	}
@@ -166,11 +164,11 @@ func (c *Client) handle(m message) error {
 		}
 	}
 	result, err := h(*m.Params)
-	if errors.Is(err, errMessage) || m.ID == nil {
-		if !errors.Is(err, errMessage) {
-			err = nil // libovsdb has logged it
-		}
+	switch {
+	case errors.Is(err, errMessage):
 		return err
+	case m.ID == nil:
+		return nil // libovsdb has logged an error
 	}
 	answer := map[string]any{"id": m.ID, "result": result, "error": nil}
 	if err != nil {
@@ -232,7 +230,7 @@ func (c *Client) answer(m message) error {
 	switch {
 	case call == nil:
 	case m.Error != nil:
-		call.end(ServerError(said(*m.Error)))
+		call.end(ServerError(errorText(*m.Error)))
 	case m.Result == nil:
 		call.end(fmt.Errorf("%w: it has no result", errMessage))
 	default:
@@ -245,7 +243,7 @@ func (c *Client) answer(m message) error {
 	return nil
 }
 
-// withTables returns a schema without other tables than these. What is not a schema stays as it is.
+// withTables returns a schema with only these tables. It returns any other value unchanged.
 func withTables(schema json.RawMessage, names []string) json.RawMessage {
 	var all map[string]json.RawMessage
 	var found map[string]json.RawMessage
@@ -274,8 +272,8 @@ func decode(result json.RawMessage, reply any) (err error) {
 	return json.Unmarshal(result, reply)
 }
 
-// said returns the text of an error, on one line. It is a string or an <error> (RFC 7047, section 3.1).
-func said(text json.RawMessage) string {
+// errorText returns the text of an error, on one line. It is a string or an <error> (RFC 7047, section 3.1).
+func errorText(text json.RawMessage) string {
 	var object struct{ Error, Details string }
 	s := ""
 	if json.Unmarshal(text, &s) != nil {
