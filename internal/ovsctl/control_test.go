@@ -102,9 +102,9 @@ func TestStatus_hanging(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
-	begun := time.Now()
+	start := time.Now()
 	require.ErrorIs(t, statusError(t, s), ovsctl.ErrHung)
-	took := time.Since(begun)
+	took := time.Since(start)
 	assert.GreaterOrEqual(t, took, 5*time.Second)
 	assert.Less(t, took, patience)
 }
@@ -115,9 +115,9 @@ func TestControl_honours_deadline(t *testing.T) {
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	begun := time.Now()
+	start := time.Now()
 	require.ErrorIs(t, s.control().Leave(ctx, ovndb.SB), ovsctl.ErrHung)
-	assert.Less(t, time.Since(begun), 5*time.Second)
+	assert.Less(t, time.Since(start), 5*time.Second)
 }
 
 func TestStatus_canceled(t *testing.T) {

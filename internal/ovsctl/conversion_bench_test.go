@@ -167,9 +167,9 @@ func BenchmarkConversion(b *testing.B) {
 	before, err := patient.Status(b.Context(), ovndb.SB)
 	require.NoError(b, err)
 	b.ResetTimer()
-	begun := time.Now()
+	start := time.Now()
 	err = ovsctl.Files{Runner: run.Exec{}, Paths: members[0].Paths}.Convert(b.Context(), ovndb.SB, 10*time.Minute)
-	b.ReportMetric(time.Since(begun).Seconds(), "s")
+	b.ReportMetric(time.Since(start).Seconds(), "s")
 	b.StopTimer()
 	var after raft.Status
 	require.Eventually(b, func() bool {

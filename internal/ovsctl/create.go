@@ -89,7 +89,7 @@ func (f Files) Staged(ctx context.Context, d ovndb.Database) (File, error) {
 // [ErrFileExists]. It is idempotent.
 func (f Files) Commit(d ovndb.Database) error {
 	if err := f.place(f.staged(d), f.Paths.File(d)); err != nil {
-		return fmt.Errorf("cannot put the new cluster's file of %s in its place: %w", d, err)
+		return fmt.Errorf("cannot install the new cluster's file of %s: %w", d, err)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (f Files) JoinCluster(ctx context.Context, d ovndb.Database, cid raft.ID, l
 		return fmt.Errorf("cannot join %s: ovsdb-tool made a file of cluster %q, not %s", d, made.Cluster, cid)
 	}
 	if err := f.place(f.making(d), f.Paths.File(d)); err != nil {
-		return fmt.Errorf("cannot put the file of %s that is to join in its place: %w", d, err)
+		return fmt.Errorf("cannot install the file of %s for joining: %w", d, err)
 	}
 	return nil
 }

@@ -316,5 +316,5 @@ func TestFileTooNew(t *testing.T) {
 	write(strings.Repeat("2026-11-22T12:00:00Z|00099|raft|INFO|nothing\n", 3000), string(ended))
 	check(true, "a long log")
 	write(string(ended), "2026-11-22T12:00:00Z|00001|vlog|INFO|opened log file "+s.Paths.Log(ovndb.NB)+"\n")
-	check(false, "another server has begun")
+	check(false, "another server has start")
 }
