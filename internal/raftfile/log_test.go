@@ -160,7 +160,7 @@ func TestReadLog_reads_appended_part_only(t *testing.T) {
 	// A changed record shows whether it is read again.
 	file, err := os.OpenFile(f.path, os.O_WRONLY, 0)
 	require.NoError(t, err)
-	_, err = file.WriteAt([]byte("looked at"), int64(len(record(logHeader)+entry(2, 1))-20))
+	_, err = file.WriteAt([]byte("different"), int64(len(record(logHeader)+entry(2, 1))-20))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	f.append(t, entry(4, 1)+commit(4))

@@ -191,7 +191,7 @@ type elements struct {
 	text   topLevel
 	at     int64
 	inside bool
-	begun  int64
+	start  int64
 	found  [][2]int64
 }
 
@@ -219,11 +219,11 @@ func (e *elements) next(c byte, at int64) {
 	case t.text:
 	case !e.inside:
 		if key := string(t.key); c == '[' && t.depth == 1 && t.afterColon && (key == "data" || key == "prev_data") {
-			e.inside, e.begun = true, at+1
+			e.inside, e.start = true, at+1
 		}
 	case t.depth == 2 && (c == ',' || c == ']'):
-		e.found = append(e.found, [2]int64{e.begun, at})
-		e.begun, e.inside = at+1, c == ','
+		e.found = append(e.found, [2]int64{e.start, at})
+		e.start, e.inside = at+1, c == ','
 	}
 	t.step(c)
 }
