@@ -22,6 +22,49 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
+func TestConnect_without_endpoint(t *testing.T) {
+	t.Parallel()
+	_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB)
+	require.Error(t, err)
+	_, err = new(ovsdb.Dialer).Watch(t.Context(), ovndb.NB, key)
+	require.Error(t, err)
+}
+
+// A connection attempt to a hanging server lasts until the deadline.
+func TestConnect_hanging_endpoint_leaves_time(t *testing.T) {
+	hung, good := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.NB, 1)[0]
+	require.NoError(t, hung.Signal(syscall.SIGSTOP))
+	ctx := within(t, 3*time.Second)
+	g, err := new(ovsdb.Dialer).Global(ctx, ovndb.NB, endpointsOf(hung)[0], endpointsOf(good)[0])
+	require.NoError(t, err)
+	g.Close()
+}
+
+// Each error names its endpoint once, and for a hanging server the reason.
+func TestConnect_error_has_reason_once(t *testing.T) {
+	t.Parallel()
+	server := cluster(t, ovndb.NB, 1)[0]
+	_, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.SB, server.Endpoint())
+	require.EqualError(t, err, "cannot connect to "+server.Endpoint()+": target database OVN_Southbound not found")
+
+	require.NoError(t, server.Signal(syscall.SIGSTOP))
+	_, err = new(ovsdb.Dialer).Global(within(t, time.Second), ovndb.NB, server.Endpoint())
+	require.EqualError(t, err, "cannot connect to "+server.Endpoint()+": no answer before the deadline")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// A context without a deadline gets one.
+func TestGlobal_hanging_server_times_out(t *testing.T) {
+	t.Parallel()
+	server := cluster(t, ovndb.NB, 1)[0]
+	g := connect(t, server)
+	require.NoError(t, server.Signal(syscall.SIGSTOP))
+	begun := time.Now()
+	_, err := g.Read(t.Context())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Less(t, time.Since(begun), time.Minute)
+}
+
 // ask asks a member the question of R0, at its client ports.
 func ask(t *testing.T, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
@@ -144,4 +187,30 @@ func TestServer_queries_leak_nothing(t *testing.T) {
 		require.Error(t, err)
 	}
 	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, patience, 10*time.Millisecond)
+}
+
+// A server that hangs still accepts connections, and would use up its share of the time.
+func TestPreferred_leader_first(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, ovndb.NB, 3)
+	sb := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
+	require.NoError(t, members[0].Signal(syscall.SIGSTOP))
+	leads := func(s *server) bool { return s.Status(t).Role == raft.Leader }
+	var endpoints []string
+	for _, m := range members {
+		endpoints = append(endpoints, endpointsOf(m)...)
+	}
+	first, follower := members[1], members[2]
+	require.Eventually(t, func() bool { return leads(first) || leads(follower) }, patience, 50*time.Millisecond)
+	if leads(follower) {
+		follower = first
+	}
+	begun := time.Now()
+	g, err := new(ovsdb.Dialer).Gateways(t.Context(), endpoints, []string{sb.Endpoint()})
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	assert.Less(t, time.Since(begun), 5*time.Second)
+	require.NoError(t, follower.Signal(syscall.SIGSTOP)) // with this one nothing could be written
+	_, err = g.Northbound(t.Context())
+	require.NoError(t, err, "the leader answers")
 }

@@ -5,6 +5,7 @@ package ovsdb_test
 import (
 	"crypto/x509"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -114,4 +115,25 @@ func TestDialer_wrong_protocol(t *testing.T) {
 	}
 	_, err := askWith(t, own, plain, plain.Address)
 	require.ErrorContains(t, err, "clients use 6641")
+}
+
+// issue writes a key, a certificate for the name, and the certificates of the CA to files.
+func issue(t *testing.T, ca *vault.CA, name string, validFor time.Duration) ovndb.Credentials {
+	t.Helper()
+	certificate, key := ca.Issue(name, nil, time.Now().Add(-2*time.Hour), time.Now().Add(validFor))
+	dir := t.TempDir()
+	c := ovndb.Credentials{
+		Key: filepath.Join(dir, "key"), Certificate: filepath.Join(dir, "certificate"), CA: filepath.Join(dir, "ca"),
+	}
+	for path, text := range map[string]string{
+		c.Key: key, c.Certificate: certificate, c.CA: ca.PEM() + "\n" + ca.ChainPEM(),
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
+	}
+	return c
+}
+
+// options make a server use the credentials.
+func options(c ovndb.Credentials) []string {
+	return []string{"--private-key=" + c.Key, "--certificate=" + c.Certificate, "--ca-cert=" + c.CA}
 }
