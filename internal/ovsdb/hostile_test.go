@@ -105,9 +105,9 @@ func TestDial_wrong_answer_is_error(t *testing.T) {
 					}
 					return new(strings.ReplaceAll(answer, "ID", string(r.ID)))
 				})
-				begun := time.Now()
+				start := time.Now()
 				require.Error(t, use(within(t, 3*time.Second), server.endpoint), "%.200s", answer)
-				assert.Less(t, time.Since(begun), soon)
+				assert.Less(t, time.Since(start), soon)
 			})
 		}
 	}
@@ -145,9 +145,9 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			begun := time.Now()
+			start := time.Now()
 			require.Error(t, use(within(t, time.Second), server.endpoint))
-			assert.Less(t, time.Since(begun), soon)
+			assert.Less(t, time.Since(start), soon)
 			<-ended
 			runtime.ReadMemStats(&after)
 			if !strings.HasSuffix(name, "requests") && name != "answers" { // each of those is short

@@ -59,10 +59,10 @@ func TestGlobal_hanging_server_times_out(t *testing.T) {
 	server := cluster(t, ovndb.NB, 1)[0]
 	g := connect(t, server)
 	require.NoError(t, server.Signal(syscall.SIGSTOP))
-	begun := time.Now()
+	start := time.Now()
 	_, err := g.Read(t.Context())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.Less(t, time.Since(begun), time.Minute)
+	assert.Less(t, time.Since(start), time.Minute)
 }
 
 // ask asks a member the question of R0, at its client ports.
@@ -205,11 +205,11 @@ func TestPreferred_leader_first(t *testing.T) {
 	if leads(follower) {
 		follower = first
 	}
-	begun := time.Now()
+	start := time.Now()
 	g, err := new(ovsdb.Dialer).Gateways(t.Context(), endpoints, []string{sb.Endpoint()})
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
-	assert.Less(t, time.Since(begun), 5*time.Second)
+	assert.Less(t, time.Since(start), 5*time.Second)
 	require.NoError(t, follower.Signal(syscall.SIGSTOP)) // with this one nothing could be written
 	_, err = g.Northbound(t.Context())
 	require.NoError(t, err, "the leader answers")
