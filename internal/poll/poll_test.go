@@ -22,13 +22,13 @@ func TestAwait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				begun, looks, reported := time.Now(), 0, 0
+				start, looks, reported := time.Now(), 0, 0
 				met := poll.Await(t.Context(), c.patience, time.Second, func() { reported++ }, func() bool {
 					looks++
-					return time.Since(begun) >= c.after
+					return time.Since(start) >= c.after
 				})
 				assert.Equal(t, c.after < c.patience, met)
-				assert.Equal(t, c.took, time.Since(begun))
+				assert.Equal(t, c.took, time.Since(start))
 				assert.Equal(t, int((c.took+time.Second-1)/time.Second), reported)
 				assert.Positive(t, looks)
 			})
@@ -50,7 +50,7 @@ func TestUntil_returns_last_error(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 				defer cancel()
-				begun, looks, missing := time.Now(), 0, errors.New("not there yet")
+				start, looks, missing := time.Now(), 0, errors.New("not there yet")
 				err := poll.Until(ctx, time.Second, func() error {
 					if looks++; looks < c.fit {
 						return missing
@@ -63,7 +63,7 @@ func TestUntil_returns_last_error(t *testing.T) {
 					require.Equal(t, missing, err)
 				}
 				assert.Equal(t, c.looks, looks)
-				assert.Equal(t, c.after, time.Since(begun))
+				assert.Equal(t, c.after, time.Since(start))
 			})
 		})
 	}
