@@ -30,7 +30,7 @@ func (c Credentials) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(
 // skip a damaged or truncated block, even one truncated in its first line.
 func parsePEM(data []byte) ([]*pem.Block, error) {
 	var blocks []*pem.Block
-	begun := bytes.Count(data, []byte("-----BEGIN"))
+	start := bytes.Count(data, []byte("-----BEGIN"))
 	for {
 		block, rest := pem.Decode(data)
 		if block == nil {
@@ -40,9 +40,9 @@ func parsePEM(data []byte) ([]*pem.Block, error) {
 		data = rest
 	}
 	switch {
-	case len(blocks) == 0 && begun == 0:
+	case len(blocks) == 0 && start == 0:
 		return nil, errors.New("it has no PEM block")
-	case len(blocks) != begun || bytes.HasPrefix(bytes.TrimSpace(data), []byte("-")) ||
+	case len(blocks) != start || bytes.HasPrefix(bytes.TrimSpace(data), []byte("-")) ||
 		bytes.Contains(data, []byte("\n-")):
 		return nil, errors.New("it is cut off or damaged")
 	}

@@ -33,19 +33,19 @@ func TestNorthd_loads_renewed_files(t *testing.T) {
 	host := loopbacktest.Network(t) + ".1"
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", host+":0")
 	require.NoError(t, err)
-	offered, anew := credentials(t, first, host), credentials(t, second, host)
-	own, ownAnew := keyPair(t, offered), keyPair(t, anew)
+	offered, fresh := credentials(t, first, host), credentials(t, second, host)
+	own, newPair := keyPair(t, offered), keyPair(t, fresh)
 	presented := make(chan *big.Int)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(offered.CA)
-	roots.AppendCertsFromPEM(anew.CA)
+	roots.AppendCertsFromPEM(fresh.CA)
 	change := make(chan struct{})
 	config := &stdtls.Config{
 		ClientAuth: stdtls.RequireAndVerifyClientCert, ClientCAs: roots,
 		GetCertificate: func(*stdtls.ClientHelloInfo) (*stdtls.Certificate, error) {
 			select {
 			case <-change:
-				return &ownAnew, nil
+				return &newPair, nil
 			default:
 				return &own, nil
 			}
