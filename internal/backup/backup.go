@@ -30,7 +30,7 @@ type Service struct {
 	// Version is the installed version of OVN.
 	Version func(context.Context) (version ovndb.Version, installed bool, err error)
 	Now     func() time.Time
-	// Progress reports progress to a person who waits.
+	// Progress reports progress to a person.
 	Progress func(context.Context, string)
 }
 

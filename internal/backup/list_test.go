@@ -74,11 +74,11 @@ func TestMoment_waits_for_free_second(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{Now: time.Now}
-		dir, begun := t.TempDir(), time.Now()
+		dir, start := t.TempDir(), time.Now()
 		for n := range 3 {
 			taken, err := s.moment(t.Context(), dir)
 			require.NoError(t, err)
-			assert.Equal(t, begun.UTC().Truncate(time.Second).Add(time.Duration(n)*time.Second), taken)
+			assert.Equal(t, start.UTC().Truncate(time.Second).Add(time.Duration(n)*time.Second), taken)
 			require.NoError(t, os.Mkdir(filepath.Join(dir, taken.Format(nameLayout)), 0o700))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -88,11 +88,11 @@ func TestTake_memory_within_requirement(t *testing.T) {
 			loaded := peak(t, pid)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			begun := time.Now()
+			start := time.Now()
 			silence := watch(t, s.Files.Paths, pid)
 			dir, m, err := s.Take(t.Context(), filepath.Join(t.TempDir(), "backups"), 1)
 			require.NoError(t, err)
-			took, silent := time.Since(begun), silence()
+			took, silent := time.Since(start), silence()
 			runtime.ReadMemStats(&after)
 			require.NoError(t, check(t.Context(), dir))
 			assert.Equal(t, source, m.Databases[0].Source)
@@ -135,9 +135,9 @@ func watch(t *testing.T, paths ovndb.Paths, pid int) (longest func() time.Durati
 	go func() {
 		longest := time.Duration(0)
 		for ctx.Err() == nil {
-			begun := time.Now()
+			start := time.Now()
 			_ = exec.CommandContext(t.Context(), "ovs-appctl", "-t", paths.Control(ovndb.NB), "version").Run()
-			longest = max(longest, time.Since(begun))
+			longest = max(longest, time.Since(start))
 			_ = poll.Wait(ctx, 50*time.Millisecond)
 		}
 		most <- longest
@@ -213,8 +213,8 @@ func TestTake_unloadable_copy(t *testing.T) {
 func TestTake_asks_server_if_file_is_unreadable(t *testing.T) {
 	s := large(t, 1)
 	serve(t, s.Files.Paths)
-	var told []string
-	s.Progress = func(_ context.Context, text string) { told = append(told, text) }
+	var reported []string
+	s.Progress = func(_ context.Context, text string) { reported = append(reported, text) }
 	putThirdElement(t, s.Files.Paths.File(ovndb.NB))
 
 	dir, m, err := s.Take(t.Context(), filepath.Join(t.TempDir(), "backups"), 1)
@@ -223,7 +223,7 @@ func TestTake_asks_server_if_file_is_unreadable(t *testing.T) {
 	nb := m.Databases[0]
 	assert.Equal(t, Served, nb.Source)
 	assert.NotZero(t, nb.Index)
-	assert.Contains(t, strings.Join(told, "\n"), "nb: asking the server")
+	assert.Contains(t, strings.Join(reported, "\n"), "nb: asking the server")
 }
 
 // putThirdElement replaces a cluster's file by one with an unknown third element in its first record, after schema and

@@ -85,7 +85,7 @@ func TestCopyIsUnpackedToAFileOfItsOwn(t *testing.T) {
 
 const nobody = 65534
 
-// Root writes in no folder in which another user could put a link in the way of what it writes.
+// Root writes in no folder in which another user could replace its files by links.
 func TestTake_directory_of_other_user(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
