@@ -231,9 +231,9 @@ func TestInstall_timeout_unmasks_services(t *testing.T) {
 	p := a.ready(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	begun := time.Now()
+	start := time.Now()
 	require.ErrorIs(t, p.Install(ctx), context.DeadlineExceeded)
-	assert.Less(t, time.Since(begun), 20*time.Second)
+	assert.Less(t, time.Since(start), 20*time.Second)
 	happened := a.happened(t)
 	assert.Equal(t, unhold, happened[len(happened)-1])
 }

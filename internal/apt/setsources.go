@@ -116,7 +116,7 @@ func (p Packages) sourceFiles(ctx context.Context, s Source, keys string) (files
 	return append(files, sourceFile{dir: sourcesDir, name: s.File, data: []byte(line + "\n"), mode: mode}), nil
 }
 
-// signedBy adds to a line of sources.list that its archive is to be signed by the key in a file.
+// signedBy adds the option signed-by, with the file of a key, to a line of sources.list.
 func signedBy(line, key string) string {
 	option := "signed-by=" + key
 	if rest, has := strings.CutPrefix(line, "deb ["); has {
