@@ -48,7 +48,7 @@ func RaftPort(db Database) uint16 {
 	return NorthboundRaftPort
 }
 
-// host is an address as it is written in URLs: IPv6 in brackets.
+// host returns an address in the form of URLs: IPv6 in brackets.
 func host(address string) string {
 	if strings.Contains(address, ":") {
 		return "[" + address + "]"

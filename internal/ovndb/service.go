@@ -21,7 +21,7 @@ const (
 	BackupTimer Service = "ovn-central-backup.timer"
 )
 
-// AllServices lists those of the package in stopping order: first the one that writes, then the servers.
+// AllServices lists those of the package in stopping order: first ovn-northd, which writes, then the servers.
 func AllServices() []Service { return []Service{Northd, NorthboundServer, SouthboundServer, Umbrella} }
 
 // JoinServices joins the names of services for people.
