@@ -31,7 +31,7 @@ func Direct(words ...string) Command { return Command{Words: words, Direct: true
 // OnMachine is a command on the machine of a unit.
 func OnMachine(unit string, words ...string) Command { return Command{Unit: unit, Words: words} }
 
-// RemoveUnit removes a unit, which leaves the clusters by itself.
+// RemoveUnit removes a unit, which then leaves the clusters.
 func RemoveUnit(unit string) Command { return Client("remove-unit", unit) }
 
 // RemoveByForce removes units whose machines are gone: their `stop` hooks don't run, and their members
