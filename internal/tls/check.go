@@ -111,23 +111,27 @@ func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now tim
 		chains, err := leaf.Verify(x509.VerifyOptions{
 			Roots: roots, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{use},
 		})
-		if invalid := (x509.CertificateInvalidError{}); errors.As(err, &invalid) {
-			if p := checkTime("CA certificate "+quote(invalid.Cert.Subject.CommonName), invalid.Cert, now); p != nil &&
-				invalid.Reason == x509.Expired {
-				return nil, p
-			}
-			if invalid.Reason == x509.IncompatibleUsage {
-				return nil, problem(Untrusted, "certificate, or one above it, is not for both servers and clients")
-			}
-		}
 		if err != nil {
-			return nil, problem(Untrusted,
-				"certificate was not issued by the CA that is given with it: its issuer is %s, given are %s",
-				quote(leaf.Issuer.CommonName), subjects(authorities))
+			return nil, verifyProblem(err, leaf, authorities, now)
 		}
 		issuer = chains[0][min(1, len(chains[0])-1)]
 	}
 	return issuer, nil
+}
+
+// verifyProblem returns the problem that an error of [x509.Certificate.Verify] means.
+func verifyProblem(err error, leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) *Problem {
+	invalid := x509.CertificateInvalidError{}
+	switch expired := errors.As(err, &invalid) && invalid.Reason == x509.Expired; {
+	case expired:
+		if p := checkTime("CA certificate "+quote(invalid.Cert.Subject.CommonName), invalid.Cert, now); p != nil {
+			return p
+		}
+	case invalid.Reason == x509.IncompatibleUsage:
+		return problem(Untrusted, "certificate, or one above it, is not for both servers and clients")
+	}
+	return problem(Untrusted, "certificate was not issued by the CA that is given with it: its issuer is %s, given are %s",
+		quote(leaf.Issuer.CommonName), subjects(authorities))
 }
 
 func selfSigned(c *x509.Certificate) bool {
