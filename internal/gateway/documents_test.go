@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 )
 
-// Programs read these documents: what is in them stays, by name and by kind.
+// Programs read these documents: names and types stay as they are.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	inventory := gateway.BuildInventory(northbound(), southbound())

@@ -30,7 +30,7 @@ func TestApply_codes(t *testing.T) {
 	assert.Equal(t, []string{"info BINDINGS_UNSETTLED Duration=3s"}, findingtest.All(unsettled))
 }
 
-// D6: a person who waits hears of it.
+// D6: long waits are reported.
 func TestWaited_next(t *testing.T) {
 	t.Parallel()
 	begun := time.Unix(1000, 0)

@@ -72,7 +72,7 @@ func (w *world) apply(p schedule.Plan) {
 	}
 }
 
-// look has all agents look, and the one that acts do what is due.
+// look lets all agents look, and the acting one do what is due.
 func (w *world) look() {
 	for i, d := range w.agents {
 		d.Observe(w.state(), w.now)
@@ -144,7 +144,7 @@ func TestDetector_unsettled_chassis(t *testing.T) {
 	}
 }
 
-// 003-7: no event says so, and it is seen all the same.
+// 003-7: without an event, a change is found all the same.
 func TestDetector_change_between_agents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 5, 20, 2)
@@ -162,7 +162,7 @@ func TestDetector_change_between_agents(t *testing.T) {
 	assert.Len(t, w.plans, 1, "the one after it finds it done")
 }
 
-// An agent that has just begun doesn't know how long a chassis has been away.
+// A new agent doesn't know how long a chassis has been away.
 func TestDetector_new_agent_waits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 5, 20, 1)
@@ -179,7 +179,7 @@ func TestDetector_new_agent_waits(t *testing.T) {
 	assert.Len(t, w.plans, 1)
 }
 
-// nb_cfg: a controller that lags for a moment is alive; one that stays behind is not.
+// A controller that lags for a moment is alive; one that stays behind nb_cfg is not.
 func TestDetector_lagging_controller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4, 20, 1)

@@ -41,8 +41,8 @@ func zoned(t *testing.T) *world {
 	return w
 }
 
-// 004: a change of what ovn-controller reports about its machine counts once it has lasted for the hold-down. A change
-// that is taken back before that does not count.
+// 004: a change of what ovn-controller reports about its machine counts once it has lasted for the hold-down, and not
+// if it is taken back before.
 func TestDetector_holds_options_down(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(c *schedule.Chassis){

@@ -7,8 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// settled is the state to plan from, with chassis as they count. A chassis that is held down keeps what it hosts, and
-// is unschedulable. One that was never seen is assumed to be able to host whatever names it.
+// settled is the state to plan from, with chassis as they count. A chassis that is held down keeps its gateways, and is
+// unschedulable. A chassis that was never seen is assumed to be eligible for every group that names it.
 func (d *Detector) settled(s schedule.State) schedule.State {
 	var networks, zones []string
 	for _, g := range s.Groups {

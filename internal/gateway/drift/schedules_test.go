@@ -77,8 +77,8 @@ func (w *world) event(r *rand.Rand) {
 // played is how many schedules `go test` plays; EXPLORE multiplies it.
 const played = 1000
 
-// Chassis come, go, lag and change, Neutron writes, agents hand over, begin again and miss what happens. In the end
-// each gateway has the candidates that it should, no event was acted on twice, and nothing is done without one.
+// Chassis come, go, lag and change, Neutron writes, agents hand over, begin again and miss events. In the end each
+// gateway has the right candidates, no event was acted on twice, and nothing was done without one.
 func TestDetector_random_schedules(t *testing.T) {
 	t.Parallel()
 	reordered, acted := 0, 0
@@ -134,8 +134,7 @@ func TestDetector_random_schedules(t *testing.T) {
 	t.Logf("%d plans; in %d schedules backups were ordered anew by the next that took over", acted, reordered)
 }
 
-// 001-2: whatever happens, a chassis that is cordoned is given nothing: no gateway, and no place among the candidates
-// of one. What it has may stay.
+// 001-2: a cordoned chassis gets no gateway and becomes no candidate. It may keep what it has.
 func TestDetector_cordoned_chassis(t *testing.T) {
 	t.Parallel()
 	planned, waited := 0, 0

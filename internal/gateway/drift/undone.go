@@ -81,7 +81,7 @@ func (u *Undone) Observe(groups []schedule.Group, journal Journal, now time.Dura
 		}
 		was := u.written[g.Name]
 		delete(u.written, g.Name)
-		if journal.tells(g.Name, was) {
+		if journal.records(g.Name, was) {
 			continue
 		}
 		times := append(u.times[g.Name], now)
@@ -97,8 +97,8 @@ func (u *Undone) Observe(groups []schedule.Group, journal Journal, now time.Dura
 	return left, again
 }
 
-// tells reports whether a new row of the journal has a change of what was written.
-func (j Journal) tells(group string, was wrote) bool {
+// records reports whether a new row of the journal has a change of the written candidates.
+func (j Journal) records(group string, was wrote) bool {
 	for row, changes := range j {
 		if !was.before[row] && slices.ContainsFunc(changes, func(c schedule.AppliedChange) bool {
 			return c.Group == group && slices.Equal(best(c.Before), was.candidates)

@@ -20,8 +20,8 @@ func among(chassis ...string) schedule.Group {
 	return g
 }
 
-// undone has what is written become otherwise again and again, with a journal that tells of it or not, and returns the
-// gateways that are left each time.
+// undone writes candidates and has them undone so many times, with the journal that told returns before and after, and
+// returns the gateways that are left alone each time.
 func undone(u *drift.Undone, times int, pause time.Duration, told func() drift.Journal) (left []string) {
 	now := time.Minute
 	for range times {
@@ -39,11 +39,11 @@ func nothing() drift.Journal { return nil }
 
 func TestUndone_twice_in_an_hour(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, []string{"g"}, undone(new(drift.Undone), 3, 20*time.Minute, nothing), "and it is said once")
+	assert.Equal(t, []string{"g"}, undone(new(drift.Undone), 3, 20*time.Minute, nothing), "once")
 	assert.Empty(t, undone(new(drift.Undone), 3, 90*time.Minute, nothing))
 }
 
-// A rebalancing by a person, or a drain of the agent itself, is no Neutron's.
+// A rebalancing by a person, or a drain by the agent, is not Neutron's.
 func TestUndone_journalled_change(t *testing.T) {
 	t.Parallel()
 	change := func(before schedule.Group) []schedule.AppliedChange {
@@ -58,17 +58,17 @@ func TestUndone_journalled_change(t *testing.T) {
 	}))
 	assert.NotEmpty(t, undone(new(drift.Undone), 2, time.Minute, func() drift.Journal {
 		return drift.Journal{"row": change(among("a", "b"))}
-	}), "what it told of before is not what has happened since")
+	}), "old rows do not count")
 	calls = 0
 	assert.NotEmpty(t, undone(new(drift.Undone), 2, time.Minute, func() drift.Journal {
 		if calls++; calls%2 == 1 {
 			return nil
 		}
 		return drift.Journal{"row": change(among("c"))}
-	}), "a change of something else")
+	}), "a change from other candidates")
 }
 
-// Where a network, a zone or the place of a port is another one, the candidates are those that were written.
+// Other changes than those of candidates undo nothing.
 func TestUndone_other_changes(t *testing.T) {
 	t.Parallel()
 	u := new(drift.Undone)
@@ -92,5 +92,5 @@ func TestUndone_again_after_a_day(t *testing.T) {
 	assert.Equal(t, []string{"g"}, again)
 	assert.False(t, u.Left("g"))
 	_, again = u.Observe(nil, nil, left+25*time.Hour)
-	assert.Empty(t, again, "and that is said once")
+	assert.Empty(t, again, "once")
 }

@@ -50,7 +50,7 @@ func TestRebalance_counts_interruptions(t *testing.T) {
 	assert.Zero(t, p.Moves())
 }
 
-// Wherever gateways are, rescheduling leaves those that work where they may be there.
+// Valid hosts keep their gateways, also if they are backups of dead masters.
 func TestG1_reschedule_interrupts_nothing(t *testing.T) {
 	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
 		t.Run(string(scheduler), func(t *testing.T) {
@@ -86,8 +86,8 @@ func TestG1_reschedule_interrupts_nothing(t *testing.T) {
 	}
 }
 
-// A chassis that has claimed what a drain moved to it may die before it has set the flows. What worked on it before,
-// and what another client put there, stays: its flows are set.
+// A chassis that has claimed what a drain moved to it may die before it has set the flows. What worked there before, or
+// was put there by another client, stays.
 func TestDrain_new_host_unresponsive(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"),

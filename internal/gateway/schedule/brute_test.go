@@ -114,8 +114,8 @@ func squares(load map[string]int) (sum int) {
 	return sum
 }
 
-// G2 and G3 against brute force: of all choices of masters among the candidates, none is evener, and none as even takes
-// fewer moves; with a bound, none of so few moves is evener, for gateways that any of two chassis may host.
+// No choice of masters among the candidates is evener, and none as even takes fewer moves; with a bound, none of so few
+// moves is evener if any of two chassis may host a gateway.
 func TestG2G3_rebalance_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {

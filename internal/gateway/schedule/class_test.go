@@ -30,7 +30,7 @@ func TestClass(t *testing.T) {
 	assert.Equal(t, 2, replaced[schedule.ClassReplaced], "%v", replaced)
 }
 
-// What counts gateways counts those that Evaluate tells of.
+// Conditions counts what Evaluate finds.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	away := hostedIn("physnet1", 4, "c1", "c2")

@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// 001-2: what a cordoned chassis hosts beside what it hosted when it was cordoned goes, and comes last there; what
-// stays, and that of which it is a backup, is left alone.
+// 001-2: what a cordoned chassis has come to host since it was cordoned goes, and the chassis comes last there. The
+// rest is left alone.
 func TestDemote(t *testing.T) {
 	t.Parallel()
 	one := func(name string, chassis ...string) schedule.Group {

@@ -2,8 +2,8 @@ package schedule
 
 import "slices"
 
-// Dependent returns the gateways that only one responding chassis could host, by that chassis, and what is pinned to
-// each chassis.
+// Dependent returns, for each chassis, the gateways that no other responding chassis could host, and those pinned to
+// it.
 func Dependent(s State) map[string][]string {
 	lives := map[string]bool{}
 	for _, c := range s.Chassis {

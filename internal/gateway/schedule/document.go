@@ -24,7 +24,7 @@ type Plan struct {
 	Operation string `json:"operation" yaml:"operation"`
 	// ReviewID names a plan that is only shown.
 	ReviewID string `json:"review-id,omitempty" yaml:"review-id,omitempty"`
-	// Chassis is the one that is drained or undrained.
+	// Chassis is the subject of a drain or undrain.
 	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
 	Cost    Cost   `json:"cost" yaml:"cost"`
 	// Changes are sorted by group.

@@ -78,8 +78,7 @@ func but(names []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 }
 
-// hostOf is the first candidate that there is and that is not dead: it hosts the group. A chassis that only its
-// ovn-controller does not respond on continues.
+// hostOf is the first candidate that is not dead: it hosts the group.
 func hostOf(g schedule.Group, dead map[string]bool) string {
 	for _, name := range g.Ranked() {
 		if !dead[name] {
@@ -89,7 +88,7 @@ func hostOf(g schedule.Group, dead map[string]bool) string {
 	return ""
 }
 
-// activated has every port be where its group is hosted.
+// activated binds every port where its group is hosted.
 func activated(s schedule.State, dead map[string]bool) schedule.State {
 	s.Groups = slices.Clone(s.Groups)
 	for i, g := range s.Groups {
@@ -101,7 +100,7 @@ func activated(s schedule.State, dead map[string]bool) schedule.State {
 	return s
 }
 
-// lamed has some chassis be cordoned, and some of the others than c0 not respond.
+// lamed cordons some chassis, and makes some others than c0 unresponsive.
 func lamed(r *rand.Rand, s schedule.State) schedule.State {
 	for i := range s.Chassis {
 		s.Chassis[i].Unresponsive, s.Chassis[i].Cordoned = i > 0 && r.IntN(8) == 0, r.IntN(8) == 0
@@ -109,9 +108,8 @@ func lamed(r *rand.Rand, s schedule.State) schedule.State {
 	return s
 }
 
-// A drain changes each gateway once; those that the chassis hosts move, once, to one that lives and is not cordoned,
-// and no other moves; those, and no others, are said to be interrupted. What is hosted by backups, since a chassis is
-// dead, stays there too.
+// A drain changes each gateway once. What the chassis hosts moves once, to one that lives and is not cordoned; nothing
+// else moves; and those that move count as interrupted. What a backup hosts, since a chassis is dead, stays there.
 func TestDrain_moves_each_gateway_once(t *testing.T) {
 	t.Parallel()
 	moved := 0
@@ -151,8 +149,7 @@ func TestDrain_moves_each_gateway_once(t *testing.T) {
 	assert.Greater(t, moved, 500)
 }
 
-// Against brute force, with groups of several ports and chassis that take nothing new: no other choice of chassis for
-// what the drained one hosts makes the load evener.
+// By brute force, with groups of several ports and unschedulable chassis, no other choice is evener.
 func TestDrain_even_with_several_ports(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400 * exploretest.Factor(t)) {
@@ -190,8 +187,8 @@ func TestDrain_even_with_several_ports(t *testing.T) {
 	}
 }
 
-// Against brute force: after a drain no other first backups of the gateways that it touched would make the load evener
-// after one more failure, whichever chassis fails.
+// By brute force, no other first backups of the gateways that a drain has touched make the load evener after one more
+// failure.
 func TestDrain_even_after_next_failure(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400 * exploretest.Factor(t)) {

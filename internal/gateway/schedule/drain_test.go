@@ -31,15 +31,15 @@ func cordon(s schedule.State, name string, cordoned bool) schedule.State {
 	return s
 }
 
-// drained is what is left of a state, with the chassis cordoned and drained, and what was written.
+// drained is a state after a chassis was cordoned and drained, the changes, and the plan.
 func drained(s schedule.State, name string) (schedule.State, []schedule.AppliedChange, schedule.Plan) {
 	s = cordon(s, name, true)
 	p := schedule.Drain(s, schedule.Options{}, name, nil)
 	return applied(s, p), taken(p), p
 }
 
-// Against brute force: every group that the chassis hosted goes to one that lives, or the plan names it; each goes
-// once; no other choice among the candidates makes the load evener; and no row is deleted.
+// Every group of the chassis goes to one that lives, or the plan names it; no other choice among the candidates is
+// evener; a second drain does nothing.
 func TestDrain_even_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {
@@ -56,7 +56,7 @@ func TestDrain_even_by_brute_force(t *testing.T) {
 	}
 }
 
-// Two drains at the same time both come to an end: they do not put the two nodes behind each other for ever.
+// Two drains at the same time do not put the two nodes behind each other for ever.
 func TestDrain_two_at_once_end(t *testing.T) {
 	t.Parallel()
 	written := 0
@@ -80,8 +80,7 @@ func TestDrain_two_at_once_end(t *testing.T) {
 	require.Greater(t, written, 500, "there was something to do")
 }
 
-// A chassis dies right after gateways were moved to it: those that wait for it continue, the others stay where they
-// are.
+// If a chassis dies right after gateways were moved to it, those that wait for it move on; the others stay.
 func TestDrain_new_host_dies(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{}
@@ -105,8 +104,7 @@ func TestDrain_new_host_dies(t *testing.T) {
 	assert.True(t, again.Empty(), document.Plan(again))
 }
 
-// A drain that only waits for what holds the node is not blocked by gateways that have left it, even if the chassis
-// that has them is cordoned meanwhile. A gateway that comes back blocks it.
+// Gateways that have left do not block a drain, even if their new chassis is cordoned. A gateway that comes back does.
 func TestDrain_new_host_cordoned(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{{Name: "c0", Gateway: true, Networks: []string{"n"}},
@@ -218,7 +216,7 @@ func TestR12_drain_keeps_living_chassis(t *testing.T) {
 	})
 }
 
-// What is drained and undrained, in any order, is as it was in the end.
+// Drains and undrains in any order restore the state.
 func TestUndrain_after_several_drains(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {
@@ -284,7 +282,7 @@ func TestUndrain_leaves_changes_by_others(t *testing.T) {
 	}, findingtest.All(back.Blocked))
 }
 
-// It was a backup, and has become first since then.
+// A chassis that was a backup, and is first since, stays first.
 func TestUndrain_keeps_better_rank(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{

@@ -58,7 +58,7 @@ func planLine(p schedule.Plan) string {
 	return b.String()
 }
 
-// The file was written before owners, sets of networks and kinds of groups came into the model.
+// The plans of marked Neutron clouds are as before owners, sets of networks and kinds of groups.
 func TestPlans_golden_marked_neutron(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

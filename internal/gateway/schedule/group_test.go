@@ -11,8 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Several gateways of one router share a list of candidates: they are hosted only where all their networks are, and
-// move together.
+// Gateways of one router are hosted only where all their networks are, and move together.
 func TestRebalance_router_moves_as_one(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{
@@ -38,7 +37,7 @@ func TestRebalance_router_moves_as_one(t *testing.T) {
 	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 0}, masters(applied(s, p)), "of both networks")
 }
 
-// An external port works only where its router's gateway is: its group follows.
+// An external port works only where its router's gateway is.
 func TestReschedule_external_ports_follow(t *testing.T) {
 	t.Parallel()
 	follower := func(follows string, candidates ...schedule.Candidate) schedule.Group {

@@ -11,8 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// board plays what the databases hold, with Neutron as another client of them, and what the journal knows of the drain
-// of c0.
+// board is the databases, with Neutron as another client, and the journal of the drain of c0.
 type board struct {
 	state schedule.State
 	ranks map[string]schedule.AppliedChange
@@ -21,7 +20,7 @@ type board struct {
 	made   int
 }
 
-// neutron does something to a gateway: it makes, changes or deletes one.
+// neutron makes, changes or deletes a gateway.
 func (b *board) neutron(r *rand.Rand) {
 	var names []string
 	for _, c := range r.Perm(len(b.state.Chassis))[:1+r.IntN(len(b.state.Chassis))] {
@@ -46,7 +45,7 @@ func (b *board) neutron(r *rand.Rand) {
 	}
 }
 
-// write carries a plan out as one transaction: only if every group is still as it was.
+// write applies a plan as one transaction: only if its groups have not changed.
 func (b *board) write(from schedule.State, p schedule.Plan) bool {
 	now := map[string]schedule.Group{}
 	for _, g := range b.state.Groups {
@@ -70,9 +69,8 @@ func (b *board) write(from schedule.State, p schedule.Plan) bool {
 	return true
 }
 
-// However Neutron writes between what is read and what is written, which is written only if nothing of it has changed,
-// as the transaction has it: no candidate that Neutron wanted is deleted, in the end no gateway is first on the node,
-// and the undrain gives the node back what Neutron wanted there last.
+// Neutron writes between reading and writing. No candidate that it wanted is deleted, in the end no gateway is first on
+// the node, and the undrain gives back what Neutron wanted there last.
 func TestDrain_beside_neutron(t *testing.T) {
 	t.Parallel()
 	refused := 0

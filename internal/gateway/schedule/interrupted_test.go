@@ -10,8 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// A plan is written in batches, and a run may end after any of them: the next one writes what is left, and leaves alone
-// what was written.
+// A run may end after any batch: the next one writes the rest, and changes nothing that was written.
 func TestReschedule_finishes_partial_plan(t *testing.T) {
 	t.Parallel()
 	finished := func(s schedule.State, written int) (judged bool) {
@@ -50,7 +49,7 @@ func TestReschedule_finishes_partial_plan(t *testing.T) {
 	}
 }
 
-// Routers come and go: new ones are hosted such that the first backups of the others remain right.
+// New gateways do not change the backups of others.
 func TestReschedule_new_gateways(t *testing.T) {
 	t.Parallel()
 	s := cloud(10_000, 200)

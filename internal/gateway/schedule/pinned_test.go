@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
-// moves are what each of those that are pinned to c1 is to be pinned to, by the commands; what has none is empty.
+// moves are the chassis to which the commands pin what is pinned to c1; empty without a command.
 func moves(t *testing.T, s schedule.State) (to []string) {
 	t.Helper()
 	for _, f := range s.Moves("c1") {
@@ -73,7 +73,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// S15: a name in the database is not to become a command, nor to break one.
+// S15: a name in the database can't become a command, or break one.
 func TestMoves_quotes_commands(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
@@ -98,7 +98,7 @@ func TestCompareNames(t *testing.T) {
 		names)
 }
 
-// What is pinned counts as the others do: hosted is bound to a chassis that responds.
+// Hosted means bound to a chassis that responds.
 func TestConditions_pinned(t *testing.T) {
 	t.Parallel()
 	pinned := func(chassis, active string) schedule.Pinned {

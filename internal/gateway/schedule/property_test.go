@@ -16,7 +16,7 @@ import (
 // instances is how many random states each property is tried on; EXPLORE multiplies it.
 const instances = 100
 
-// anyState is a cloud of a few chassis, networks and zones, in which not all is as it should be.
+// anyState is a cloud of a few chassis, networks and zones, with flaws.
 func anyState(r *rand.Rand) schedule.State {
 	var s schedule.State
 	networks := []string{"physnet0", "physnet1", "physnet2"}[:1+r.IntN(3)]
@@ -124,7 +124,7 @@ func TestG1_reschedule_keeps_masters(t *testing.T) {
 	}
 }
 
-// No group falls below five candidates, or as many as it can have, and none is hosted where it may not be.
+// Every group gets five candidates, or as many as it can have, and all are valid.
 func TestReschedule_completes_candidates(t *testing.T) {
 	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
 		t.Run(string(scheduler), func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestRebalance_max_moves(t *testing.T) {
 	})
 }
 
-// A gateway moves only to a chassis that is a candidate already, and may host it.
+// A gateway moves only to a valid candidate.
 func TestRebalance_moves_to_candidates(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		chassis := byName(s)
@@ -227,7 +227,7 @@ func TestRebalance_moves_to_candidates(t *testing.T) {
 	})
 }
 
-// G7: each change has a reason and writes only rows that differ.
+// Each change has a reason, and writes only rows that differ.
 func TestG7_rows_differ(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		groups := map[string]schedule.Group{}
@@ -253,7 +253,7 @@ func TestG7_rows_differ(t *testing.T) {
 	})
 }
 
-// Rows move to a chassis that was added, and never between those that were there.
+// Rows move to a new chassis, and never between others.
 func TestReschedule_new_chassis_share(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -294,8 +294,7 @@ func wide(r *rand.Rand) schedule.State {
 	return s
 }
 
-// G4: if everything may be hosted everywhere and nothing is hosted yet, the load of the others is within one, whichever
-// chassis fails.
+// If every chassis may host everything, the load after any failure is within one.
 func TestG4_even_after_any_failure(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {

@@ -62,38 +62,38 @@ func TestRevert(t *testing.T) {
 		want    []string
 		problem string
 	}{
-		"a master that is a candidate comes back": {before: []string{"c1", "c2"}, after: []string{"c2", "c1"},
+		"master is candidate": {before: []string{"c1", "c2"}, after: []string{"c2", "c1"},
 			want: []string{"c1", "c2"}},
-		"somebody has changed it since": {
+		"changed by another client": {
 			before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, now: []string{"c3", "c2", "c1"},
 			problem: "CANDIDATES_CHANGED NAME",
 		},
-		"a master that is gone": {
+		"master gone": {
 			chassis: all[1:], before: []string{"c1", "c2"}, after: []string{"c2",
 				"c1"}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: the chassis does not exist",
 		},
-		"a master whose ovn-controller is silent": {
+		"master unresponsive": {
 			chassis: without(func(c *schedule.Chassis) { c.Unresponsive = true }), before: []string{"c1",
 				"c2"}, after: []string{"c2", "c1"},
 			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 is unschedulable: " +
 				"its ovn-controller is not responding (nb_cfg is stale)",
 		},
-		"a master that is no candidate any more": {
+		"master no candidate": {
 			before: []string{"c1", "c2"}, after: []string{"c3", "c2"},
 			problem: "NEW_CANDIDATE_NEEDED NAME Value=c1",
 		},
-		"the same where new candidates are allowed": {
+		"master no candidate, new ones allowed": {
 			before: []string{"c1", "c2"}, after: []string{"c3",
 				"c2"}, options: schedule.Options{AllowNewCandidates: true}, want: []string{"c1", "c2", "c3"},
 		},
-		"a backup that lost its flag": {
+		"backup without mark": {
 			chassis: without(func(c *schedule.Chassis) { c.Gateway = false }), before: []string{"c3", "c1",
 				"c2"}, after: []string{"c2", "c3", "c1"},
 			want:    []string{"c3", "c2"},
 			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: it has no enable-chassis-as-gw",
 		},
-		"candidates that were only added stay": {before: []string{"c1"}, after: []string{"c1", "c2", "c3"}},
-		"nobody hosted it": {before: nil, after: []string{"c1"},
+		"candidates only added": {before: []string{"c1"}, after: []string{"c1", "c2", "c3"}},
+		"no candidates before": {before: nil, after: []string{"c1"},
 			problem: "GATEWAY_NOT_RESTORED NAME Detail=it had no candidates"},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestRevert(t *testing.T) {
 	assert.Empty(t, p.Changes, "of another network than was asked for")
 }
 
-// The backup that was swapped for one on a chassis that was added comes back.
+// The backup that a new chassis has replaced comes back.
 func TestRevert_shares_of_new_chassis(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Groups: many(0, 12, "c1", "c2", "c3", "c4", "c5")}
@@ -143,8 +143,8 @@ func TestRevert_shares_of_new_chassis(t *testing.T) {
 	assert.Equal(t, s, applied(after, schedule.Revert(after, schedule.Options{}, taken(p))))
 }
 
-// Whatever there is: no gateway loses a candidate that it needs, a master moves only to a candidate that lives, and
-// there is nothing to take back twice.
+// No gateway loses a candidate that it needs, a master moves only to a live candidate, and a second revert does
+// nothing.
 func TestRevert_random_states(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
 		t.Helper()
@@ -164,7 +164,7 @@ func TestRevert_random_states(t *testing.T) {
 	})
 }
 
-// keepsToTheRules judges a plan that brings back what was.
+// keepsToTheRules judges a plan that restores candidates.
 func keepsToTheRules(t *testing.T, s schedule.State, back schedule.Plan) {
 	t.Helper()
 	known, groups := byName(s), map[string]schedule.Group{}
@@ -190,8 +190,7 @@ func keepsToTheRules(t *testing.T, s schedule.State, back schedule.Plan) {
 	}
 }
 
-// Whatever another client has made of a layout: it is brought back by the same rules, and what is not wholly as it was
-// is named.
+// Whatever another client has changed is restored by the same rules, and the rest is named.
 func TestRestore_random_states(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
 		t.Helper()

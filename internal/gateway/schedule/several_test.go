@@ -67,8 +67,7 @@ func cheapest(s schedule.State, network string) int {
 	return best
 }
 
-// If a proof claims that the moves are the fewest, they are, also for groups that move together. Most plans have such a
-// proof.
+// Where a proof claims the fewest moves, brute force finds no fewer. Most plans have such a proof.
 func TestG2G3_proofs_with_several_ports(t *testing.T) {
 	t.Parallel()
 	proved, even := 0, 0

@@ -16,7 +16,7 @@ type State struct {
 	Misnamed map[string]string
 }
 
-// Chassis is one that may host gateways.
+// Chassis is a host that may get gateways.
 type Chassis struct {
 	// Name is that of the row in SB, the system-id of the machine.
 	Name, Hostname string

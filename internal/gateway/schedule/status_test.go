@@ -11,7 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// What has one candidate only is named, whether or not something can be done about it.
 func TestEvaluate_single_candidate(t *testing.T) {
 	t.Parallel()
 	problems := func(chassis ...schedule.Chassis) []string {
@@ -32,7 +31,7 @@ func TestEvaluate_single_candidate(t *testing.T) {
 		problems(chassis("c1", "physnet1"), silent, cordoned, plain))
 }
 
-// A plan that gives fewer candidates than possible reports what prevents more.
+// A plan that gives fewer candidates than possible reports why.
 func TestReschedule_incomplete(t *testing.T) {
 	t.Parallel()
 	silent := chassis("c3", "physnet1")
@@ -50,7 +49,6 @@ func TestReschedule_incomplete(t *testing.T) {
 	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
 }
 
-// A status names the next command and its cost.
 func TestEvaluate_next(t *testing.T) {
 	t.Parallel()
 	next := func(s schedule.State) (all []string) {
