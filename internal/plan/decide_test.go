@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -152,7 +153,14 @@ func TestStep_text(t *testing.T) {
 		"convert the schema of sb at an election timer of 84000 ms": {
 			Kind: plan.ConvertSchema, Database: sb, Timer: 84 * time.Second,
 		},
-		"set the election timer of nb to 2000 ms":      {Kind: plan.SetElectionTimer, Database: nb, Timer: 2 * time.Second},
+		"set the election timer of nb to 2000 ms": {Kind: plan.SetElectionTimer, Database: nb, Timer: 2 * time.Second},
+		"start ovn-ovsdb-server-nb ovn-northd": {
+			Kind: plan.Start, Services: []ovndb.Service{ovndb.NorthboundServer, ovndb.Northd},
+		},
+		"restart ovn-northd (upgrade)": {Kind: plan.Restart, Service: ovndb.Northd, Reason: "upgrade"},
+		"withdraw the recovery of nb (RECOVERY_DYING)": {
+			Kind: plan.WithdrawRequest, Database: nb, Why: finding.Finding{Code: finding.RecoveryDying},
+		},
 		"stop the server for the recovery of nb (why)": {Kind: plan.StopServer, Database: nb, Reason: "why"},
 	} {
 		assert.Equal(t, want, step.String())
