@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// actionsIntro says what holds for every action.
+// actionsIntro is the introduction, about every action.
 const actionsIntro = `# Actions
 
 <!-- Written by "make generate" from actions.yaml. -->
@@ -28,14 +28,13 @@ printed first (` + "`juju show-operation`" + ` has none with Juju 4; 2.9 has
 failed or was refused: scripts read ` + "`status` of `juju run --format json`" + `.
 `
 
-// action is what the page tells of an entry of actions.yaml.
+// action is the described part of an entry of actions.yaml.
 type action struct {
 	Description string    `yaml:"description"`
 	Params      yaml.Node `yaml:"params"` // a node, to keep the order
 }
 
-// param is what a page tells of a parameter, by a part of JSON schema, or of an
-// option.
+// param is the described part of a parameter, by JSON schema, or of an option.
 type param struct {
 	Type        oneOrMore `yaml:"type"`
 	Description string    `yaml:"description"`
@@ -79,10 +78,10 @@ func actionsPage(source []byte) ([]byte, error) {
 	return []byte(out.String()), err
 }
 
-// place is where a meaning was described first.
+// place is the parameter with the first description of a meaning.
 type place struct{ action, param string }
 
-// reference leads from a parameter to the place where its meaning is.
+// reference is the link from a parameter to the description of its meaning.
 func (p place) reference(action, param string) string {
 	switch {
 	case p.action == action:
@@ -113,7 +112,7 @@ func writeParams(out *strings.Builder, action string, entries *yaml.Node, descri
 	})
 }
 
-// kindAndDefault are the type as a person would put it, and the default if that says something.
+// kindAndDefault are the type in words, and the default unless it is empty.
 func (p param) kindAndDefault() string {
 	kind := strings.Join(p.Type, ", ")
 	switch {
@@ -128,7 +127,7 @@ func (p param) kindAndDefault() string {
 	return fmt.Sprintf("%s; default `%v`", kind, p.Default)
 }
 
-// example is one if it says more than the kind.
+// example is an example, if it says more than the type.
 func (p param) example() string {
 	if len(p.Examples) == 0 || len(p.Enum) > 0 || slices.Contains(p.Type, "integer") && len(p.Type) == 1 ||
 		slices.Contains(p.Type, "boolean") || strings.Contains(p.Description, fmt.Sprint(p.Examples[0])) {

@@ -22,16 +22,16 @@ The package ` + "`ovn-gateways`" + ` has the commands of ` + "`gateways`" + `, a
 |---|---|
 `
 
-// helpFlag is what the page says once of all commands.
+// helpFlag matches what the page says once for all commands.
 var helpFlag = regexp.MustCompile(`(?m)^ +-h, --help +help for .*\n|^Use "[\w -]+ \[command\] --help" for more.*\n`)
 
-// names are the lists of hooks and actions, which have pages of their own.
+// names matches the lists of hooks and actions, which have pages of their own.
 var names = regexp.MustCompile(`(?s)\n\n(HOOKS|ACTIONS)\n.*`)
 
-// commands are those of a group, which follow with their texts.
+// commands matches the list of a group's commands, whose help follows.
 var commands = regexp.MustCompile(`\nAvailable Commands:\n(  .*\n)+`)
 
-// noFlags is the heading of a list that has only that flag.
+// noFlags matches the heading of a list that has only that flag.
 var noFlags = regexp.MustCompile(`\n\nFlags:\s*$`)
 
 // cliPage shows the --help of each command of a tree, in one page.
@@ -58,7 +58,7 @@ func writeHelp(out *strings.Builder, command *cobra.Command) {
 	}
 	text = names.ReplaceAllString(text, "")
 	command.InitDefaultHelpFlag()
-	// As it is, since help is laid out for a terminal; but the flags of a group once, at the group.
+	// The layout is that of a terminal; the flags of a group are shown once, with the group.
 	usage, _, _ := strings.Cut(command.UsageString(), "\nGlobal Flags:\n")
 	usage = commands.ReplaceAllString(usage, "")
 	usage = noFlags.ReplaceAllString(helpFlag.ReplaceAllString(usage, ""), "")

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestActionsAreDescribedInTheOrderOfTheFile(t *testing.T) {
+func TestActionsPage(t *testing.T) {
 	got, err := actionsPage([]byte(`
 second:
   description: |
@@ -58,7 +58,7 @@ Does it again.
 `, string(got))
 }
 
-func TestConfigIsDescribedInTheOrderOfTheFile(t *testing.T) {
+func TestConfigPage(t *testing.T) {
 	got, err := configPage([]byte(`
 options:
   timer_x:
@@ -95,7 +95,7 @@ Nothing.
 `, string(got))
 }
 
-func TestCommandsAreDescribedWithTheirFlags(t *testing.T) {
+func TestCLIPage(t *testing.T) {
 	root := &cobra.Command{Use: "tool", Short: "A tool."}
 	run := func(*cobra.Command, []string) {}
 	turn := &cobra.Command{Use: "turn ANGLE", Short: "Turn.", Long: "Turn by an angle.\n", Example: "  tool turn 90",
@@ -129,7 +129,7 @@ Flags:
 `, string(cliPage(root)))
 }
 
-func TestCheckFailsUntilThePageIsWritten(t *testing.T) {
+func TestGenerate_check(t *testing.T) {
 	root := t.TempDir()
 	text := "a"
 	p := page{name: "x.md", render: func(string) ([]byte, error) { return []byte(text), nil }}
@@ -147,7 +147,7 @@ func TestCheckFailsUntilThePageIsWritten(t *testing.T) {
 	assert.Equal(t, "a", string(is))
 }
 
-func TestABrokenFileIsNamed(t *testing.T) {
+func TestGenerate_broken_file(t *testing.T) {
 	tests := map[string]struct {
 		source, want string
 	}{

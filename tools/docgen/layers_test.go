@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/archtest"
 )
 
-func TestPictureHasEachLayerAndEachPurePackage(t *testing.T) {
+func TestLayersPicture(t *testing.T) {
 	svg, err := layersPicture("")
 	require.NoError(t, err)
 	for _, layer := range archtest.Layers {

@@ -38,8 +38,7 @@ func lookupArch(name string) (arch, error) {
 	return a, nil
 }
 
-// check tells whether binary runs on a machine of this architecture that has
-// nothing installed: no shared library, no loader.
+// check returns an error unless the binary runs on this architecture without shared libraries and a loader.
 func (a arch) check(binary []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(binary))
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/juju/charm/v12"
 )
 
-// dispatchLink is where every file in hooks/ leads: the one binary.
+// dispatchLink is the target of every link in hooks/: the binary.
 const dispatchLink = "../dispatch"
 
-// needed and optional are the files that go into the charm as they are. Juju
-// reads the needed ones; the others are for people and for Charmhub.
+// needed and optional are the files that go into the charm unchanged. Juju reads the needed ones; the others are for
+// people and for Charmhub.
 var (
 	needed   = []string{"actions.yaml", "config.yaml", "lxd-profile.yaml", "metadata.yaml"}
 	optional = []string{"LICENSE", "README.md", "docs/how-to/recover-quorum.md", "copyright", "icon.svg"}

@@ -1,6 +1,5 @@
-// Command pack writes the charm file that Juju deploys: the binary as dispatch,
-// the charm's YAML files, and manifest.yaml cut down to the one architecture
-// that the binary is for. The same sources give the same bytes.
+// Command pack writes the charm file that Juju deploys: the binary as dispatch, the charm's YAML files, and
+// manifest.yaml with the binary's architecture only. The same sources give the same bytes.
 package main
 
 import (

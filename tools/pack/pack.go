@@ -12,7 +12,7 @@ import (
 	"github.com/juju/charm/v12"
 )
 
-// options says what to pack. All fields are needed.
+// options are what to pack. All fields are required.
 type options struct {
 	root     string // directory that holds metadata.yaml
 	dispatch string // path of the binary
@@ -21,8 +21,8 @@ type options struct {
 	out      string // path of the charm file
 }
 
-// pack writes the charm file and returns its SHA-256 in hex. The file appears
-// whole or not at all, and only after Juju's own code has accepted it.
+// pack writes the charm file and returns its SHA-256 in hex. The file appears complete or not at all, and only after
+// Juju's own code has accepted it.
 func pack(o options) (sum string, err error) {
 	defer func() {
 		if err != nil {

@@ -35,7 +35,7 @@ func optionsFor(t *testing.T, arch string) options {
 	}
 }
 
-func TestJujuReadsWhatWasPackedForEachArchitecture(t *testing.T) {
+func TestPack_is_read_by_Juju(t *testing.T) {
 	for name, target := range archs {
 		t.Run(name, func(t *testing.T) {
 			o := optionsFor(t, name)
@@ -61,7 +61,7 @@ func TestJujuReadsWhatWasPackedForEachArchitecture(t *testing.T) {
 	}
 }
 
-func TestDispatchIsExecutableAndHooksLeadToIt(t *testing.T) {
+func TestPack_hooks_link_to_dispatch(t *testing.T) {
 	o := optionsFor(t, "amd64")
 	_, err := pack(o)
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestDispatchIsExecutableAndHooksLeadToIt(t *testing.T) {
 	}
 }
 
-func TestSameSourcesGiveTheSameBytesFromAnyDirectory(t *testing.T) {
+func TestPack_reproducible(t *testing.T) {
 	first := optionsFor(t, "amd64")
 	want, err := pack(first)
 	require.NoError(t, err)
@@ -107,9 +107,8 @@ func TestSameSourcesGiveTheSameBytesFromAnyDirectory(t *testing.T) {
 	assert.Equal(t, readFile(t, first.out), readFile(t, second.out))
 }
 
-// Two files are left out, as Juju's packer makes them up: a revision, and a
-// version, which it takes from the git checkout that surrounds the directory.
-func TestFilesAndModesAreThoseOfJujusOwnPacker(t *testing.T) {
+// Juju's packer adds a revision, and a version from the git checkout around the directory: both are left out.
+func TestPack_as_Juju_packs(t *testing.T) {
 	o := optionsFor(t, "amd64")
 	_, err := pack(o)
 	require.NoError(t, err)
@@ -132,7 +131,7 @@ func TestFilesAndModesAreThoseOfJujusOwnPacker(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestOptionalFilesAreTakenOnlyWhereTheyAre(t *testing.T) {
+func TestPack_optional_files(t *testing.T) {
 	o := optionsFor(t, "amd64")
 	o.root = copyOfSources(t)
 	require.NoError(t, os.WriteFile(filepath.Join(o.root, "copyright"), []byte("©\n"), 0o600))

@@ -12,112 +12,64 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPackRefuses(t *testing.T) {
-	tests := map[string]struct {
-		spoil func(t *testing.T, o *options)
+func TestPack_refuses(t *testing.T) {
+	// write writes a file of a copy of the sources.
+	write := func(o *options, name, text string) {
+		o.root = copyOfSources(t)
+		require.NoError(t, os.WriteFile(filepath.Join(o.root, name), []byte(text), 0o755))
+	}
+	for name, test := range map[string]struct {
+		spoil func(o *options)
 		want  string
 	}{
-		"an architecture that the charm isn't built for": {
-			spoil: func(_ *testing.T, o *options) { o.arch = "riscv64" },
-			want:  `architecture "riscv64" is not one of amd64, arm64, ppc64le, s390x`,
-		},
-		"a binary of another architecture": {
-			spoil: func(_ *testing.T, o *options) { o.arch = "s390x" },
-			want:  "it is for EM_X86_64 ELFCLASS64 ELFDATA2LSB, not for s390x",
-		},
-		"a binary that needs a loader": {
-			spoil: func(t *testing.T, o *options) {
-				require.NoError(t, os.WriteFile(o.dispatch, elfFile(t, archs["amd64"], elf.PT_INTERP), 0o755))
-			},
-			want: "it is linked dynamically; build it with CGO_ENABLED=0",
-		},
-		"a script as dispatch": {
-			spoil: func(t *testing.T, o *options) {
-				require.NoError(t, os.WriteFile(o.dispatch, []byte("#!/bin/sh\nexit 0\n"), 0o755))
-			},
-			want: "cannot read it as an ELF file",
-		},
-		"a binary that isn't there": {
-			spoil: func(_ *testing.T, o *options) { o.dispatch += "-gone" },
-			want:  "no such file or directory",
-		},
-		"a version of two lines": {
-			spoil: func(_ *testing.T, o *options) { o.version = "1\n2" },
-			want:  `version "1\n2" is not one line`,
-		},
-		"a hook that isn't the binary": {
-			spoil: func(t *testing.T, o *options) {
-				o.root = copyOfSources(t)
-				require.NoError(t, os.WriteFile(filepath.Join(o.root, "hooks", "extra"), nil, 0o755))
-			},
-			want: "hooks/extra is not a symbolic link to ../dispatch",
-		},
-		"a hook that leads out of the charm": {
-			spoil: func(t *testing.T, o *options) {
-				o.root = copyOfSources(t)
-				require.NoError(t, os.Symlink("/bin/true", filepath.Join(o.root, "hooks", "extra")))
-			},
-			want: "hooks/extra is not a symbolic link to ../dispatch",
-		},
-		"a charm without actions.yaml": {
-			spoil: func(t *testing.T, o *options) {
-				o.root = copyOfSources(t)
-				require.NoError(t, os.Remove(filepath.Join(o.root, "actions.yaml")))
-			},
-			want: "actions.yaml: no such file or directory",
-		},
-		"a manifest without the architecture": {
-			spoil: func(t *testing.T, o *options) {
-				o.root = copyOfSources(t)
-				manifest := "bases: [{name: ubuntu, channel: '24.04', architectures: [arm64]}]\n"
-				require.NoError(t, os.WriteFile(filepath.Join(o.root, "manifest.yaml"), []byte(manifest), 0o644))
-			},
-			want: "base ubuntu@24.04/stable on arm64 is not for amd64",
-		},
-		"metadata that Juju refuses": {
-			spoil: func(t *testing.T, o *options) {
-				o.root = copyOfSources(t)
-				require.NoError(t, os.WriteFile(filepath.Join(o.root, "metadata.yaml"), []byte("name: 7up\n"), 0o644))
-			},
-			want: "cannot read it back",
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
+		"unknown architecture": {func(o *options) { o.arch = "riscv64" }, `architecture "riscv64" is not one of `},
+		"binary of another": {func(o *options) { o.arch = "s390x" },
+			"it is for EM_X86_64 ELFCLASS64 ELFDATA2LSB, not for s390x"},
+		"binary with a loader": {func(o *options) {
+			require.NoError(t, os.WriteFile(o.dispatch, elfFile(t, archs["amd64"], elf.PT_INTERP), 0o755))
+		}, "it is linked dynamically"},
+		"script": {func(o *options) {
+			require.NoError(t, os.WriteFile(o.dispatch, []byte("#!/bin/sh\nexit 0\n"), 0o755))
+		}, "cannot read it as an ELF file"},
+		"no binary":            {func(o *options) { o.dispatch += "-gone" }, "no such file or directory"},
+		"version of two lines": {func(o *options) { o.version = "1\n2" }, `version "1\n2" is not one line`},
+		"hook that is a file": {func(o *options) { write(o, "hooks/extra", "") },
+			"hooks/extra is not a symbolic link to ../dispatch"},
+		"hook that leads out": {func(o *options) {
+			o.root = copyOfSources(t)
+			require.NoError(t, os.Symlink("/bin/true", filepath.Join(o.root, "hooks/extra")))
+		}, "hooks/extra is not a symbolic link to ../dispatch"},
+		"no actions.yaml": {func(o *options) {
+			o.root = copyOfSources(t)
+			require.NoError(t, os.Remove(filepath.Join(o.root, "actions.yaml")))
+		}, "actions.yaml: no such file or directory"},
+		"manifest without amd64": {func(o *options) {
+			write(o, "manifest.yaml", "bases: [{name: ubuntu, channel: '24.04', architectures: [arm64]}]\n")
+		}, "base ubuntu@24.04/stable on arm64 is not for amd64"},
+		"invalid metadata": {func(o *options) { write(o, "metadata.yaml", "name: 7up\n") }, "cannot read it back"},
+	} {
+		for _, earlier := range []bool{false, true} { // an earlier file stays as it was
 			o := optionsFor(t, "amd64")
-			test.spoil(t, &o)
+			var before []byte
+			if earlier {
+				_, err := pack(o)
+				require.NoError(t, err)
+				before = readFile(t, o.out)
+			}
+			test.spoil(&o)
 			_, err := pack(o)
-			require.ErrorContains(t, err, test.want)
+			require.ErrorContains(t, err, test.want, name)
 			assert.ErrorContains(t, err, "cannot pack "+o.out)
-			assertNothingIn(t, filepath.Dir(o.out))
-		})
+			files, err := filepath.Glob(filepath.Join(filepath.Dir(o.out), "*"))
+			require.NoError(t, err)
+			if !earlier {
+				assert.Empty(t, files, name)
+				continue
+			}
+			assert.Equal(t, []string{o.out}, files, name)
+			assert.Equal(t, before, readFile(t, o.out))
+		}
 	}
-}
-
-func TestARefusedPackLeavesTheEarlierCharmAlone(t *testing.T) {
-	o := optionsFor(t, "amd64")
-	_, err := pack(o)
-	require.NoError(t, err)
-	before := readFile(t, o.out)
-
-	o.root = copyOfSources(t)
-	require.NoError(t, os.WriteFile(filepath.Join(o.root, "metadata.yaml"), []byte("name: 7up\n"), 0o644))
-	_, err = pack(o)
-	require.Error(t, err)
-	assert.Equal(t, before, readFile(t, o.out))
-	files, err := os.ReadDir(filepath.Dir(o.out))
-	require.NoError(t, err)
-	assert.Len(t, files, 1)
-}
-
-// assertNothingIn asserts that dir is empty or was never made.
-func assertNothingIn(t *testing.T, dir string) {
-	t.Helper()
-	files, err := os.ReadDir(dir)
-	if !os.IsNotExist(err) {
-		require.NoError(t, err)
-	}
-	assert.Empty(t, files)
 }
 
 // elfFile is the smallest ELF file for a: a header and one program header.

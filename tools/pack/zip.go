@@ -9,9 +9,8 @@ import (
 	"slices"
 )
 
-// writeZip writes entries as Juju's own packer lays them out, sorted and
-// without times. It is not used itself (charm.CharmDir.ArchiveTo) because it
-// takes the version from whatever git checkout surrounds the directory.
+// writeZip writes entries as Juju's own packer does, sorted and without times. That packer (charm.CharmDir.ArchiveTo)
+// takes the version from the git checkout around the directory, so it is not used.
 func writeZip(w io.Writer, entries []entry) error {
 	sorted := slices.SortedFunc(slices.Values(entries), func(a, b entry) int {
 		return cmp.Compare(a.name, b.name)
