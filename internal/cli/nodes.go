@@ -42,54 +42,59 @@ that is the host name of another node, too. The databases are those that --nb an
 	f := nodeFlags{program: program, databaseFlags: databaseFlags{getenv: getenv}}
 	f.add(c)
 	c.PersistentPreRunE = refuseEmpty
-	reason := func(c *cobra.Command) *cobra.Command {
-		c.Flags().StringVar(&f.Reason, "reason", "", "why, for others to read")
-		return c
-	}
 	c.AddCommand(
 		f.readOnly("list", "List every node: whether it responds, what it hosts, what holds it", cobra.NoArgs),
 		f.readOnly("show NODE", "Show one node, with all of its holds", cobra.ExactArgs(1)),
-		reason(f.operation("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", cobra.ExactArgs(1),
+		f.addReason(f.operation("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", cobra.ExactArgs(1),
 			(*node.Service).Cordon)),
 		f.operation("uncordon NODE", "Let a node take new gateways again", cobra.ExactArgs(1),
 			(*node.Service).Uncordon),
-		reason(f.operation("hold NODE NAME", "Keep a node from being drained or removed until the hold is released",
+		f.addReason(f.operation("hold NODE NAME", "Keep a node from being drained or removed until the hold is released",
 			cobra.ExactArgs(2), (*node.Service).Hold)),
 		f.operation("release NODE NAME", "Release a hold that was set", cobra.ExactArgs(2),
 			(*node.Service).Release),
+		f.drain(), f.undrain(), f.decommission(), f.remove(),
 	)
-	c.AddCommand(f.drain(reason), f.undrain(), f.decommission(reason), f.remove())
-	return c
-}
-
-// drain makes the command that empties a node.
-func (f *nodeFlags) drain(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
-	c := reason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
-		cobra.ExactArgs(1), (*node.Service).Drain))
-	f.addLimits(c)
-	f.addYes(c)
 	return c
 }
 
 // operation is an operation on a node.
 type operation func(*node.Service, context.Context, node.Request) answer.Status
 
-// addYes adds the flag that confirms an operation.
-func (f *nodeFlags) addYes(c *cobra.Command) {
-	c.Flags().BoolVar(&f.Confirmed, "yes", false, "confirm that traffic may be interrupted")
+// addReason adds the flag for the reason of an operation.
+func (f *nodeFlags) addReason(c *cobra.Command) *cobra.Command {
+	c.Flags().StringVar(&f.Reason, "reason", "", "why, for others to read")
+	return c
 }
 
-// addLimits adds the flags of a drain.
+// addConfirmation adds the flags of an operation that is confirmed or only shown.
+func (f *nodeFlags) addConfirmation(c *cobra.Command, confirms string) {
+	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "only say what would be done")
+	c.Flags().BoolVar(&f.Confirmed, "yes", false, confirms)
+}
+
+// addLimits adds the limits of a drain.
 func (f *nodeFlags) addLimits(c *cobra.Command) {
 	secondsVar(c.Flags(), &f.Limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
 	secondsVar(c.Flags(), &f.Limits.Grace, "grace-period", maintenance.DefaultGrace,
 		"how long to wait for what holds the node to go away; less than timeout")
-	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "only say what would be done")
 }
 
+// drain makes the command that empties a node.
+func (f *nodeFlags) drain() *cobra.Command {
+	c := f.addReason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
+		cobra.ExactArgs(1), (*node.Service).Drain))
+	f.addLimits(c)
+	f.addConfirmation(c, interrupts)
+	return c
+}
+
+// interrupts is what the confirmation of a drain or an undrain is for.
+const interrupts = "confirm that traffic may be interrupted"
+
 // decommission makes the command that retires a node.
-func (f *nodeFlags) decommission(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
-	c := reason(f.operation("decommission NODE",
+func (f *nodeFlags) decommission() *cobra.Command {
+	c := f.addReason(f.operation("decommission NODE",
 		"Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
 		(*node.Service).Decommission))
 	c.Long = `Empty a node for good: drain it, and take it out of all lists of candidates.
@@ -98,7 +103,7 @@ of the clusters without them: where the charm is deployed, run its action decomm
 	f.addLimits(c)
 	secondsVar(c.Flags(), &f.Clear, "clear-labels-timeout", node.DefaultClearTimeout,
 		"how long to wait at most until it is out of the candidates")
-	c.Flags().BoolVar(&f.Confirmed, "yes", false, "confirm it")
+	f.addConfirmation(c, "confirm it")
 	c.Flags().BoolVar(&f.Force, "force", false,
 		"where its ovn-controller is proved unreachable for 180 s: take its ports off it")
 	return c
@@ -107,10 +112,8 @@ of the clusters without them: where the charm is deployed, run its action decomm
 // remove makes the command that deletes a node.
 func (f *nodeFlags) remove() *cobra.Command {
 	c := f.operation("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to",
-		cobra.ExactArgs(1),
-		(*node.Service).Remove)
-	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "only say what would be done")
-	c.Flags().BoolVar(&f.Confirmed, "yes", false, "confirm it")
+		cobra.ExactArgs(1), (*node.Service).Remove)
+	f.addConfirmation(c, "confirm it")
 	return c
 }
 
@@ -120,8 +123,7 @@ func (f *nodeFlags) undrain() *cobra.Command {
 		(*node.Service).Undrain)
 	secondsVar(c.Flags(), &f.Wait, "wait", gateway.DefaultWait,
 		"how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
-	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "only say what would be done")
-	f.addYes(c)
+	f.addConfirmation(c, interrupts)
 	return c
 }
 
