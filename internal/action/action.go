@@ -91,7 +91,10 @@ func Run(ctx context.Context, u Unit, name string) error {
 		return err
 	}
 	p := newParams(given)
-	found, failure := handle(ctx, u, p)
+	found, failure := results(nil), p.err() // of the format
+	if failure == nil {
+		found, failure = handle(ctx, u, p)
+	}
 	if found, err = u.withReasons(found, p, failure); err != nil {
 		failure = errors.Join(failure, err)
 	}

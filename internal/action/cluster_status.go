@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	agentreport "github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
@@ -24,9 +23,6 @@ import (
 // people. In the formats for programs, each fact has a result of its own.
 func clusterStatus(ctx context.Context, u Unit, p *params) (results, error) {
 	chosen := u.statusFormat(ctx, p)
-	if err := p.err(); err != nil {
-		return nil, err
-	}
 	l := u.look(ctx)
 	screen := present.Screen(u.Env.Version, u.Env.Unit, l.rows, l.findings, l.summary)
 	found := results{"format": chosen, "at-a-glance": screen}
@@ -172,15 +168,8 @@ func shownCluster(format string, c observe.Cluster) (string, error) {
 
 // agentStatus shows which unit acts for gateways, and the pending work.
 func agentStatus(ctx context.Context, u Unit, p *params) (results, error) {
-	if err := p.err(); err != nil {
-		return nil, err
-	}
-	s, err := report.Ask(ctx, u.Members.Control.Paths.AgentConfig())
-	if err != nil {
-		return nil, err
-	}
-	text, err := shown(p.format, s, document.Agent)
-	return results{"agent": text}, err
+	s, err := agentreport.Ask(ctx, u.Members.Control.Paths.AgentConfig())
+	return shownAs("agent", p.format, document.Agent, s, err)
 }
 
 // health summarizes all findings in one line, or lists them with their remedies.

@@ -100,7 +100,7 @@ func withFacts(c observe.Cluster) observe.Cluster {
 func clusters(t *testing.T) map[string]observe.Cluster {
 	t.Helper()
 	return map[string]observe.Cluster{
-		"leader with one dead, of nobody": seen{
+		"leader with one dead, of no unit": seen{
 			fixture: "nb-leader-one-of-three-dead",
 			units:   map[string]string{"3494": "ovn-central/0", "847c": "ovn-central/1"},
 		}.cluster(t),
@@ -130,7 +130,7 @@ func clusters(t *testing.T) map[string]observe.Cluster {
 		"hung": local(ovndb.SB, ovndb.Hung,
 			errors.New("cannot ask OVN_Southbound's server for cluster/status: server does not answer within 5s")),
 		"left": local(ovndb.NB, ovndb.Left, nil),
-		"answers what is none": local(ovndb.NB, ovndb.Unreadable,
+		"unreadable answer": local(ovndb.NB, ovndb.Unreadable,
 			errors.New("cannot read cluster/status: it is empty")),
 		"standalone, unmanaged": local(ovndb.NB, ovndb.Standalone, nil),
 	}

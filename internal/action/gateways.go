@@ -30,11 +30,7 @@ func gatewayStatus(ctx context.Context, u Unit, p *params) (results, error) {
 	s := u.gateways(ctx)
 	defer s.Close()
 	status, err := s.Status(ctx, r.Options)
-	if err != nil {
-		return nil, err
-	}
-	text, err := shown(p.format, status, document.Gateways)
-	return results{"gateways": text}, err
+	return shownAs("gateways", p.format, document.Gateways, status, err)
 }
 
 // gatewayHistory lists the changes of gateways.
@@ -46,11 +42,7 @@ func gatewayHistory(ctx context.Context, u Unit, p *params) (results, error) {
 	s := u.gateways(ctx)
 	defer s.Close()
 	history, err := s.History(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	text, err := shown(p.format, history, document.History)
-	return results{"history": text}, err
+	return shownAs("history", p.format, document.History, history, err)
 }
 
 // revisions lists layouts of gateways, or compares two.
@@ -133,7 +125,7 @@ var moving = []string{
 	"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits",
 }
 
-// again is the given command with these of its parameters, and one that is true.
+// again is the given command with these of its parameters, and with yes=true.
 func (u Unit) again(action string, p *params, keys []string, yes string) command.Command {
 	var given []command.Param
 	for _, key := range keys {

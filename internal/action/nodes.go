@@ -20,12 +20,11 @@ func nodeStatus(ctx context.Context, u Unit, p *params) (results, error) {
 	}
 	s := u.nodes(ctx)
 	defer s.Close()
-	report, refused := s.List(ctx, id)
+	found, refused := s.List(ctx, id)
 	if refused != nil {
 		return answered(p.format, *refused)
 	}
-	text, err := shown(p.format, report, document.Nodes)
-	return results{"nodes": text}, err
+	return shownAs("nodes", p.format, document.Nodes, found, nil)
 }
 
 // operateNode runs an operation on one node, which ends in an answer.
@@ -75,7 +74,7 @@ func (u Unit) nodes(ctx context.Context) *node.Service {
 	}
 }
 
-// charm is what this unit knows of the application.
+// charm returns this unit's view of the application.
 func (u Unit) charm(ctx context.Context) maintenance.Charm {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	hostname, err := os.Hostname()

@@ -64,7 +64,7 @@ func (u Unit) reconcile(ctx context.Context, done string) (results, error) {
 	return results{"result": done, "status": status}, nil
 }
 
-// setStatus sets and returns the status of a unit in a state.
+// setStatus sets and returns the unit's status.
 func (u Unit) setStatus(ctx context.Context, o reconcile.Result) (status string, err error) {
 	word, text := u.Reconciler.Status(o)
 	return fmt.Sprintf("%s: %s", word, text), u.Tools.StatusSet(ctx, word, text)
@@ -155,9 +155,6 @@ type deferredDocument struct {
 
 // showDeferredEvents lists the restarts that are held back.
 func showDeferredEvents(ctx context.Context, u Unit, p *params) (results, error) {
-	if err := p.err(); err != nil {
-		return nil, err
-	}
 	o, err := u.Operate()
 	if err != nil {
 		return nil, err

@@ -104,9 +104,6 @@ func (u Unit) prove(shown results, proofs []recovery.Proof) {
 
 // recoveryStatus shows the progress of recoveries and restores, and proves the clusters that they have made.
 func recoveryStatus(ctx context.Context, u Unit, p *params) (results, error) {
-	if err := p.err(); err != nil {
-		return nil, err
-	}
 	found, failure := u.Reconciler.Recovery(nil).Status(ctx)
 	shown := results{}
 	var withdrawn, waiting, next []finding.Finding
@@ -137,7 +134,7 @@ func recoveryStatus(ctx context.Context, u Unit, p *params) (results, error) {
 	return shown, errors.Join(failure, u.addFindings(shown, p, append(found.Findings, finding.Reasons(failure)...)))
 }
 
-// rejoin makes a new server join in the place of one that can't start any more.
+// rejoin replaces a server that can't start any more by a new one.
 func rejoin(ctx context.Context, u Unit, p *params) (results, error) {
 	r := restore.RejoinRequest{
 		Databases: p.databases(), Confirmed: p.flag("i-really-mean-it"), DryRun: p.flag("dry-run"),

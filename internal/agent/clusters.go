@@ -37,12 +37,12 @@ type Servers struct {
 	// Observe returns what the servers see of their clusters, and the state of ovn-northd, which is empty if none
 	// should run here. It changes nothing.
 	Observe func(context.Context) (observe.Report, ovndb.NorthdHealth)
-	// PublishDamage tells the other units what a local server's file lacks; empty means nothing. It is called until it
-	// has succeeded once.
+	// PublishDamage publishes which entries a local server's file lacks; empty means none. It is called until it has
+	// succeeded once.
 	PublishDamage func(ctx context.Context, server observe.ServerState, missing string) error
 }
 
-// clusters is what this unit sees of both databases' members and of its ovn-northd.
+// clusters has this unit's view of both databases' members and of its ovn-northd.
 type clusters struct {
 	agent   *Agent
 	servers Servers
@@ -129,7 +129,7 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 		found.published = err == nil
 		switch {
 		case err != nil:
-			log.Warn("cannot tell the other units the state of this unit's database file", "error", err)
+			log.Warn("cannot publish the state of this unit's database file", "error", err)
 		case damaged:
 			log.Warn("the file of this unit's server lacks entries; all units count it as down until a " +
 				"hook has the file rewritten")

@@ -17,15 +17,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// drains continues the drains whose intents are in the database, as long as this agent holds the lease: the commands
-// that began them may have ended. Only the loop of the gateways uses the fields that are not under the lock.
+// drains continues the drains with an intent in the database while this agent holds the lease: the commands that began
+// them may have ended. Only the loop of the gateways uses the fields that are not under the lock.
 type drains struct {
 	agent *Agent
-	// open makes a service that writes under the record of that value only; service is the one that is open.
+	// open makes a service that writes under the record with that value only; service is the open one.
 	open    func(value string) drainService
 	service drainService
-	// value is the record under which all of them were followed: what is known of them outlives moments in
-	// which the unit does not act.
+	// value is the record under which all were followed: their state outlives moments in which the unit does not act.
 	value string
 	all   map[string]*drain
 	retry time.Duration
@@ -55,7 +54,7 @@ func (a *Agent) newDrains() drains {
 // drain is a drain that this agent follows.
 type drain struct {
 	maintenance.Drainer
-	// intent is the record of it: the node may have been undrained, and drained again.
+	// intent is the drain's record: the node may have been undrained and drained again.
 	intent  map[string]string
 	changed time.Duration
 	text    string

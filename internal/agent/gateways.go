@@ -45,8 +45,8 @@ type gateways struct {
 	detector drift.Detector
 	undone   drift.Undone
 	acted    string // the record under which a complete plan was made
-	// unfinished are interrupted runs of agents, as read under the record noted: of this process, or of agents that may
-	// write no more since their term has ended.
+	// unfinished are interrupted runs of agents, as read under the record noted: of this process, or of agents whose
+	// term has ended.
 	unfinished []journal.Entry
 	noted      string
 	retry      time.Duration
@@ -116,8 +116,8 @@ type events interface {
 	Changed() <-chan struct{}
 }
 
-// wait returns if there is a reason for another pass, or once due fires. Nothing shortens the pause, not even that the unit acts again: it
-// may be the passes that keep it from acting for a moment.
+// wait returns if there is a reason for another pass, or once due fires. Nothing shortens the pause, not even that the
+// unit acts again: the passes themselves may keep it from acting for a moment.
 func (g *gateways) wait(ctx context.Context, f events, pause time.Duration, due <-chan time.Time) error {
 	if !after(ctx, pause) {
 		return ctx.Err()
@@ -241,8 +241,8 @@ func (g *gateways) needsPass(record string) bool {
 	return record != before || g.missed
 }
 
-// becameLeader reports whether this unit has begun to act since a pass found that it does not, and whether that needs a
-// pass. If it began before the pass recorded that, nothing else wakes the loop.
+// becameLeader reports whether this unit needs a pass because it acts now, although a pass found that it does not. If
+// it took the lease before that pass recorded its result, nothing else wakes the loop.
 func (g *gateways) becameLeader() bool {
 	record, acts := g.agent.guard()
 	return acts && g.needsPass(record)

@@ -14,10 +14,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
@@ -39,8 +42,8 @@ func (a *Agent) metricsHandler() http.Handler {
 // Describe implements [prometheus.Collector]. It sends nothing: the series depend on the agent's state.
 func (metrics) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements [prometheus.Collector]. What was last seen of a silent source is left out: an old value would look
-// like a present one.
+// Collect implements [prometheus.Collector]. It omits values of silent sources: an old value would look like a present
+// one.
 func (m metrics) Collect(out chan<- prometheus.Metric) {
 	gauge, counter := of(out, prometheus.GaugeValue), of(out, prometheus.CounterValue)
 	s, now := m.agent.status(), m.agent.now()
@@ -99,7 +102,7 @@ func sendLease(gauge, counter send, s report.Status) {
 	}
 }
 
-// sendCluster sends what this unit's server of a database sees of its cluster.
+// sendCluster sends the state of a cluster, as this unit's server sees it.
 func sendCluster(gauge send, c observe.Cluster) {
 	gauge, s := gauge.with("database", c.Database.Short()), c.Status
 	gauge("ovn_central_server_up", "1 if this unit's server of the database answers as a cluster's member, "+
@@ -161,7 +164,7 @@ func (m metrics) sendFindings(gauge send, all []present.Document) {
 	}
 }
 
-// sendUnit sends what the unit's files say: certificates and backups.
+// sendUnit sends the state of the unit's certificates and backups.
 func (m metrics) sendUnit(gauge send) {
 	c := m.agent.live()
 	expiry := map[string]time.Time{}
@@ -190,11 +193,12 @@ func (m metrics) sendUnit(gauge send) {
 	}
 }
 
-// sendGateways sends what the agent's last pass has found in both databases.
+// sendGateways sends the results of the agent's last pass over both databases.
 func (m metrics) sendGateways(gauge, counter send, s report.Status, counts counts) {
 	g := s.Gateways
 	gauge("ovn_central_gateways_last_look_seconds", "Seconds since chassis and gateways were last read, "+
-		"which happens when one changes and every half minute; absent with all that was read if a database can't be used.", g.LookedSecondsAgo)
+		"which happens when one changes and every half minute; absent with all that was read if a database can't be used.",
+		g.LookedSecondsAgo)
 	gauge("ovn_central_gateways", "Gateways that the agent sees.", float64(g.Gateways))
 	gauge("ovn_central_gateways_to_schedule", "Gateways that should have other candidates and have not been changed yet.",
 		float64(g.Planned))
@@ -228,7 +232,7 @@ func (m metrics) sendGateways(gauge, counter send, s report.Status, counts count
 	}
 	for reason, n := range counts.changed {
 		counter("ovn_central_candidates_changed_total", "Candidates of gateways that this agent has changed: "+
-			"of one that was unhosted or incomplete, replaced, or of another rank.", float64(n), "reason", string(reason))
+			"of an unhosted or incomplete gateway, replaced, or of another rank.", float64(n), "reason", string(reason))
 	}
 }
 
@@ -292,4 +296,42 @@ func (a *Agent) findings(seen observe.Report, gateways map[finding.Code]int, kno
 		return !byAgent(d.Code)
 	})
 	return append(all, own...)
+}
+
+// longPollWindow is how much of a server's log is read.
+const longPollWindow = time.Hour
+
+// serverMetrics are metrics of this machine's database servers and their files.
+type serverMetrics struct{ paths ovndb.Paths }
+
+// Describe implements [prometheus.Collector]; see [metrics.Describe].
+func (serverMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements [prometheus.Collector]. A machine may have no server, or files that the agent can't read.
+func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
+	gauge := of(out, prometheus.GaugeValue)
+	if free, err := machine.FreeSpace(m.paths.DB); err == nil {
+		gauge("ovn_central_disk_free_bytes", "Free space of the file system that has the database files.", float64(free))
+	}
+	for _, db := range ovndb.Databases() {
+		gauge := gauge.with("database", db.Short())
+		file, err := raftfile.ReadStorage(m.paths, db)
+		if err != nil {
+			continue
+		}
+		gauge("ovn_central_database_file_bytes", "Size of the database file of this machine's server; "+
+			"absent if there is no file.", float64(file.Size))
+		gauge("ovn_central_database_file_grown_bytes", "By how much the file has grown since it was last compacted.",
+			float64(file.Grown()))
+		now := wall()
+		if !file.Written.IsZero() {
+			gauge("ovn_central_database_file_compacted_seconds", "Seconds since the file was last compacted, or made; "+
+				"absent if the file system does not record that.", max(now.Sub(file.Written).Seconds(), 0))
+		}
+		if polls, err := ovsctl.ReadLongPolls(m.paths, db, now.Add(-longPollWindow)); err == nil {
+			gauge("ovn_central_server_long_polls", "How often in the last hour the server did not respond for a "+
+				"second or more, by its log.", float64(polls.Count))
+			gauge("ovn_central_server_longest_poll_seconds", "The longest of these, in seconds.", polls.Longest.Seconds())
+		}
+	}
 }

@@ -188,7 +188,7 @@ func (a *Agent) apiCommand(c command.Command) string {
 	}
 }
 
-// charm is what this unit knows of the application: the members of both configurations, with the units that its last
+// charm returns this unit's view of the application: the members of both configurations, with the units that its last
 // hook knew, and the units of the known agents.
 func (a *Agent) charm(ctx context.Context) maintenance.Charm {
 	seen := a.clusters.recent(ctx)

@@ -3,12 +3,16 @@ package agent
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -27,7 +31,7 @@ func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 	}
 }
 
-// turn is what a pass finds to do, under which record, and by what.
+// turn is the work that a pass has found, with the record and the inventory for it.
 type turn struct {
 	value     string
 	acts      bool
@@ -39,8 +43,7 @@ type turn struct {
 	next time.Duration
 }
 
-// work is one thing to do. do reports whether it has outdated what was read; next is when to look again, and 0 is
-// never.
+// work is one kind of work. do reports whether it has changed the databases; next is when to look again, 0 never.
 type work struct {
 	do     func(g *gateways, ctx context.Context, t turn) (changed bool, next time.Duration, err error)
 	failed string // for the log
@@ -91,8 +94,8 @@ func (g *gateways) turn(r reading) turn {
 	return t
 }
 
-// wanted is what the unit that acts has to do, in this order. over reports whether interrupted runs have nothing left
-// to do.
+// wanted returns the work of the unit that acts, in order. over reports whether interrupted runs have nothing left to
+// do.
 func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bool, plan []schedule.Change,
 	over bool,
 ) (all []*work) {
@@ -114,8 +117,8 @@ func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bo
 	return all
 }
 
-// execute does what is wanted until something has changed, after which the databases have to be read again. It
-// returns when to make another pass if nothing changes before; 0 is never.
+// execute does the work until something has changed, since then the databases have to be read again. It returns when
+// to make another pass if nothing changes before; 0 is never.
 func (g *gateways) execute(ctx context.Context, t turn) (again time.Duration) {
 	again = t.next
 	if !t.acts || !slices.Contains(t.work, continuation) {
@@ -191,7 +194,7 @@ func (g *gateways) read(ctx context.Context, f *ovsdb.Followed) (r reading, err 
 	return r, err
 }
 
-// observeUndone finds out which gateways are left to Neutron from now on, and which are no longer.
+// observeUndone updates which gateways are left to Neutron.
 func (g *gateways) observeUndone(groups []schedule.Group, journal drift.Journal, now time.Duration) {
 	left, again := g.undone.Observe(groups, journal, now)
 	for _, group := range left {
@@ -201,4 +204,80 @@ func (g *gateways) observeUndone(groups []schedule.Group, journal drift.Journal,
 		g.agent.log.Info("a gateway was left to Neutron for a day; it is scheduled again", "gateway", group)
 		g.detector.Everything(now)
 	}
+}
+
+// admit cordons chassis that can host gateways for the first time, or ends that if the configuration does not ask for
+// it any more, and reports whether it has written anything.
+func (g *gateways) admit(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
+	defer cancel()
+	go g.whileHeld(ctx, t.value, cancel)
+	s := &node.Service{Gateways: g.agent.service(t.value), Unit: g.agent.config.Unit}
+	defer s.Close()
+	if !t.live.CordonNew {
+		wrote, err = s.EndAdmission(ctx, t.inventory)
+		return wrote, 0, err
+	}
+	cordoned, wrote, err := s.Admit(ctx, t.inventory)
+	if err == nil && len(cordoned) > 0 {
+		g.agent.log.Warn("cordoned chassis that can host gateways for the first time", "chassis", shortened(cordoned))
+	}
+	return wrote, 0, err
+}
+
+// admits reports whether chassis that can host gateways have to be recorded, or need that no more.
+func admits(live config.Config, inv *gateway.Inventory) bool {
+	if !live.CordonNew {
+		_, begun := maintenance.EndAdmission(inv.NB.IDs)
+		return begun
+	}
+	return live.Mode == config.On && !maintenance.Admit(inv.NB.IDs, inv.State).Empty()
+}
+
+// byAgent is the suffix of an agent's name in the journal.
+const byAgent = ", agent"
+
+// readRuns reads from the journal which runs of agents were interrupted, once per record and after each own run. They
+// belong to this process, or to an agent that may write no more since its term has ended, such as a removed unit's. A
+// drain that is still requested is continued. A unit that does not act reports none.
+func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gateway.Inventory, value string,
+	acts bool,
+) error {
+	if !acts {
+		g.unfinished, g.noted = nil, ""
+		return nil
+	}
+	if value == g.noted {
+		return nil
+	}
+	j, err := gateway.ReadJournal(ctx, at)
+	if err != nil {
+		return err
+	}
+	drains := maintenance.ParseRecords(inv.NB.IDs).Drains
+	g.unfinished = slices.DeleteFunc(j.Unfinished(), func(e journal.Entry) bool {
+		_, drained := drains[e.Chassis]
+		return !strings.HasSuffix(e.By, byAgent) || drained
+	})
+	g.noted = value
+	return nil
+}
+
+// endRuns records, in one transaction that waits for the record, that interrupted runs have nothing left to do. Their
+// changes stay in the journal, so that they can be reverted.
+func (g *gateways) endRuns(ctx context.Context, t turn) (changed bool, _ time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
+	defer cancel()
+	s := g.agent.service(t.value)
+	defer s.Close()
+	var ids []string
+	for _, e := range g.unfinished {
+		ids = append(ids, e.ID)
+	}
+	if err := s.Finish(ctx, ids...); err != nil {
+		g.detector.Everything(g.agent.now() + retryPause) // look at all again
+		return false, 0, err
+	}
+	g.noted = ""
+	return true, 0, nil
 }

@@ -20,7 +20,7 @@ import (
 // maxListed limits the status' lists of advice and of held-down changes.
 const maxListed = 200
 
-// gatewayReport is the result of the last pass and of the last change.
+// gatewayReport has the results of the last pass and of the last change.
 type gatewayReport struct {
 	seen      *observation
 	orphans   []finding.Finding
@@ -63,7 +63,7 @@ func (p progress) behind(now time.Duration) time.Duration {
 	return now - p.since
 }
 
-// observation is kept of a pass until the next one: of 10,000 routers, a third of what was read.
+// observation is the part of a reading that is kept until the next pass: about a third, with 10,000 routers.
 type observation struct {
 	state      schedule.State
 	findings   []finding.Finding
@@ -211,7 +211,7 @@ func (g *gateways) recordOutcome(changed []schedule.Change, err error) {
 		shortened(r.last.Reasons))
 }
 
-// status is what is known now.
+// status returns the present state.
 func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -100,7 +100,7 @@ func (s *seen) setHolder(r lease.Record, now time.Duration) {
 	s.known, s.holder, s.address, s.term, s.since = true, r.Holder, r.Address, r.Term, now
 }
 
-// status is what the agent knows now.
+// status returns the agent's present state.
 func (a *Agent) status() report.Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -34,7 +34,7 @@ func newAgentFlags() *agentFlags {
 	}}
 }
 
-// newAgent is what systemd runs.
+// newAgent makes the command that systemd runs.
 func newAgent(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	f := newAgentFlags()
 	cmd := &cobra.Command{

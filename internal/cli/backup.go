@@ -20,7 +20,7 @@ import (
 // backupTimeout limits a whole backup, as systemd does.
 const backupTimeout = time.Hour
 
-// newBackup is what systemd runs, at the interval of the option backup-interval.
+// newBackup makes the command that systemd runs at the interval of the option backup-interval.
 func newBackup(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	var unit, path string
 	var keep int

@@ -240,7 +240,7 @@ func show[T any](out io.Writer, output string, d T, text func(T) string) (err er
 	return err
 }
 
-// inTerminal is an answer for people, without its code for programs.
+// inTerminal formats an answer for people, without its code.
 func inTerminal(s answer.Status) string {
 	verdict := ""
 	if !s.OK() {

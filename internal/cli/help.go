@@ -33,7 +33,7 @@ type Section struct {
 	Entries [][2]string
 }
 
-// Sections are what the help and the page of each command have in the end.
+// Sections are the last parts of a command's help and page.
 func Sections(cmd *cobra.Command) []Section {
 	status := Section{Title: "Exit status"}
 	for _, e := range exitStatus {

@@ -25,7 +25,7 @@ type nodeFlags struct {
 	program string
 }
 
-// newNodes are the commands on nodes.
+// newNodes makes the commands on nodes.
 func newNodes(program string, getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nodes",

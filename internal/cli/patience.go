@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// patience is how long a command is silent at most in the beginning. Later it says after each
-// [pause] that it still works.
+// patience is the longest silence at a command's start. After that it reports after each [pause] that it still works.
 const (
 	patience = 2 * time.Second
 	pause    = 10 * time.Second
 )
 
-// reassure returns a function that prints a line of progress to out, and one that ends all printing. If nothing is
-// printed for a while, a line on stderr says so; the first one has what the command does.
+// reassure returns say, which prints a line of progress to out, and end, which ends all printing. If nothing is printed
+// for a while, it prints a line to stderr; the first line says what the command does.
 func reassure(stderr, out io.Writer, what string) (say func(line string), end func()) {
 	var mu sync.Mutex
 	since := time.Now()

@@ -15,7 +15,7 @@ import (
 // refusedStart marks a server that may not be started.
 type refusedStart struct{ error }
 
-// newStartGuard is what systemd runs before it starts a server.
+// newStartGuard makes the command that systemd runs before it starts a server.
 func newStartGuard(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "start-guard nb|sb",

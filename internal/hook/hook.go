@@ -37,12 +37,10 @@ func hooks() map[string]func(context.Context, *reconcile.Reconciler) error {
 		"stop":                    stop,
 		"remove":                  remove,
 	}
-	for _, endpoint := range relation.Endpoints() {
-		for _, event := range []string{"created", "joined", "changed", "departed", "broken"} {
+	for _, event := range []string{"created", "joined", "changed", "departed", "broken"} {
+		for _, endpoint := range relation.Endpoints() {
 			all[endpoint+"-relation-"+event] = reconcileUnit
 		}
-	}
-	for _, event := range []string{"created", "joined", "changed", "departed", "broken"} {
 		all["coordinator-relation-"+event] = unused
 	}
 	all[relation.Peer+"-relation-broken"] = peerBroken
@@ -85,7 +83,7 @@ func reconcileUnit(ctx context.Context, u *reconcile.Reconciler) error {
 	return err
 }
 
-// updateStatus observes less, since Juju knows about no change. It also ends what this unit has begun and a restart has
+// updateStatus observes less, since Juju knows about no change. It also ends intents of this unit that a restart has
 // undone.
 func updateStatus(ctx context.Context, u *reconcile.Reconciler) error {
 	if _, err := reconcileAndReport(ctx, u, false); err != nil {

@@ -60,21 +60,6 @@ func TestRender_other_commands_are_equal(t *testing.T) {
 	}
 }
 
-func TestTyped_quotes_if_needed(t *testing.T) {
-	t.Parallel()
-	tests := map[string]string{
-		"77eb": "77eb", "3974": "3974", "true": "true", "tcp:10.0.0.1:6643": "tcp:10.0.0.1:6643",
-		"/var/lib/ovn":  "/var/lib/ovn",
-		"rack 3, row B": "'rack 3, row B'", "it's down": `'it'\''s down'`, "größer": "'größer'", "$HOME": `'"$HOME"'`,
-		"ticket: 7": `'"ticket: 7"'`, "a\nb": `'"a\nb"'`, "": `'""'`, "~": `'"~"'`, "-1": `'"-1"'`,
-	}
-	for value, want := range tests {
-		line := juju.Version{}.Render(command.Command{Unit: "a/0", Action: "b",
-			Params: []command.Param{{Key: "k", Value: value}}})
-		assert.Equal(t, "juju run a/0 b k="+want, line)
-	}
-}
-
 // A typed command is split by a shell and then parsed as YAML by Juju's client (cmd/juju/action/run.go enqueueActions).
 func TestTyped_survives_shell_and_YAML(t *testing.T) {
 	t.Parallel()

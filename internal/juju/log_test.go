@@ -6,17 +6,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
-	"testing/slogtest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
@@ -115,63 +111,4 @@ func TestLogHandler_concurrent_lines_stay_whole(t *testing.T) {
 	for _, c := range runner.calls {
 		assert.Regexp(t, `^line i=(\d) again=\d$`, c.Args[3])
 	}
-}
-
-func TestLogHandler_slogtest(t *testing.T) {
-	t.Parallel()
-	runner := &recorder{}
-	// Juju adds a record's time; for slogtest, the original one is recorded separately.
-	clock := &timed{Handler: juju.NewLogHandler(juju.New(runner), io.Discard, nil), times: &[]time.Time{}}
-	require.NoError(t, slogtest.TestHandler(clock, func() []map[string]any {
-		var records []map[string]any
-		for i, c := range runner.calls {
-			record := parseLine(t, c)
-			if when := (*clock.times)[i]; !when.IsZero() {
-				record[slog.TimeKey] = when
-			}
-			records = append(records, record)
-		}
-		return records
-	}))
-}
-
-// timed records the times of records.
-type timed struct {
-	slog.Handler
-	times *[]time.Time
-}
-
-func (h *timed) Handle(ctx context.Context, r slog.Record) error {
-	*h.times = append(*h.times, r.Time)
-	return h.Handler.Handle(ctx, r)
-}
-
-func (h *timed) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &timed{Handler: h.Handler.WithAttrs(attrs), times: h.times}
-}
-
-func (h *timed) WithGroup(name string) slog.Handler {
-	return &timed{Handler: h.Handler.WithGroup(name), times: h.times}
-}
-
-// parseLine parses a line's fields: the message is one.
-func parseLine(t *testing.T, c run.Command) map[string]any {
-	t.Helper()
-	require.Len(t, c.Args, 4)
-	words := strings.Fields(c.Args[3])
-	record := map[string]any{slog.LevelKey: c.Args[1], slog.MessageKey: words[0]}
-	for _, word := range words[1:] {
-		path, value, _ := strings.Cut(word, "=")
-		group, keys := record, strings.Split(path, ".")
-		for _, key := range keys[:len(keys)-1] {
-			inner, ok := group[key].(map[string]any)
-			if !ok {
-				inner = map[string]any{}
-				group[key] = inner
-			}
-			group = inner
-		}
-		group[keys[len(keys)-1]] = value
-	}
-	return record
 }

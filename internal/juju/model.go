@@ -7,8 +7,8 @@ import (
 )
 
 // Config returns the options of the application, with the defaults of config.yaml filled in. A number is a
-// [json.Number], a boolean a bool, anything else a string. An option without value and default is absent; one that was
-// set to the empty text is empty.
+// [json.Number], a boolean a bool, anything else a string. An option without value and default is absent; an option
+// that was set to the empty text is empty.
 func (t *Tools) Config(ctx context.Context) (map[string]any, error) {
 	var options map[string]any
 	if err := t.queryOnce(ctx, &options, "config-get", "--all"); err != nil {
@@ -24,8 +24,8 @@ type GoalState struct {
 	// not yet removed is not among them.
 	Units map[string]UnitGoal `json:"units"`
 	// Relations are, by this application's endpoint, the other applications and their units by name, whether they have
-	// joined yet or not. Juju leaves out peer relations and applications that reach this one by an offer; for one that
-	// this application reaches by an offer it has the URL and no units.
+	// joined yet or not. Juju omits peer relations and applications that consume an offer of this one; for an offer
+	// that this application consumes it has the URL and no units.
 	Relations map[string]map[string]UnitGoal `json:"relations"`
 }
 

@@ -184,7 +184,7 @@ func TestData_bounded(t *testing.T) {
 			}},
 		"quotes and backslashes in one": {map[string]string{"a": strings.Repeat(`"\`, mib), "b": `"\`},
 			func(t *testing.T, data map[string]string) {
-				assert.Equal(t, map[string]string{"a": "(4194304 bytes, too long)", "b": `"\`}, data)
+				assert.Equal(t, map[string]string{"a": "(2097152 bytes, too long)", "b": `"\`}, data)
 			}},
 		"several values of the limit": {several, func(t *testing.T, data map[string]string) {
 			assert.Len(t, data, len(several))

@@ -154,7 +154,7 @@ func TestTools_messages_become_typed_errors(t *testing.T) {
 		"leadership unknown":              {"is-leader", 1, "ERROR leadership status unknown: connection lost\n", nil},
 		"network of an unknown relation": {"network-get", 2,
 			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound},
-		"endpoint that there is not": {"network-get", 1, `ERROR binding name "ovsdb" not defined by the unit's charm` +
+		"unknown endpoint": {"network-get", 1, `ERROR binding name "ovsdb" not defined by the unit's charm` +
 			"\n", nil},
 		"leader settings, not as leader": {"leader-set", 1,
 			"ERROR cannot write leadership settings: cannot write settings: not the leader\n", juju.ErrNotLeader},

@@ -99,7 +99,7 @@ func (m *Manager) Read(ctx context.Context, a observe.Application, thorough bool
 		return err
 	}
 	for _, key := range relation.SupersedeThemselves(settings) {
-		m.Log.WarnContext(ctx, "a leader setting names the application's own cluster as one that was replaced; ignoring that",
+		m.Log.WarnContext(ctx, "ignoring a leader setting that names the application's own cluster as replaced",
 			"setting", key)
 	}
 	m.parse(settings)

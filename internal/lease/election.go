@@ -12,7 +12,7 @@ import "time"
 // commit.
 //
 // Silence counts only if this process observed it, and only while it sees the database: during a Raft election no agent
-// can tell a dead holder from one that waits.
+// can tell a dead holder from a waiting one.
 //
 // All times are readings of one clock that never jumps and also runs while the machine sleeps, such as CLOCK_BOOTTIME
 // (clock_gettime(2)); 0 means never. The wall clock has no influence.
@@ -77,9 +77,8 @@ type Answer struct {
 
 // Decision is what an agent should do next.
 type Decision struct {
-	// Acts reports whether this agent holds the record and may begin changes, until Until.
-	Acts  bool
-	Until time.Duration
+	// Acts reports whether this agent holds the record and may begin changes.
+	Acts bool
 	// Swap is the write to make, if New is not empty. The driver reports its result by [Election.SwapEnded].
 	Swap Swap
 }
@@ -167,24 +166,22 @@ func (e *Election) Stop() { e.stopping = true }
 
 // Next returns what to do now. Call it after each observation, and every quarter of a Beat.
 func (e *Election) Next(now time.Duration) Decision {
-	d := Decision{Acts: e.acts(now), Until: e.deadline()}
+	d := Decision{Acts: e.acts(now)}
 	if e.pending.New != "" || !e.known || !e.isFresh(now) {
 		return d
 	}
 	switch {
 	case e.ownsRecord() && (e.stopping || e.shouldRelease(now)):
 		d.Acts = false
-		e.propose(Swap{e.value, e.record.Released().String()}, now)
+		e.pending, e.asked = Swap{e.value, e.record.Released().String()}, now
 	case !e.ownsRecord() && e.eligible && !e.stopping && e.mayTakeOver(now):
 		next := e.record.Taken(e.Unit, e.TTL)
 		next.Instance, next.Address = e.Instance, e.Address
-		e.propose(Swap{e.value, next.String()}, now)
+		e.pending, e.asked = Swap{e.value, next.String()}, now
 	}
 	d.Swap = e.pending
 	return d
 }
-
-func (e *Election) propose(s Swap, now time.Duration) { e.pending, e.asked = s, now }
 
 // SwapEnded stores the result of the proposed swap. A swap with a lost answer may still happen; the record will show
 // it.
@@ -211,11 +208,8 @@ func (e *Election) Holds() bool { return e.pending.New != "" || e.ownsRecord() }
 // ownsRecord reports whether this process wrote the current record.
 func (e *Election) ownsRecord() bool { return e.value != "" && e.value == e.written }
 
-// deadline is the time until which a holder may begin a change.
-func (e *Election) deadline() time.Duration { return e.confirmed + e.TTL/actShare }
-
 func (e *Election) acts(now time.Duration) bool {
-	return e.known && e.ownsRecord() && !e.stopping && now < e.deadline()
+	return e.known && e.ownsRecord() && !e.stopping && now < e.confirmed+e.TTL/actShare
 }
 
 // isFresh reports whether the database was seen recently enough for a takeover. The limit is no longer than that for a

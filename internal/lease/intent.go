@@ -104,13 +104,7 @@ func (r Record) WithoutIntents(over func(Intent) bool) Record {
 // UnfinishedIntents returns the intents of servers that still may be members. gone reports whether a server is proved
 // to be no longer a member.
 func (r Record) UnfinishedIntents(gone func(server string) bool) []Intent {
-	var marks []Intent
-	for _, m := range r.Intents {
-		if !gone(m.ID) {
-			marks = append(marks, m)
-		}
-	}
-	return marks
+	return r.WithoutIntents(func(m Intent) bool { return gone(m.ID) }).Intents
 }
 
 // HolderIsDone reports whether all intents of the holder are removals that are proved to be done, so that the holder

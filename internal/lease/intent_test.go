@@ -116,7 +116,7 @@ func TestWithoutEnded_unknown_kind_expires(t *testing.T) {
 	_, changed = stored.WithoutEnded(at("a/0", "aaaa", start.Add(orphanTimeout)))
 	assert.False(t, changed)
 	again, changed := stored.WithoutEnded(at("a/0", "aaaa", start.Add(-time.Hour)))
-	assert.True(t, changed, "a clock that was set back begins anew")
+	assert.True(t, changed, "a clock that was set back restarts the wait")
 	assert.Equal(t, start.Add(-time.Hour).Unix(), again.Intents[0].Seen)
 	done, changed := stored.WithoutEnded(at("a/0", "aaaa", start.Add(orphanTimeout+time.Second)))
 	assert.True(t, changed)

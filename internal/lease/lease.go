@@ -8,7 +8,6 @@ package lease
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,7 +36,7 @@ type Record struct {
 	// At is when the holder wrote the record, in seconds since 1970 on the holder's clock. It only informs people
 	// ([Record.HeldAt]); no decision depends on it.
 	At int64 `json:"at,omitempty"`
-	// Intents are the changes that holders have begun and that no unit entitled to do so has ended. They outlive their
+	// Intents are the changes that holders have begun and that no entitled unit has ended. They outlive their
 	// holder.
 	Intents []Intent `json:"-"`
 	// Pad makes the record long; see [Record.Padded].
@@ -178,14 +177,10 @@ const padBytes = 8 << 10
 // space on the disk, while one with a full disk still accepts short writes. The text differs each time; the holder's
 // next record has none.
 func (r Record) Padded() Record {
-	var seed [16]byte
-	binary.BigEndian.PutUint64(seed[:8], r.Term)
-	binary.BigEndian.PutUint64(seed[8:], r.Sequence)
-	block := sha256.Sum256(seed[:])
-	pad := make([]byte, 0, padBytes+len(block))
-	for len(pad) < padBytes {
+	block := sha256.Sum256(fmt.Appendf(nil, "%d %d", r.Term, r.Sequence))
+	var pad []byte
+	for ; len(pad) < padBytes; block = sha256.Sum256(block[:]) {
 		pad = append(pad, block[:]...)
-		block = sha256.Sum256(block[:])
 	}
 	r.Pad = base64.RawStdEncoding.EncodeToString(pad)
 	return r

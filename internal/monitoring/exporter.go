@@ -54,7 +54,7 @@ type Exporter struct{ Runner run.Runner }
 
 // Ensure makes the snap follow channel, a result of [Channel]: it installs or refreshes it, or removes it if channel is
 // empty; connects its plugs; and starts it, unless an operator has disabled it. A snap that was installed from a file
-// has no channel and is left alone. If nothing is to be done, it calls snap three times. installed reports whether the
+// has no channel and is left alone. If there is nothing to do, it calls snap three times. installed reports whether the
 // snap is installed, even beside an error. Without snapd the error is [ErrNoSnapd].
 func (e Exporter) Ensure(ctx context.Context, channel string) (installed bool, err error) {
 	tracking, installed, err := e.tracking(ctx)

@@ -1,3 +1,6 @@
+// Package monitoring installs the machine's monitoring: the exporter of metrics, a snap, and the checks of Nagios. It
+// also has the alert rules and the dashboard: for the agent's metrics, for the exporter's and for logs. The databases
+// work without it, so a failure is only a warning.
 package monitoring
 
 import (
@@ -12,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -124,4 +128,15 @@ func (m *Manager) keepExporter(ctx context.Context, s Snapshot, last *kept) (err
 		last.Failed, last.Failure = s.Now, err.Error()
 	}
 	return err
+}
+
+// Machine is the monitored machine.
+type Machine struct {
+	Exporter Exporter
+	Nagios   Nagios
+}
+
+// On is the machine with its file system at root; empty is this machine.
+func On(r run.Runner, root string) Machine {
+	return Machine{Exporter: Exporter{Runner: r}, Nagios: Nagios{Runner: r, Root: root}}
 }

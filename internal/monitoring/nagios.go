@@ -59,8 +59,8 @@ type Checks struct {
 	Certificate, CA string
 }
 
-// check is one command of NRPE. Its name is made of name as in charm-helpers, even if that reads oddly: operators have
-// it in their Nagios.
+// check is one command of NRPE. Its name is derived as in charm-helpers, even if that reads oddly: operators have it
+// in their Nagios.
 type check struct{ name, description, command string }
 
 func (c check) commandName() string { return "check_" + c.name }
@@ -177,8 +177,8 @@ func (n Nagios) write(checks []check, c Checks) (changed bool, err error) {
 	return changed, nil
 }
 
-// commandFile is what the NRPE server reads (nrpe.cfg(5)). The comment with the
-// groups is one that charm-helpers writes, for the programs that collect these files.
+// commandFile is what the NRPE server reads (nrpe.cfg(5)). charm-helpers writes
+// the comment with the groups, too, for programs that collect these files.
 func (c check) commandFile(checks Checks) []byte {
 	return fmt.Appendf(nil, "# Written by the charm of %s.\n# servicegroups: %s\ncommand[%s]=%s\n",
 		checks.Unit, checks.Groups, c.commandName(), c.command)

@@ -193,7 +193,7 @@ func (c *Configuration) compare(before Configuration, s raft.Status, short strin
 
 // joined are the servers that were members at an index that this server's log has reached, by what their units publish.
 // All members have the same log: so a member that was added and removed before this unit observed it is known as
-// removed, and not mistaken for one that has yet to join.
+// removed, not mistaken for a member that has yet to join.
 func (h History) joined(d ovndb.Database, s raft.Status, published UnitIdentities) (members []string) {
 	for _, databases := range published {
 		id := databases[d]

@@ -34,7 +34,7 @@ func (i Identity) OfAnother(cluster raft.ID) bool {
 	return i.Cluster != "" && cluster != "" && i.Cluster != cluster
 }
 
-// Identities are a unit's servers as it publishes them. A database without a server, or with one that has left, is
+// Identities are a unit's servers as it publishes them. Databases without a server, or whose server has left, are
 // missing.
 type Identities map[ovndb.Database]Identity
 

@@ -49,7 +49,7 @@ type UnitState struct {
 	// was requested on any unit, or its server knows no leader.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
-	// Rejoin are its servers that can't be started any more; another unit has to remove them so that it can join again.
+	// Rejoin are its servers that can't be started again; another unit has to remove them so that the unit can rejoin.
 	Rejoin map[ovndb.Database]raft.ID
 	// NoRoom are the databases with a pending conversion to a newer schema for which its machine lacks disk or memory.
 	NoRoom map[ovndb.Database]bool

@@ -47,7 +47,7 @@ func TestExec_without_input(t *testing.T) {
 	assert.Equal(t, "done\n", string(out))
 }
 
-func TestDeadlineEndsTheChild(t *testing.T) {
+func TestExec_deadline_ends_child(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"ends_on_SIGTERM": `echo $$ >"$1"; exec sleep 60`,
@@ -76,7 +76,7 @@ func TestDeadlineEndsTheChild(t *testing.T) {
 	}
 }
 
-func TestCancelledCommandSaysSo(t *testing.T) {
+func TestExec_cancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -118,7 +118,7 @@ func TestError_keeps_exit_code_and_output(t *testing.T) {
 	}
 }
 
-func TestOutputIsBounded(t *testing.T) {
+func TestExec_output_bounded(t *testing.T) {
 	t.Parallel()
 	t.Run("stdout_above_8_MiB_is_error", func(t *testing.T) {
 		t.Parallel()
@@ -183,7 +183,7 @@ func TestExec_late_read_is_complete(t *testing.T) {
 func TestExec_children_are_not_awaited(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"and is silent":            `echo answer; sleep 60 & echo $! >"$1"`,
+		"child_is_silent":            `echo answer; sleep 60 & echo $! >"$1"`,
 		"child_continues_to_write": `echo answer; { while :; do echo; done; } & echo $! >"$1"`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ type Mode string
 const (
 	// Off is an agent that follows the record and never takes it.
 	Off Mode = "off"
-	// Advise is an agent that takes part and reports what it would do, but changes no gateway.
+	// Advise is an agent that takes part and reports what it would change, but changes no gateway.
 	Advise Mode = "advise"
 	// On is an agent that, while it holds the lease, gives gateways their candidates.
 	On Mode = "on"

@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Status is what an agent knows.
+// Status is an agent's state.
 type Status struct {
 	Unit string      `json:"unit" yaml:"unit"`
 	Mode config.Mode `json:"mode" yaml:"mode"`
@@ -61,7 +61,7 @@ type Drain struct {
 // Path is the agent's path for its [Status]; the path of a [Document] is /status.
 const Path = "/agent"
 
-// Document is all that an agent knows, from its last observations.
+// Document is everything that an agent knows, from its last observations.
 type Document struct {
 	Status
 	// GatewayStatus is the result of the action gateway-status, as old as Gateways; null before the first observation.

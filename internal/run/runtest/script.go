@@ -50,9 +50,8 @@ func (c Call) Fails(code int, stderr string) Call {
 type Script struct {
 	t testing.TB
 
-	mu    sync.Mutex
-	left  []Call
-	calls []run.Command
+	mu   sync.Mutex
+	left []Call
 }
 
 // New returns a Script of calls. It reports to t.
@@ -73,7 +72,6 @@ func New(t testing.TB, calls ...Call) *Script {
 func (s *Script) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calls = append(s.calls, c)
 	if len(s.left) == 0 || !same(s.left[0].Command, c) {
 		s.t.Errorf("unexpected call: %s\nexpected: %s", describe(c), s.next())
 		return nil, &run.Error{Command: c, ExitCode: -1, Err: errors.New("unexpected call")}
@@ -84,13 +82,6 @@ func (s *Script) Run(ctx context.Context, c run.Command) ([]byte, error) {
 		return nil, &run.Error{Command: c, ExitCode: -1, Err: err}
 	}
 	return []byte(call.Stdout), call.Err
-}
-
-// Calls returns the commands run so far, in their order.
-func (s *Script) Calls() []run.Command {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.calls)
 }
 
 func (s *Script) next() string {

@@ -1,7 +1,6 @@
 package runtest_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -31,31 +30,6 @@ func (w *witness) end() {
 	for _, f := range w.cleanups {
 		f()
 	}
-}
-
-func TestScript_calls_in_order(t *testing.T) {
-	t.Parallel()
-	s := runtest.New(t,
-		runtest.Expect("ovs-appctl", "version").Writes("3.1.0\n"),
-		runtest.Expect("relation-set", "--file", "-").Reads("{}"),
-		runtest.Expect("is-leader").Fails(1, "ERROR leadership status unknown\n"),
-	)
-	out, err := s.Run(t.Context(), run.Command{Name: "ovs-appctl", Args: []string{"version"}})
-	require.NoError(t, err)
-	assert.Equal(t, "3.1.0\n", string(out))
-
-	_, err = s.Run(t.Context(), run.Command{Name: "relation-set", Args: []string{"--file", "-"}, Stdin: []byte("{}")})
-	require.NoError(t, err)
-
-	_, err = s.Run(t.Context(), run.Command{Name: "is-leader"})
-	failed := (*run.Error)(nil)
-	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, 1, failed.ExitCode)
-	require.EqualError(t, err, "is-leader: ERROR leadership status unknown")
-
-	calls := s.Calls()
-	require.Len(t, calls, 3)
-	assert.Equal(t, "is-leader", calls[2].String())
 }
 
 func TestScript_fails_test(t *testing.T) {
@@ -98,15 +72,4 @@ func TestScript_fails_test(t *testing.T) {
 			assert.Equal(t, tc.failure, w.failures[0])
 		})
 	}
-}
-
-func TestScript_honours_context(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	s := runtest.New(t, runtest.Expect("is-leader").Writes("true"))
-	out, err := s.Run(ctx, run.Command{Name: "is-leader"})
-	require.ErrorIs(t, err, context.Canceled)
-	assert.Empty(t, out)
-	assert.NotErrorIs(t, err, context.DeadlineExceeded)
 }
