@@ -107,7 +107,7 @@ func (t told) Units(context.Context) (map[string]Unit, error) {
 
 func (t told) Log(context.Context, string) ([]Past, error) { return t.log, nil }
 
-func TestFindings(t *testing.T) {
+func TestFindings_are_read_and_found(t *testing.T) {
 	all, err := ReadFindings(`[
 		{"code": "MEMBER_DOWN", "severity": "warning", "subject": "nb sb ovn-central/12", "message": "down", "remedies": [
 			{"deed": "start the machine of ovn-central/12"},

@@ -37,7 +37,7 @@ func count(lines []string, word string) (n int) {
 	return n
 }
 
-func TestCloseLeavesNothing(t *testing.T) {
+func TestClose_leaves_nothing(t *testing.T) {
 	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, nil)})
 	require.NoError(t, err)
 	_, err = l.AddUnits(ctx(t), 2)
@@ -76,7 +76,7 @@ func TestGuard_cleans_up_after_killed_owner(t *testing.T) {
 const failVariable = "OVN_LAB_TEST_FAIL"
 
 // A test that fails with KEEP=1 leaves a lab that the commands which it prints show, use and end.
-func TestLabOfAFailedTestIsKept(t *testing.T) {
+func TestKeep_lab_of_failed_test(t *testing.T) {
 	if os.Getenv(failVariable) != "" {
 		withUnits(t, 1, false, scripts{"update-status": "is-leader --format=json; echo \"$JUJU_HOOK_NAME\""})
 		t.Fatal("it was told to")
@@ -113,7 +113,7 @@ func failWith(t *testing.T, variable string) []byte {
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(ctx(t), program, "-test.run=^TestLabOfAFailedTestIsKept$")
+	cmd := exec.CommandContext(ctx(t), program, "-test.run=^TestKeep_lab_of_failed_test$")
 	cmd.Env = append(os.Environ(), failVariable+"=1", variable)
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)

@@ -89,7 +89,7 @@ func TestSystemctl_stop_of_umbrella_returns_early(t *testing.T) {
 	assert.Eventually(t, func() bool { return !u.Running(lab.NB) && !u.Running(lab.SB) }, 2*time.Minute, 20*time.Millisecond)
 }
 
-func TestWriterSeesWhatIsLost(t *testing.T) {
+func TestWriter_reports_lost_writes(t *testing.T) {
 	t.Parallel()
 	l, units := withUnits(t, 1, false, nil)
 	w := l.StartWriter(ctx(t), 10*time.Millisecond)

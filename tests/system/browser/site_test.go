@@ -82,7 +82,7 @@ func site(t *testing.T) string {
 
 var hit = regexp.MustCompile(`<li[^>]*><a href="([^"?]+)[^"]*"`)
 
-func TestSiteIsReadableAndFound(t *testing.T) {
+func TestSite_is_readable_and_found(t *testing.T) {
 	at := site(t)
 	look := func(path string, width int) (p page) {
 		found(t, dump(t, at+path, width), &p)

@@ -194,7 +194,7 @@ func (w *world) signalHook(h *host, sig syscall.Signal) error {
 
 // running ignores that the process had ended.
 func running(err error) error {
-	if gone(err) {
+	if errors.Is(err, os.ErrProcessDone) {
 		return nil
 	}
 	return err

@@ -19,7 +19,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -174,7 +173,7 @@ func play(ctx context.Context, s Schedule, seed uint64) played {
 	var log bytes.Buffer
 	locked := &lockedWriter{to: &log}
 	if *keep != "" {
-		file, err := os.CreateTemp(*keep, time.Now().Format("150405")+"-"+itoa(seed)+"-*.log")
+		file, err := os.CreateTemp(*keep, fmt.Sprintf("%s-%d-*.log", time.Now().Format("150405"), seed))
 		if err != nil {
 			p.err = err
 			return p
@@ -231,8 +230,6 @@ func (w *lockedWriter) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	return w.to.Write(p)
 }
-
-func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
 func tail(text string) string {
 	lines := strings.Split(text, "\n")

@@ -50,7 +50,8 @@ func (w *world) disasterStep(ctx context.Context, h *host, s Step) error {
 		return w.backUp(ctx, h)
 	case "recover", "restore":
 		w.command(ctx, s)
-		return w.recover(ctx, h)
+		_, _, err := w.typeOrder(ctx, h)
+		return err
 	case "insist":
 		w.command(ctx, s)
 		return w.insist(ctx, s)
@@ -134,11 +135,6 @@ func (w *world) identities(ctx context.Context, h *host) (ids []string) {
 		}
 	}
 	return ids
-}
-
-func (w *world) recover(ctx context.Context, h *host) error {
-	_, _, err := w.typeOrder(ctx, h)
-	return err
 }
 
 func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, found cluster.Findings, err error) {

@@ -83,19 +83,6 @@ func (s Schedule) JSON() string {
 	return string(text) + "\n"
 }
 
-// Faults counts those that the schedule has.
-func (s Schedule) Faults() (n int) { return faultsOf(s.Steps) }
-
-func faultsOf(steps []Step) (n int) {
-	for _, step := range steps {
-		if isFault(step.Do) {
-			n++
-		}
-		n += faultsOf(step.With)
-	}
-	return n
-}
-
 // Why says why a member is not up, or that it is.
 type Why int
 

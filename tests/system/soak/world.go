@@ -238,6 +238,3 @@ func (h *host) paused() bool { return h.record().Unit.Paused }
 
 // held reports whether its server was stopped for a recovery.
 func (h *host) held(db lab.DB) bool { return h.record().Recovery.Held[db.Schema()] != "" }
-
-// gone reports whether the process had ended by itself.
-func gone(err error) bool { return errors.Is(err, os.ErrProcessDone) }

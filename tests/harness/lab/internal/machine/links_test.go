@@ -63,7 +63,7 @@ func TestSystemctl_enables_and_masks_units(t *testing.T) {
 }
 
 // Measured with systemd 252 as pid 1.
-func TestUnitsThatAreNotThere(t *testing.T) {
+func TestSystemctl_unknown_units(t *testing.T) {
 	manager := newManager(newMachine(t))
 	tests := map[string]struct {
 		out, errs string
