@@ -135,8 +135,10 @@ func HookLogFrom(t *testing.T, u *lab.Unit, from int64) string {
 func CharmWithClock(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "charm")
+	root, err := lab.Root()
+	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	require.NoError(t, lab.LayOutWithClock(t.Context(), dir, filepath.Join("..", "..", "..")))
+	require.NoError(t, lab.LayOutWithClock(t.Context(), dir, root))
 	return dir
 }
 
