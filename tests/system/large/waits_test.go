@@ -172,9 +172,7 @@ func TestRecover_database_of_300_MiB(t *testing.T) {
 			m.RequireProof(u, u)
 
 			begun = time.Now()
-			for _, other := range others {
-				require.NoError(t, other.PowerOn(t.Context()))
-			}
+			m.PowerOn(others...)
 			long(m, "all are members", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
 			m.Eventually("all units serve all rows", func() bool { return counted(m, others[0]) == rows && counted(m, others[1]) == rows })
 			took("that the others join", begun)

@@ -70,8 +70,7 @@ func TestJoin_member_off_during_removal_is_kicked_first(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	u, other := units[2], units[0]
-	id, err := u.ServerID(t.Context(), lab.NB)
-	require.NoError(t, err)
+	id := c.ServerID(u, lab.NB)
 	require.NoError(t, u.PowerOff())
 	takeItsRemoval(t, u.DBFile(lab.NB), id)
 	require.NoError(t, u.PowerOn(t.Context()))

@@ -162,9 +162,7 @@ func (a amid) finish(n int, want end) {
 		on := append([]*lab.Unit{a.asked, a.leads}, back...)
 		a.Tick("those that are on are members", labtest.AllMembers(a.Model, on...), on...)
 	}
-	for _, u := range off {
-		require.NoError(a.T, u.PowerOn(ctx))
-	}
+	a.PowerOn(off...)
 	a.Tick("all are members", labtest.AllMembers(a.Model, a.Deployed...), a.Deployed...)
 	require.False(a.T, a.made("nb") || a.made("sb"), "no request stands that could still be published")
 }
@@ -198,9 +196,7 @@ func TestRecover_unpublished_new_cluster_stays_out(t *testing.T) {
 	m.Hold(false)
 	m.Tick("a new cluster", labtest.AllMembers(m, a.leads), a.leads)
 	now := m.LeaderSettings()
-	for _, u := range append([]*lab.Unit{a.asked}, a.lost...) {
-		require.NoError(t, u.PowerOn(t.Context()))
-	}
+	m.PowerOn(append([]*lab.Unit{a.asked}, a.lost...)...)
 	m.Tick("all join it", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
 	ended()
 	for _, key := range []string{"nb_cid", "sb_cid"} {
