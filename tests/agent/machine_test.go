@@ -118,8 +118,7 @@ func (p *plane) northd() {
 	}, patience, 50*time.Millisecond, "ovn-northd does not work")
 }
 
-// recomputed returns how often ovn-northd has recomputed everything (inc-engine/show-stats of ovn-northd(8)). The
-// question itself causes one recomputation.
+// recomputed returns how often ovn-northd has recomputed everything (inc-engine/show-stats), this question included.
 func (p *plane) recomputed() (times int) {
 	p.t.Helper()
 	out := p.run("ovn-appctl", "-t", p.path("northd.ctl"), "inc-engine/show-stats")

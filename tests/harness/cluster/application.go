@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Application is the charm in one model, as its operator has it, whatever runs it. A command
-// is over when Juju has taken it: what follows from it happens by itself, and is waited for.
+// Application is the charm in one model, for its operator. Commands return when Juju has taken them.
 type Application interface {
 	// Deploy makes the application, with n units and options.
 	Deploy(ctx context.Context, n int, options map[string]string) error
@@ -69,8 +68,7 @@ type Past struct {
 	Since   time.Time `json:"since"`
 }
 
-// logDelay is the delay of the log. Juju 4 writes it every two seconds (flushInterval of
-// cmd/jujud-controller/agent/logger.go, 4.0.15).
+// logDelay is the delay of the log: Juju 4 writes it every two seconds (flushInterval of logger.go, 4.0.15).
 const logDelay = 3 * time.Second
 
 // ErrAction is wrapped where an action has failed.

@@ -99,8 +99,7 @@ func clockOverlay(dir, root string) (path string, err error) {
 // SetClock makes the machine's clock fast by d for later hooks and actions, with a charm of [LayOutWithClock].
 func (u *Unit) SetClock(fast time.Duration) error { return u.setFast(clockFile, fast) }
 
-// SetBoottime has the clock by which the unit's agent measures be fast by so much from now on: what it has
-// waited for since is longer by that. It needs a charm of [LayOutWithClock].
+// SetBoottime makes the clock of the unit's agent fast by d from now on, with a charm of [LayOutWithClock].
 func (u *Unit) SetBoottime(fast time.Duration) error { return u.setFast(boottimeFile, fast) }
 
 func (u *Unit) setFast(file string, by time.Duration) error {

@@ -114,8 +114,7 @@ func (l *Lab) RetryUntil(ctx context.Context, u *Unit) (tries int, err error) {
 	}
 }
 
-// Resolved is `juju resolved`: it runs the failed hook again, or skips it if noRetry is set, and continues as
-// [Lab.Retry].
+// Resolved is `juju resolved`: it runs the failed hook again, or skips it (noRetry), and continues as [Lab.Retry].
 func (l *Lab) Resolved(ctx context.Context, u *Unit, noRetry bool) error {
 	next := u.pending()
 	if next.failed == nil {

@@ -67,8 +67,7 @@ func (u *Unit) northdParams() string {
 		u.lab.Remotes(NB), u.lab.Remotes(SB), files.Certificate, files.CA, files.Key)
 }
 
-// listen makes the Connection rows of a database that the unit has just created: its clients' ports, in the Southbound
-// one also that of the chassis, with their role.
+// listen makes the Connection rows of a database that the unit has just created, with roles.
 func (u *Unit) listen(ctx context.Context, db DB) error {
 	args := []string{
 		"--timeout=10", "--db=unix:" + u.Machine.Socket(db), fmt.Sprintf("--inactivity-probe=%d", inactivityProbe),
@@ -81,8 +80,7 @@ func (u *Unit) listen(ctx context.Context, db DB) error {
 	return err
 }
 
-// announce makes the leader settings those of the Python charm, once there are clusters: it does so in leader_set, and
-// no unit has run a hook yet that could have missed it.
+// announce sets the leader settings of the Python charm, once there are clusters and before any hook.
 func (u *Unit) announce(ctx context.Context) error {
 	settings := map[string]string{"ready": "True", "install_stamp": "2203"}
 	for _, db := range Databases {

@@ -9,8 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// Where units are in the lab's network: unit n has .10+n. The hub has the first
-// address. All labs have the same addresses: none sees another's network.
+// Addresses in the lab's network: the hub has the first, unit n has .10+n. All labs have the same: they are isolated.
 const (
 	network      = "10.99.0"
 	network6     = "fd99::"

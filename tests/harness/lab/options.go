@@ -29,11 +29,9 @@ const NewerSchema = machine.NewerSchema
 
 // Options say what kind of lab to make. Only Charm is needed.
 type Options struct {
-	// Dir is where everything is kept. It must not exist, or be empty, and its
-	// path be short: sockets are below it. Empty: a temporary directory.
+	// Dir is where everything is kept: new or empty, with a short path for sockets. Empty: a temporary directory.
 	Dir string
-	// Charm is a charm's directory: dispatch, metadata.yaml, and where it has them
-	// actions.yaml and config.yaml. Every unit gets its own copy.
+	// Charm is a charm's directory (dispatch, metadata.yaml, actions.yaml, config.yaml), copied to each unit.
 	Charm string
 	// JujuVersion is JUJU_VERSION: by default LAB_JUJU of the environment, or [Juju3]. Tests set it to [Juju3] if they
 	// need what Juju 4 lacks: leader settings, and ovsdb-peer-relation-departed on the units that stay.
@@ -53,8 +51,7 @@ type Options struct {
 	Log io.Writer
 	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such limit.
 	HookTimeout time.Duration
-	// Program is what [BuildTools] has built, which then plays the tools. Empty:
-	// this program, which must have called [Intercept], and a C compiler.
+	// Program is the output of [BuildTools]. Empty: this program, which must have called [Intercept], and a C compiler.
 	Program string
 }
 

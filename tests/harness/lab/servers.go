@@ -115,8 +115,7 @@ func (u *Unit) Running(db DB) bool {
 	return alive
 }
 
-// Kill kills the database's server (SIGKILL) and waits until it is gone. Unless [Options].Restart is set it stays dead
-// until it is started; systemctl calls it failed.
+// Kill kills the database's server and waits until it is gone. It stays dead unless [Options].Restart is set.
 func (u *Unit) Kill(db DB) error { return u.signal(db, syscall.SIGKILL) }
 
 // Hang suspends the server's process (SIGSTOP): the kernel still accepts connections for it, but nothing answers.
@@ -130,8 +129,7 @@ func (u *Unit) signal(db DB, sig syscall.Signal) error {
 	if !alive {
 		return fmt.Errorf("cannot signal the %s server of %s: it isn't running", db, u.name)
 	}
-	// The machine that created a cluster has an ovn-ctl that waits for its server, or, when it
-	// has just been started, for an answer of it: half a minute.
+	// ovn-ctl on the creator's machine waits up to half a minute for its server, or for its answer.
 	if err := p.Signal(sig, sig == syscall.SIGKILL); err != nil {
 		return err
 	}

@@ -113,8 +113,7 @@ func (w *Writer) Stop() {
 	w.group.Wait()
 }
 
-// Verify stops the writing and reads all rows back: a row that is acknowledged between
-// the reading and the counting would be taken for lost.
+// Verify stops the writing and reads all rows back: later rows would count as lost.
 func (w *Writer) Verify(ctx context.Context) (map[DB]writes.Outcome, error) {
 	w.Stop()
 	result := map[DB]writes.Outcome{}
@@ -128,8 +127,7 @@ func (w *Writer) Verify(ctx context.Context) (map[DB]writes.Outcome, error) {
 	return result, nil
 }
 
-// Copy are the rows that one unit's server has of a database, whether or not it leads. It
-// must know a leader: clients stay connected to no other.
+// Copy returns one server's rows, leader or not. It must know a leader: clients stay connected to no other.
 func (l *Lab) Copy(ctx context.Context, u *Unit, db DB) (map[string]bool, error) {
 	args := []string{"--timeout=" + writeTimeout, "--no-leader-only", "--db=unix:" + u.Machine.Socket(db)}
 	text, err := u.Exec(ctx, list[db][0], append(args, list[db][1:]...)...)

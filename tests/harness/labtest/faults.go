@@ -158,8 +158,7 @@ func (m *Model) PlayOrder(random *rand.Rand, events []func(), deliver func(*lab.
 	}
 }
 
-// DeliverAny runs one of the hooks that are pending now: agents enter relations as they are asked what
-// they would do, so that the hooks of a moment ago may not be pending any more.
+// DeliverAny runs one of the hooks that are pending now: entering a relation may have changed them.
 func (m *Model) DeliverAny(random *rand.Rand, u *lab.Unit) {
 	m.T.Helper()
 	if hooks := m.Pending(u); len(hooks) > 0 {

@@ -14,8 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// PythonCloud starts a lab with what the Python charm leaves of n units: servers that run,
-// certificates, listeners, firewall, leader settings, data on the relations.
+// PythonCloud starts a lab with what the Python charm leaves of n units: servers, certificates, firewall and settings.
 func PythonCloud(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 	t.Helper()
 	o.Charm, o.Northd, o.ElectionTimer = pythonCharm(t), true, 4*time.Second

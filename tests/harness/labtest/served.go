@@ -103,8 +103,7 @@ func (m *Model) StoredByAll(units ...*lab.Unit) map[lab.DB]map[string]bool {
 	return stored
 }
 
-// RequireKept requires that every unit has the stored rows, and that no write is lost but of those numbered below
-// before.
+// RequireKept requires every stored row on every unit, and that no write from number before[db] on is lost.
 func (m *Model) RequireKept(w *lab.Writer, stored map[lab.DB]map[string]bool, before map[lab.DB]int) {
 	m.T.Helper()
 	for _, db := range lab.Databases {

@@ -58,8 +58,7 @@ func BenchmarkDrainThroughNorthd(b *testing.B) {
 	}
 }
 
-// routed is a cloud with an ovn-northd: 500 gateways on 10 chassis, or GATEWAYS of them, 50 a chassis. Chassis are
-// rows.
+// routed is a cloud with an ovn-northd: 500 gateways on 10 chassis (rows), or GATEWAYS of them, 50 a chassis.
 type routed struct {
 	b               *testing.B
 	nb, sb          string

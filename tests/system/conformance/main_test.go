@@ -224,8 +224,7 @@ func (s *scene) settle() map[string]string {
 		go func() {
 			select {
 			case <-r.done:
-				// An agent whose unit is gone may end with a denied request, as Juju takes its credentials: no other failure is
-				// one.
+				// An agent whose unit is gone may end with a denied request: Juju has taken its credentials.
 				exit := (*exec.ExitError)(nil)
 				if r.err != nil && !(errors.As(r.err, &exit) && exit.ExitCode() == denied && s.gone(unit)) {
 					ended(fmt.Errorf("the agent of %s has ended: %w", unit, r.err))

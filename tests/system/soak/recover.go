@@ -30,8 +30,7 @@ type order struct {
 	lost   []*host
 	// force gives up newer data of what is lost.
 	force bool
-	// begun reports whether the command has begun something in this disaster; again is true if a person must
-	// add again=true first, since an earlier disaster had the same command.
+	// begun reports whether the command has begun something; again whether again=true must be added first.
 	begun, again bool
 }
 

@@ -148,8 +148,7 @@ func (s sighting) excuse(answer time.Duration) (why string, guarded bool) {
 	return "its servers were started before one of the new cluster could be asked", false
 }
 
-// broken returns the first time in which two clusters were served that has no excuse, or was too long. A single look
-// may have seen one end and the other begin.
+// broken returns the first time of two served clusters without an excuse, or too long. A single look doesn't count.
 func (h *history) broken(limit time.Duration) string {
 	for _, b := range h.beside {
 		if b.looks > 1 && (b.guarded || b.to.Sub(b.from) > limit) {

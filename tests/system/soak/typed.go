@@ -88,8 +88,7 @@ func (w *world) typeFound(ctx context.Context, h *host) error {
 	return nil
 }
 
-// applies reports whether a remedy is applicable. One for something lost is if the named unit's machine is off. No unit
-// is removed by force, as its machine comes back.
+// applies reports whether a remedy is applicable: for a loss only if the machine is off, and without force.
 func (w *world) applies(d present.Document, r finding.RemedyDocument) bool {
 	if len(r.Commands) == 0 || slices.ContainsFunc(r.Commands, func(c string) bool { return !printed.MatchString(c) || strings.Contains(c, " --force ") }) {
 		return false

@@ -178,8 +178,7 @@ func (w *world) owns(name string) *host {
 	return nil
 }
 
-// asked returns the unit for which the command is typed. If it is off, it is given up for another one; if there is no
-// other, its machine is turned on again.
+// asked returns the unit for which the command is typed: another one if it is off, or its machine is turned on.
 func (w *world) asked(ctx context.Context) (*host, error) {
 	h := w.there(w.order.from)
 	if h != nil && !w.has(h, "power-off") {

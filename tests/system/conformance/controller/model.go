@@ -141,8 +141,7 @@ func (r *Relation) other(app string) string {
 	return r.Remote
 }
 
-// members are the units that a unit hears of, with the versions of their data. Those of our own that are dying have
-// departed already (state/cleanup.go, cleanupDyingUnit).
+// members are the units that a unit hears of, with data versions; dying ones have departed (cleanupDyingUnit).
 func (s *State) members(unit string, r *Relation) map[string]int64 {
 	members := map[string]int64{}
 	for name, bag := range r.RemoteUnits {

@@ -43,8 +43,7 @@ func TestKick_of_five_members(t *testing.T) {
 		m.RequireMembers(m.Remaining()...)
 	})
 
-	// R10, 000-3: a server that comes back after it was kicked never serves again by itself, and
-	// its unit can still be removed: here one whose agent has restarted, so that `stop` has no relation.
+	// R10, 000-3: a kicked server never serves again by itself, and its unit can be removed, even without relations.
 	m.Run("one of a server that is down, whose unit then leaves", func(m *labtest.Model) {
 		t, leader := m.T, m.MakeOneLeader()
 		u := m.Followers()[0]

@@ -32,8 +32,7 @@ type Machine struct {
 
 const fileName = "machine.json"
 
-// Create makes the machine's directories and the links by which the client beside program
-// plays the programs of standIns and the wrappers of OVN's tools. It is off.
+// Create makes the machine's directories, and the links of stand-ins and wrappers to the client. It is off.
 func Create(m *Machine, program string) error {
 	for _, dir := range []string{
 		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.wantsDir(),
@@ -151,8 +150,7 @@ func (m *Machine) Environment() []string {
 	return variables
 }
 
-// path is a file of the system on the machine: directories that have a variable of OVN are the machine's own (for %t
-// see systemd.unit(5)).
+// path is a file of the system on the machine, which has its own directories for OVN (for %t see systemd.unit(5)).
 func (m *Machine) path(file string) string {
 	for prefix, own := range map[string]string{"/etc/": m.SysconfDir(), "/run/ovn/": m.RunDir(), "/run/systemd/": filepath.Join(m.RunDir(), "systemd")} {
 		if rest, is := strings.CutPrefix(file, prefix); is {
@@ -185,8 +183,7 @@ func (db DB) Schema() string {
 // Service is the name of the database's service, without ".service".
 func (db DB) Service() string { return "ovn-ovsdb-server-" + string(db) }
 
-// ClientPort is where clients without a role connect: ovn-nbctl(8); for the Southbound database the charm's convention,
-// beside the chassis' own port (LP#1864640).
+// ClientPort is that of clients without a role: ovn-nbctl(8); for SB the charm's convention (LP#1864640).
 func (db DB) ClientPort() int {
 	if db == NB {
 		return 6641

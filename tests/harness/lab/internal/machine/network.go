@@ -28,8 +28,7 @@ const (
 	bridge = "lan"
 )
 
-// bootTimeout bounds a boot: 30 ms, or 8 s if the start guards of both servers wait for machines that are off; much
-// longer on a busy machine.
+// bootTimeout bounds a boot: 30 ms, or 8 s if start guards wait for machines that are off, without load.
 const bootTimeout = 3 * time.Minute
 
 // ErrOff is wrapped by errors of what needs the machine to be on.

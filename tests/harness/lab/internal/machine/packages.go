@@ -89,8 +89,7 @@ func (m *Machine) ships(unit string) bool {
 	return slices.Contains(packaged, unit) && m.packages().Installed[Umbrella] != ""
 }
 
-// OfferVersion makes a newer version of OVN's packages available to apt-get. Installing it changes nothing
-// but the version, and what the maintainer's scripts do.
+// OfferVersion offers a newer version of OVN's packages to apt-get, which changes nothing but versions.
 func (m *Machine) OfferVersion(version string) error {
 	return m.changePackages(func(p *packages) { p.Offered = version })
 }

@@ -2,8 +2,7 @@ package model
 
 import "time"
 
-// Begin is what Juju does before a hook runs: the status words of install, stop
-// and remove, the agent's own status, and the cache of the remote's data.
+// Begin is what Juju does before a hook runs: statuses of install, stop and remove, and the cache of remote data.
 func (s *State) Begin(name string, h Hook) {
 	u := s.Units[name]
 	if u == nil {
@@ -32,8 +31,7 @@ func (s *State) Begin(name string, h Hook) {
 	}
 }
 
-// Commit records that the hook ran (or was skipped by `juju resolved
-// --no-retry`): relations know it, and start follows the first config-changed.
+// Commit records that the hook ran, or was skipped. start follows the first config-changed.
 func (s *State) Commit(name string, h Hook) {
 	u := s.Units[name]
 	if u == nil {
@@ -118,8 +116,7 @@ func (s *State) Fail(name string, h Hook, f Failure) {
 	u.Agent = Status{"error", `hook failed: "` + h.Name() + `"`, time.Now()}
 }
 
-// Requeue is what happens to a hook that was killed: it runs again, and the unit
-// isn't in error (Juju 3.x; the killer is taken to be the machine's shutdown).
+// Requeue queues a killed hook again without an error (Juju 3.x: the machine is taken to shut down).
 func (s *State) Requeue(name string, h Hook) {
 	u := s.Units[name]
 	if u == nil {

@@ -22,8 +22,7 @@ func (s *State) AddUnit(addresses ...string) *Unit {
 	return u
 }
 
-// Destroy makes a unit dying, as `juju remove-unit` does. Its peers see it leave
-// their relations from now on; it stays in goal-state until it is removed.
+// Destroy makes a unit dying: its peers see it leave their relations, and it stays in goal-state until its removal.
 func (s *State) Destroy(name string) {
 	if u := s.Units[name]; u != nil {
 		u.Dying = true
@@ -111,8 +110,7 @@ func (s *State) RestartAgent(name string) {
 	}
 }
 
-// Write stores changed settings; an empty value deletes its key. It says
-// whether anything really changed: only then do others get a -changed hook.
+// Write stores settings ("" deletes a key) and reports whether any changed: only then others get -changed.
 func (b *Bag) Write(changes map[string]string) bool {
 	before := maps.Clone(b.Settings)
 	maps.Copy(b.Settings, changes)

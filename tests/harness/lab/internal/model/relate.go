@@ -133,8 +133,7 @@ func (s *State) Bind(unit, binding string, addresses []string) {
 	u.AddressVersion++
 }
 
-// Subnets are the networks of one address each that Juju takes traffic to come from if the model says nothing else
-// (apiserver/facades/agent/uniter, subnetsForAddresses).
+// Subnets are the networks of one address each by default (apiserver/facades/agent/uniter, subnetsForAddresses).
 func Subnets(addresses []string) []string {
 	subnets := make([]string, 0, len(addresses))
 	for _, address := range addresses {

@@ -49,8 +49,7 @@ func (h Hook) String() string {
 	return strings.TrimSpace(h.Name() + " " + h.RemoteUnit)
 }
 
-// Next is the hook that the unit's agent runs next, and whether there is one. It
-// doesn't look at Failure: the caller decides whether a failed hook is run again.
+// Next returns the unit's next hook, if any. The caller decides whether a failed hook (Failure) is run again.
 func (s *State) Next(name string) (Hook, bool) {
 	if all := s.Choices(name); len(all) > 0 {
 		return all[0], true

@@ -9,8 +9,7 @@ import (
 // Ways are the differences between versions of Juju, each with its own switch. Times are Juju's, which the lab shortens
 // ([State].RetryScale). Those of Juju 4 were seen on a controller of 4.0.15, or are from its source.
 type Ways struct {
-	// PeersStay: the units that remain get no -departed for a peer, and
-	// relation-list continues to name it, until their agent restarts (juju/juju issue 23326).
+	// PeersStay: no -departed for peers, which stay in relation-list until the agent restarts (juju/juju issue 23326).
 	PeersStay bool
 	// NoLeaderSettings: there is no leader-get, no leader-set, and no hook about them.
 	NoLeaderSettings bool
