@@ -24,7 +24,7 @@ func Nodes(r maintenance.Report) string {
 		if all := len(n.Lost) + n.OmittedLost; all > 0 {
 			lost = schedule.Count(all, "gateway")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, state(n),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, n.State(),
 			n.Held(maintenance.HoldGateway).Count, n.First, n.Backups,
 			len(n.Pinned)+n.OmittedPinned, lost, held(n))
 	}
@@ -43,7 +43,7 @@ func beside(r maintenance.Report) string {
 			fmt.Fprintf(&b, "%s: cordoned %s\n", n.Name(), n.Cordon.Text())
 		}
 		if n.Drain != nil {
-			fmt.Fprintf(&b, "%s: %s %s\n", n.Name(), state(n), n.Drain.Note.Text())
+			fmt.Fprintf(&b, "%s: %s %s\n", n.Name(), n.State(), n.Drain.Note.Text())
 		}
 		if len(r.Nodes)+r.Omitted == 1 {
 			b.WriteString(details(n, r.At))
@@ -71,20 +71,6 @@ func details(n maintenance.Node, now time.Time) string {
 	}
 	return b.String() + more("", n.OmittedPinned, "pinned to it") + more("", n.OmittedHolds, "holds") +
 		more("", n.OmittedLost, "gateways without a chassis if it stops")
-}
-
-func state(n maintenance.Node) string {
-	switch {
-	case n.Drain != nil && n.Drain.Undrain:
-		return "undraining"
-	case n.Draining():
-		return "draining"
-	case n.Drain != nil:
-		return "drained"
-	case n.Cordon != nil:
-		return "cordoned"
-	}
-	return "in use"
 }
 
 func held(n maintenance.Node) string {

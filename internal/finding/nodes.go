@@ -44,7 +44,7 @@ var nodeEntries = []Entry{
 	entry(ParameterInvalid, Error, Option, "the parameter {name} can't be used",
 		"The action does not understand it, or lacks it. Nothing was done.",
 		"Give it as the finding says; `juju show-action ovn-central ACTION` has examples."),
-	entry(NodeUnknown, Error, Node, "{name} is the name of no node", "", ""),
+	entry(NodeUnknown, Error, Node, "{name} is not the name of a node", "", ""),
 	entry(NodeAmbiguous, Error, Node, "{name} means {count} nodes: name the chassis, as chassis:NAME", "", ""),
 	entry(NodeUnconfirmed, Error, Node, "this takes {name} out of the cloud: confirm it", "", ""),
 	entry(NodesUnread, Error, Node, "the databases can't be read or written", "",

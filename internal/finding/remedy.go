@@ -108,6 +108,7 @@ const (
 	OpenPort       Deed = "open {value} of this unit's machine"
 	OpenPorts      Deed = "open these ports of the machine of {unit}"
 	DeployAgain    Deed = "deploy the application again"
+	StopController Deed = "stop ovn-controller on the machine of {name}"
 	StopOldServer  Deed = "stop the server at {address}"
 	RemoveUnits    Deed = "remove the units of the wrong cluster"
 	RunElsewhere   Deed = "run it on a unit that has a whole copy"

@@ -77,3 +77,81 @@ func TestRemove_command_is_quoted(t *testing.T) {
 			shelltest.Words(t, command))
 	}
 }
+
+func nextOf(s *answer.Status) (all []string) {
+	for _, m := range s.Details.MessageList {
+		if m.Kind == answer.MessageNext {
+			all = append(all, m.Name)
+		}
+	}
+	return all
+}
+
+func TestKeeps_responding_node_is_stopped_first(t *testing.T) {
+	t.Parallel()
+	s := Service{Command: func(c command.Command) string { return c.Action }}
+	refused := s.keeps(snapshot{inventory: new(gateway.Inventory)}, maintenance.Node{Chassis: "c1", Life: maintenance.Up})
+	assert.Equal(t, finding.NodeResponds, firstCode(t, refused))
+	assert.Equal(t, []string{"by-hand", "remove-node"}, nextOf(refused))
+}
+
+func TestBlocked_names_what_ends_each_cordon(t *testing.T) {
+	t.Parallel()
+	state := schedule.State{
+		Groups: []schedule.Group{{Name: "lrp", Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 1}}, Ports: []schedule.Port{{Network: "p"}}}},
+	}
+	for _, name := range []string{"c1", "c2", "c3"} {
+		state.Chassis = append(state.Chassis, schedule.Chassis{Name: name, Gateway: true, Networks: []string{"p"}, Cordoned: name != "c1"})
+	}
+	x := snapshot{inventory: &gateway.Inventory{State: state}, nodes: []maintenance.Node{
+		{Chassis: "c1"}, {Chassis: "c2", Cordon: new(maintenance.Note)}, {Chassis: "c3", Drain: new(maintenance.Drain)},
+	}}
+	p := schedule.Drain(state, schedule.Options{}, "c1", nil)
+	s := Service{Command: func(c command.Command) string { return c.Action }}
+	refused := s.blocked(x, x.nodes[0], p)
+	assert.Equal(t, string(finding.DrainBlocked), refused.Metadata["finding"])
+	assert.Equal(t, []string{"uncordon", "undrain"}, nextOf(&refused))
+}
+
+func TestUnfinishedDrain_releases_set_holds_first(t *testing.T) {
+	t.Parallel()
+	s := Service{Command: func(c command.Command) string { return c.Action }}
+	said := s.unfinishedDrain(maintenance.Node{}, "", []maintenance.Hold{{Name: "gateway", Derived: true}, {Name: "bgp"}})
+	assert.Equal(t, []string{"release", "drain", "undrain"}, nextOf(&said))
+}
+
+func TestRestored_counts_each_gateway_once(t *testing.T) {
+	t.Parallel()
+	changed := []schedule.Change{{Group: "a"}, {Group: "b"}, {Group: "c"}}
+	assert.Equal(t, "the ranks of 3 gateways are as before", restored(changed, nil))
+	assert.Equal(t, "the ranks of 1 gateway are as before, not those of 3", restored(changed, []finding.Finding{
+		finding.About(finding.CandidatesChanged, "a", finding.Args{}), finding.About(finding.CandidatesChanged, "b", finding.Args{}),
+		finding.About(finding.GatewayGone, "d", finding.Args{}),
+	}))
+}
+
+func TestLaterSteps_of_dry_run(t *testing.T) {
+	t.Parallel()
+	steps := func(s Service, force bool) (names []string) {
+		n := maintenance.Node{First: 1, Holds: []maintenance.Hold{{Name: maintenance.HoldMember, Count: 1, Derived: true}}}
+		for _, m := range s.laterSteps(n, force) {
+			names = append(names, m.Name)
+		}
+		return names
+	}
+	assert.Equal(t, []string{"clear-labels", "remove-member", "shutdown"}, steps(Service{}, false))
+	health := func(context.Context) []maintenance.DatabaseHealth { return nil }
+	assert.Equal(t, []string{"clear-labels", "evict", "remove-member", "cluster-ready", "shutdown"}, steps(Service{Health: health}, true))
+}
+
+func TestUnreachable_dry_run_refuses_like_the_run(t *testing.T) {
+	t.Parallel()
+	s := Service{Command: func(c command.Command) string { return c.Action }}
+	ports := maintenance.Node{Holds: []maintenance.Hold{{Name: maintenance.HoldCompute, Derived: true, Count: 1}}}
+	assert.Nil(t, s.unreachable(t.Context(), ports, true))
+	for _, dryRun := range []bool{true, false} {
+		refused := s.unreachable(t.Context(), maintenance.Node{}, dryRun)
+		require.NotNil(t, refused)
+		assert.Equal(t, string(finding.NothingForced), refused.Metadata["finding"])
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
@@ -41,13 +42,16 @@ func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 	if refused := s.mayGo(ctx, n, x.charm.Unknown, r.MinMembers); refused != nil {
 		return *refused
 	}
-	if r.Force && !r.DryRun {
-		if refused := s.unreachable(ctx, n); refused != nil {
+	if r.Force {
+		if refused := s.unreachable(ctx, n, r.DryRun); refused != nil {
 			return *refused
 		}
 	}
 	r.Node, r.retire = maintenance.ByChassis(n.Chassis), true
 	begun, status := s.beginDrain(ctx, r)
+	if status != nil && r.DryRun && status.OK() {
+		return status.With(s.laterSteps(n, r.Force)...)
+	}
 	if status != nil && (r.DryRun || status.Reason == answer.BadRequest || status.Reason == answer.Conflict) {
 		return *status
 	}
@@ -59,10 +63,36 @@ func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 	})
 }
 
+// laterSteps are the steps of a decommission after its drain, for a dry run.
+func (s *Service) laterSteps(n maintenance.Node, force bool) (steps []answer.Message) {
+	step := func(name, text string) {
+		steps = append(steps, answer.Message{Message: text, Kind: answer.MessageStep, Name: name})
+	}
+	step("clear-labels", "would take it out of the candidates of "+schedule.Count(n.First+n.Backups, "gateway"))
+	if force {
+		ports := 0
+		for _, h := range n.Holds {
+			if h.OfPorts() {
+				ports += h.Count
+			}
+		}
+		step("evict", fmt.Sprintf("would unbind up to %s, once its ovn-controller is proved unreachable",
+			schedule.Count(ports, "port")))
+	}
+	if h := n.Held(maintenance.HoldMember); h.Count > 0 {
+		step("remove-member", "would wait until these have left: "+strings.Join(h.Examples, ", "))
+	}
+	if s.Health != nil {
+		step("cluster-ready", "would wait until the clusters are healthy without it")
+	}
+	step("shutdown", "would check that its ovn-controller is stopped")
+	return steps
+}
+
 func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Node,
 	drained answer.Status,
 ) answer.Status {
-	var steps []answer.Message
+	var steps, ways []answer.Message
 	for _, step := range []struct {
 		name string
 		do   func() answer.Status
@@ -72,7 +102,13 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 		{"evict", func() answer.Status { return s.evict(ctx, n) }},
 		{"remove-member", func() answer.Status { return s.awaitMembers(ctx, n, r.Member) }},
 		{"cluster-ready", func() answer.Status { return s.awaitReady(ctx, n, r.Ready, r.MinMembers) }},
-		{"shutdown", func() answer.Status { return s.shutdown(ctx, n) }},
+		{"shutdown", func() answer.Status {
+			stopped, responds := s.shutdown(ctx, n)
+			if responds {
+				ways = append(ways, s.stopFirst(n))
+			}
+			return stopped
+		}},
 	} {
 		if step.name == "evict" && !r.Force {
 			continue
@@ -96,7 +132,7 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 			"delete it there: rm /var/lib/ovn/*.left-*", Kind: answer.MessageStep, Name: "files"})
 	}
 	return answer.New(answer.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
-		With(s.next(maintenance.OperationRemove, n))
+		With(append(ways, s.next(maintenance.OperationRemove, n))...)
 }
 
 // ClearLabels takes a drained node out of all lists of candidates: only that step of a decommission.
@@ -130,36 +166,45 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 	if len(changed) == 0 {
 		return answer.New(answer.Success, "it is not a candidate of any gateway")
 	}
-	done := fmt.Sprintf("taken out of the candidates of %d gateways", len(changed))
+	done := "taken out of the candidates of " + schedule.Count(len(changed), "gateway")
 	if n.Gateway {
 		done += "; as long as it may host gateways, Neutron may add it again"
 	}
 	return answer.New(answer.Success, done)
 }
 
-// shutdown only looks: nothing on the machine can be reached from here.
-func (s *Service) shutdown(ctx context.Context, n maintenance.Node) answer.Status {
+// stopFirst tells the operator to stop the node's ovn-controller: while it responds, the node can't be removed.
+func (s *Service) stopFirst(n maintenance.Node) answer.Message {
+	f := about(n, finding.NodeResponds, finding.Args{}, finding.ByHand(finding.StopController))
+	return s.remedy(f, f.Remedies[0])
+}
+
+// shutdown only looks: nothing on the machine can be reached from here. responds is false only if that is known.
+func (s *Service) shutdown(ctx context.Context, n maintenance.Node) (done answer.Status, responds bool) {
 	found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
 	switch {
 	case refused == nil && found.Life == maintenance.Up:
-		return answer.New(answer.Success, "WARNING: its ovn-controller still responds: stop it, before remove-node")
+		return answer.New(answer.Success, "WARNING: its ovn-controller still responds"), true
 	case refused != nil && refused.Reason != answer.NotFound:
 		return answer.New(answer.Success,
-			"WARNING: cannot tell whether its ovn-controller responds: stop it, before remove-node: "+refused.Message)
+			"WARNING: cannot tell whether its ovn-controller responds: "+refused.Message), true
 	}
-	return answer.New(answer.Success, "its ovn-controller does not respond")
+	return answer.New(answer.Success, "its ovn-controller does not respond"), false
 }
 
 const silenceInterval = 5 * time.Second
 
 // unreachable waits until it is proved that a node can't be reached; the answer is nil then. It refuses if nothing
-// would be forced.
-func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.Status {
+// would be forced. A dry run does not wait: it asks no ovn-controller for a sign of life.
+func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bool) *answer.Status {
 	refused := func(reason answer.Reason, code finding.Code, args finding.Args, details ...answer.Message) *answer.Status {
 		return new(s.refuse(reason, about(n, code, args, s.way(maintenance.OperationDecommission, n)), details...))
 	}
 	if !slices.ContainsFunc(n.Holds, maintenance.Hold.OfPorts) {
 		return refused(answer.Conflict, finding.NothingForced, finding.Args{})
+	}
+	if dryRun {
+		return nil
 	}
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // it asks every ovn-controller for a sign of life
 		return refused(answer.ClusterNotAccessible, finding.SilenceUnproved, finding.Args{Detail: err.Error()})
@@ -239,8 +284,8 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
 	if err != nil {
 		return unread(answer.DrainNodeError, n, err)
 	}
-	return answer.New(answer.Success, fmt.Sprintf("%d ports are released; virtual machines may run on there: "+
-		"cut its power before they are started elsewhere", released))
+	return answer.New(answer.Success, schedule.Count(released, "port")+" released; virtual machines may run on there: "+
+		"cut its power before they are started elsewhere")
 }
 
 // unread is the answer of a step that could not read or write the databases.

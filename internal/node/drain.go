@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
@@ -55,7 +56,7 @@ func (s *Service) beginDrain(ctx context.Context, r Request) (maintenance.Node, 
 			continue // another node was cordoned: it is judged again
 		case errors.Is(err, gateway.ErrBehind):
 			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { // the intent is recorded
-				return s.unfinishedDrain(n, err.Error())
+				return s.unfinishedDrain(n, err.Error(), nil)
 			}))
 		case err != nil:
 			return ends(inaccessible(err))
@@ -103,7 +104,8 @@ func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, sta
 	if err := s.Gateways.AmendIDsAndSync(ctx, guard, ovsdb.Amendment{Put: intent.Set, Drop: intent.Drop}); err != nil {
 		return n, nil, err
 	}
-	s.progress(ctx, "drain %s: cordoned; %d gateways to move", n.Name(), p.Cost.Interruptions)
+	s.progress(ctx, "drain %s: cordoned; %s to move", n.Name(),
+		schedule.Count(p.Cost.Interruptions, "gateway"))
 	return n, nil, nil
 }
 
@@ -133,21 +135,32 @@ func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answe
 		if more := len(others) - len(named); more > 0 {
 			named = append(named, fmt.Sprintf("and %d more", more))
 		}
-		f.Args.Detail = fmt.Sprintf("of the nodes that are cordoned %v could host them", named)
+		f.Args.Detail = "these cordoned nodes could host them: " + strings.Join(named, ", ")
 	}
 	for _, name := range others {
+		operation := maintenance.OperationUncordon
+		if other, _ := maintenance.Resolve(x.nodes, maintenance.ByChassis(name)); other.Drain != nil {
+			operation = maintenance.OperationUndrain
+		}
 		if _, unclear := maintenance.Resolve(x.nodes, name); unclear != nil {
 			name = maintenance.ByChassis(name)
 		}
-		f.Remedies = append(f.Remedies, finding.Do(s.command(maintenance.OperationUndrain, name)))
+		f.Remedies = append(f.Remedies, finding.Do(s.command(operation, name)))
 	}
 	return s.refuse(answer.Conflict, f, blocked(p.Blocked)...)
 }
 
 // unfinishedDrain is the answer if the command ends before the drain. The drain's intent stays recorded.
-func (s *Service) unfinishedDrain(n maintenance.Node, why string, details ...answer.Message) answer.Status {
-	f := about(n, finding.DrainUnfinished, finding.Args{Detail: why}, s.way(maintenance.OperationDrain, n),
-		s.way(maintenance.OperationUndrain, n))
+func (s *Service) unfinishedDrain(n maintenance.Node, why string, holds []maintenance.Hold,
+	details ...answer.Message,
+) answer.Status {
+	f := about(n, finding.DrainUnfinished, finding.Args{Detail: why})
+	for _, h := range holds {
+		if !h.Derived {
+			f.Remedies = append(f.Remedies, s.way(maintenance.OperationRelease, n, "name", h.Name))
+		}
+	}
+	f.Remedies = append(f.Remedies, s.way(maintenance.OperationDrain, n), s.way(maintenance.OperationUndrain, n))
 	return s.refuse(answer.DrainNodeError, f, details...)
 }
 
@@ -158,6 +171,15 @@ func blocked(findings []finding.Finding) (messages []answer.Message) {
 			Message: text, Error: true, Kind: answer.MessageGateway,
 			Name: f.Subject.Name, Code: string(f.Code),
 		})
+	}
+	return messages
+}
+
+// informed are findings that fail nothing.
+func informed(findings []finding.Finding) []answer.Message {
+	messages := blocked(findings)
+	for i := range messages {
+		messages[i].Error = false
 	}
 	return messages
 }
@@ -173,7 +195,7 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Reque
 		}
 	}
 	for _, c := range slices.SortedFunc(maps.Keys(to), schedule.CompareNames) {
-		text := schedule.Count(to[c], "gateway") + ", each interrupted for about a second"
+		text := schedule.Count(to[c], "gateway") + ", interrupted for about a second"
 		shown = shown.With(answer.Message{Message: text, Kind: answer.MessageStep, Name: "to " + c})
 	}
 	waits := func(kind, name, why string) {
@@ -208,7 +230,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 		do.tell(ctx, line, err)
 		switch {
 		case err != nil && (outcome == maintenance.TimeOver || ctx.Err() != nil):
-			return s.unfinishedDrain(n, err.Error())
+			return s.unfinishedDrain(n, err.Error(), nil)
 		case outcome != maintenance.GoOn:
 			return s.ended(n, outcome, d)
 		}
@@ -220,7 +242,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 			err = poll.Wait(ctx, pause)
 		}
 		if err != nil {
-			return s.unfinishedDrain(n, context.Cause(ctx).Error())
+			return s.unfinishedDrain(n, context.Cause(ctx).Error(), nil)
 		}
 	}
 }
@@ -246,5 +268,5 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 		})
 	}
 	why := fmt.Sprintf("after %s: %s", after, p.Text())
-	return s.unfinishedDrain(n, why, append(left, s.holds(p.Holds, d.Since())...)...)
+	return s.unfinishedDrain(n, why, p.Holds, append(left, s.holds(p.Holds, d.Since())...)...)
 }

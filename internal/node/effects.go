@@ -88,13 +88,9 @@ func (s *Service) sight(ctx context.Context, inventory *gateway.Inventory,
 		return x, err
 	}
 	n := seen.nodes[at]
-	// A unit of the charm does not hold a drain: its servers keep serving if the node is only rebooted.
-	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool {
-		return h.Name == maintenance.HoldMember
-	})
 	x.Progress = maintenance.Progress{
 		Open: n.Cordon == nil, Left: len(p.Changes), Blocked: p.Blocked,
-		Unbound: inventory.Unbound(chassis), Holds: holds,
+		Unbound: inventory.Unbound(chassis), Holds: maintenance.OfDrain(n.Holds),
 	}
 	x.Claims = maintenance.Claims{
 		Hosts: hosts(inventory, chassis), Asked: inventory.NB.Config,

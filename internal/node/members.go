@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -164,8 +166,8 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 // members are proved to have left both clusters.
 func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
 	if s.Charm == nil || s.Health == nil {
-		return answer.New(answer.Success,
-			"this command cannot tell which units are on its machine: where the charm is deployed, run its action")
+		return answer.New(answer.Success, "this command cannot tell which units are on its machine; with the charm, run: "+
+			ofCharm(maintenance.OperationDecommission, command.Param{Key: "node", Value: n.Typed()}))
 	}
 	var departure maintenance.Departure
 	var left []answer.Message
@@ -248,12 +250,18 @@ func (s *Service) ClusterHealth(ctx context.Context, r Request) answer.Status {
 	return maintenance.ClusterHealth(s.Health(ctx), r.MinMembers)
 }
 
+// ofCharm is an action of the charm, for a text of the command line, which knows no unit.
+func ofCharm(action string, params ...command.Param) string {
+	return juju.Version{}.Render(command.Command{Unit: "ovn-central/leader", Action: action, Params: params})
+}
+
 // awaitReady waits until every database is healthy; members on the node's machine count for nothing.
 func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout time.Duration,
 	minMembers int,
 ) answer.Status {
 	if s.Health == nil {
-		return answer.New(answer.Success, "this command cannot tell the health of the clusters: see cluster-health")
+		return answer.New(answer.Success,
+			"this command cannot tell the health of the clusters; with the charm, run: "+ofCharm("cluster-health"))
 	}
 	var health answer.Status
 	tell := func() { s.progress(ctx, "waiting for the clusters: %s", health.Message) }

@@ -64,10 +64,10 @@ func (s *Service) removeOnceDead(ctx context.Context, r Request) answer.Status {
 			if changed++; !errors.Is(err, ovsdb.ErrChanged) || changed >= attempts {
 				return s.notRemoved(n, err, s.way(maintenance.OperationRemove, n))
 			}
-			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
+			s.progress(ctx, "remove %s: it was used meanwhile; judging it again", n.Name())
 		case !said:
 			said = true
-			s.progress(ctx, "remove-node %s: waiting %.0f s to see whether its ovn-controller responds", n.Name(),
+			s.progress(ctx, "remove %s: waiting %.0f s to see whether its ovn-controller responds", n.Name(),
 				deadFor.Seconds())
 		}
 		if poll.Wait(ctx, time.Second) != nil {
@@ -122,8 +122,11 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 		return nil
 	}
 	f := about(n, finding.NodeKept, finding.Args{Count: len(why)})
-	if n.First+n.Backups > 0 {
+	switch {
+	case n.First+n.Backups > 0:
 		f.Remedies = []finding.Remedy{s.way(maintenance.OperationDecommission, n)}
+	case n.Life == maintenance.Up:
+		f.Remedies = []finding.Remedy{finding.ByHand(finding.StopController), s.way(maintenance.OperationRemove, n)}
 	}
 	return new(s.refuse(answer.Conflict, f, why...))
 }
@@ -149,7 +152,6 @@ func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (a
 		maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs)), forgotten); err != nil {
 		return answer.Status{}, err
 	}
-	return answer.New(answer.Success, n.Name()+" is removed: its chassis, and all records of it",
-		answer.Message{Message: "cut its power, or remove its packages: an ovn-controller that starts again " +
-			"makes the chassis again", Kind: answer.MessageStep, Name: n.Chassis}), nil
+	return answer.New(answer.Success, n.Name()+" is removed: its chassis, and all records of it; cut its power, or remove "+
+		"its packages: an ovn-controller that starts makes the chassis again"), nil
 }

@@ -51,7 +51,9 @@ func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	}
 	x, err := s.nodesOf(ctx, inventory, "")
 	for i, n := range x.nodes {
-		if operation := n.NextOperation(); operation != "" {
+		if operation, hold := n.NextOperation(); hold != "" {
+			x.nodes[i].Next = s.Command(s.command(operation, n.Typed(), "name", hold))
+		} else if operation != "" {
 			x.nodes[i].Next = s.Command(s.command(operation, n.Typed()))
 		}
 	}
@@ -110,9 +112,17 @@ func inaccessible(err error) answer.Status {
 func (s *Service) refuse(reason answer.Reason, f finding.Finding, details ...answer.Message) answer.Status {
 	refused := answer.Of(reason, f, details...)
 	for _, way := range f.Remedies {
-		refused = refused.With(s.typed(way.Command))
+		refused = refused.With(s.remedy(f, way))
 	}
 	return refused
+}
+
+// remedy is a command to run next, or what to do by hand.
+func (s *Service) remedy(f finding.Finding, way finding.Remedy) answer.Message {
+	if deed := f.Deed(way); deed != "" {
+		return answer.Message{Message: deed, Kind: answer.MessageNext, Name: "by-hand"}
+	}
+	return s.typed(way.Command)
 }
 
 // detail is a finding as one of an answer's details, with the commands that lead out of it.
@@ -217,12 +227,8 @@ func (s *Service) Cordon(ctx context.Context, r Request) answer.Status {
 		switch {
 		case refused != nil:
 			return *refused, nil
-		case n.Cordon != nil && n.Drain != nil:
-			return answer.New(answer.Success, fmt.Sprintf("%s is drained, and so cordoned already, %s", n.Name(),
-				n.Cordon.Text()), s.next(maintenance.OperationUndrain, n)), nil
 		case n.Cordon != nil:
-			return answer.New(answer.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()),
-				s.next(maintenance.OperationUncordon, n)), nil
+			return s.cordonAgain(ctx, x, n, r)
 		}
 		hosted := x.inventory.State.Mastered(n.Chassis)
 		change := maintenance.CordonHosting(n.Chassis, s.note(n, r.Reason), hosted)
@@ -232,6 +238,24 @@ func (s *Service) Cordon(ctx context.Context, r Request) answer.Status {
 		return answer.New(answer.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays",
 			s.next(maintenance.OperationUncordon, n)), nil
 	})
+}
+
+// cordonAgain replaces the reason of a cordon, if another one is given. The record of what the node hosted stays.
+func (s *Service) cordonAgain(ctx context.Context, x snapshot, n maintenance.Node, r Request) (answer.Status, error) {
+	note := s.note(n, r.Reason)
+	changed := note.Reason != "" && note.Reason != n.Cordon.Reason
+	if changed {
+		guard := ovsdb.Guard{Has: maintenance.CordonPairs(n.Chassis, x.inventory.NB.IDs)}
+		if err := s.amend(ctx, guard, maintenance.Cordon(n.Chassis, note), ovsdb.Amendment{}); err != nil {
+			return answer.Status{}, err
+		}
+		n.Cordon = &note
+	}
+	state, next := "cordoned already", maintenance.OperationUncordon
+	if n.Drain != nil {
+		state, next = "drained, and so cordoned already", maintenance.OperationUndrain
+	}
+	return answer.New(answer.Success, fmt.Sprintf("%s is %s, %s", n.Name(), state, n.Cordon.Text()), s.next(next, n)), nil
 }
 
 // Uncordon ends a cordon. A drained node needs [Service.Undrain].
@@ -272,7 +296,7 @@ func (s *Service) Hold(ctx context.Context, r Request) answer.Status {
 		ovsdb.Amendment{}); err != nil {
 		return inaccessible(err)
 	}
-	return answer.New(answer.Success, fmt.Sprintf("%s is held by %s", n.Name(), name), s.next("release", n, "name", name))
+	return answer.New(answer.Success, fmt.Sprintf("%s is held by %s", n.Name(), name), s.next(maintenance.OperationRelease, n, "name", name))
 }
 
 // Release drops a hold that [Service.Hold] has set.

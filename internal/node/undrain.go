@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -40,8 +42,8 @@ func (s *Service) undrain(ctx context.Context, r Request) answer.Status {
 		if err != nil {
 			return inaccessible(err)
 		}
-		return answer.New(answer.Success, fmt.Sprintf("dry run: undrain would put back the ranks of %d gateways and "+
-			"interrupt %d for about a second each", len(p.Changes), p.Cost.Interruptions), blocked(p.Blocked)...)
+		return answer.New(answer.Success, fmt.Sprintf("dry run: undrain would interrupt %s for about a second; then %s",
+			schedule.Count(p.Cost.Interruptions, "gateway"), restored(p.Changes, p.Blocked)), informed(p.Blocked)...)
 	}
 	x, n, refused = s.alive(ctx, n, r.Wait)
 	switch {
@@ -84,10 +86,7 @@ func (s *Service) putBack(ctx context.Context, n maintenance.Node, record map[st
 		forgotten); err != nil {
 		return s.unfinished(n, err)
 	}
-	details := blocked(first.Blocked)
-	for i := range details {
-		details[i].Error = false
-	}
+	details := informed(first.Blocked)
 	if wait > 0 && len(changed) > 0 {
 		s.progress(ctx, "undrain %s: the ranks are back; waiting until its gateways are bound and respond", n.Name())
 		err := s.Gateways.Prove(ctx, changed, wait)
@@ -101,8 +100,22 @@ func (s *Service) putBack(ctx context.Context, n maintenance.Node, record map[st
 			return s.refuse(answer.DrainNodeError, f, details...)
 		}
 	}
-	return answer.New(answer.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(),
-		gateway.Groups(changed)), details...)
+	return answer.New(answer.Success, n.Name()+" is in use again: "+restored(changed, first.Blocked), details...)
+}
+
+// restored says how many gateways have the ranks from before the drain, and how many do not. blocked are the findings of
+// the first plan.
+func restored(changed []schedule.Change, blocked []finding.Finding) string {
+	differ := map[string]bool{}
+	for _, f := range blocked {
+		differ[f.Subject.Name] = true
+	}
+	same := slices.DeleteFunc(slices.Clone(changed), func(c schedule.Change) bool { return differ[c.Group] })
+	text := "the ranks of " + schedule.Count(gateway.Groups(same), "gateway") + " are as before"
+	if len(differ) > 0 {
+		text += fmt.Sprintf(", not those of %d", len(differ))
+	}
+	return text
 }
 
 func (s *Service) unfinished(n maintenance.Node, err error) answer.Status {

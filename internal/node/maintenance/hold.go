@@ -101,6 +101,20 @@ func (b Binding) OfGateway() bool { return Hold{Name: holdOf[b.Type]}.OfGateways
 // OfGateways reports whether the hold is of gateways, or of ports that follow them.
 func (h Hold) OfGateways() bool { return h.Name == HoldGateway || h.Name == HoldExternal }
 
+// ofDrain reports whether a drain waits for the end of the hold. A unit of the charm does not hold a drain: its servers
+// keep serving if the node is only rebooted.
+func (h Hold) ofDrain() bool { return h.Name != HoldMember }
+
+// OfDrain returns the holds that a drain waits for.
+func OfDrain(all []Hold) (holds []Hold) {
+	for _, h := range all {
+		if h.ofDrain() {
+			holds = append(holds, h)
+		}
+	}
+	return holds
+}
+
 // HoldTypes are the types of the ports that make holds.
 func HoldTypes() []string { return slices.Sorted(maps.Keys(holdOf)) }
 

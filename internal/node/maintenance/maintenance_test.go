@@ -84,7 +84,7 @@ func TestNodes_documents(t *testing.T) {
 	t.Parallel()
 	nodes := maintenance.Nodes(seen())
 	for i, n := range nodes {
-		if operation := n.NextOperation(); operation != "" {
+		if operation, _ := n.NextOperation(); operation != "" {
 			nodes[i].Next = "juju run ovn-central/0 " + operation + " node=" + n.Name()
 		}
 	}
@@ -190,7 +190,7 @@ func TestResolve_names_and_chassis(t *testing.T) {
 	_, refused := maintenance.Resolve(make([]maintenance.Node, 50), "x")
 	assert.Contains(t, refused.Message, ", and 30 more")
 	_, refused = maintenance.Resolve(nil, "x")
-	assert.Contains(t, refused.Message, "there are none")
+	assert.Contains(t, refused.Message, "SB has no chassis")
 }
 
 // A printed name means exactly its node.
@@ -365,5 +365,27 @@ func TestSilence(t *testing.T) {
 				assert.Equal(t, l.verdict, s.Observe(signs, time.Unix(l.at, 0)), "at %d", l.at)
 			}
 		})
+	}
+}
+
+func TestState_and_next_operation(t *testing.T) {
+	t.Parallel()
+	cordoned, drained := new(maintenance.Note), new(maintenance.Drain)
+	for name, test := range map[string]struct {
+		node              maintenance.Node
+		state, next, hold string
+	}{
+		"in use":         {maintenance.Node{First: 1}, "in use", "", ""},
+		"absent":         {maintenance.Node{Life: maintenance.Absent}, "in use", "remove-node", ""},
+		"cordoned":       {maintenance.Node{Cordon: cordoned, First: 1}, "cordoned", "uncordon", ""},
+		"drained":        {maintenance.Node{Drain: drained, Backups: 1}, "drained", "undrain", ""},
+		"undrained":      {maintenance.Node{Drain: &maintenance.Drain{Undrain: true}, First: 1}, "undraining", "undrain", ""},
+		"hosts":          {maintenance.Node{Drain: drained, First: 1, Holds: []maintenance.Hold{{Name: "bgp"}}}, "draining", "drain", ""},
+		"set hold":       {maintenance.Node{Drain: drained, Holds: []maintenance.Hold{{Name: "bgp"}}}, "draining", "release", "bgp"},
+		"virtual server": {maintenance.Node{Drain: drained, Holds: []maintenance.Hold{{Name: maintenance.HoldCompute, Derived: true}}}, "draining", "drain", ""},
+		"unit":           {maintenance.Node{Drain: drained, Holds: []maintenance.Hold{{Name: maintenance.HoldMember, Derived: true}}}, "drained", "undrain", ""},
+	} {
+		next, hold := test.node.NextOperation()
+		assert.Equal(t, []string{test.state, test.next, test.hold}, []string{test.node.State(), next, hold}, name)
 	}
 }

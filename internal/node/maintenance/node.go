@@ -287,13 +287,13 @@ func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 
 // unclear is the answer to a name that does not mean one node; all are those that may be meant.
 func unclear(reason answer.Reason, code finding.Code, id string, all []Node) (Node, *answer.Status) {
-	args := finding.Args{Count: len(all), Detail: "there are " + listed(all)}
+	args := finding.Args{Count: len(all), Detail: listed(all)}
 	return Node{}, new(answer.Of(reason, finding.New(code, finding.Subject{Name: strconv.Quote(id)}, args)))
 }
 
 func listed(nodes []Node) string {
 	if len(nodes) == 0 {
-		return "none"
+		return "SB has no chassis"
 	}
 	var all []string
 	for _, n := range nodes[:min(names, len(nodes))] {
@@ -306,5 +306,5 @@ func listed(nodes []Node) string {
 	if more := len(nodes) - names; more > 0 {
 		all = append(all, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(all, ", ")
+	return "nodes: " + strings.Join(all, ", ")
 }

@@ -202,6 +202,14 @@ func CordonNotePair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(cordonNoteKey+chassis, ids)
 }
 
+// CordonPairs are the pairs of external_ids that make a cordon: its key, and [CordonNotePair].
+func CordonPairs(chassis string, ids map[string]string) map[string]string {
+	pairs := map[string]string{}
+	maps.Copy(pairs, pairOf(cordon.Key+chassis, ids))
+	maps.Copy(pairs, CordonNotePair(chassis, ids))
+	return pairs
+}
+
 func pairOf(key string, ids map[string]string) map[string]string {
 	value, found := ids[key]
 	if !found {

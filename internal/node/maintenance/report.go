@@ -11,6 +11,7 @@ const (
 	OperationDrain        = "drain"
 	OperationUndrain      = "undrain"
 	OperationUncordon     = "uncordon"
+	OperationRelease      = "release"
 	OperationRemove       = "remove-node"
 	OperationDecommission = "decommission"
 )
@@ -69,26 +70,53 @@ func (n Node) matters() int {
 	return 5
 }
 
-// NextOperation is the operation that an operator needs next; empty if none.
-func (n Node) NextOperation() string {
-	switch {
-	case n.Drain != nil && n.Drain.Undrain:
-		return OperationUndrain
-	case n.Draining():
-		return OperationDrain
-	case n.Drain != nil:
-		return OperationUndrain
-	case n.Cordon != nil:
-		return OperationUncordon
-	case n.Life == Absent && len(n.Holds) == 0 && n.First+n.Backups+len(n.Pinned) == 0:
-		return OperationRemove
+// NextOperation is the operation that an operator needs next, and the hold that it concerns; empty if none.
+func (n Node) NextOperation() (operation, hold string) {
+	switch n.State() {
+	case undraining, drained:
+		return OperationUndrain, ""
+	case draining:
+		if at := slices.IndexFunc(n.Holds, func(h Hold) bool { return !h.Derived }); at >= 0 && !n.hosts() {
+			return OperationRelease, n.Holds[at].Name
+		}
+		return OperationDrain, ""
+	case cordoned:
+		return OperationUncordon, ""
 	}
-	return ""
+	if n.Life == Absent && len(n.Holds) == 0 && n.First+n.Backups+len(n.Pinned) == 0 {
+		return OperationRemove, ""
+	}
+	return "", ""
 }
 
-// Draining reports whether the node is being drained, and still has gateways.
-func (n Node) Draining() bool {
-	return n.Drain != nil && (n.First > 0 || len(n.Pinned) > 0 || n.Held(HoldGateway).Count > 0)
+// The states of a node.
+const (
+	inUse    = "in use"
+	cordoned = "cordoned"
+	// draining is a drain that something still holds.
+	draining   = "draining"
+	drained    = "drained"
+	undraining = "undraining"
+)
+
+// State returns the state of the node in one word. It does not show whether a drain is proved.
+func (n Node) State() string {
+	switch {
+	case n.Drain != nil && n.Drain.Undrain:
+		return undraining
+	case n.Drain != nil && (n.hosts() || n.OmittedHolds > 0 || slices.ContainsFunc(n.Holds, Hold.ofDrain)):
+		return draining
+	case n.Drain != nil:
+		return drained
+	case n.Cordon != nil:
+		return cordoned
+	}
+	return inUse
+}
+
+// hosts reports whether gateways are to leave the node.
+func (n Node) hosts() bool {
+	return n.First > 0 || len(n.Pinned)+n.OmittedPinned > 0 || n.Held(HoldGateway).Count > 0
 }
 
 // Text is the note for people.

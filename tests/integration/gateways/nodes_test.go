@@ -212,6 +212,9 @@ func TestCordon_changed_after_read_is_judged_again(t *testing.T) {
 			assert.Contains(t, said.Message, test.says)
 			assert.Equal(t, 2, looks)
 			assert.Equal(t, test.cordoned, c.node("c1").Cordon != nil)
+			if strings.HasPrefix(name, "a cordon") {
+				assert.Equal(t, "disk", c.node("c1").Cordon.Reason, "the new reason is stored")
+			}
 		})
 	}
 }
