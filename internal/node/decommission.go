@@ -231,7 +231,8 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bo
 	case verdict == maintenance.Unprovable:
 		return refused(answer.Conflict, finding.SilenceUnproved, finding.Args{})
 	}
-	return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Args{Detail: context.Cause(ctx).Error()})
+	why := whyEnded(ctx, context.Cause(ctx))
+	return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Args{Detail: why})
 }
 
 // awaitVerdict waits until it is known whether the node's ovn-controller can be reached. The verdict is

@@ -71,7 +71,7 @@ func (s *Service) removeOnceDead(ctx context.Context, r Request) answer.Status {
 				deadFor.Seconds())
 		}
 		if poll.Wait(ctx, time.Second) != nil {
-			return s.notRemoved(n, context.Cause(ctx))
+			return s.notRemoved(n, errors.New(whyEnded(ctx, context.Cause(ctx))))
 		}
 	}
 }
@@ -152,6 +152,6 @@ func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (a
 		maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs)), forgotten); err != nil {
 		return answer.Status{}, err
 	}
-	return answer.New(answer.Success, n.Name()+" is removed: its chassis, and all records of it; cut its power, or remove "+
-		"its packages: an ovn-controller that starts makes the chassis again"), nil
+	return answer.New(answer.Success, n.Name()+" is removed: its chassis, and all records of it; cut its power, or "+
+		"remove its packages: an ovn-controller that starts makes the chassis again"), nil
 }

@@ -255,7 +255,8 @@ func (s *Service) cordonAgain(ctx context.Context, x snapshot, n maintenance.Nod
 	if n.Drain != nil {
 		state, next = "drained, and so cordoned already", maintenance.OperationUndrain
 	}
-	return answer.New(answer.Success, fmt.Sprintf("%s is %s, %s", n.Name(), state, n.Cordon.Text()), s.next(next, n)), nil
+	text := fmt.Sprintf("%s is %s, %s", n.Name(), state, n.Cordon.Text())
+	return answer.New(answer.Success, text, s.next(next, n)), nil
 }
 
 // Uncordon ends a cordon. A drained node needs [Service.Undrain].
@@ -296,7 +297,8 @@ func (s *Service) Hold(ctx context.Context, r Request) answer.Status {
 		ovsdb.Amendment{}); err != nil {
 		return inaccessible(err)
 	}
-	return answer.New(answer.Success, fmt.Sprintf("%s is held by %s", n.Name(), name), s.next(maintenance.OperationRelease, n, "name", name))
+	return answer.New(answer.Success, fmt.Sprintf("%s is held by %s", n.Name(), name),
+		s.next(maintenance.OperationRelease, n, "name", name))
 }
 
 // Release drops a hold that [Service.Hold] has set.

@@ -103,8 +103,8 @@ func (s *Service) putBack(ctx context.Context, n maintenance.Node, record map[st
 	return answer.New(answer.Success, n.Name()+" is in use again: "+restored(changed, first.Blocked), details...)
 }
 
-// restored says how many gateways have the ranks from before the drain, and how many do not. blocked are the findings of
-// the first plan.
+// restored returns how many gateways have the ranks from before the drain, and how many do not. The findings are those
+// of the first plan.
 func restored(changed []schedule.Change, blocked []finding.Finding) string {
 	differ := map[string]bool{}
 	for _, f := range blocked {
