@@ -20,6 +20,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -262,11 +263,27 @@ func (f *databaseFlags) answer(cmd *cobra.Command, status answer.Status) error {
 		return err
 	}
 	failed := errors.New(status.Message)
-	if status.Reason == answer.BadRequest {
+	unconfirmed := []string{string(finding.Unconfirmed), string(finding.NodeUnconfirmed)}
+	if status.Reason == answer.BadRequest && !slices.Contains(unconfirmed, status.Metadata["finding"]) {
 		failed = usageError{failed}
 	}
 	if f.output == "text" {
 		failed = shownError{failed}
 	}
 	return failed
+}
+
+// failed shows the error of a command that has shown nothing yet. A program reads an answer instead of a document.
+func (f *databaseFlags) failed(cmd *cobra.Command, err error) error {
+	var refused *answer.RefusedError
+	switch reasons := finding.Reasons(err); {
+	case errors.As(err, &refused):
+		return f.answer(cmd, refused.Status)
+	case err == nil || f.output == "text" || errors.As(err, new(usageError)) || cmd.Context().Err() != nil:
+		return err
+	case len(reasons) > 0:
+		return f.answer(cmd, answer.Of(answer.Conflict, reasons[0]))
+	}
+	return f.answer(cmd, answer.Of(answer.ClusterNotAccessible,
+		finding.New(finding.NodesUnread, finding.Subject{}, finding.Args{Detail: err.Error()})))
 }

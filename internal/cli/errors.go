@@ -11,5 +11,5 @@ type shownError struct{ error }
 
 func (e shownError) Unwrap() error { return e.error }
 
-// errProblems is the error of `status --exit-code` if there are problems, which are shown already.
+// errProblems is the error of `status --exit-code` if there are warnings or errors, which are shown already.
 var errProblems = errors.New("there are problems")

@@ -124,10 +124,10 @@ func report[T any](cmd *cobra.Command, f *gatewayFlags, text func(T) string,
 	question func(context.Context, *gateway.Service) (T, error),
 ) (T, error) {
 	found, err := ask(cmd.Context(), cmd, f, question)
-	if err == nil {
-		err = show(cmd.OutOrStdout(), f.output, found, text)
+	if err != nil {
+		return found, f.failed(cmd, err)
 	}
-	return found, err
+	return found, show(cmd.OutOrStdout(), f.output, found, text)
 }
 
 // run shows a plan and carries it out.
@@ -147,7 +147,11 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 	s, end := f.service(cmd, progress)
 	defer end()
 	operation, err := prepare(s, ctx, f.Request)
-	if err == nil && f.drawn != nil {
+	if err != nil {
+		end()
+		return f.failed(cmd, err)
+	}
+	if f.drawn != nil {
 		err = f.drawn(operation.Plan)
 	}
 	if err == nil {
@@ -163,7 +167,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 	case errors.As(err, &refused):
 		return f.answer(cmd, refused.Status)
 	case finding.Has(finding.Reasons(err), finding.WouldInterrupt):
-		return usageError{fmt.Errorf("%w; confirm with --yes: %s", err, f.again(cmd))}
+		return fmt.Errorf("%w; confirm with --yes: %s", err, f.again(cmd))
 	case errors.As(err, &unproved) && !finding.Has(unproved.Findings, finding.NewHostSilent):
 		for _, line := range present.Messages(unproved.Findings) {
 			fmt.Fprintln(progress, line)
@@ -178,7 +182,11 @@ func (f *gatewayFlags) service(cmd *cobra.Command, progress io.Writer) (s *gatew
 	s, end = f.databaseFlags.service(cmd, progress)
 	s.Undo = f.undo
 	s.DryRun = func(operation string) string {
-		return typed(f.program, append(append([]string{operation}, f.words()...), "--dry-run"))
+		words := append([]string{operation}, f.words()...)
+		for _, name := range f.Options.Networks {
+			words = append(words, "--network", name)
+		}
+		return typed(f.program, append(words, "--dry-run"))
 	}
 	return s, end
 }

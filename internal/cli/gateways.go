@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -45,16 +47,19 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 				func(ctx context.Context, s *gateway.Service) (schedule.Status, error) {
 					return s.Status(ctx, f.Options)
 				})
-			if err == nil && exitCode && len(status.Findings) > 0 {
+			if err == nil && exitCode && slices.ContainsFunc(status.Findings, isProblem) {
 				err = shownError{errProblems}
 			}
 			return err
 		},
 	}
 	f.addNetworks(c)
-	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 3 if there are problems")
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 3 if there are warnings or errors")
 	return c
 }
+
+// isProblem reports whether a finding is more than information.
+func isProblem(f finding.Finding) bool { return f.Severity != finding.Info }
 
 func newReschedule(f *gatewayFlags) *cobra.Command {
 	c := &cobra.Command{

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
@@ -39,7 +43,7 @@ func Sections(cmd *cobra.Command) []Section {
 	for _, e := range exitStatus {
 		meaning := cmp.Or(cmd.Annotations[e[0]], e[1])
 		if meaning == "" && (cmd.Flags().Lookup("exit-code") != nil || !cmd.HasParent()) {
-			meaning = "status --exit-code: there are problems"
+			meaning = "status --exit-code: there are warnings or errors"
 		}
 		if meaning != "" {
 			status.Entries = append(status.Entries, [2]string{e[0], meaning})
@@ -118,7 +122,13 @@ func unknown(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	near := ""
-	if all := cmd.SuggestionsFor(args[0]); len(all) > 0 {
+	all := cmd.SuggestionsFor(args[0])
+	for _, group := range cmd.Commands() {
+		if slices.ContainsFunc(group.Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] }) {
+			all = append(all, group.Name()+" "+args[0])
+		}
+	}
+	if len(all) > 0 {
 		near = fmt.Sprintf("did you mean %s? ", strings.Join(all, " or "))
 	}
 	return usageError{fmt.Errorf("unknown command %q for %q; %s%s --help lists them", args[0], cmd.CommandPath(), near,
@@ -142,6 +152,11 @@ func misnamed(cmd *cobra.Command) error {
 
 // flagError adds how to list the flags.
 func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) && errors.As(err, new(*strconv.NumError)) {
+		flag := invalid.GetFlag()
+		err = fmt.Errorf("--%s %q: must be a number, of type %s", flag.Name, invalid.GetValue(), flag.Value.Type())
+	}
 	return usageError{fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())}
 }
 

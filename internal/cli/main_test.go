@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"maps"
 	"net"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
@@ -152,7 +154,7 @@ func TestMain_usage_errors(t *testing.T) {
 		{[]string{"ovn-central-operator", "nodes", "frobnicate"}, `"; ovn-central-operator nodes --help lists them`},
 		{[]string{"ovn-gateways", "stat"}, `unknown command "stat" for "ovn-gateways"; did you mean status? `},
 		{[]string{"ovn-gateways", "nodes", "lst"}, "did you mean list? "},
-		{[]string{"ovn-gateways", "drain", "x"}, "did you mean nodes? "},
+		{[]string{"ovn-gateways", "drain", "x"}, "did you mean nodes drain? "},
 		{[]string{"ovn-gateways", "help", "stat"}, "did you mean status? "},
 		{[]string{"ovn-gateways", "nodes", "lst", "--help"}, "did you mean list? "},
 		{[]string{"ovn-gateways", "status", "--nb=tcp:10.0.0.5"}, `--nb "tcp:10.0.0.5" is not `},
@@ -166,6 +168,9 @@ func TestMain_usage_errors(t *testing.T) {
 		{[]string{"ovn-gateways", "plan", "--picture", "-"}, "--picture takes the name of a file, such as plan.svg"},
 		{[]string{"ovn-gateways", "plan", "--picture", "--max-moves"},
 			"--picture takes the name of a file, such as plan.svg"},
+		{[]string{"ovn-gateways", "plan", "--picture", "plan.png"}, "--picture takes the name of a file, such as plan.svg"},
+		{[]string{"ovn-gateways", "plan", "--max-moves", "x"}, `--max-moves "x": must be a number, of type int; `},
+		{[]string{"ovn-central-operator", "drain", "x"}, "did you mean nodes drain? "},
 		{[]string{"ovn-gateways", "rebalance", "--yes", "--revert", ""}, "--revert is empty"},
 		{[]string{"ovn-gateways", "rebalance", "--yes", "--review-id="}, "--review-id is empty"},
 		{[]string{"ovn-gateways", "rebalance", "--yes", "--target-revision="}, "--target-revision is empty"},
@@ -243,13 +248,19 @@ func TestDatabases_absent_error_has_remedy(t *testing.T) {
 		"gateways status", "gateways plan", "gateways rebalance --yes", "gateways reschedule", "gateways history",
 		"gateways revisions",
 		"nodes list", "nodes show x", "nodes cordon x", "nodes drain x", "nodes undrain x", "nodes remove x",
-		"nodes remove x -o json",
+		"nodes remove x -o json", "nodes list -o json", "gateways status -o json", "gateways plan -o json",
+		"gateways rebalance --yes -o json", "gateways history -o json", "gateways revisions -o json",
 	} {
 		env, _ := prepare(t)
 		env["OVN_RUNDIR"] = "/nowhere"
 		code, stdout, stderr := mainOf(t, env, append([]string{"ovn-central-operator"}, strings.Fields(command)...)...)
 		assert.Equal(t, 1, code, command)
 		assert.Contains(t, stdout+stderr, "by --nb or OVN_NB_DB, and --sb or OVN_SB_DB", command)
+		if strings.HasSuffix(command, "json") {
+			var said answer.Status
+			require.NoError(t, json.Unmarshal([]byte(stdout), &said), command)
+			assert.Equal(t, answer.ClusterNotAccessible, said.Reason, command)
+		}
 	}
 }
 

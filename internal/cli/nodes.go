@@ -35,7 +35,6 @@ A node is named by its host name or by the name of its chassis: as chassis:NAME,
 that is the host name of another node, too. The databases are those that --nb and
 --sb name, else those of this machine.`,
 		Args:        cobra.NoArgs,
-		SuggestFor:  []string{"cordon", "uncordon", "drain", "undrain", "decommission", "hold", "release"},
 		Annotations: map[string]string{pageKey: "how-to/take-a-node-out"},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -49,8 +48,7 @@ that is the host name of another node, too. The databases are those that --nb an
 			(*node.Service).Cordon)),
 		f.operation("uncordon NODE", "Let a node take new gateways again", cobra.ExactArgs(1),
 			(*node.Service).Uncordon),
-		f.addReason(f.operation("hold NODE NAME", "Keep a node from being drained or removed until the hold is released",
-			cobra.ExactArgs(2), (*node.Service).Hold)),
+		f.hold(),
 		f.operation("release NODE NAME", "Release a hold that was set", cobra.ExactArgs(2),
 			(*node.Service).Release),
 		f.drain(), f.undrain(), f.decommission(), f.remove(),
@@ -77,13 +75,27 @@ func (f *nodeFlags) addConfirmation(c *cobra.Command, confirms string) {
 func (f *nodeFlags) addLimits(c *cobra.Command) {
 	secondsVar(c.Flags(), &f.Limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
 	secondsVar(c.Flags(), &f.Limits.Grace, "grace-period", maintenance.DefaultGrace,
-		"how long to wait for what holds the node to go away; less than timeout")
+		"how long to wait for what holds the node to go away; less than timeout (default half of it, at most 30m0s)")
+	c.Flags().Lookup("grace-period").DefValue = ""
+}
+
+// hold makes the command that sets a hold.
+func (f *nodeFlags) hold() *cobra.Command {
+	c := f.addReason(f.operation("hold NODE NAME",
+		"Keep a node from being removed, and its drain from being done, until a release", cobra.ExactArgs(2),
+		(*node.Service).Hold))
+	c.Long = `Keep a node from being removed, and its drain from being done, until a release. A
+drain of the node moves its gateways at once, and then waits for the release.`
+	return c
 }
 
 // drain makes the command that empties a node.
 func (f *nodeFlags) drain() *cobra.Command {
 	c := f.addReason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
 		cobra.ExactArgs(1), (*node.Service).Drain))
+	c.Long = `Move every gateway off a node, and wait until the node is empty. Gateways move at
+once; holds, such as virtual machines or those that were set, only keep the drain
+from being done.`
 	f.addLimits(c)
 	f.addConfirmation(c, interrupts)
 	return c
@@ -99,7 +111,8 @@ func (f *nodeFlags) decommission() *cobra.Command {
 		(*node.Service).Decommission))
 	c.Long = `Empty a node for good: drain it, and take it out of all lists of candidates.
 This command cannot tell which units of the charm are on its machine, nor the state
-of the clusters without them: where the charm is deployed, run its action decommission.`
+of the clusters without them: where the charm is deployed, run:
+juju run ovn-central/leader decommission node=NODE`
 	f.addLimits(c)
 	secondsVar(c.Flags(), &f.Clear, "clear-labels-timeout", node.DefaultClearTimeout,
 		"how long to wait at most until it is out of the candidates")

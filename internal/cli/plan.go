@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +41,8 @@ with their ranks before and after, and an arrow for each that moves.`,
 			}
 			f.DryRun = true
 			if cmd.Flags().Changed("picture") {
-				if strings.HasPrefix(file, "-") { // the text uses the standard output, or it is the next flag
+				// The text uses the standard output, and a leading dash is the next flag.
+				if strings.HasPrefix(file, "-") || filepath.Ext(file) != ".svg" {
 					return usageError{errors.New("--picture takes the name of a file, such as plan.svg")}
 				}
 				f.drawn = func(p schedule.Plan) error { return draw(file, p) }

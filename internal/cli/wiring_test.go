@@ -25,7 +25,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
@@ -235,4 +237,37 @@ func TestAgent_keeps_old_address_if_new_one_is_taken(t *testing.T) {
 	require.Eventually(t, answers, patience, 10*time.Millisecond)
 	cancel()
 	require.NoError(t, <-ended)
+}
+
+// A confirmation that is missing is a refusal, not a wrong command line.
+func TestAnswer_exit_code(t *testing.T) {
+	t.Parallel()
+	for code, usage := range map[finding.Code]bool{
+		finding.ParameterInvalid: true, finding.Unconfirmed: false, finding.NodeUnconfirmed: false,
+	} {
+		f, cmd := databaseFlags{output: "text", getenv: os.Getenv}, new(cobra.Command)
+		cmd.SetErr(io.Discard)
+		cmd.SetContext(t.Context())
+		err := f.answer(cmd, answer.Of(answer.BadRequest, finding.New(code, finding.Subject{}, finding.Args{})))
+		assert.Equal(t, usage, errors.As(err, new(usageError)), code)
+	}
+}
+
+func TestIsProblem(t *testing.T) {
+	t.Parallel()
+	for code, problem := range map[finding.Code]bool{
+		finding.CandidatesChanged: false, finding.JournalUnread: true, finding.GatewayPinned: true,
+	} {
+		assert.Equal(t, problem, isProblem(finding.About(code, "", finding.Args{})), code)
+	}
+}
+
+func TestGateways_next_dry_run_keeps_networks(t *testing.T) {
+	t.Parallel()
+	f, cmd := gatewayFlags{program: GatewaysName, databaseFlags: databaseFlags{getenv: os.Getenv}}, new(cobra.Command)
+	cmd.SetErr(io.Discard)
+	f.Options.Networks = []string{"physnet1", "b c"}
+	s, end := f.service(cmd, io.Discard)
+	defer end()
+	assert.Equal(t, GatewaysName+" reschedule --network physnet1 --network 'b c' --dry-run", s.DryRun("reschedule"))
 }
