@@ -128,8 +128,8 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 		}
 	}
 	if r.DropFiles {
-		steps = append(steps, answer.Message{Message: "what a unit of this charm has left stays on the machine, renamed; " +
-			"delete it there: rm /var/lib/ovn/*.left-*", Kind: answer.MessageStep, Name: "files"})
+		ways = append(ways, answer.Message{Message: "on its machine, delete what a unit of this charm has left: " +
+			"rm /var/lib/ovn/*.left-*", Kind: answer.MessageNext, Name: "files"})
 	}
 	return answer.New(answer.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
 		With(append(ways, s.next(maintenance.OperationRemove, n))...)
