@@ -194,7 +194,7 @@ var gatewayEntries = []Entry{
 	aboutGateways(PlanChanged, Error, Gateway, "the plan is another one now",
 		"Another client of the Northbound database, such as Neutron, has changed the layout since, or chassis or ports "+
 			"have changed. Nothing was changed.", "Review the plan again with a dry run, or allow intermediate commits."),
-	aboutGateways(RevisionMissing, Error, Gateway, "there is no {value}",
+	aboutGateways(RevisionMissing, Error, Gateway, "revision {value} was not found",
 		"The journal keeps the layouts of the last operations alone.", "List the revisions."),
 }
 

@@ -70,7 +70,7 @@ func (j Journal) Layout(v Version) (Layout, error) {
 	case e == nil && (v == Last || v == Successful):
 		return missing("no operation has ended that way yet")
 	case e == nil:
-		return missing("none of the revisions that are kept has this ID")
+		return missing("no revision that is kept has this ID")
 	case !j.kept(*e):
 		return missing("the layout of operation " + e.ID + " is gone")
 	}
