@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"os/signal"
@@ -23,8 +24,11 @@ func main() {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(heapLimit)
 	grow()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, interrupt := context.WithCancelCause(context.Background())
+	signalled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// Errors show the cause, which NotifyContext makes the name of the signal.
+	context.AfterFunc(signalled, func() { interrupt(errors.New("interrupted")) })
 	os.Exit(cli.Main(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr))
 }
 

@@ -76,8 +76,12 @@ func (s *Service) laterSteps(n maintenance.Node, force bool) (steps []answer.Mes
 				ports += h.Count
 			}
 		}
-		step("evict", fmt.Sprintf("would unbind up to %s, once its ovn-controller is proved unreachable",
-			schedule.Count(ports, "port")))
+		text := fmt.Sprintf("would unbind up to %s, once its ovn-controller is proved unreachable",
+			schedule.Count(ports, "port"))
+		if n.Life == maintenance.Up {
+			text += "; it responded when it was last asked, and the command is refused if it still does"
+		}
+		step("evict", text)
 	}
 	if h := n.Held(maintenance.HoldMember); h.Count > 0 {
 		step("remove-member", "would wait until these have left: "+strings.Join(h.Examples, ", "))
@@ -231,8 +235,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bo
 	case verdict == maintenance.Unprovable:
 		return refused(answer.Conflict, finding.SilenceUnproved, finding.Args{})
 	}
-	why := whyEnded(ctx, context.Cause(ctx))
-	return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Args{Detail: why})
+	return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Args{Detail: context.Cause(ctx).Error()})
 }
 
 // awaitVerdict waits until it is known whether the node's ovn-controller can be reached. The verdict is

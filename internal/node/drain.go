@@ -164,14 +164,6 @@ func (s *Service) unfinishedDrain(n maintenance.Node, why string, holds []mainte
 	return s.refuse(answer.DrainNodeError, f, details...)
 }
 
-// whyEnded is why an operation ended before it was done. The cause of an interruption is only the name of a signal.
-func whyEnded(ctx context.Context, err error) string {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return "interrupted"
-	}
-	return err.Error()
-}
-
 func blocked(findings []finding.Finding) (messages []answer.Message) {
 	for _, f := range findings { // with commands that no version of Juju changes
 		text := present.InLine(juju.Version{}, f)
@@ -238,7 +230,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 		do.tell(ctx, line, err)
 		switch {
 		case err != nil && (outcome == maintenance.TimeOver || ctx.Err() != nil):
-			return s.unfinishedDrain(n, whyEnded(ctx, err), nil)
+			return s.unfinishedDrain(n, err.Error(), nil)
 		case outcome != maintenance.GoOn:
 			return s.ended(n, outcome, d)
 		}
@@ -250,7 +242,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 			err = poll.Wait(ctx, pause)
 		}
 		if err != nil {
-			return s.unfinishedDrain(n, whyEnded(ctx, context.Cause(ctx)), nil)
+			return s.unfinishedDrain(n, context.Cause(ctx).Error(), nil)
 		}
 	}
 }

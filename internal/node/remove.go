@@ -71,7 +71,7 @@ func (s *Service) removeOnceDead(ctx context.Context, r Request) answer.Status {
 				deadFor.Seconds())
 		}
 		if poll.Wait(ctx, time.Second) != nil {
-			return s.notRemoved(n, errors.New(whyEnded(ctx, context.Cause(ctx))))
+			return s.notRemoved(n, context.Cause(ctx))
 		}
 	}
 }
