@@ -82,10 +82,10 @@ func (f *nodeFlags) addLimits(c *cobra.Command) {
 // hold makes the command that sets a hold.
 func (f *nodeFlags) hold() *cobra.Command {
 	c := f.addReason(f.operation("hold NODE NAME",
-		"Keep a node from being removed, and its drain from being done, until a release", cobra.ExactArgs(2),
+		"Keep a node from being removed, and its drain from ending, until a release", cobra.ExactArgs(2),
 		(*node.Service).Hold))
-	c.Long = `Keep a node from being removed, and its drain from being done, until a release. A
-drain of the node moves its gateways at once, and then waits for the release.`
+	c.Long = `Keep a node from being removed, and its drain from ending, until a release. A drain
+of the node moves its gateways at once, and then waits for the release.`
 	return c
 }
 
@@ -94,8 +94,7 @@ func (f *nodeFlags) drain() *cobra.Command {
 	c := f.addReason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
 		cobra.ExactArgs(1), (*node.Service).Drain))
 	c.Long = `Move every gateway off a node, and wait until the node is empty. Gateways move at
-once; holds, such as virtual machines or those that were set, only keep the drain
-from being done.`
+once; then the drain waits for virtual machines and for holds.`
 	f.addLimits(c)
 	f.addConfirmation(c, interrupts)
 	return c
