@@ -98,10 +98,13 @@ func TestKeeps_responding_node_is_stopped_first(t *testing.T) {
 func TestBlocked_names_what_ends_each_cordon(t *testing.T) {
 	t.Parallel()
 	state := schedule.State{
-		Groups: []schedule.Group{{Name: "lrp", Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 1}}, Ports: []schedule.Port{{Network: "p"}}}},
+		Groups: []schedule.Group{{
+			Name: "lrp", Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 1}}, Ports: []schedule.Port{{Network: "p"}},
+		}},
 	}
 	for _, name := range []string{"c1", "c2", "c3"} {
-		state.Chassis = append(state.Chassis, schedule.Chassis{Name: name, Gateway: true, Networks: []string{"p"}, Cordoned: name != "c1"})
+		state.Chassis = append(state.Chassis,
+			schedule.Chassis{Name: name, Gateway: true, Networks: []string{"p"}, Cordoned: name != "c1"})
 	}
 	x := snapshot{inventory: &gateway.Inventory{State: state}, nodes: []maintenance.Node{
 		{Chassis: "c1"}, {Chassis: "c2", Cordon: new(maintenance.Note)}, {Chassis: "c3", Drain: new(maintenance.Drain)},
@@ -125,7 +128,8 @@ func TestRestored_counts_each_gateway_once(t *testing.T) {
 	changed := []schedule.Change{{Group: "a"}, {Group: "b"}, {Group: "c"}}
 	assert.Equal(t, "the ranks of 3 gateways are as before", restored(changed, nil))
 	assert.Equal(t, "the ranks of 1 gateway are as before, not those of 3", restored(changed, []finding.Finding{
-		finding.About(finding.CandidatesChanged, "a", finding.Args{}), finding.About(finding.CandidatesChanged, "b", finding.Args{}),
+		finding.About(finding.CandidatesChanged, "a", finding.Args{}),
+		finding.About(finding.CandidatesChanged, "b", finding.Args{}),
 		finding.About(finding.GatewayGone, "d", finding.Args{}),
 	}))
 }
@@ -141,7 +145,8 @@ func TestLaterSteps_of_dry_run(t *testing.T) {
 	}
 	assert.Equal(t, []string{"clear-labels", "remove-member", "shutdown"}, steps(Service{}, false))
 	health := func(context.Context) []maintenance.DatabaseHealth { return nil }
-	assert.Equal(t, []string{"clear-labels", "evict", "remove-member", "cluster-ready", "shutdown"}, steps(Service{Health: health}, true))
+	assert.Equal(t, []string{"clear-labels", "evict", "remove-member", "cluster-ready", "shutdown"},
+		steps(Service{Health: health}, true))
 }
 
 func TestUnreachable_dry_run_refuses_like_the_run(t *testing.T) {
