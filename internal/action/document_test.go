@@ -42,8 +42,10 @@ func (s seen) cluster(t *testing.T) observe.Cluster {
 	require.NoError(t, err)
 
 	d := ovndb.Database(status.Name)
-	model := observe.Application{Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{},
-		History: relation.History{d: {}}}
+	model := observe.Application{
+		Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{},
+		History: relation.History{d: {}},
+	}
 	if s.silent != "" {
 		model.Goal[s.silent] = juju.UnitGoal{Status: "waiting"}
 	}
@@ -63,8 +65,10 @@ func (s seen) cluster(t *testing.T) observe.Cluster {
 		}
 		for _, short := range s.answers {
 			if short == m.Short {
-				view.Probes = append(view.Probes, raft.ProbeResult{Address: m.Address, Server: id, Cluster: *status.Cluster,
-					Connected: true})
+				view.Probes = append(view.Probes, raft.ProbeResult{
+					Address: m.Address, Server: id, Cluster: *status.Cluster,
+					Connected: true,
+				})
 			}
 		}
 	}
@@ -106,8 +110,10 @@ func clusters(t *testing.T) map[string]observe.Cluster {
 		}.cluster(t),
 		"leader with a stale and a new member at one address": seen{
 			fixture: "nb-leader-stale-and-new-same-address",
-			units: map[string]string{"8db1": "ovn-central/0", "697f": "ovn-central/1", "7f3d": "ovn-central/2",
-				"89b2": "was ovn-central/2"},
+			units: map[string]string{
+				"8db1": "ovn-central/0", "697f": "ovn-central/1", "7f3d": "ovn-central/2",
+				"89b2": "was ovn-central/2",
+			},
 		}.cluster(t),
 		"leader with a member that does not store": seen{fixture: "nb-leader-with-disk-full-follower"}.cluster(t),
 		"follower, one leaving, one not known yet": seen{

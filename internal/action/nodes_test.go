@@ -35,8 +35,10 @@ func TestParams_node(t *testing.T) {
 	}{
 		"defaults": {map[string]any{"preserve-db": true}, func(*node.Request) {}},
 		"own names": {
-			map[string]any{"clear-labels-timeout": number("5"), "remove-member-timeout": number("6"),
-				"cluster-ready-timeout": number("7")},
+			map[string]any{
+				"clear-labels-timeout": number("5"), "remove-member-timeout": number("6"),
+				"cluster-ready-timeout": number("7"),
+			},
 			func(r *node.Request) { r.Clear, r.Member, r.Ready = seconds(5), seconds(6), seconds(7) },
 		},
 		"the specification's names": {

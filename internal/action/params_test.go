@@ -24,8 +24,11 @@ func TestParams_identity(t *testing.T) {
 		value any
 		id    raft.IDArgument
 	}{
-		{nil, raft.IDArgument{}}, {"", raft.IDArgument{}}, {"  ", raft.IDArgument{}},
-		{"13fe", raft.IDArgument{Text: "13fe"}}, {" 13FE\n", raft.IDArgument{Text: "13FE"}},
+		{nil, raft.IDArgument{}},
+		{"", raft.IDArgument{}},
+		{"  ", raft.IDArgument{}},
+		{"13fe", raft.IDArgument{Text: "13fe"}},
+		{" 13FE\n", raft.IDArgument{Text: "13FE"}},
 		{uuid, raft.IDArgument{Text: uuid}},
 		{json.Number("3974"), raft.IDArgument{Text: "3974", Number: true}},
 		{json.Number("15"), raft.IDArgument{Text: "15", Number: true}}, // octal in YAML
@@ -89,8 +92,10 @@ func TestKickRequest(t *testing.T) {
 			given map[string]any
 			want  membership.KickRequest
 		}{
-			{map[string]any{nb: "aa04", sb: json.Number("3974"), "unit": "", "i-really-mean-it": true, "force": false,
-				"dry-run": true}, membership.KickRequest{
+			{map[string]any{
+				nb: "aa04", sb: json.Number("3974"), "unit": "", "i-really-mean-it": true, "force": false,
+				"dry-run": true,
+			}, membership.KickRequest{
 				IDs:       map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: "aa04"}, ovndb.SB: {Text: "3974", Number: true}},
 				Confirmed: true, DryRun: true,
 			}},

@@ -140,8 +140,10 @@ func TestClusterStatus_results(t *testing.T) {
 		}
 		keys := []string{"at-a-glance", "format", "ovnnb", "ovnsb", "servers"}
 		if format == "yaml" || format == "json" {
-			keys = []string{"at-a-glance", "clients", "fault-tolerance", "findings", "format", "northd", "ovnnb", "ovnsb",
-				"servers"}
+			keys = []string{
+				"at-a-glance", "clients", "fault-tolerance", "findings", "format", "northd", "ovnnb", "ovnsb",
+				"servers",
+			}
 			assert.Contains(t, a.results["findings"], finding.FewMembers)
 			assert.Contains(t, a.results["fault-tolerance"], "nb: 0 more of 1 members may fail (1 up)")
 		}
@@ -205,8 +207,10 @@ func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{
 			Acting: "ovn-central/1", Term: 3, HeldSeconds: 60,
 			Gateways: report.GatewayStatus{Orphans: []finding.Document{{Message: "c4: Chassis without Chassis_Private"}}},
-			Peers: []report.PeerStatus{{Unit: "ovn-central/1", ClockAheadSeconds: -7200},
-				{Unit: "ovn-central/2", ClockAheadSeconds: 20}},
+			Peers: []report.PeerStatus{
+				{Unit: "ovn-central/1", ClockAheadSeconds: -7200},
+				{Unit: "ovn-central/2", ClockAheadSeconds: 20},
+			},
 		}))
 	}))
 	require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
@@ -287,15 +291,27 @@ func TestRun_refusal(t *testing.T) {
 		code   finding.Code
 	}{
 		"nothing named": {"kick", map[string]any{"i-really-mean-it": true}, finding.ParameterInvalid},
-		"not confirmed": {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": false},
-			finding.Unconfirmed},
-		"confirmed by a text": {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"},
-			finding.ParameterInvalid},
+		"not confirmed": {
+			"kick",
+			map[string]any{"nb-identity": "abcd", "i-really-mean-it": false},
+			finding.Unconfirmed,
+		},
+		"confirmed by a text": {
+			"kick",
+			map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"},
+			finding.ParameterInvalid,
+		},
 		"no member": {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, finding.UnknownMember},
-		"garbage": {"cluster-kick", map[string]any{"nb-server-id": "zzzz", "i-really-mean-it": true},
-			finding.MemberIDInvalid},
-		"database not here": {"cluster-kick", map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true},
-			finding.NotAMember},
+		"garbage": {
+			"cluster-kick",
+			map[string]any{"nb-server-id": "zzzz", "i-really-mean-it": true},
+			finding.MemberIDInvalid,
+		},
+		"database not here": {
+			"cluster-kick",
+			map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true},
+			finding.NotAMember,
+		},
 		"bad flag":   {"drain", map[string]any{"node": "x", "dry-run": "yes"}, finding.ParameterInvalid},
 		"bad number": {"gateway-status", map[string]any{"wait": json.Number("-1")}, finding.ParameterInvalid},
 		"no backup":  {"restore", map[string]any{"from": "20261123T100000Z"}, finding.ParameterInvalid},
@@ -363,8 +379,10 @@ func TestRun_timeout_and_interruption(t *testing.T) {
 		return results{"so-far": "100"}, context.Cause(ctx)
 	}
 	t.Cleanup(func() { delete(handlers, "wait") })
-	for says, life := range map[string]time.Duration{"timed out after 20m0s": time.Hour,
-		"context deadline exceeded": time.Minute} {
+	for says, life := range map[string]time.Duration{
+		"timed out after 20m0s":     time.Hour,
+		"context deadline exceeded": time.Minute,
+	} {
 		a := &agent{}
 		u := unit(t, a)
 		synctest.Test(t, func(t *testing.T) {

@@ -98,8 +98,10 @@ func TestServeName_record_of_earlier_process_is_not_named(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
 	a.updateElection(func(e *lease.Election, _ time.Duration) {
-		e.ObserveRecord(lease.Record{Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3,
-			TTLSeconds: 4}.String(), *now)
+		e.ObserveRecord(lease.Record{
+			Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3,
+			TTLSeconds: 4,
+		}.String(), *now)
 	})
 	assert.JSONEq(t, `{"name":""}`, get(t, a, "/").Body.String())
 	a.updateElection(func(e *lease.Election, _ time.Duration) {
@@ -150,8 +152,10 @@ func TestStatus_unusable_database_has_reason(t *testing.T) {
 	a.step()
 	var s report.Status
 	require.NoError(t, json.Unmarshal(get(t, a, "/status").Body.Bytes(), &s))
-	assert.Equal(t, report.Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(),
-		Peers: []report.PeerStatus{}, Gateways: a.gateways.status(0), Drains: []report.Drain{}}, s)
+	assert.Equal(t, report.Status{
+		Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(),
+		Peers: []report.PeerStatus{}, Gateways: a.gateways.status(0), Drains: []report.Drain{},
+	}, s)
 }
 
 func TestBounded_one_client_cannot_take_all_connections(t *testing.T) {

@@ -27,18 +27,26 @@ import (
 func staleReport() observe.Report {
 	return observe.Report{Clusters: []observe.Cluster{
 		{
-			ServerState: observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving,
-				Status: raft.Status{Name: string(ovndb.NB)}},
+			ServerState: observe.ServerState{
+				Database: ovndb.NB, Condition: ovndb.Serving,
+				Status: raft.Status{Name: string(ovndb.NB)},
+			},
 			Quorum: raft.Quorum{Members: 3, Up: 2},
 			Rows: []observe.Row{
-				{Peer: raft.Peer{Member: raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643"}, Up: true},
-					Owner: observe.Owner{Unit: "ovn-central/0"}},
-				{Peer: raft.Peer{Member: raft.Member{Short: "13fe", Address: "ssl:10.0.0.7:6643"}},
-					Owner: observe.Owner{Was: "ovn-central/2"}},
+				{
+					Peer:  raft.Peer{Member: raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643"}, Up: true},
+					Owner: observe.Owner{Unit: "ovn-central/0"},
+				},
+				{
+					Peer:  raft.Peer{Member: raft.Member{Short: "13fe", Address: "ssl:10.0.0.7:6643"}},
+					Owner: observe.Owner{Was: "ovn-central/2"},
+				},
 			},
 		},
-		{ServerState: observe.ServerState{Database: ovndb.SB, Condition: ovndb.Down,
-			Err: errors.New("server is not running")}},
+		{ServerState: observe.ServerState{
+			Database: ovndb.SB, Condition: ovndb.Down,
+			Err: errors.New("server is not running"),
+		}},
 	}}
 }
 
@@ -49,8 +57,10 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go a.clusters.run(ctx)
 		synctest.Wait()
-		group := schedule.Group{Name: "lrp-1", Storage: schedule.GatewayChassis,
-			Ports: []schedule.Port{{Name: "lrp-1", Network: "net"}}}
+		group := schedule.Group{
+			Name: "lrp-1", Storage: schedule.GatewayChassis,
+			Ports: []schedule.Port{{Name: "lrp-1", Network: "net"}},
+		}
 		state := schedule.State{Groups: []schedule.Group{group}}
 		a.gateways.recordObservation(&gateway.Inventory{State: state}, schedule.Plan{}, false, *now)
 		*now += 3 * time.Second
@@ -89,8 +99,10 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 		assert.Equal(t, "MEMBER_UNOWNED nb", c.Orphans[0].Code+" "+c.Orphans[0].Subject)
 		assert.Contains(t, c.Orphans[0].Message, "13fe")
 		text := get(t, a, "/metrics").Body.String()
-		for _, line := range []string{`ovn_central_members{database="nb"} 3`, `ovn_central_members_up{database="nb"} 2`,
-			`ovn_central_fault_tolerance{database="nb"} 0`, "ovn_central_orphans 1"} {
+		for _, line := range []string{
+			`ovn_central_members{database="nb"} 3`, `ovn_central_members_up{database="nb"} 2`,
+			`ovn_central_fault_tolerance{database="nb"} 0`, "ovn_central_orphans 1",
+		} {
 			assert.Contains(t, text, line)
 		}
 		assert.NotContains(t, text, `ovn_central_members{database="sb"}`, "it is not served here")
@@ -180,7 +192,9 @@ func TestPublishDamage_once_per_state(t *testing.T) {
 		after(3, 4)
 		mu.Lock()
 		defer mu.Unlock()
-		assert.Equal(t, []string{"nb: record 9 has entry 8", "nb: record 9 has entry 8", "nb: record 19 has entry 18",
-			"nb: "}, tries)
+		assert.Equal(t, []string{
+			"nb: record 9 has entry 8", "nb: record 9 has entry 8", "nb: record 19 has entry 18",
+			"nb: ",
+		}, tries)
 	})
 }

@@ -21,10 +21,15 @@ func TestDrains_only_holder_reports(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
 	a.gateways.recordObservation(&gateway.Inventory{}, schedule.Plan{}, false, *now)
-	a.gateways.drains.setReport([]report.Drain{{Chassis: "c1", Gateways: 3}, {Chassis: "c2", Stalled: true},
-		{Chassis: "c3", Done: true}})
-	lines := []string{`ovn_central_drains{state="running"} 1`, `ovn_central_drains{state="stalled"} 1`,
-		`ovn_central_drain_gateways{node="c1"} 3`}
+	a.gateways.drains.setReport([]report.Drain{
+		{Chassis: "c1", Gateways: 3},
+		{Chassis: "c2", Stalled: true},
+		{Chassis: "c3", Done: true},
+	})
+	lines := []string{
+		`ovn_central_drains{state="running"} 1`, `ovn_central_drains{state="stalled"} 1`,
+		`ovn_central_drain_gateways{node="c1"} 3`,
+	}
 	tells := func(yes bool) {
 		text := get(t, a, "/metrics").Body.String()
 		for _, line := range lines {
@@ -72,8 +77,10 @@ func TestDrains_blocked_is_reported_and_stalls(t *testing.T) {
 func drainedCloud(asked, followed int64, host string) *gateway.Inventory {
 	return gateway.BuildInventory(ovsdb.Northbound{
 		Config: asked, IDs: maintenance.Begin("c1", maintenance.Note{Hostname: "host1"}, maintenance.Limits{}).Set,
-		GatewayChassis: map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 1},
-			"2": {UUID: "2", Chassis: "c2", Priority: 2}},
+		GatewayChassis: map[string]ovsdb.CandidateRow{
+			"1": {UUID: "1", Chassis: "c1", Priority: 1},
+			"2": {UUID: "2", Chassis: "c2", Priority: 2},
+		},
 		RouterPorts: []ovsdb.LogicalRouterPort{{UUID: "1", Name: "lrp", GatewayChassis: []string{"1", "2"}}},
 		Routers:     []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}},
 	}, ovsdb.Southbound{Config: followed, Redirects: map[string]string{"cr-lrp": host}})
@@ -88,8 +95,10 @@ type simulatedDrains struct {
 }
 
 func (p *simulatedDrains) Effects(_ string, inv *gateway.Inventory) maintenance.Effects {
-	p.claims = maintenance.Claims{Hosts: map[string]string{"cr-lrp": inv.SB.Redirects["cr-lrp"]}, Asked: inv.NB.Config,
-		Followed: inv.SB.Config}
+	p.claims = maintenance.Claims{
+		Hosts: map[string]string{"cr-lrp": inv.SB.Redirects["cr-lrp"]}, Asked: inv.NB.Config,
+		Followed: inv.SB.Config,
+	}
 	return p
 }
 

@@ -50,8 +50,10 @@ func TestNeedsPass_same_record_only_if_work_is_left(t *testing.T) {
 
 func TestWanted(t *testing.T) {
 	t.Parallel()
-	candidates := map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 2},
-		"2": {UUID: "2", Chassis: "c2", Priority: 1}}
+	candidates := map[string]ovsdb.CandidateRow{
+		"1": {UUID: "1", Chassis: "c1", Priority: 2},
+		"2": {UUID: "2", Chassis: "c2", Priority: 1},
+	}
 	told := config.Config{}
 	wants := func(mode config.Mode, ids map[string]string) []*work {
 		live := told
@@ -61,10 +63,12 @@ func TestWanted(t *testing.T) {
 			sb.Chassis = append(sb.Chassis,
 				ovsdb.ChassisRow{Name: name, Known: true, Config: map[string]string{"ovn-cms-options": "enable-chassis-as-gw"}})
 		}
-		inv := gateway.BuildInventory(ovsdb.Northbound{IDs: ids, GatewayChassis: candidates,
+		inv := gateway.BuildInventory(ovsdb.Northbound{
+			IDs: ids, GatewayChassis: candidates,
 			RouterPorts: []ovsdb.LogicalRouterPort{
 				{UUID: "1", Name: "came", GatewayChassis: []string{"1", "2"}},
-			}, Routers: []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}}}, sb)
+			}, Routers: []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}},
+		}, sb)
 		return wanted(live, inv, func(string) bool { return false }, []schedule.Change{{Group: "foreign"}}, false)
 	}
 	note := maintenance.Note{By: "a test"}
@@ -113,8 +117,10 @@ func TestOwns(t *testing.T) {
 	candidate := map[string]ovsdb.CandidateRow{"c": {UUID: "c", Chassis: "c1", Priority: 1}}
 	inv := gateway.BuildInventory(ovsdb.Northbound{GatewayChassis: candidate, RouterPorts: []ovsdb.LogicalRouterPort{
 		{UUID: "1", Name: "own", GatewayChassis: []string{"c"}},
-		{UUID: "2", Name: "neutrons", GatewayChassis: []string{"c"},
-			ExternalIDs: map[string]string{"neutron:router_name": "r"}},
+		{
+			UUID: "2", Name: "neutrons", GatewayChassis: []string{"c"},
+			ExternalIDs: map[string]string{"neutron:router_name": "r"},
+		},
 	}}, ovsdb.Southbound{})
 	g := new(gateways)
 	owned := func(mode config.Mode, neutrons bool) (all []string) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 )
 

@@ -70,10 +70,14 @@ func TestMetrics_leave_out_what_is_old(t *testing.T) {
 		schedule.Plan{}, false, *now)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
 	exported := func() string { return get(t, a, "/metrics").Body.String() }
-	clusters := []string{"ovn_central_server_up{", "ovn_central_members{", "ovn_central_raft_term{",
-		"ovn_central_northd_active "}
-	gateways := []string{"ovn_central_gateways ", "ovn_central_chassis{", "ovn_central_nb_cfg{", "ovn_central_drains{",
-		"ovn_central_northd_behind_seconds "}
+	clusters := []string{
+		"ovn_central_server_up{", "ovn_central_members{", "ovn_central_raft_term{",
+		"ovn_central_northd_active ",
+	}
+	gateways := []string{
+		"ovn_central_gateways ", "ovn_central_chassis{", "ovn_central_nb_cfg{", "ovn_central_drains{",
+		"ovn_central_northd_behind_seconds ",
+	}
 	clock := []string{"ovn_central_agent_peer_clock_ahead_seconds{"}
 	has := func(want bool, names []string) {
 		t.Helper()
@@ -107,7 +111,13 @@ func TestNorthdBehind(t *testing.T) {
 		asked, done int64
 		at, behind  time.Duration
 	}{
-		{3, 3, 10, 0}, {4, 3, 20, 0}, {4, 3, 25, 5}, {5, 3, 30, 10}, {6, 4, 40, 0}, {6, 4, 50, 10}, {6, 6, 60, 0},
+		{3, 3, 10, 0},
+		{4, 3, 20, 0},
+		{4, 3, 25, 5},
+		{5, 3, 30, 10},
+		{6, 4, 40, 0},
+		{6, 4, 50, 10},
+		{6, 6, 60, 0},
 		{7, 6, 70, 0},
 	} {
 		p = p.update(step.asked, step.done, step.at)
@@ -121,8 +131,10 @@ func TestMetrics_of_clusters(t *testing.T) {
 	id, match, clients := raft.ID("c1"), uint64(90), 7
 	seen := staleReport()
 	c := &seen.Clusters[0]
-	c.Status = raft.Status{Server: "aa04", Cluster: &id, Role: raft.Leader, Leader: raft.Self, State: raft.ClusterMember,
-		Term: 9, ElectionTimer: 4 * time.Second, Log: raft.Log{Start: 2, End: 101}, NotCommitted: 1}
+	c.Status = raft.Status{
+		Server: "aa04", Cluster: &id, Role: raft.Leader, Leader: raft.Self, State: raft.ClusterMember,
+		Term: 9, ElectionTimer: 4 * time.Second, Log: raft.Log{Start: 2, End: 101}, NotCommitted: 1,
+	}
 	c.Rows[0].Self, c.Rows[0].Clients, c.Rows[1].Match = true, &clients, &match
 	a.clusters.report, a.clusters.northd, a.clusters.at = seen, ovndb.NorthdStandby, *now
 	text := get(t, a, "/metrics").Body.String()
@@ -144,8 +156,10 @@ func TestMetrics_of_clusters(t *testing.T) {
 func TestMetrics_series_are_bounded(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	group := schedule.Group{Name: "g", Storage: schedule.GatewayChassis,
-		Ports: []schedule.Port{{Name: "g", Network: "net"}}}
+	group := schedule.Group{
+		Name: "g", Storage: schedule.GatewayChassis,
+		Ports: []schedule.Port{{Name: "g", Network: "net"}},
+	}
 	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_candidates_changed_total{",
 		"nothing was seen yet")
 	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Groups: []schedule.Group{group}}},
@@ -158,8 +172,10 @@ func TestMetrics_series_are_bounded(t *testing.T) {
 	before, priority := series(), 1
 	for i := range 50 {
 		one := fmt.Sprintf("c%d", i)
-		a.gateways.recordOutcome([]schedule.Change{{Group: "g", Before: []schedule.Candidate{{Chassis: "c"}},
-			Rows: []schedule.Row{{Chassis: one, After: &priority, Reason: one + " came"}}}}, nil)
+		a.gateways.recordOutcome([]schedule.Change{{
+			Group: "g", Before: []schedule.Candidate{{Chassis: "c"}},
+			Rows: []schedule.Row{{Chassis: one, After: &priority, Reason: one + " came"}},
+		}}, nil)
 	}
 	assert.Equal(t, before, series())
 	text := get(t, a, "/metrics").Body.String()

@@ -29,10 +29,14 @@ import (
 func healthyReport() (r observe.Report) {
 	for _, d := range ovndb.Databases() {
 		self := raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643", Self: true}
-		status := raft.Status{Name: string(d), State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self,
-			Servers: []raft.Member{self}}
-		c := observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving, Status: status},
-			View: raft.View{Status: status}}
+		status := raft.Status{
+			Name: string(d), State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self,
+			Servers: []raft.Member{self},
+		}
+		c := observe.Cluster{
+			ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving, Status: status},
+			View:        raft.View{Status: status},
+		}
 		c.Quorum = c.View.Quorum()
 		c.Rows = []observe.Row{{Peer: c.View.Peers()[0], Owner: observe.Owner{Unit: "u/0"}}}
 		r.Clusters = append(r.Clusters, c)
@@ -95,8 +99,10 @@ func TestClusterHealth_observes_now_and_unknown_is_unhealthy(t *testing.T) {
 		errors  int
 	}{
 		{a.clusters.servers.Observe, answer.ClusterNotAccessible, 2},
-		{func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }, answer.ClusterNotAccessible,
-			1},
+		{
+			func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }, answer.ClusterNotAccessible,
+			1,
+		},
 		{func(context.Context) (observe.Report, ovndb.NorthdHealth) { return healthyReport(), "" }, answer.Success, 0},
 	} {
 		a.clusters.servers.Observe = c.observe
@@ -131,8 +137,10 @@ func TestCharm_knows_units_of_members_and_peers(t *testing.T) {
 	for at, want := range map[string]struct {
 		units   []string
 		members int
-	}{"10.0.0.5": {[]string{"u/0"}, 2}, "10.0.0.6": {[]string{"u/1"}, 0}, "10.0.0.7": {[]string{"u/2"}, 2},
-		"10.0.0.9": {nil, 2}} {
+	}{
+		"10.0.0.5": {[]string{"u/0"}, 2}, "10.0.0.6": {[]string{"u/1"}, 0}, "10.0.0.7": {[]string{"u/2"}, 2},
+		"10.0.0.9": {nil, 2},
+	} {
 		units, members := on("", at)
 		assert.Equal(t, want.units, units, at)
 		assert.Equal(t, want.members, members, at)

@@ -115,7 +115,9 @@ func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 		"one_address":  {[]string{"10.0.0.1"}, []string{"10.0.0.1"}, []string{"10.0.0.1"}, true},
 		"two_families": {[]string{"10.0.0.1"}, []string{"10.0.0.1", "fd42::1"}, []string{"10.0.0.1"}, true},
 		"two_spaces": {
-			[]string{"10.0.0.1", "10.9.0.1"}, []string{"10.0.0.1", "10.0.0.9", "10.9.0.1"}, []string{"10.0.0.1", "10.9.0.1"},
+			[]string{"10.0.0.1", "10.9.0.1"},
+			[]string{"10.0.0.1", "10.0.0.9", "10.9.0.1"},
+			[]string{"10.0.0.1", "10.9.0.1"},
 			true,
 		},
 		"another_space": {

@@ -149,8 +149,10 @@ func TestMain_usage_errors(t *testing.T) {
 		{[]string{"ovn-central-operator", "action"}, "takes NAME; type: ovn-central-operator"},
 		{[]string{"ovn-central-operator", "action", "kcik"}, `unknown action "kcik"`},
 		{[]string{"ovn-central-operator", "version", "x"}, `version takes no arguments, not "x"`},
-		{[]string{"ovn-central-operator", "frobnicate"},
-			`unknown command "frobnicate" for "ovn-central-operator"; ovn-central-operator --help lists them`},
+		{
+			[]string{"ovn-central-operator", "frobnicate"},
+			`unknown command "frobnicate" for "ovn-central-operator"; ovn-central-operator --help lists them`,
+		},
 		{[]string{"ovn-central-operator", "nodes", "frobnicate"}, `"; ovn-central-operator nodes --help lists them`},
 		{[]string{"ovn-gateways", "stat"}, `unknown command "stat" for "ovn-gateways"; did you mean status? `},
 		{[]string{"ovn-gateways", "nodes", "lst"}, "did you mean list? "},
@@ -158,16 +160,24 @@ func TestMain_usage_errors(t *testing.T) {
 		{[]string{"ovn-gateways", "help", "stat"}, "did you mean status? "},
 		{[]string{"ovn-gateways", "nodes", "lst", "--help"}, "did you mean list? "},
 		{[]string{"ovn-gateways", "status", "--nb=tcp:10.0.0.5"}, `--nb "tcp:10.0.0.5" is not `},
-		{[]string{"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/nope", "--certificate=c",
-			"--ca-cert=d"}, "--private-key: open /nope: no such file"},
-		{[]string{"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/dev/null",
-			"--certificate=/dev/null", "--ca-cert=/dev/null"}, "--certificate /dev/null and --private-key /dev/null: "},
-		{[]string{"ovn-gateways", "plan", "reblance"},
-			`plan takes [rebalance|reschedule], not "reblance"; type: ovn-gateways plan`},
+		{[]string{
+			"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/nope", "--certificate=c",
+			"--ca-cert=d",
+		}, "--private-key: open /nope: no such file"},
+		{[]string{
+			"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/dev/null",
+			"--certificate=/dev/null", "--ca-cert=/dev/null",
+		}, "--certificate /dev/null and --private-key /dev/null: "},
+		{
+			[]string{"ovn-gateways", "plan", "reblance"},
+			`plan takes [rebalance|reschedule], not "reblance"; type: ovn-gateways plan`,
+		},
 		{[]string{"ovn-gateways", "plan", "--picture", ""}, "--picture is empty"},
 		{[]string{"ovn-gateways", "plan", "--picture", "-"}, "--picture takes the name of a file, such as plan.svg"},
-		{[]string{"ovn-gateways", "plan", "--picture", "--max-moves"},
-			"--picture takes the name of a file, such as plan.svg"},
+		{
+			[]string{"ovn-gateways", "plan", "--picture", "--max-moves"},
+			"--picture takes the name of a file, such as plan.svg",
+		},
 		{[]string{"ovn-gateways", "plan", "--picture", "plan.png"}, "--picture takes the name of a file, such as plan.svg"},
 		{[]string{"ovn-gateways", "plan", "--max-moves", "x"}, `--max-moves "x": must be a number, of type int; `},
 		{[]string{"ovn-central-operator", "drain", "x"}, "did you mean nodes drain? "},
@@ -177,14 +187,22 @@ func TestMain_usage_errors(t *testing.T) {
 		{[]string{"ovn-gateways", "reschedule", "--network", "physnet1", "--network="}, "--network is empty"},
 		{[]string{"ovn-gateways", "rebalance", "--nb="}, "--nb is empty"},
 		{[]string{"ovn-central-operator", "nodes", "drain", "x", "--sb="}, "--sb is empty"},
-		{[]string{"ovn-gateways", "plan", "--scheduler", "random"},
-			"plan rebalance takes --max-moves and --allow-new-candidates, not --scheduler"},
-		{[]string{"ovn-gateways", "plan", "reschedule", "--max-moves=1"},
-			"plan reschedule takes --scheduler and --seed, not --max-moves"},
-		{[]string{"ovn-gateways", "rebalance", "--scheduler", "random"},
-			"unknown flag: --scheduler; ovn-gateways rebalance --help lists the flags"},
-		{[]string{"ovn-gateways", "reschedule", "--allow-new-candidates"},
-			"unknown flag: --allow-new-candidates; ovn-gateways reschedule --help lists the flags"},
+		{
+			[]string{"ovn-gateways", "plan", "--scheduler", "random"},
+			"plan rebalance takes --max-moves and --allow-new-candidates, not --scheduler",
+		},
+		{
+			[]string{"ovn-gateways", "plan", "reschedule", "--max-moves=1"},
+			"plan reschedule takes --scheduler and --seed, not --max-moves",
+		},
+		{
+			[]string{"ovn-gateways", "rebalance", "--scheduler", "random"},
+			"unknown flag: --scheduler; ovn-gateways rebalance --help lists the flags",
+		},
+		{
+			[]string{"ovn-gateways", "reschedule", "--allow-new-candidates"},
+			"unknown flag: --allow-new-candidates; ovn-gateways reschedule --help lists the flags",
+		},
 		{[]string{"ovn-gateways", "reschedule", "--seed=7"}, "--seed is for --scheduler random"},
 		{[]string{"ovn-central-operator", "gateways", "history", "a", "b"}, `takes [PLAN], not "a b"`},
 		{[]string{"ovn-central-operator", "nodes", "show"}, "show takes NODE; type: ovn-central-operator nodes show NODE"},
@@ -214,20 +232,34 @@ func TestDatabases_default_to_this_machine(t *testing.T) {
 	}{
 		"this machine": {args: []string{"list"}, says: "unix:/nowhere/ovnnb_db.sock: connect: no such file or directory; " +
 			"name databases that are not on this machine by --nb or OVN_NB_DB, and --sb or OVN_SB_DB)\n"},
-		"one of them": {args: []string{"list", "--nb=unix:/here"},
-			says: "no such file or directory; name databases that are not on this machine by --sb or OVN_SB_DB)\n"},
-		"none of them": {env: map[string]string{"OVN_SB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"},
-			says: "no such file or directory)\n"},
-		"a variable": {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list"},
-			says: "unix:/elsewhere: connect: no such file"},
-		"named": {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"},
-			says: "unix:/here: connect: no such file"},
-		"bad variable": {env: map[string]string{"OVN_SB_DB": "garbage"}, args: []string{"list"},
-			says: `OVN_SB_DB "garbage" is not unix:FILE`},
-		"negative": {args: []string{"drain", "x", "--grace-period=-1s"},
-			says: "it must be a number of seconds, or such as 90s, 15m, 1h30m"},
-		"seconds": {args: []string{"drain", "x", "--timeout=90", "--grace-period=2m"},
-			says: "120 is not smaller than timeout 90"},
+		"one of them": {
+			args: []string{"list", "--nb=unix:/here"},
+			says: "no such file or directory; name databases that are not on this machine by --sb or OVN_SB_DB)\n",
+		},
+		"none of them": {
+			env: map[string]string{"OVN_SB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"},
+			says: "no such file or directory)\n",
+		},
+		"a variable": {
+			env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list"},
+			says: "unix:/elsewhere: connect: no such file",
+		},
+		"named": {
+			env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"},
+			says: "unix:/here: connect: no such file",
+		},
+		"bad variable": {
+			env: map[string]string{"OVN_SB_DB": "garbage"}, args: []string{"list"},
+			says: `OVN_SB_DB "garbage" is not unix:FILE`,
+		},
+		"negative": {
+			args: []string{"drain", "x", "--grace-period=-1s"},
+			says: "it must be a number of seconds, or such as 90s, 15m, 1h30m",
+		},
+		"seconds": {
+			args: []string{"drain", "x", "--timeout=90", "--grace-period=2m"},
+			says: "120 is not smaller than timeout 90",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, _ := prepare(t)
@@ -291,8 +323,14 @@ func TestMain_help_and_version_on_stdout(t *testing.T) {
 		assert.Contains(t, stdout, "Available Commands:", args)
 		assert.Empty(t, stderr, args)
 	}
-	for _, args := range [][]string{{"x"}, {"x", "gateways", "status"}, {"x", "nodes", "drain"}, {"x", "agent"},
-		{"x", "start-guard"}, {"ovn-gateways", "nodes", "list"}} {
+	for _, args := range [][]string{
+		{"x"},
+		{"x", "gateways", "status"},
+		{"x", "nodes", "drain"},
+		{"x", "agent"},
+		{"x", "start-guard"},
+		{"ovn-gateways", "nodes", "list"},
+	} {
 		_, stdout, _ := mainOf(t, env, append(args, "--help")...)
 		assert.Contains(t, stdout, "\nExit status:\n  0 ", args)
 		assert.Contains(t, stdout, version.Docs, args)
@@ -364,8 +402,10 @@ func TestGateways_status_refuses_flags_of_changes(t *testing.T) {
 	for _, flag := range []string{"--yes", "--seed=3", "--max-moves=1", "--dry-run"} {
 		for _, command := range []string{"status", "history"} {
 			var stdout, stderr bytes.Buffer
-			code := cli.Main(t.Context(), []string{"ovn-central-operator", "gateways", command, "--nb=unix:/nb", "--sb=unix:/sb",
-				flag}, func(string) string { return "" }, &stdout, &stderr)
+			code := cli.Main(t.Context(), []string{
+				"ovn-central-operator", "gateways", command, "--nb=unix:/nb", "--sb=unix:/sb",
+				flag,
+			}, func(string) string { return "" }, &stdout, &stderr)
 			assert.Equal(t, 2, code, flag)
 			assert.Contains(t, stderr.String(), "unknown flag", flag)
 		}

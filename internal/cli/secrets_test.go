@@ -127,8 +127,10 @@ func TestMain_output_has_no_secret(t *testing.T) {
 		script(name, text)
 	}
 	all := programs(t)
-	for _, known := range []string{"apt-get", "config-get", "curl", "status-set", "relation-get", "ovs-appctl",
-		"ovsdb-tool", "snap", "ufw", "systemctl"} {
+	for _, known := range []string{
+		"apt-get", "config-get", "curl", "status-set", "relation-get", "ovs-appctl",
+		"ovsdb-tool", "snap", "ufw", "systemctl",
+	} {
 		require.Contains(t, all, known)
 	}
 	for _, failing := range all {

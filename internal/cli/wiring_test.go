@@ -47,10 +47,14 @@ func TestGateways_printed_commands_can_be_pasted(t *testing.T) {
 	nodes := nodeFlags{program: "ovn-central-operator nodes", databaseFlags: f}
 	gateways := gatewayFlags{databaseFlags: f, program: GatewaysName}
 	for printed, words := range map[string][]string{
-		nodes.command(act("remove-node", "node", "compute 3 <x>", "i-really-mean-it", "true")): {"ovn-central-operator",
-			"nodes", "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
-		gateways.undo("p1"): {GatewaysName, "rebalance", "--revert", "p1", "--nb", "ssl:10.0.0.5:6641", "--private-key",
-			f.credentials.Key, "--yes"},
+		nodes.command(act("remove-node", "node", "compute 3 <x>", "i-really-mean-it", "true")): {
+			"ovn-central-operator",
+			"nodes", "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes",
+		},
+		gateways.undo("p1"): {
+			GatewaysName, "rebalance", "--revert", "p1", "--nb", "ssl:10.0.0.5:6641", "--private-key",
+			f.credentials.Key, "--yes",
+		},
 	} {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf '%s\\n' "+printed).Output()
 		require.NoError(t, err, printed)
@@ -61,8 +65,10 @@ func TestGateways_printed_commands_can_be_pasted(t *testing.T) {
 // A program reads one document on standard output, in the requested form.
 func TestAnswer_in_requested_form(t *testing.T) {
 	d := map[string]string{"unit": "ovn-central/0"}
-	for output, want := range map[string]string{"text": "in words\n", "yaml": "unit: ovn-central/0\n",
-		"json": "{\n  \"unit\": \"ovn-central/0\"\n}\n"} {
+	for output, want := range map[string]string{
+		"text": "in words\n", "yaml": "unit: ovn-central/0\n",
+		"json": "{\n  \"unit\": \"ovn-central/0\"\n}\n",
+	} {
 		f := databaseFlags{output: output, getenv: func(string) string { return "" }}
 		require.NoError(t, f.complete(), output)
 		var out bytes.Buffer
@@ -75,8 +81,10 @@ func TestAnswer_in_requested_form(t *testing.T) {
 func TestGateways_printed_commands_name_databases(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
-		f := nodeFlags{program: "ovn-central-operator nodes",
-			databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}}}
+		f := nodeFlags{
+			program:       "ovn-central-operator nodes",
+			databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}},
+		}
 		words := shelltest.Words(t,
 			f.command(act("release", "node", "chassis:"+name, "name", name, "i-really-mean-it", "true", "dry-run", "true")))
 		require.Equal(t, []string{"ovn-central-operator", "nodes", "release"}, words[:3])

@@ -20,12 +20,16 @@ func TestDocuments(t *testing.T) {
 	inventory := gateway.BuildInventory(northbound(), southbound())
 	inventory.State.Chassis[1].Unresponsive = false
 	taken := []schedule.AppliedChange{
-		{Group: "lrp-1", Storage: schedule.GatewayChassis, Before: []schedule.Candidate{{Chassis: "c1", Priority: 1}},
-			After: inventory.State.Groups[0].Candidates},
+		{
+			Group: "lrp-1", Storage: schedule.GatewayChassis, Before: []schedule.Candidate{{Chassis: "c1", Priority: 1}},
+			After: inventory.State.Groups[0].Candidates,
+		},
 		{
 			Group: "neutron-R2", Storage: schedule.HAChassisGroup,
-			Before: []schedule.Candidate{{Chassis: "c2", Priority: 2},
-				{Chassis: "c1", Priority: 1}}, After: inventory.State.Groups[1].Candidates,
+			Before: []schedule.Candidate{
+				{Chassis: "c2", Priority: 2},
+				{Chassis: "c1", Priority: 1},
+			}, After: inventory.State.Groups[1].Candidates,
 		},
 	}
 	at := time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
@@ -33,8 +37,10 @@ func TestDocuments(t *testing.T) {
 		ID: "g5c0f1b7e", At: at, Operation: "rebalance", By: "ovn-central/1, action 12", Gateways: 2, Moves: 1, Left: 30,
 		Added: []string{"c2"}, Changes: taken,
 	}
-	list := []journal.Entry{one, {ID: "g90a3d2e4", At: at.Add(-time.Hour), Operation: "reschedule", By: "ubuntu@admin",
-		Gateways: 12}}
+	list := []journal.Entry{one, {
+		ID: "g90a3d2e4", At: at.Add(-time.Hour), Operation: "reschedule", By: "ubuntu@admin",
+		Gateways: 12,
+	}}
 	list[0].Changes = nil
 	documents := map[string]any{
 		"status":    schedule.Evaluate(inventory.State, schedule.Options{}),
@@ -42,8 +48,10 @@ func TestDocuments(t *testing.T) {
 		"rebalance": schedule.Rebalance(inventory.State, schedule.Options{AllowNewCandidates: true}),
 		"revert":    schedule.Revert(inventory.State, schedule.Options{}, taken),
 		"history":   gateway.History{Plans: list},
-		"history-one": gateway.History{Plans: []journal.Entry{one},
-			Findings: []finding.Finding{finding.New(finding.JournalUnread, finding.Subject{Name: "0f7a"}, finding.Args{})}},
+		"history-one": gateway.History{
+			Plans:    []journal.Entry{one},
+			Findings: []finding.Finding{finding.New(finding.JournalUnread, finding.Subject{Name: "0f7a"}, finding.Args{})},
+		},
 		"no-history": gateway.History{Plans: []journal.Entry{}},
 	}
 	for name, d := range documents {

@@ -20,8 +20,10 @@ const hostile = "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0"
 
 // A chassis writes its own row. Names that are read from it are clean, and findings about it are short.
 func FuzzChassis(f *testing.F) {
-	for _, text := range []string{hostile, strings.Repeat("h", 110_000), "enable-chassis-as-gw,availability-zones=a:b\x00",
-		"physnet1:br-ex", ":,:,", "{}", ""} {
+	for _, text := range []string{
+		hostile, strings.Repeat("h", 110_000), "enable-chassis-as-gw,availability-zones=a:b\x00",
+		"physnet1:br-ex", ":,:,", "{}", "",
+	} {
 		f.Add(text, text)
 	}
 	f.Fuzz(func(t *testing.T, options, mappings string) {
@@ -65,8 +67,10 @@ func TestBuildInventory_invalid_mappings(t *testing.T) {
 
 func TestBuildInventory_malformed_rows(t *testing.T) {
 	t.Parallel()
-	inv := BuildInventory(ovsdb.Northbound{Malformed: []ovsdb.Malformed{{Table: "HA_Chassis_Group", UUID: "0f7a",
-		Name: "a?"}}}, ovsdb.Southbound{Malformed: []ovsdb.Malformed{{Table: "Chassis", UUID: "1f7a", Name: "b?"}}})
+	inv := BuildInventory(ovsdb.Northbound{Malformed: []ovsdb.Malformed{{
+		Table: "HA_Chassis_Group", UUID: "0f7a",
+		Name: "a?",
+	}}}, ovsdb.Southbound{Malformed: []ovsdb.Malformed{{Table: "Chassis", UUID: "1f7a", Name: "b?"}}})
 	assert.Equal(t, []string{
 		`warning ROW_NAME_INVALID Chassis 1f7a Total=255 Detail="b?"`,
 		`warning ROW_NAME_INVALID HA_Chassis_Group 0f7a Total=255 Detail="a?"`,
@@ -79,15 +83,21 @@ func TestBuildInventory_quotes_commands(t *testing.T) {
 	for i, name := range shelltest.Hostile {
 		group, port := name, fmt.Sprintf("p%d%s", i, name)
 		inv := BuildInventory(ovsdb.Northbound{
-			Routers: []ovsdb.LogicalRouter{{UUID: "R", Name: group,
-				Ports: []string{"P", "Q"}}}, Groups: []ovsdb.HAChassisGroup{{UUID: "H", Name: group}},
-			RouterPorts: []ovsdb.LogicalRouterPort{{UUID: "Q", Name: "other", Group: "H"},
-				{UUID: "P", Name: port, ExternalIDs: map[string]string{gatewayKey: "true"}}},
+			Routers: []ovsdb.LogicalRouter{{
+				UUID: "R", Name: group,
+				Ports: []string{"P", "Q"},
+			}}, Groups: []ovsdb.HAChassisGroup{{UUID: "H", Name: group}},
+			RouterPorts: []ovsdb.LogicalRouterPort{
+				{UUID: "Q", Name: "other", Group: "H"},
+				{UUID: "P", Name: port, ExternalIDs: map[string]string{gatewayKey: "true"}},
+			},
 		}, ovsdb.Southbound{})
 		require.Len(t, inv.Findings, 1, "%v", inv.Findings)
 		assert.Equal(t, finding.GatewayOutsideGroup, inv.Findings[0].Code)
 		line := juju.Version{}.Render(inv.Findings[0].Remedies[0].Command)
-		assert.Equal(t, []string{"ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", group, "--", "set", "Logical_Router_Port",
-			port, "ha_chassis_group=@g"}, shelltest.Words(t, line))
+		assert.Equal(t, []string{
+			"ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", group, "--", "set", "Logical_Router_Port",
+			port, "ha_chassis_group=@g",
+		}, shelltest.Words(t, line))
 	}
 }

@@ -206,8 +206,10 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 // group adds an HA_Chassis_Group: of routers' gateways, of external ports, or of both.
 func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.HAChassis, row.Members)
-	g := schedule.Group{Name: row.Name, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(row, users...),
-		Candidates: planned(rows)}
+	g := schedule.Group{
+		Name: row.Name, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(row, users...),
+		Candidates: planned(rows),
+	}
 	routers := map[string]bool{}
 	for _, p := range users {
 		g.Ports = append(g.Ports, inv.port(t, p))
@@ -220,8 +222,10 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 	}
 	external := t.external[row.UUID]
 	for _, p := range external {
-		g.Ports = append(g.Ports, schedule.Port{Name: p.Name, Network: t.networksOn[t.switchOf[p.UUID]],
-			Active: inv.SB.Externals[p.Name], External: true})
+		g.Ports = append(g.Ports, schedule.Port{
+			Name: p.Name, Network: t.networksOn[t.switchOf[p.UUID]],
+			Active: inv.SB.Externals[p.Name], External: true,
+		})
 	}
 	switch {
 	case len(users) > 0:

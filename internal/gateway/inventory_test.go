@@ -21,8 +21,10 @@ func northbound() ovsdb.Northbound {
 	return ovsdb.Northbound{
 		Config: 5,
 		Routers: []ovsdb.LogicalRouter{
-			{UUID: "R1", Name: "r1", Ports: []string{"P1"},
-				ExternalIDs: map[string]string{"neutron:availability_zone_hints": "az1,az2"}},
+			{
+				UUID: "R1", Name: "r1", Ports: []string{"P1"},
+				ExternalIDs: map[string]string{"neutron:availability_zone_hints": "az1,az2"},
+			},
 			{UUID: "R2", Name: "r2", Ports: []string{"P2", "P3", "P4"}},
 		},
 		RouterPorts: []ovsdb.LogicalRouterPort{
@@ -46,17 +48,23 @@ func northbound() ovsdb.Northbound {
 			{UUID: "X1", Name: "baremetal", Type: "external", Group: "H2"},
 		},
 		GatewayChassis: map[string]ovsdb.CandidateRow{
-			"G1": {UUID: "G1", Name: "lrp-1_c1", Chassis: "c1", Priority: 2}, "G2": {UUID: "G2", Name: "lrp-1_c2", Chassis: "c2",
-				Priority: 1},
+			"G1": {UUID: "G1", Name: "lrp-1_c1", Chassis: "c1", Priority: 2}, "G2": {
+				UUID: "G2", Name: "lrp-1_c2", Chassis: "c2",
+				Priority: 1,
+			},
 		},
 		HAChassis: map[string]ovsdb.CandidateRow{
-			"M1": {UUID: "M1", Chassis: "c1", Priority: 2}, "M2": {UUID: "M2", Chassis: "c2", Priority: 1}, "M3": {UUID: "M3",
-				Chassis: "c2", Priority: 1},
+			"M1": {UUID: "M1", Chassis: "c1", Priority: 2}, "M2": {UUID: "M2", Chassis: "c2", Priority: 1}, "M3": {
+				UUID:    "M3",
+				Chassis: "c2", Priority: 1,
+			},
 		},
 		Groups: []ovsdb.HAChassisGroup{
 			{UUID: "H1", Name: "neutron-R2", Members: []string{"M1", "M2"}},
-			{UUID: "H2", Name: "neutron-extport", Members: []string{"M3"},
-				ExternalIDs: map[string]string{"neutron:availability_zone_hints": ""}},
+			{
+				UUID: "H2", Name: "neutron-extport", Members: []string{"M3"},
+				ExternalIDs: map[string]string{"neutron:availability_zone_hints": ""},
+			},
 			{UUID: "H3", Name: "nobody's"},
 		},
 	}
@@ -74,8 +82,10 @@ func southbound() ovsdb.Southbound {
 		Chassis: []ovsdb.ChassisRow{
 			{Name: "c1", Hostname: "one", Config: config("enable-chassis-as-gw,availability-zones=az1:az3",
 				"physnet1:br-ex,physnet2:br-2"), Known: true, Follows: 5},
-			{Name: "c2", Hostname: "two", Config: config("availability-zones=, enable-chassis-as-gw", "physnet1:br-ex"),
-				Known: true, Follows: 4},
+			{
+				Name: "c2", Hostname: "two", Config: config("availability-zones=, enable-chassis-as-gw", "physnet1:br-ex"),
+				Known: true, Follows: 4,
+			},
 			{Name: "c3", Config: map[string]string{"is-remote": "true"}},
 			{Name: "c4", Config: config("card-serial-number=1", "physnet1,:br-ex, physnet2:br-ex ,")},
 		},
@@ -87,8 +97,10 @@ func TestBuildInventory(t *testing.T) {
 	t.Parallel()
 	c := gateway.BuildInventory(northbound(), southbound())
 	assert.Equal(t, []schedule.Chassis{
-		{Name: "c1", Hostname: "one", Gateway: true, Networks: []string{"physnet1", "physnet2"},
-			Zones: []string{"az1", "az3"}},
+		{
+			Name: "c1", Hostname: "one", Gateway: true, Networks: []string{"physnet1", "physnet2"},
+			Zones: []string{"az1", "az3"},
+		},
 		{Name: "c2", Hostname: "two", Gateway: true, Networks: []string{"physnet1"}, Unresponsive: true},
 		{Name: "c3", Remote: true},
 		{Name: "c4", Networks: []string{"physnet2"}},
@@ -102,8 +114,10 @@ func TestBuildInventory(t *testing.T) {
 		{
 			Name: "neutron-R2", Storage: schedule.HAChassisGroup,
 			Ports: []schedule.Port{
-				{Name: "lrp-2", Router: "r2", Network: "physnet1", Active: "c2"}, {Name: "lrp-3", Router: "r2",
-					Network: "physnet2"},
+				{Name: "lrp-2", Router: "r2", Network: "physnet1", Active: "c2"}, {
+					Name: "lrp-3", Router: "r2",
+					Network: "physnet2",
+				},
 			},
 			Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
 		},
@@ -124,8 +138,10 @@ func TestBuildInventory_northd_behind(t *testing.T) {
 	nb := northbound()
 	nb.Config = 9
 	c := gateway.BuildInventory(nb, southbound())
-	assert.Equal(t, []bool{false, true, false, false}, []bool{c.State.Chassis[0].Unresponsive,
-		c.State.Chassis[1].Unresponsive, c.State.Chassis[2].Unresponsive, c.State.Chassis[3].Unresponsive})
+	assert.Equal(t, []bool{false, true, false, false}, []bool{
+		c.State.Chassis[0].Unresponsive,
+		c.State.Chassis[1].Unresponsive, c.State.Chassis[2].Unresponsive, c.State.Chassis[3].Unresponsive,
+	})
 	assert.Contains(t, findingtest.All(c.Findings), "warning NORTHD_BEHIND Count=5 Total=9")
 }
 
@@ -163,8 +179,10 @@ func TestBuildInventory_odd_rows(t *testing.T) {
 		},
 		"a gateway without a router": {
 			func(nb *ovsdb.Northbound) {
-				nb.RouterPorts[0], nb.GatewayChassis = ovsdb.LogicalRouterPort{UUID: "P5", Name: "lrp-5",
-					ExternalIDs: gatewayIDs()}, nil
+				nb.RouterPorts[0], nb.GatewayChassis = ovsdb.LogicalRouterPort{
+					UUID: "P5", Name: "lrp-5",
+					ExternalIDs: gatewayIDs(),
+				}, nil
 			},
 			"warning GATEWAY_WITHOUT_ROUTER lrp-5",
 		},
@@ -195,8 +213,10 @@ func TestBuildInventory_pinned_router_leads_nothing(t *testing.T) {
 func TestBuildInventory_gateway_without_candidates(t *testing.T) {
 	t.Parallel()
 	nb := northbound()
-	nb.RouterPorts = append(nb.RouterPorts, ovsdb.LogicalRouterPort{UUID: "P5", Name: "lrp-5",
-		ExternalIDs: map[string]string{"neutron:is_ext_gw": "True"}})
+	nb.RouterPorts = append(nb.RouterPorts, ovsdb.LogicalRouterPort{
+		UUID: "P5", Name: "lrp-5",
+		ExternalIDs: map[string]string{"neutron:is_ext_gw": "True"},
+	})
 	c := gateway.BuildInventory(nb, southbound())
 	var names []string
 	for _, g := range c.State.Groups {

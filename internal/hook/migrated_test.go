@@ -26,8 +26,10 @@ func (m *machine) migrated() {
 
 func TestMigrated_to_Juju_4_keeps_clusters(t *testing.T) {
 	const foreign = "made elsewhere"
-	for _, name := range []string{"upgrade-charm", "config-changed", "update-status", "leader-elected",
-		"ovsdb-peer-relation-changed"} {
+	for _, name := range []string{
+		"upgrade-charm", "config-changed", "update-status", "leader-elected",
+		"ovsdb-peer-relation-changed",
+	} {
 		for title, leader := range map[string]bool{"the Juju leader": true, "another unit": false} {
 			t.Run(name+" of "+title, func(t *testing.T) {
 				m := healthy()

@@ -179,8 +179,10 @@ func TestStop_withdraws_published_data(t *testing.T) {
 	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}}
 	require.NoError(t, m.run(t, "stop"))
 	assert.Equal(t, stopped, m.ran)
-	for _, key := range []string{"nb-identity", "sb-identity", "nb-server-id", "sb-server-id", "nb-cluster-id",
-		"sb-cluster-id"} {
+	for _, key := range []string{
+		"nb-identity", "sb-identity", "nb-server-id", "sb-server-id", "nb-cluster-id",
+		"sb-cluster-id",
+	} {
 		value, there := m.unit[key]
 		assert.True(t, there, key)
 		assert.Empty(t, value, key)

@@ -60,7 +60,8 @@ func TestTools_long_message_is_cut(t *testing.T) {
 	t.Parallel()
 	failed, logged := &recorder{}, &recorder{}
 	require.NoError(t, juju.New(failed).ActionFail(t.Context(), "x\x00"+strings.Repeat("é", juju.MaxArgument)))
-	slog.New(juju.NewLogHandler(juju.New(logged), io.Discard, nil)).Info("x" + strings.Repeat("é", juju.MaxLogLine))
+	log := slog.New(juju.NewLogHandler(juju.New(logged), io.Discard, nil))
+	log.Info("x" + strings.Repeat("é", juju.MaxLogLine)) //nolint:sloglint // a long message
 	for most, message := range map[int]string{
 		juju.MaxArgument: failed.calls[0].Args[1], juju.MaxLogLine: logged.calls[0].Args[3],
 	} {

@@ -104,8 +104,10 @@ func TestTyped_survives_shell_and_YAML(t *testing.T) {
 
 func TestIntegrate_word_of_version(t *testing.T) {
 	t.Parallel()
-	for version, word := range map[juju.Version]string{{Major: 2, Minor: 9}: "relate", {Major: 3, Minor: 6}: "integrate",
-		{Major: 4}: "integrate", {}: "integrate"} {
+	for version, word := range map[juju.Version]string{
+		{Major: 2, Minor: 9}: "relate", {Major: 3, Minor: 6}: "integrate",
+		{Major: 4}: "integrate", {}: "integrate",
+	} {
 		assert.Equal(t, word, version.Integrate(), version)
 	}
 }

@@ -24,8 +24,10 @@ func TestIsLeader(t *testing.T) {
 func TestLeaderSet_one_sorted_call(t *testing.T) {
 	t.Parallel()
 	script := tools(t, runtest.Expect("leader-set", "--", "-r=x y", "gone=", "nb_cid=a=b", "sb_cid=0017"))
-	require.NoError(t, script.LeaderSet(t.Context(), map[string]string{"sb_cid": "0017", "nb_cid": "a=b", "gone": "",
-		"-r": "x y"}))
+	require.NoError(t, script.LeaderSet(t.Context(), map[string]string{
+		"sb_cid": "0017", "nb_cid": "a=b", "gone": "",
+		"-r": "x y",
+	}))
 	require.NoError(t, tools(t).LeaderSet(t.Context(), nil), "nothing to set")
 }
 

@@ -40,13 +40,15 @@ func TestNetworkGet_every_form(t *testing.T) {
 		want    juju.Network
 	}{
 		"one address": {
-			[][]a{{{"", "10.0.0.1", "10.0.0.0/24"}}}, []string{"10.0.0.1"},
+			[][]a{{{"", "10.0.0.1", "10.0.0.0/24"}}},
+			[]string{"10.0.0.1"},
 			juju.Network{
 				Bind: addresses("10.0.0.1"), Ingress: addresses("10.0.0.1"), Subnets: subnets("10.0.0.1", "10.0.0.0/24"),
 			},
 		},
 		"virtual address, listed twice": {
-			[][]a{{{"", "10.0.0.5", "10.0.0.5/32"}, {"", "10.0.0.1", "10.0.0.1/32"}, {"", "10.0.0.1", "10.0.0.0/24"}}}, nil,
+			[][]a{{{"", "10.0.0.5", "10.0.0.5/32"}, {"", "10.0.0.1", "10.0.0.1/32"}, {"", "10.0.0.1", "10.0.0.0/24"}}},
+			nil,
 			juju.Network{
 				Bind: addresses("10.0.0.5", "10.0.0.1"), Subnets: subnets("10.0.0.5", "10.0.0.5/32", "10.0.0.1", "10.0.0.0/24"),
 			},
@@ -60,18 +62,21 @@ func TestNetworkGet_every_form(t *testing.T) {
 			[][]a{{{"node1.maas", "10.0.0.1", ""}}}, nil, juju.Network{Bind: addresses("10.0.0.1"), Hostnames: node1},
 		},
 		"unresolved host name": {
-			[][]a{{{"node1.maas", "", ""}, {"", "10.0.0.1", ""}}}, nil,
+			[][]a{{{"node1.maas", "", ""}, {"", "10.0.0.1", ""}}},
+			nil,
 			juju.Network{Bind: addresses("10.0.0.1"), Hostnames: node1},
 		},
 		"host name in the place of an address": {
-			[][]a{{{"", "node1.maas", ""}, {"", "10.0.0.1", ""}}}, node1,
+			[][]a{{{"", "node1.maas", ""}, {"", "10.0.0.1", ""}}},
+			node1,
 			juju.Network{Bind: addresses("10.0.0.1"), Hostnames: node1},
 		},
 		"address as its own host name": {
 			[][]a{{{"10.0.0.1", "10.0.0.1", ""}}}, nil, juju.Network{Bind: addresses("10.0.0.1")},
 		},
 		"link-local addresses": {
-			[][]a{{{"", "fe80::1%eth0", ""}, {"", "fe80::1", ""}, {"", "2001:db8::1", ""}}}, nil,
+			[][]a{{{"", "fe80::1%eth0", ""}, {"", "fe80::1", ""}, {"", "2001:db8::1", ""}}},
+			nil,
 			juju.Network{Bind: addresses("2001:db8::1")},
 		},
 		"IPv4 in the form of IPv6": {
@@ -129,8 +134,10 @@ func TestChoose(t *testing.T) {
 	}{
 		"new_unit/first":                 {offered: addresses(own, other), chosen: own},
 		"new_unit/virtual_address_first": {offered: addresses(virtual, own), chosen: own},
-		"new_unit/virtual_address_of_IPv6_first": {offered: addresses("2001:db8::5", "2001:db8::1"),
-			chosen: "2001:db8::1"},
+		"new_unit/virtual_address_of_IPv6_first": {
+			offered: addresses("2001:db8::5", "2001:db8::1"),
+			chosen:  "2001:db8::1",
+		},
 		"new_unit/nothing_but_a_virtual_address":  {offered: addresses(virtual), chosen: virtual},
 		"new_unit/unknown_subnet_before_a_known":  {offered: addresses("10.0.0.7", own), chosen: own},
 		"new_unit/unknown_subnet_after_a_virtual": {offered: addresses(virtual, "10.0.0.7"), chosen: "10.0.0.7"},
@@ -139,20 +146,32 @@ func TestChoose(t *testing.T) {
 		"new_unit/nothing":                        {machine: addresses(own)},
 		"member/virtual_address_first":            {offered: addresses(virtual, own), inUse: addresses(own), chosen: own},
 		"member/other_address_first":              {offered: addresses(other, own), inUse: addresses(own), chosen: own},
-		"member/in_another_space_now": {offered: addresses(moved), inUse: addresses(own),
-			machine: addresses(own, moved), chosen: own, better: moved},
+		"member/in_another_space_now": {
+			offered: addresses(moved), inUse: addresses(own),
+			machine: addresses(own, moved), chosen: own, better: moved,
+		},
 		"member/nothing_offered": {inUse: addresses(own), machine: addresses(own), chosen: own},
 		"member/machine_unknown": {offered: addresses(other, own), inUse: addresses(own), chosen: own},
-		"member/address_gone": {offered: addresses(virtual, other), inUse: addresses(own),
-			machine: addresses(virtual, other), chosen: other},
-		"member/address_gone_of_one_database": {offered: addresses(other), inUse: addresses(own, other),
-			machine: addresses(other), chosen: other},
-		"member/at_a_virtual_address": {offered: addresses(virtual, own), inUse: addresses(virtual),
-			machine: addresses(virtual, own), chosen: virtual, better: own},
-		"member/at_the_only_address_a_virtual_one": {offered: addresses(virtual), inUse: addresses(virtual),
-			chosen: virtual},
-		"member/at_a_virtual_address_that_has_gone": {offered: addresses(own), inUse: addresses(virtual),
-			machine: addresses(own), chosen: own},
+		"member/address_gone": {
+			offered: addresses(virtual, other), inUse: addresses(own),
+			machine: addresses(virtual, other), chosen: other,
+		},
+		"member/address_gone_of_one_database": {
+			offered: addresses(other), inUse: addresses(own, other),
+			machine: addresses(other), chosen: other,
+		},
+		"member/at_a_virtual_address": {
+			offered: addresses(virtual, own), inUse: addresses(virtual),
+			machine: addresses(virtual, own), chosen: virtual, better: own,
+		},
+		"member/at_the_only_address_a_virtual_one": {
+			offered: addresses(virtual), inUse: addresses(virtual),
+			chosen: virtual,
+		},
+		"member/at_a_virtual_address_that_has_gone": {
+			offered: addresses(own), inUse: addresses(virtual),
+			machine: addresses(own), chosen: own,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -135,8 +135,10 @@ var readers = map[string]reader{
 func TestData_none_and_some(t *testing.T) {
 	t.Parallel()
 	for stdout, want := range map[string]map[string]string{
-		"{}\n": {}, "null\n": nil, `{"nb_cid":"0017","ready":"True","empty":""}`: {"nb_cid": "0017", "ready": "True",
-			"empty": ""},
+		"{}\n": {}, "null\n": nil, `{"nb_cid":"0017","ready":"True","empty":""}`: {
+			"nb_cid": "0017", "ready": "True",
+			"empty": "",
+		},
 	} {
 		for name, read := range readers {
 			data, err := read(t.Context(), juju.New(answers(stdout)))
@@ -174,27 +176,35 @@ func TestData_bounded(t *testing.T) {
 		published map[string]string
 		kept      func(t *testing.T, data map[string]string)
 	}{
-		"a value of the limit": {map[string]string{"k": strings.Repeat("v", mib)},
+		"a value of the limit": {
+			map[string]string{"k": strings.Repeat("v", mib)},
 			func(t *testing.T, data map[string]string) {
 				assert.Len(t, data["k"], mib)
-			}},
-		"a value above the limit": {map[string]string{"k": strings.Repeat("v", mib+1)},
+			},
+		},
+		"a value above the limit": {
+			map[string]string{"k": strings.Repeat("v", mib+1)},
 			func(t *testing.T, data map[string]string) {
 				assert.Equal(t, map[string]string{"k": "(1048577 bytes, too long)"}, data)
-			}},
-		"quotes and backslashes in one": {map[string]string{"a": strings.Repeat(`"\`, mib), "b": `"\`},
+			},
+		},
+		"quotes and backslashes in one": {
+			map[string]string{"a": strings.Repeat(`"\`, mib), "b": `"\`},
 			func(t *testing.T, data map[string]string) {
 				assert.Equal(t, map[string]string{"a": "(2097152 bytes, too long)", "b": `"\`}, data)
-			}},
+			},
+		},
 		"several values of the limit": {several, func(t *testing.T, data map[string]string) {
 			assert.Len(t, data, len(several))
 			assert.Equal(t, "(1048575 bytes, too long)", data["9"])
 			assert.Len(t, data["0"], mib-1)
 		}},
-		"a long key": {map[string]string{"a": "1", strings.Repeat("k", 9*mib): "v"},
+		"a long key": {
+			map[string]string{"a": "1", strings.Repeat("k", 9*mib): "v"},
 			func(t *testing.T, data map[string]string) {
 				assert.Equal(t, map[string]string{"a": "1", "(9437184 bytes, too long)": "v"}, data)
-			}},
+			},
+		},
 		"many short values": {many, func(t *testing.T, data map[string]string) {
 			assert.Greater(t, len(data), 50_000)
 			assert.Less(t, len(data), len(many))

@@ -136,15 +136,21 @@ func TestTools_messages_become_typed_errors(t *testing.T) {
 			`ERROR cannot read settings for unit "a/9" in relation "a:ovsdb-peer": unit "a/9": settings not found` + "\n",
 			juju.ErrNotFound,
 		},
-		"unknown relation": {"relation-get", 2,
-			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound},
-		"units of an unknown relation": {"relation-list", 2,
-			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound},
+		"unknown relation": {
+			"relation-get", 2,
+			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound,
+		},
+		"units of an unknown relation": {
+			"relation-list", 2,
+			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound,
+		},
 		"relation that went meanwhile": {"relation-set", 1, "ERROR relation not found\n", juju.ErrNotFound},
 		"relation that the model lost": {"relation-get", 1, "ERROR permission denied\n", juju.ErrNotFound},
 		"application outside":          {"relation-get app", 1, "ERROR permission denied\n", juju.ErrNotFound},
-		"socket that can't be opened": {"relation-get", 1,
-			"ERROR dial unix /var/lib/juju/agent.socket: connect: permission denied\n", nil},
+		"socket that can't be opened": {
+			"relation-get", 1,
+			"ERROR dial unix /var/lib/juju/agent.socket: connect: permission denied\n", nil,
+		},
 		"permission of something else":    {"goal-state", 1, "ERROR permission denied\n", nil},
 		"application data, not as leader": {"relation-set app", 1, "ERROR cannot write relation settings\n", nil},
 		"parameters in a hook":            {"action-get", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
@@ -152,19 +158,25 @@ func TestTools_messages_become_typed_errors(t *testing.T) {
 		"failure in a hook":               {"action-fail", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
 		"progress in a hook":              {"action-log", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
 		"leadership unknown":              {"is-leader", 1, "ERROR leadership status unknown: connection lost\n", nil},
-		"network of an unknown relation": {"network-get", 2,
-			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound},
+		"network of an unknown relation": {
+			"network-get", 2,
+			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound,
+		},
 		"unknown endpoint": {"network-get", 1, `ERROR binding name "ovsdb" not defined by the unit's charm` +
 			"\n", nil},
-		"leader settings, not as leader": {"leader-set", 1,
-			"ERROR cannot write leadership settings: cannot write settings: not the leader\n", juju.ErrNotLeader},
+		"leader settings, not as leader": {
+			"leader-set", 1,
+			"ERROR cannot write leadership settings: cannot write settings: not the leader\n", juju.ErrNotLeader,
+		},
 		"leadership that was just lost": {
 			"leader-set", 1,
 			`ERROR cannot write leadership settings: cannot write settings: prerequisites failed: "a/0" is not leader of "a"` +
 				"\n", juju.ErrNotLeader,
 		},
-		"leader settings, no controller": {"leader-set", 1,
-			"ERROR cannot write leadership settings: cannot write settings: connection is shut down\n", nil},
+		"leader settings, no controller": {
+			"leader-set", 1,
+			"ERROR cannot write leadership settings: cannot write settings: connection is shut down\n", nil,
+		},
 		"no words": {"relation-get", 1, "", nil},
 	}
 	for name, tc := range tests {
@@ -205,10 +217,16 @@ func TestTools_long_command_line_is_ErrTooLarge(t *testing.T) {
 func TestTools_undocumented_answer_is_error(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
-		{"relation-ids", ""}, {"is-leader", "True"}, {"is-leader", `"true"`}, {"relation-get", `{"sb-identity":3974}`},
-		{"relation-list", `{}`}, {"goal-state", `{"units":{"a/0":`}, {"config-get", `["source"]`},
+		{"relation-ids", ""},
+		{"is-leader", "True"},
+		{"is-leader", `"true"`},
+		{"relation-get", `{"sb-identity":3974}`},
+		{"relation-list", `{}`},
+		{"goal-state", `{"units":{"a/0":`},
+		{"config-get", `["source"]`},
 		{"leader-get", `{"ready":1}`},
-		{"network-get", `"10.0.0.1"`}, {"action-get", `[1]`},
+		{"network-get", `"10.0.0.1"`},
+		{"action-get", `[1]`},
 	} {
 		err := everyTool[c[0]](t.Context(), juju.New(answers(c[1])))
 		assert.ErrorContains(t, err, c[0]+": the answer is not what Juju documents: ", c[1])
@@ -299,8 +317,10 @@ func TestGoalState(t *testing.T) {
 		Units: map[string]juju.UnitGoal{"ovn-central/0": {Status: "active"}, "ovn-central/1": {Status: "dying"}},
 		Relations: map[string]map[string]juju.UnitGoal{
 			"certificates": {"vault": {Status: "joined"}},
-			"ovsdb": {"ovn-chassis": {Status: "joined"}, "ovn-chassis/9": {Status: "allocating"},
-				"neutron/0": {Status: "dying"}},
+			"ovsdb": {
+				"ovn-chassis": {Status: "joined"}, "ovn-chassis/9": {Status: "allocating"},
+				"neutron/0": {Status: "dying"},
+			},
 			"ovsdb-cms": {"admin/openstack.neutron-api": {Status: "joined"}},
 		},
 	}, state)

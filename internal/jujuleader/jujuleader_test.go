@@ -116,8 +116,11 @@ func TestSupersede(t *testing.T) {
 	}{
 		"the leader":         {leads: true, writes: map[string]string{"nb_cid": string(third)}, now: third},
 		"another unit leads": {juju: juju.ErrNotLeader, now: first},
-		"without leader settings": {juju.ErrNoTool, ErrLater, true, map[string]string{"claim-ovn-central-0": string(third)},
-			first},
+		"without leader settings": {
+			juju.ErrNoTool, ErrLater, true,
+			map[string]string{"claim-ovn-central-0": string(third)},
+			first,
+		},
 	} {
 		juju := &tools{fails: tt.juju}
 		m := leader(t, juju, 0)

@@ -29,8 +29,8 @@ func (m *Manager) stale() bool { return m.Now().After(m.asked.Add(leadership)) }
 // Confirm returns an error unless this unit is Juju's leader and has been since the published data were read. Call it
 // right before a write that depends on these data. A step on a large database may outlast the time for which Juju
 // guarantees the leadership; then Confirm asks again. Juju reads the settings once a hook, and again after a write, so
-// Confirm first writes a setting that never changes. If the others are unchanged, no other leader has published anything.
-// Juju 4 has no settings to read again: there the next hook continues.
+// Confirm first writes a setting that never changes. If the others are unchanged, no other leader has published
+// anything. Juju 4 has no settings to read again: there the next hook continues.
 func (m *Manager) Confirm(ctx context.Context) error {
 	if !m.stale() {
 		return nil

@@ -163,8 +163,11 @@ func TestElection_other_process_of_same_unit_may_not_act(t *testing.T) {
 // A third agent hears both. No agent takes the record from either.
 func TestElection_agents_of_one_name_do_not_alternate(t *testing.T) {
 	t.Parallel()
-	all := []*Election{{Unit: "u/0", Instance: "1", Address: "a:1"}, {Unit: "u/0", Instance: "2", Address: "a:2"},
-		{Unit: "u/1", Instance: "3", Address: "b:1"}}
+	all := []*Election{
+		{Unit: "u/0", Instance: "1", Address: "a:1"},
+		{Unit: "u/0", Instance: "2", Address: "a:2"},
+		{Unit: "u/1", Instance: "3", Address: "b:1"},
+	}
 	for _, e := range all {
 		e.TTL = ttl
 		e.SetEligible(true, time.Hour)

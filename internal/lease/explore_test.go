@@ -66,8 +66,10 @@ type point struct {
 }
 
 func (x *explorer) point(w world) point {
-	p := point{members: w.members, up: w.up, holder: w.store.Holder, age: w.age, phases: w.phases, ages: w.ages,
-		valid: w.valid}
+	p := point{
+		members: w.members, up: w.up, holder: w.store.Holder, age: w.age, phases: w.phases, ages: w.ages,
+		valid: w.valid,
+	}
 	for _, m := range w.store.Intents {
 		for i := range actors {
 			if m.By == unitOf(i) {
@@ -228,8 +230,10 @@ func (x *explorer) next(w world, i int) (all []world) {
 	switch p := w.phases[i]; p {
 	case idle, over:
 		if w.store.Holder == "" && w.works(i) {
-			if r, changed := x.tidied(w.store, LiveOwner{Unit: unitOf(i), Server: idOf(i), Gone: w.gone(),
-				Now: start}); changed {
+			if r, changed := x.tidied(w.store, LiveOwner{
+				Unit: unitOf(i), Server: idOf(i), Gone: w.gone(),
+				Now: start,
+			}); changed {
 				add(w.write(i, r).to(i, p))
 			}
 		}

@@ -54,8 +54,10 @@ func TestPadded_fills_two_pages_until_next_record(t *testing.T) {
 	parsed, err := lease.Parse(r.String())
 	require.NoError(t, err)
 	assert.Equal(t, r.String(), parsed.String(), "it can be compared and swapped")
-	for name, next := range map[string]lease.Record{"renewed": r.Renewed(), "released": r.Released(),
-		"taken over": r.Taken("ovn-central/1", time.Minute)} {
+	for name, next := range map[string]lease.Record{
+		"renewed": r.Renewed(), "released": r.Released(),
+		"taken over": r.Taken("ovn-central/1", time.Minute),
+	} {
 		assert.Empty(t, next.Pad, name)
 	}
 }

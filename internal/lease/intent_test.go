@@ -41,8 +41,10 @@ func TestIntent_outlives_holder(t *testing.T) {
 func TestIntent_without_kind_counts_as_any(t *testing.T) {
 	r, err := Parse(`{"holder":"a/1","term":4,"seq":9,"ttl":23,"pending":["aaaa","bbbb"]}`)
 	require.NoError(t, err)
-	assert.Equal(t, Record{Holder: "a/1", Term: 4, Sequence: 9, TTLSeconds: 23,
-		Intents: []Intent{{ID: "aaaa"}, {ID: "bbbb"}}}, r)
+	assert.Equal(t, Record{
+		Holder: "a/1", Term: 4, Sequence: 9, TTLSeconds: 23,
+		Intents: []Intent{{ID: "aaaa"}, {ID: "bbbb"}},
+	}, r)
 	assert.JSONEq(t, `{"holder":"a/1","term":4,"seq":9,"ttl":23,"pending":["aaaa","bbbb"]}`, r.String())
 
 	mixed := r.WithIntent(down)

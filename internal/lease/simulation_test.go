@@ -96,8 +96,10 @@ func simulate(t require.TestingT, agents, until int, delay func() int, faults ..
 
 func (p *simulation) begin(i int) {
 	p.processes++
-	p.agents[i] = Election{Unit: fmt.Sprintf("u/%d", i), Instance: fmt.Sprint(p.processes),
-		Address: fmt.Sprintf("10.0.0.%d:16402", i+1), TTL: ttl}
+	p.agents[i] = Election{
+		Unit: fmt.Sprintf("u/%d", i), Instance: fmt.Sprint(p.processes),
+		Address: fmt.Sprintf("10.0.0.%d:16402", i+1), TTL: ttl,
+	}
 }
 
 func (p *simulation) value() string { return p.store[len(p.store)-1] }

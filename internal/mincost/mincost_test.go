@@ -177,8 +177,10 @@ func TestLowerBound_is_reached_without_restrictions(t *testing.T) {
 
 func TestNew_ties_decide_between_equal_slots(t *testing.T) {
 	t.Parallel()
-	p := Problem{Loads: []int{0, 0, 0}, Ties: []int{2, 1, 1}, Classes: [][]int{{2, 0, 1}},
-		Jobs: []Job{{None, 0}, {None, 0}}}
+	p := Problem{
+		Loads: []int{0, 0, 0}, Ties: []int{2, 1, 1}, Classes: [][]int{{2, 0, 1}},
+		Jobs: []Job{{None, 0}, {None, 0}},
+	}
 	a := New(p)
 	assert.Equal(t, []int{1, 2}, []int{a.Slot(0), a.Slot(1)})
 	p.Ties = nil

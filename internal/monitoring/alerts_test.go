@@ -54,8 +54,10 @@ func steady(v int) string { return fmt.Sprintf("%dx%d", v, minutes) }
 func healthy(n int) []member {
 	var all []member
 	for i := range n {
-		m := member{role: 1, status: 1, cluster: "c1", term: steady(7), peers: n - 1, connected: n - 1,
-			uncommitted: steady(0), pending: steady(0), northd: 100, up: 1}
+		m := member{
+			role: 1, status: 1, cluster: "c1", term: steady(7), peers: n - 1, connected: n - 1,
+			uncommitted: steady(0), pending: steady(0), northd: 100, up: 1,
+		}
 		m.backup, m.holder, m.hook, m.expires = "0+60x120", "ovn-central/0", "0+60x120", 10_000_000
 		if m.changes, m.advised = steady(0), steady(0); i == 0 {
 			m.role, m.acts, m.active = 3, 1, 1
@@ -136,8 +138,10 @@ func (m member) agent(unit int, leader member) (all []series) {
 		counts = leader
 	}
 	up := (1 + counts.connected) * m.status // one that is cut off sees none, not even itself
-	for name, value := range map[string]int{"member_has_leader": m.status, "members": counts.peers + 1,
-		"fault_tolerance": up - (counts.peers+1)/2 - 1} {
+	for name, value := range map[string]int{
+		"member_has_leader": m.status, "members": counts.peers + 1,
+		"fault_tolerance": up - (counts.peers+1)/2 - 1,
+	} {
 		add(name, db, steady(value))
 	}
 	add("member_info", fmt.Sprintf(`%s,cluster=%q,server="s%d"`, db, m.cluster, unit), steady(1))
@@ -225,8 +229,10 @@ func TestAlerts(t *testing.T) {
 				steady(2), 0, ""
 			m[1].down, m[2].down = true, true
 			m[1].holder, m[2].holder = "", "" // it is not known without the database
-		}, firing: []string{"OVNAgentNowhere", "OVNFrequentElections", "OVNLogBacklog", "OVNMemberWithoutQuorum",
-			"OVNQuorumLost", "OVNServerDown"}},
+		}, firing: []string{
+			"OVNAgentNowhere", "OVNFrequentElections", "OVNLogBacklog", "OVNMemberWithoutQuorum",
+			"OVNQuorumLost", "OVNServerDown",
+		}},
 		"member cut off": {
 			n: 3, change: func(m []member) { m[0].connected, m[2].status, m[2].role = 1, 0, 2 },
 			firing: []string{"OVNMemberWithoutQuorum", "OVNNoFaultTolerance"},
@@ -261,16 +267,22 @@ func TestAlerts(t *testing.T) {
 		"acting agent not scraped": {n: 3, change: func(m []member) {
 			m[0].changes = ""
 		}},
-		"lease alternates": {n: 3, change: func(m []member) { m[1].changes = "0x60 0+1x60" },
-			firing: []string{"OVNAgentsTakeTurns"}},
+		"lease alternates": {
+			n: 3, change: func(m []member) { m[1].changes = "0x60 0+1x60" },
+			firing: []string{"OVNAgentsTakeTurns"},
+		},
 		"three takeovers in an hour": {n: 3, change: func(m []member) {
 			m[1].changes = "0x40 1x9 2x9 3x60"
 		}},
-		"four takeovers in an hour": {n: 3, change: func(m []member) { m[1].changes = "0x40 1x9 2x9 3x9 4x60" },
-			firing: []string{"OVNAgentsTakeTurns"}},
+		"four takeovers in an hour": {
+			n: 3, change: func(m []member) { m[1].changes = "0x40 1x9 2x9 3x9 4x60" },
+			firing: []string{"OVNAgentsTakeTurns"},
+		},
 		"advice of this morning": {n: 3, change: func(m []member) { m[2].advised = "86000x120" }},
-		"advice of yesterday": {n: 3, change: func(m []member) { m[2].advised = "90000x120" },
-			firing: []string{"OVNGatewaysToSchedule"}},
+		"advice of yesterday": {
+			n: 3, change: func(m []member) { m[2].advised = "90000x120" },
+			firing: []string{"OVNGatewaysToSchedule"},
+		},
 		"small file, few silent moments, clocks within two seconds": {n: 3, change: func(m []member) {
 			m[0].file, m[0].grown, m[0].polls, m[0].longest, m[0].ahead = 50<<20, 45<<20, 3, 9, 2
 			m[1].file, m[1].grown, m[1].polls, m[1].longest, m[1].ahead = 500<<20, 300<<20, 9, 1, -2
@@ -279,27 +291,41 @@ func TestAlerts(t *testing.T) {
 			n: 3, change: func(m []member) { m[1].file, m[1].grown = 100<<20, 80<<20 },
 			firing: []string{"OVNDatabaseNotCompacted"},
 		},
-		"server often silent": {n: 3, change: func(m []member) { m[1].polls, m[1].longest = 6, 3 },
-			firing: []string{"OVNServerSilent"}},
+		"server often silent": {
+			n: 3, change: func(m []member) { m[1].polls, m[1].longest = 6, 3 },
+			firing: []string{"OVNServerSilent"},
+		},
 		"clock behind":  {n: 3, change: func(m []member) { m[1].ahead = -45 }, firing: []string{"OVNClocksDiffer"}},
 		"drain stalled": {n: 3, change: func(m []member) { m[0].stalled = 2 }, firing: []string{"OVNDrainStalled"}},
-		"backup too old": {n: 3, change: func(m []member) { m[1].backup = "0+60x5 300x114" },
-			firing: []string{"OVNBackupMissing"}},
+		"backup too old": {
+			n: 3, change: func(m []member) { m[1].backup = "0+60x5 300x114" },
+			firing: []string{"OVNBackupMissing"},
+		},
 		"no backup": {n: 3, change: func(m []member) { m[1].backup = "" }, firing: []string{"OVNBackupMissing"}},
 		"northd behind": {n: 3, change: func(m []member) {
 			each(m, func(m *member) { m.northdBehind = 90 })
 		}, firing: []string{"OVNNorthdBehind"}},
 		"northd behind for one agent only": {n: 3, change: func(m []member) { m[1].northdBehind = 90 }},
-		"no hook for hours": {n: 3, change: func(m []member) { m[1].hook = "-7200x120" },
-			firing: []string{"OVNHooksSilent"}},
-		"certificate expires in two days": {n: 3, change: func(m []member) { m[1].expires = 2 * 86400 },
-			firing: []string{"OVNCertificateExpires"}},
-		"agent with active northd silent": {n: 3, change: func(m []member) { m[0].silent = true },
-			firing: []string{"OVNAgentDown"}},
-		"backup failed": {n: 3, change: func(m []member) { m[2].failed = 1 },
-			firing: []string{"OVNBackupMissing"}},
-		"exporter down": {n: 3, change: func(m []member) { m[2].up = 0 },
-			firing: []string{"OVNExporterDown", "OVNMemberWithoutUnit"}},
+		"no hook for hours": {
+			n: 3, change: func(m []member) { m[1].hook = "-7200x120" },
+			firing: []string{"OVNHooksSilent"},
+		},
+		"certificate expires in two days": {
+			n: 3, change: func(m []member) { m[1].expires = 2 * 86400 },
+			firing: []string{"OVNCertificateExpires"},
+		},
+		"agent with active northd silent": {
+			n: 3, change: func(m []member) { m[0].silent = true },
+			firing: []string{"OVNAgentDown"},
+		},
+		"backup failed": {
+			n: 3, change: func(m []member) { m[2].failed = 1 },
+			firing: []string{"OVNBackupMissing"},
+		},
+		"exporter down": {
+			n: 3, change: func(m []member) { m[2].up = 0 },
+			firing: []string{"OVNExporterDown", "OVNMemberWithoutUnit"},
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -342,8 +368,10 @@ func TestAlerts_no_unit_acts_for_half_a_minute(t *testing.T) {
 		if unit == 0 {
 			acts = "1x39 0x59" // until 9m45s
 		}
-		input = append(input, series{"ovn_central_lease_acts" + labels, acts}, series{"ovn_central_agent_takes_part" + labels,
-			"1x99"})
+		input = append(input, series{"ovn_central_lease_acts" + labels, acts}, series{
+			"ovn_central_agent_takes_part" + labels,
+			"1x99",
+		})
 	}
 	const often = "15s"
 	require.NoError(t, judgeAt(t, tool, alertRules(t), input, often, "10m15s", nil))

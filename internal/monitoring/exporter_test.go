@@ -93,8 +93,10 @@ func TestExporter_follows_option(t *testing.T) {
 		"removed before": {calls: []runtest.Call{notInstalled}},
 		"remove fails": {
 			installed: true, says: "cannot remove",
-			calls: []runtest.Call{list(listed),
-				snap("remove", name).Fails(1, "error: cannot remove \"prometheus-ovn-exporter\"\n")},
+			calls: []runtest.Call{
+				list(listed),
+				snap("remove", name).Fails(1, "error: cannot remove \"prometheus-ovn-exporter\"\n"),
+			},
 		},
 		"install fails": {
 			channel: "stable", says: "cannot install",

@@ -45,8 +45,10 @@ func (p *programs) Run(_ context.Context, c run.Command) ([]byte, error) {
 	}
 	answer, found := p.answers[line]
 	if !found {
-		return nil, &run.Error{Command: c, ExitCode: 1, Stderr: "error: not simulated: " + line,
-			Err: errors.New("exit status 1")}
+		return nil, &run.Error{
+			Command: c, ExitCode: 1, Stderr: "error: not simulated: " + line,
+			Err: errors.New("exit status 1"),
+		}
 	}
 	return []byte(answer), nil
 }
@@ -86,14 +88,18 @@ type monitored struct {
 // newUnit is a unit that serves, with an exporter by its option.
 func newUnit(t *testing.T, endpoints ...string) *monitored {
 	t.Helper()
-	p := &programs{t: t, answers: map[string]string{"relation-ids metrics-endpoint": "[]"},
-		published: map[string]map[string]string{}}
+	p := &programs{
+		t: t, answers: map[string]string{"relation-ids metrics-endpoint": "[]"},
+		published: map[string]map[string]string{},
+	}
 	root, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	state, err := unitstate.Open(filepath.Join(root, "state.json"), log)
 	require.NoError(t, err)
 	w := &monitored{programs: p, root: root, Manager: &Manager{
-		Env: juju.Env{Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5",
-			Version: juju.Version{Major: 2, Minor: 9}},
+		Env: juju.Env{
+			Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5",
+			Version: juju.Version{Major: 2, Minor: 9},
+		},
 		Juju: juju.New(p), Paths: ovndb.Paths{Etc: "/etc/ovn"}, Machine: On(p, root), State: state, Log: log,
 	}}
 	w.Snapshot = Snapshot{
@@ -128,8 +134,10 @@ func TestEnsure_publishes_for_watchers(t *testing.T) {
 	k := w.ensure(t)
 	assert.Empty(t, k.Problems)
 	assert.True(t, k.Installed)
-	assert.Equal(t, map[string]string{"prometheus_scrape_unit_address": "10.0.0.7",
-		"prometheus_scrape_unit_name": "ovn-central/0"},
+	assert.Equal(t, map[string]string{
+		"prometheus_scrape_unit_address": "10.0.0.7",
+		"prometheus_scrape_unit_name":    "ovn-central/0",
+	},
 		w.published["relation-set -r metrics-endpoint:4"])
 	app := w.published["relation-set -r metrics-endpoint:4 --app"]
 	assert.Contains(t, app["scrape_jobs"], "*:9476")

@@ -140,8 +140,10 @@ func TestNagios_removes_leftovers_of_Python_charm(t *testing.T) {
 
 func TestNagios_remove(t *testing.T) {
 	t.Parallel()
-	before := []string{"/etc/nagios/nrpe.d/check_mysql.cfg", systemdPlugin,
-		"/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg"}
+	before := []string{
+		"/etc/nagios/nrpe.d/check_mysql.cfg", systemdPlugin,
+		"/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg",
+	}
 	root := machine(t, before...)
 	nagios := monitoring.Nagios{Runner: runtest.New(t, restart, restart), Root: root}
 	_, err := nagios.Ensure(t.Context(), checks)
@@ -156,8 +158,10 @@ func TestNagios_remove(t *testing.T) {
 func TestNagios_failed_restart_is_reported(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin)
-	_, err := monitoring.Nagios{Runner: runtest.New(t, restart.Fails(5, "Unit nagios-nrpe-server.service not found.")),
-		Root: root}.Ensure(t.Context(), checks)
+	_, err := monitoring.Nagios{
+		Runner: runtest.New(t, restart.Fails(5, "Unit nagios-nrpe-server.service not found.")),
+		Root:   root,
+	}.Ensure(t.Context(), checks)
 	require.ErrorContains(t, err, "cannot restart the NRPE server")
 }
 

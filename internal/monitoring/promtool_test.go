@@ -139,7 +139,8 @@ func judge(t *testing.T, tool string, rules relation.AlertRules, input []series,
 
 // judgeAt is judge at a time, with an interval of scrapes and evaluations.
 func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []series, often, at string,
-	firing []string) error {
+	firing []string,
+) error {
 	t.Helper()
 	known := map[string]bool{}
 	for _, group := range rules.Groups {

@@ -20,8 +20,10 @@ func TestXz_round_trip(t *testing.T) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			t.Parallel()
 			data := bytes.Repeat([]byte("{\"a\": 1}\n"), size)[:size]
-			out, err := run.Exec{}.Run(t.Context(), run.Command{Name: "xz", Args: []string{"--decompress", "--stdout"},
-				Stdin: xz(data)})
+			out, err := run.Exec{}.Run(t.Context(), run.Command{
+				Name: "xz", Args: []string{"--decompress", "--stdout"},
+				Stdin: xz(data),
+			})
 			require.NoError(t, err)
 			assert.True(t, bytes.Equal(data, out), "%d bytes in, %d out", len(data), len(out))
 		})

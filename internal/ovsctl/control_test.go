@@ -86,11 +86,11 @@ func statusError(t *testing.T, s *server) error {
 func TestStatus_not_running(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, statusError(t, newServer(t, ovndb.NB, "127.0.0.1")), ovsctl.ErrNotRunning)
-	killed := leads(t, ovndb.NB)
+	killed := leads(t)
 	killed.Kill(t)
 	require.FileExists(t, killed.Paths.Control(ovndb.NB))
 	require.ErrorIs(t, statusError(t, killed), ovsctl.ErrNotRunning)
-	stopped := leads(t, ovndb.NB)
+	stopped := leads(t)
 	require.NoError(t, stopped.Signal(syscall.SIGTERM))
 	require.Eventually(t, func() bool {
 		_, err := stopped.control().Status(t.Context(), ovndb.NB)

@@ -202,7 +202,7 @@ func storage(t *testing.T, s *server) raftfile.Storage {
 func TestCompact_shrinks_file(t *testing.T) {
 	t.Parallel()
 	began := time.Now().Add(-time.Second) // file systems count in ticks
-	s := leads(t, ovndb.NB)
+	s := leads(t)
 	before := storage(t, s)
 	write(t, s, 100_000)
 	after := storage(t, s)
@@ -248,7 +248,7 @@ func insert(t *testing.T, s *server, rows int) {
 
 func TestReadLongPolls_of_server(t *testing.T) {
 	t.Parallel()
-	s := leads(t, ovndb.NB)
+	s := leads(t)
 	s.Paths.Logs = s.Paths.Run
 	since := time.Now().Add(-time.Minute)
 	for rows := 20_000; rows <= 640_000; rows *= 2 { // until it takes a second on this machine
@@ -402,7 +402,7 @@ func TestReadLog_entries_lost_by_quota(t *testing.T) {
 // A server that compacts a large database is silent for long.
 func TestStatus_large_database_gets_more_time(t *testing.T) {
 	t.Parallel()
-	s := leads(t, ovndb.NB)
+	s := leads(t)
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	start := time.Now()
 	_, err := s.control().Status(t.Context(), ovndb.NB)

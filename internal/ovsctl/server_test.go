@@ -37,9 +37,9 @@ func newServer(t testing.TB, d ovndb.Database, host string) *server {
 }
 
 // leads starts the only member of a new cluster.
-func leads(t testing.TB, d ovndb.Database) *server {
+func leads(t testing.TB) *server {
 	t.Helper()
-	s := newServer(t, d, loopbacktest.Network(t)+".1")
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1")
 	s.Create(t).Start(t).Reaches(t, isMember, "it does not lead")
 	return s
 }
@@ -271,7 +271,7 @@ func TestExtract_replaced_entries_are_left_out(t *testing.T) {
 // The log records a conversion as all the data with their schema, and since Open vSwitch 3.2 as the schema alone.
 func TestExtract_converted_schema(t *testing.T) {
 	t.Parallel()
-	s := leads(t, ovndb.NB)
+	s := leads(t)
 	s.nbctl(t, "ls-add", "one", "--", "ls-add", "two")
 	before, err := os.ReadFile(s.Paths.File(ovndb.NB))
 	require.NoError(t, err)

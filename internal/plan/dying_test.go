@@ -170,15 +170,21 @@ func TestDying_recovery(t *testing.T) {
 				"ovn-central/0 recover give-up=ovn-central/1 dry-run=true {unit=ovn-central/1}",
 		)},
 		"stopped for unread peer": {held(peer, unread), finds(isUnread)},
-		"stopped for unread peer, resumed": {held(peer, unread, func(s *plan.State, _ *recovery.State) { s.Resumed = true }),
-			does(plan.Start, nbServer, isUnread)},
+		"stopped for unread peer, resumed": {
+			held(peer, unread, func(s *plan.State, _ *recovery.State) { s.Resumed = true }),
+			does(plan.Start, nbServer, isUnread),
+		},
 		"own request": {
 			state(func(_ *plan.State, r *recovery.State) { r.Request = &request }),
 			does(plan.WithdrawRequest, "nb RECOVERY_DYING"),
 		},
-		"started": {held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }),
-			works(plan.ReleaseServer, "nb")},
-		"stopped, paused": {held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }),
-			does(plan.ReleaseServer, "nb", paused)},
+		"started": {
+			held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }),
+			works(plan.ReleaseServer, "nb"),
+		},
+		"stopped, paused": {
+			held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }),
+			does(plan.ReleaseServer, "nb", paused),
+		},
 	})
 }

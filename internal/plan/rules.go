@@ -20,249 +20,381 @@ var rules = slices.Concat(
 // may suffice.
 var dataRules = []rule{
 	{name: "disk is full", in: every, when: func(v *view) bool { return v.Disk != "" }, find: (*view).findFullDisk},
-	{name: "running server's file lacks entries", in: every, each: true,
+	{
+		name: "running server's file lacks entries", in: every, each: true,
 		when: func(v *view) bool { return v.runsDamaged() && v.x.RewriteFailure == "" }, step: (*view).rewrite,
-		find: (*view).findDamaged},
-	{name: "file that lacks entries can't be rewritten", in: every, each: true,
-		when: func(v *view) bool { return v.runsDamaged() && v.x.RewriteFailure != "" }, find: (*view).findDamaged},
-	{name: "published data is malformed", in: every, ends: every, when: func(v *view) bool { return v.Problem != "" },
+		find: (*view).findDamaged,
+	},
+	{
+		name: "file that lacks entries can't be rewritten", in: every, each: true,
+		when: func(v *view) bool { return v.runsDamaged() && v.x.RewriteFailure != "" }, find: (*view).findDamaged,
+	},
+	{
+		name: "published data is malformed", in: every, ends: every, when: func(v *view) bool { return v.Problem != "" },
 		find: func(v *view) finding.Finding {
 			return v.find(finding.PublishedDataInvalid, finding.Args{Detail: v.Problem})
-		}},
+		},
+	},
 }
 
 // Recoveries: a unit that is being removed does what no other can.
 var recoveryRules = []rule{
-	{name: "unit to be removed is paused", in: leaving, when: func(v *view) bool { return v.Paused },
-		find: (*view).findPaused},
-	{name: "recovery was withdrawn", in: working | leaving, each: true,
+	{
+		name: "unit to be removed is paused", in: leaving, when: func(v *view) bool { return v.Paused },
+		find: (*view).findPaused,
+	},
+	{
+		name: "recovery was withdrawn", in: working | leaving, each: true,
 		when: func(v *view) bool { return v.deployed() && v.Refused[v.db].Code != "" },
-		find: func(v *view) finding.Finding { return Withdrawn(v.db, v.Refused[v.db]) }},
-	{name: "recovery has a step", in: working | leaving, each: true,
-		when: func(v *view) bool { return v.deployed() && v.recoveryStep().Kind != "" }, step: (*view).recoveryStep},
-	{name: "recovery waits", in: working | leaving, each: true,
-		when: func(v *view) bool { return v.deployed() && v.awaitsRecovery() }, find: (*view).findAwaitedRecovery},
-	{name: "recovery holds the server", of: server, outranks: true,
-		when: func(v *view) bool { return v.deployed() && v.held() }},
+		find: func(v *view) finding.Finding { return Withdrawn(v.db, v.Refused[v.db]) },
+	},
+	{
+		name: "recovery has a step", in: working | leaving, each: true,
+		when: func(v *view) bool { return v.deployed() && v.recoveryStep().Kind != "" }, step: (*view).recoveryStep,
+	},
+	{
+		name: "recovery waits", in: working | leaving, each: true,
+		when: func(v *view) bool { return v.deployed() && v.awaitsRecovery() }, find: (*view).findAwaitedRecovery,
+	},
+	{
+		name: "recovery holds the server", of: server, outranks: true,
+		when: func(v *view) bool { return v.deployed() && v.held() },
+	},
 }
 
 // The packages and the address.
 var packageRules = []rule{
-	{name: "nothing else is done on a full disk", in: staying, when: func(v *view) bool { return v.Disk != "" },
-		ends: staying},
-	{name: "source of the packages is invalid", ends: working, when: func(v *view) bool {
-		return !v.Packages.Installed && !v.Packages.Interrupted() && !v.usable(OptionSource, OptionOverlay)
+	{
+		name: "nothing else is done on a full disk", in: staying, when: func(v *view) bool { return v.Disk != "" },
+		ends: staying,
 	},
-		find: says(finding.PackagesAwaited)},
+	{
+		name: "source of the packages is invalid", ends: working, when: func(v *view) bool {
+			return !v.Packages.Installed && !v.Packages.Interrupted() && !v.usable(OptionSource, OptionOverlay)
+		},
+		find: says(finding.PackagesAwaited),
+	},
 	// dpkg needs no source to finish an interrupted upgrade
-	{name: "packages are missing", ends: working, when: func(v *view) bool { return !v.Packages.Installed },
-		step: do(Install)},
-	{name: "address is unknown", in: staying, ends: staying, when: func(v *view) bool { return v.Address == "" },
-		find: (*view).findNoAddress},
+	{
+		name: "packages are missing", ends: working, when: func(v *view) bool { return !v.Packages.Installed },
+		step: do(Install),
+	},
+	{
+		name: "address is unknown", in: staying, ends: staying, when: func(v *view) bool { return v.Address == "" },
+		find: (*view).findNoAddress,
+	},
 }
 
 // Files that may not be served, or can't be: R10, and what counts as down for all units.
 var fileRules = []rule{
-	{name: "this unit's copy was given up", of: server, more: true, when: (*view).isOfReplaced,
-		find: says(finding.CopyGivenUp)},
-	{name: "it is of a cluster that was given up in a recovery", in: working | leaving, of: server,
-		when: (*view).isOfReplaced, step: because(ArchiveFile)},
-	{name: "file is unreadable", in: every, of: server, outranks: true,
+	{
+		name: "this unit's copy was given up", of: server, more: true, when: (*view).isOfReplaced,
+		find: says(finding.CopyGivenUp),
+	},
+	{
+		name: "it is of a cluster that was given up in a recovery", in: working | leaving, of: server,
+		when: (*view).isOfReplaced, step: because(ArchiveFile),
+	},
+	{
+		name: "file is unreadable", in: every, of: server, outranks: true,
 		when: func(v *view) bool { return v.isUnusable() && v.x.Condition == ovndb.Down && v.x.FileUnknown },
-		find: func(v *view) finding.Finding { return v.findFile(finding.FileUnreadable, v.x.Text) }},
+		find: func(v *view) finding.Finding { return v.findFile(finding.FileUnreadable, v.x.Text) },
+	},
 	// its removal may have been undone
-	{name: "file's server was cut off", in: every, of: server, outranks: true,
+	{
+		name: "file's server was cut off", in: every, of: server, outranks: true,
 		when: func(v *view) bool { return v.isUnusable() && v.x.Condition == ovndb.Down && v.x.File.Outside },
-		find: func(v *view) finding.Finding { return v.findFile(finding.FileCutOff, "") }},
-	{name: "stopped server's file lacks entries", in: every, of: server, when: (*view).isUnusable,
-		find: (*view).findUnusable},
+		find: func(v *view) finding.Finding { return v.findFile(finding.FileCutOff, "") },
+	},
+	{
+		name: "stopped server's file lacks entries", in: every, of: server, when: (*view).isUnusable,
+		find: (*view).findUnusable,
+	},
 }
 
 // The certificate.
 var certificateRules = []rule{
-	{name: "certificates have no relation", in: staying, of: certificate,
-		when: func(v *view) bool { return !v.Certificates.Related }, find: (*view).findUnrelated},
-	{name: "no certificate is issued", in: every, of: certificate, when: func(v *view) bool {
-		return v.expects() && v.Certificates.Issued == nil && !v.Certificates.Used.usable()
+	{
+		name: "certificates have no relation", in: staying, of: certificate,
+		when: func(v *view) bool { return !v.Certificates.Related }, find: (*view).findUnrelated,
 	},
-		find: (*view).findNoCertificate},
-	{name: "the only certificate is unusable", in: every, of: certificate, outranks: true, when: func(v *view) bool {
-		return v.expects() && v.Certificates.unfit() != "" && !v.Certificates.Used.usable()
+	{
+		name: "no certificate is issued", in: every, of: certificate, when: func(v *view) bool {
+			return v.expects() && v.Certificates.Issued == nil && !v.Certificates.Used.usable()
+		},
+		find: (*view).findNoCertificate,
 	},
-		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateUnusable) }},
-	{name: "new certificate is unusable", in: every, of: certificate, outranks: true,
+	{
+		name: "the only certificate is unusable", in: every, of: certificate, outranks: true, when: func(v *view) bool {
+			return v.expects() && v.Certificates.unfit() != "" && !v.Certificates.Used.usable()
+		},
+		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateUnusable) },
+	},
+	{
+		name: "new certificate is unusable", in: every, of: certificate, outranks: true,
 		when: func(v *view) bool { return v.expects() && v.Certificates.unfit() != "" },
-		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateNewUnusable) }},
-	{name: "this unit has no certificate that can be used", in: every, of: certificate,
-		when: func(v *view) bool { return v.rotates() && !v.Certificates.Used.usable() }, step: because(InstallCertificate)},
-	{name: "the CA's own certificates have changed", in: every, of: certificate,
-		when: func(v *view) bool { return v.renewsCAs() && v.trustsTooFew() }, step: because(TrustCA)},
-	{name: "the CA is new", in: every, of: certificate,
-		when: func(v *view) bool { return v.rotates() && !v.renewsCAs() && v.trustsTooFew() }, step: because(TrustCA)},
-	{name: "every unit uses the new CA", in: every, of: certificate, outranks: true,
-		when: func(v *view) bool { return v.renewsCAs() && v.stillUses() == "" }, step: because(DropCAs)},
-	{name: "a unit uses the old CA", in: every, of: certificate, outranks: true, when: (*view).renewsCAs,
+		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateNewUnusable) },
+	},
+	{
+		name: "this unit has no certificate that can be used", in: every, of: certificate,
+		when: func(v *view) bool { return v.rotates() && !v.Certificates.Used.usable() }, step: because(InstallCertificate),
+	},
+	{
+		name: "the CA's own certificates have changed", in: every, of: certificate,
+		when: func(v *view) bool { return v.renewsCAs() && v.trustsTooFew() }, step: because(TrustCA),
+	},
+	{
+		name: "the CA is new", in: every, of: certificate,
+		when: func(v *view) bool { return v.rotates() && !v.renewsCAs() && v.trustsTooFew() }, step: because(TrustCA),
+	},
+	{
+		name: "every unit uses the new CA", in: every, of: certificate, outranks: true,
+		when: func(v *view) bool { return v.renewsCAs() && v.stillUses() == "" }, step: because(DropCAs),
+	},
+	{
+		name: "a unit uses the old CA", in: every, of: certificate, outranks: true, when: (*view).renewsCAs,
 		find: func(v *view) finding.Finding {
 			return v.findChange("old CA kept until "+v.stillUses()+" uses the new one", "")
-		}},
-	{name: "the certificate was issued again", in: every, of: certificate, outranks: true,
-		when: func(v *view) bool { return v.rotates() && v.distrusts() == "" }, step: because(InstallCertificate)},
-	{name: "a unit does not trust the new CA", in: every, of: certificate, when: (*view).rotates,
+		},
+	},
+	{
+		name: "the certificate was issued again", in: every, of: certificate, outranks: true,
+		when: func(v *view) bool { return v.rotates() && v.distrusts() == "" }, step: because(InstallCertificate),
+	},
+	{
+		name: "a unit does not trust the new CA", in: every, of: certificate, when: (*view).rotates,
 		find: func(v *view) finding.Finding {
 			return v.findChange("new one used once "+v.distrusts()+" trusts its CA", "")
-		}},
+		},
+	},
 	{name: "certificate in use is unusable", in: every, when: (*view).usesUnusable, find: func(v *view) finding.Finding {
 		return v.find(finding.CertificateUnusable, finding.Args{Detail: v.Certificates.Used.Problem},
 			v.Certificates.reissue()...)
 	}},
-	{name: "certificate lacks an address", in: every,
+	{
+		name: "certificate lacks an address", in: every,
 		when: func(v *view) bool { return v.certifies() && v.Certificates.Awaited() }, find: func(v *view) finding.Finding {
 			c := v.Certificates
 			return v.findChange("a new one is awaited from "+cmp.Or(c.Provider, "the provider"), c.Used.Lacks)
-		}},
+		},
+	},
 	{name: "certificate expires", in: every, when: (*view).certificateExpires, find: func(v *view) finding.Finding {
 		return v.find(finding.CertificateExpires, finding.Args{Time: v.Certificates.Used.NotAfter},
 			v.Certificates.reissue()...)
 	}},
-	{name: "no usable certificate", in: staying, ends: staying,
-		when: func(v *view) bool { return !v.Certificates.Used.usable() }},
+	{
+		name: "no usable certificate", in: staying, ends: staying,
+		when: func(v *view) bool { return !v.Certificates.Used.usable() },
+	},
 }
 
 // The machine.
 var machineRules = []rule{
-	{name: "options of the services differ",
-		when: func(v *view) bool { return v.Defaults == Drifted || v.Defaults == NeedsRestart }, step: do(WriteDefaults)},
+	{
+		name: "options of the services differ",
+		when: func(v *view) bool { return v.Defaults == Drifted || v.Defaults == NeedsRestart }, step: do(WriteDefaults),
+	},
 	{name: "firewall differs", when: func(v *view) bool { return v.Firewall == Drifted }, step: do(ConfigureFirewall)},
-	{name: "unit is paused", in: staying, ends: staying, when: func(v *view) bool { return v.Paused },
-		find: (*view).findPaused},
+	{
+		name: "unit is paused", in: staying, ends: staying, when: func(v *view) bool { return v.Paused },
+		find: (*view).findPaused,
+	},
 }
 
 // Servers start together, and before anything that waits for another unit's turn.
 var startRules = []rule{
-	{name: "packages are outdated and a server is down",
+	{
+		name: "packages are outdated and a server is down",
 		when: func(v *view) bool { return !v.contested && v.outdated() && v.canStart() },
-		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed, and a server is down"} }},
+		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed, and a server is down"} },
+	},
 	{name: "servers are down", in: every, when: (*view).canStart, step: (*view).start},
-	{name: "recovery is over", in: leaving, each: true, when: func(v *view) bool { return v.isOver(v.db) },
-		step: func(v *view) Step { return Step{Kind: ReleaseServer, Database: v.db, Unit: v.Recovery[v.db].HeldFor} }},
+	{
+		name: "recovery is over", in: leaving, each: true, when: func(v *view) bool { return v.isOver(v.db) },
+		step: func(v *view) Step { return Step{Kind: ReleaseServer, Database: v.db, Unit: v.Recovery[v.db].HeldFor} },
+	},
 	{name: "server has failed", of: server, when: in(ovndb.Failed), step: (*view).restartFailed, find: (*view).findFailed},
-	{name: "the other members have removed this server", of: server,
+	{
+		name: "the other members have removed this server", of: server,
 		when: func(v *view) bool { return v.serves() && v.x.Damage == "" && !v.x.Status.HasLeader() && v.x.Removed },
-		step: because(Leave), find: says(finding.ServerRemoved)},
-	{name: "own claim is contested", ends: working, when: func(v *view) bool { return v.contested },
-		find: (*view).findContested},
+		step: because(Leave), find: says(finding.ServerRemoved),
+	},
+	{
+		name: "own claim is contested", ends: working, when: func(v *view) bool { return v.contested },
+		find: (*view).findContested,
+	},
 	{name: "servers are not members", ends: working, when: func(v *view) bool { return !v.members() }},
 }
 
 // What a Raft leader does for all members.
 var leaderRules = []rule{
-	{name: "roles are not enforced", each: true, when: func(v *view) bool { return v.x.Unrestricted },
+	{
+		name: "roles are not enforced", each: true, when: func(v *view) bool { return v.x.Unrestricted },
 		find: func(v *view) finding.Finding {
 			return v.find(finding.RolesNotEnforced, finding.Args{}, finding.Do(restartOn(v.Unit, ovndb.ServiceOf(v.db))))
-		}},
-	{name: "listeners differ", each: true,
-		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Listeners == Drifted }, step: do(ConfigureListeners)},
-	{name: "replaced clusters are not noted", each: true,
-		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Superseded == Drifted }, step: do(NoteSuperseded)},
-	{name: "a unit asks to join again", each: true,
+		},
+	},
+	{
+		name: "listeners differ", each: true,
+		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Listeners == Drifted }, step: do(ConfigureListeners),
+	},
+	{
+		name: "replaced clusters are not noted", each: true,
+		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Superseded == Drifted }, step: do(NoteSuperseded),
+	},
+	{
+		name: "a unit asks to join again", each: true,
 		when: func(v *view) bool { return v.removesForOthers(v.db, v.x) && v.toRemove() != nil },
-		step: (*view).removeDamaged},
-	{name: "restarts precede the conversion", of: schema, outranks: true,
+		step: (*view).removeDamaged,
+	},
+	{
+		name: "restarts precede the conversion", of: schema, outranks: true,
 		when: func(v *view) bool { return v.hasOldSchema() && len(v.Pending) > 0 },
-		find: waits("converted after the restarts")},
-	{name: "a unit runs other packages", of: schema, outranks: true,
+		find: waits("converted after the restarts"),
+	},
+	{
+		name: "a unit runs other packages", of: schema, outranks: true,
 		when: func(v *view) bool { return v.hasOldSchema() && v.runsAnother() != "" },
-		find: func(v *view) finding.Finding { return waits(v.runsAnother())(v) }},
+		find: func(v *view) finding.Finding { return waits(v.runsAnother())(v) },
+	},
 	{name: "conversion lacks room", of: schema, outranks: true, // each member's own copy is converted
 		when: func(v *view) bool { return v.x.ConversionLacks() != "" }, find: (*view).findNoRoom},
-	{name: "leader converts the schema", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && !v.x.IsRaftLeader() }, find: waits("the leader converts it")},
-	{name: "conversion lacks room on a unit", of: schema, outranks: true,
+	{
+		name: "leader converts the schema", of: schema, outranks: true,
+		when: func(v *view) bool { return v.hasOldSchema() && !v.x.IsRaftLeader() }, find: waits("the leader converts it"),
+	},
+	{
+		name: "conversion lacks room on a unit", of: schema, outranks: true,
 		when: func(v *view) bool { return v.hasOldSchema() && v.withoutRoom(v.db) != "" },
-		find: func(v *view) finding.Finding { return waits("converted once " + v.withoutRoom(v.db) + " has room")(v) }},
-	{name: "conversion has failed", of: schema, outranks: true,
+		find: func(v *view) finding.Finding { return waits("converted once " + v.withoutRoom(v.db) + " has room")(v) },
+	},
+	{
+		name: "conversion has failed", of: schema, outranks: true,
 		when: func(v *view) bool { return v.hasOldSchema() && v.x.TriedTimer >= longestConversionTimer },
-		find: (*view).findNotConverted},
-	{name: "conversion needs the election timer's option", of: schema, outranks: true,
+		find: (*view).findNotConverted,
+	},
+	{
+		name: "conversion needs the election timer's option", of: schema, outranks: true,
 		when: func(v *view) bool { return v.timerIsTooShort() && !v.usable(OptionElectionTimer) },
-		find: waits("the conversion needs a valid " + OptionElectionTimer + ", since it raises the election timer")},
-	{name: "election timer rises for the conversion", of: schema, more: true,
+		find: waits("the conversion needs a valid " + OptionElectionTimer + ", since it raises the election timer"),
+	},
+	{
+		name: "election timer rises for the conversion", of: schema, more: true,
 		when: func(v *view) bool { return v.timerIsTooShort() && v.x.Status.ChangingTo == 0 },
-		step: func(v *view) Step { return v.setTimer(v.neededTimer()) }},
-	{name: "conversion needs a longer election timer", of: schema, outranks: true, when: (*view).timerIsTooShort,
-		find: (*view).findTimerRises},
+		step: func(v *view) Step { return v.setTimer(v.neededTimer()) },
+	},
+	{
+		name: "conversion needs a longer election timer", of: schema, outranks: true, when: (*view).timerIsTooShort,
+		find: (*view).findTimerRises,
+	},
 	{name: "schema is old", of: schema, when: (*view).hasOldSchema, step: (*view).convert},
-	{name: "election timer is set", each: true,
+	{
+		name: "election timer is set", each: true,
 		when: func(v *view) bool { return v.timerDiffers() && v.x.IsRaftLeader() && v.x.Status.ChangingTo == 0 },
-		step: func(v *view) Step { return v.setTimer(v.Settings.ElectionTimer) }},
+		step: func(v *view) Step { return v.setTimer(v.Settings.ElectionTimer) },
+	},
 	{name: "election timer differs", each: true, when: (*view).timerDiffers, find: (*view).findTimer},
 }
 
 // An ovn-northd runs beside the servers; one is active in the whole application. One that hangs is not restarted: an
 // operator may be examining it, and the others take over.
 var northdRules = []rule{
-	{name: "ovn-northd's parameters differ",
+	{
+		name: "ovn-northd's parameters differ",
 		when: func(v *view) bool { return v.NorthdParams == Drifted || v.NorthdParams == NeedsRestart },
-		step: do(WriteNorthdParams)},
+		step: do(WriteNorthdParams),
+	},
 	{
 		name: "inactivity probe is off", // after a machine lost its power, only the probe ends its ovn-northd's lock
 		when: func(v *view) bool { return v.Settings.InactivityProbe == 0 && v.usable(OptionInactivityProbe) },
 		find: (*view).findProbeOff,
 	},
-	{name: "held ovn-northd", of: northd, outranks: true,
+	{
+		name: "held ovn-northd", of: northd, outranks: true,
 		when: func(v *view) bool { return v.NorthdHeld && v.Northds.Found != NorthdNone },
-		find: func(v *view) finding.Finding { return v.find(finding.NorthdHeld, finding.Args{}, v.release()) }},
-	{name: "held ovn-northd, none active", of: northd, outranks: true, when: func(v *view) bool { return v.NorthdHeld },
-		find: func(v *view) finding.Finding { return v.findNoNorthd("this unit's is held", v.release()) }},
-	{name: "ovn-northd is down", of: northd, outranks: true,
+		find: func(v *view) finding.Finding { return v.find(finding.NorthdHeld, finding.Args{}, v.release()) },
+	},
+	{
+		name: "held ovn-northd, none active", of: northd, outranks: true, when: func(v *view) bool { return v.NorthdHeld },
+		find: func(v *view) finding.Finding { return v.findNoNorthd("this unit's is held", v.release()) },
+	},
+	{
+		name: "ovn-northd is down", of: northd, outranks: true,
 		when: func(v *view) bool { return !v.Services[ovndb.Northd].Active },
-		step: startOne(ovndb.Northd, "it was not running"), find: (*view).findNorthdDown},
-	{name: "ovn-northd hangs, another is active", of: northd, outranks: true,
+		step: startOne(ovndb.Northd, "it was not running"), find: (*view).findNorthdDown,
+	},
+	{
+		name: "ovn-northd hangs, another is active", of: northd, outranks: true,
 		when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive && v.activeElsewhere() },
-		find: func(v *view) finding.Finding { return v.findHungNorthd("another unit's is active") }},
-	{name: "ovn-northd hangs, no standby", of: northd, outranks: true,
+		find: func(v *view) finding.Finding { return v.findHungNorthd("another unit's is active") },
+	},
+	{
+		name: "ovn-northd hangs, no standby", of: northd, outranks: true,
 		when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive && !v.Northds.Standby },
-		find: func(v *view) finding.Finding { return v.findHungNorthd("").As(finding.Error) }},
+		find: func(v *view) finding.Finding { return v.findHungNorthd("").As(finding.Error) },
+	},
 	// it keeps the lock until its connection ends
-	{name: "ovn-northd hangs", of: northd, when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive },
+	{
+		name: "ovn-northd hangs", of: northd, when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive },
 		find: func(v *view) finding.Finding {
 			return v.findNoNorthd("this unit's hangs", finding.Do(restartOn(v.Unit, ovndb.Northd)))
-		}},
-	{name: "ovn-northd is paused", of: northd, outranks: true, when: func(v *view) bool {
-		return v.Northd == ovndb.NorthdPaused && !v.activeElsewhere() && !v.Northds.Standby
+		},
 	},
-		find: (*view).findPausedNorthd},
+	{
+		name: "ovn-northd is paused", of: northd, outranks: true, when: func(v *view) bool {
+			return v.Northd == ovndb.NorthdPaused && !v.activeElsewhere() && !v.Northds.Standby
+		},
+		find: (*view).findPausedNorthd,
+	},
 	// restarting this one frees no lock
-	{name: "no ovn-northd is active", of: northd, when: func(v *view) bool { return v.Northds.Found == NorthdNone },
-		find: (*view).findNoneActive},
-	{name: "no ovn-northd is known", of: northd, outranks: true,
+	{
+		name: "no ovn-northd is active", of: northd, when: func(v *view) bool { return v.Northds.Found == NorthdNone },
+		find: (*view).findNoneActive,
+	},
+	{
+		name: "no ovn-northd is known", of: northd, outranks: true,
 		when: func(v *view) bool { return v.Northds.Found == NorthdUnknown && !v.Northd.Works() },
-		find: says(finding.NorthdNoneActive)},
-	{name: "services don't start at boot", of: northd,
+		find: says(finding.NorthdNoneActive),
+	},
+	{
+		name: "services don't start at boot", of: northd,
 		when: func(v *view) bool { x := v.Services[ovndb.Umbrella]; return !x.Enabled || !x.Active },
-		step: startOne(ovndb.Umbrella, "the services must start at boot")},
+		step: startOne(ovndb.Umbrella, "the services must start at boot"),
+	},
 }
 
 // Upgrades and restarts: one unit at a time, followers before leaders. The lock of a restart, not this order,
 // guarantees that only one unit at a time is down.
 var upgradeRules = []rule{
-	{name: "packages are outdated", when: func(v *view) bool { return v.outdated() && v.upgradesFirst() == "" },
-		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed"} }},
-	{name: "another unit upgrades first", when: func(v *view) bool { return v.outdated() && v.upgradesFirst() != "" },
+	{
+		name: "packages are outdated", when: func(v *view) bool { return v.outdated() && v.upgradesFirst() == "" },
+		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed"} },
+	},
+	{
+		name: "another unit upgrades first", when: func(v *view) bool { return v.outdated() && v.upgradesFirst() != "" },
 		find: func(v *view) finding.Finding {
 			return v.find(finding.UpgradeWaits, finding.Args{Unit: v.upgradesFirst()})
-		}},
-	{name: "restarts are deferred", when: func(v *view) bool { return len(v.Pending) > 0 && !v.Settings.AutoRestarts },
-		find: (*view).findDeferred},
-	{name: "restarts are due", when: func(v *view) bool { return len(v.dueRestarts()) > 0 && v.Settings.AutoRestarts },
+		},
+	},
+	{
+		name: "restarts are deferred", when: func(v *view) bool { return len(v.Pending) > 0 && !v.Settings.AutoRestarts },
+		find: (*view).findDeferred,
+	},
+	{
+		name: "restarts are due", when: func(v *view) bool { return len(v.dueRestarts()) > 0 && v.Settings.AutoRestarts },
 		step: (*view).restartNext,
-		find: func(v *view) finding.Finding { return v.find(finding.RestartDue, finding.Args{Value: v.pending()}) }},
+		find: func(v *view) finding.Finding { return v.find(finding.RestartDue, finding.Args{Value: v.pending()}) },
+	},
 }
 
 // Whatever else is found. Only what depends on an invalid option waits for it.
 var otherRules = []rule{
-	{name: "listener without TLS", in: every, each: true, always: true,
-		when: func(v *view) bool { return len(v.x.WithoutTLS) > 0 }, list: (*view).findExposed},
-	{name: "option is invalid", in: every, always: true, when: func(v *view) bool { return len(v.Invalid) > 0 },
-		list: (*view).findOptions},
+	{
+		name: "listener without TLS", in: every, each: true, always: true,
+		when: func(v *view) bool { return len(v.x.WithoutTLS) > 0 }, list: (*view).findExposed,
+	},
+	{
+		name: "option is invalid", in: every, always: true, when: func(v *view) bool { return len(v.Invalid) > 0 },
+		list: (*view).findOptions,
+	},
 }

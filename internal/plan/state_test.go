@@ -124,6 +124,7 @@ func all(changes ...change) change {
 
 // nb and sb change the unit's state of one database.
 func nb(change func(*plan.Database)) change { return func(s *plan.State) { edit(s, ovndb.NB, change) } }
+
 func sb(change func(*plan.Database)) change { return func(s *plan.State) { edit(s, ovndb.SB, change) } }
 
 // only replaces the state of nb.

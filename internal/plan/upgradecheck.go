@@ -63,7 +63,7 @@ type UpgradeDatabase struct {
 	MostGapSeconds  float64 `json:"most-gap-seconds,omitempty" yaml:"most-gap-seconds,omitempty"`
 	// The present election timer and the conversion's, in seconds.
 	TimerSeconds       float64 `json:"election-timer-seconds" yaml:"election-timer-seconds"`
-	NeededTimerSeconds float64 `json:"needed-election-timer-seconds,omitempty" yaml:"needed-election-timer-seconds,omitempty"`
+	NeededTimerSeconds float64 `json:"needed-election-timer-seconds,omitempty" yaml:"needed-election-timer-seconds,omitempty"` //nolint:lll // a tag can't be wrapped
 	// Its need of disk and memory on each unit, in bytes.
 	NeededDiskBytes   int64 `json:"needed-disk-bytes,omitempty" yaml:"needed-disk-bytes,omitempty"`
 	NeededMemoryBytes int64 `json:"needed-memory-bytes,omitempty" yaml:"needed-memory-bytes,omitempty"`

@@ -168,7 +168,8 @@ func TestPresent_recovery_golden(t *testing.T) {
 			Database: db, Unit: "ovn-central/0", Cluster: "77eb6ddc",
 			Own: &recovery.Copy{Cluster: "77eb6ddc", Term: 2, Index: 10},
 			Members: []recovery.Member{
-				{ID: "aa00", Unit: "ovn-central/0", Exists: true}, {ID: "aa01", Unit: "ovn-central/1", Exists: true},
+				{ID: "aa00", Unit: "ovn-central/0", Exists: true},
+				{ID: "aa01", Unit: "ovn-central/1", Exists: true},
 				{ID: "aa02", Unit: "ovn-central/2", Exists: true},
 			},
 			Peers: []recovery.Peer{{Unit: "ovn-central/1", Read: true}, {Unit: "ovn-central/2", Read: true}},
@@ -231,7 +232,8 @@ func TestPresent_recovery_golden(t *testing.T) {
 	proof := recovery.Proof{
 		Database: ovndb.NB,
 		Units: []recovery.UnitProof{
-			{Unit: "ovn-central/0", Member: true}, {Unit: "ovn-central/1", Member: true, Failure: "no answer"},
+			{Unit: "ovn-central/0", Member: true},
+			{Unit: "ovn-central/1", Member: true, Failure: "no answer"},
 			{Unit: "ovn-central/2"},
 		},
 	}
@@ -263,8 +265,10 @@ func each() (all []finding.Finding) {
 // remedies are the conditions and the kinds of commands that are in use.
 func remedies() (all []finding.Remedy) {
 	kick := command.Command{Unit: "ovn-central/11", Action: "kick", Params: []command.Param{
-		{Key: "sb-identity", Value: "39744b2d", Text: true}, {Key: "nb-identity", Value: "aa017c1a", Text: true},
-		{Key: "unit-in-model", Value: "true"}, {Key: "i-really-mean-it", Value: "true"},
+		{Key: "sb-identity", Value: "39744b2d", Text: true},
+		{Key: "nb-identity", Value: "aa017c1a", Text: true},
+		{Key: "unit-in-model", Value: "true"},
+		{Key: "i-really-mean-it", Value: "true"},
 	}}
 	for _, when := range []finding.Condition{"", finding.IfLost, finding.OnceMachineOff, finding.IfThisLasts} {
 		all = append(all,

@@ -96,8 +96,10 @@ func TestClientAddress(t *testing.T) {
 		"a host name":     {ingress: "juju-0"},
 		"name in between": {published: "juju-0", ingress: "juju-0", refused: "juju-0"},
 	} {
-		a, found, err := ClientAddress(map[string]string{"cms-client-bound-address": tt.published,
-			"ingress-address": tt.ingress})
+		a, found, err := ClientAddress(map[string]string{
+			"cms-client-bound-address": tt.published,
+			"ingress-address":          tt.ingress,
+		})
 		assert.Equal(t, tt.want != "", found, name)
 		if found {
 			assert.Equal(t, tt.want, a.String(), name)

@@ -60,8 +60,10 @@ func TestParseRequest_previous_charm(t *testing.T) {
 	}
 	r, found := ParseRequest("ovn-central/0", databag)
 	require.True(t, found)
-	assert.Equal(t, CertificateRequest{Unit: "ovn-central/0", CommonName: "juju-0.example.com",
-		SANs: []string{"10.0.0.1", "10.1.0.1"}}, r)
+	assert.Equal(t, CertificateRequest{
+		Unit: "ovn-central/0", CommonName: "juju-0.example.com",
+		SANs: []string{"10.0.0.1", "10.1.0.1"},
+	}, r)
 	assert.Equal(t, databag["sans"], r.Databag()["sans"], "byte for byte")
 
 	for name, change := range map[string]map[string]string{
@@ -117,30 +119,40 @@ func TestParseIssued_complete_or_missing(t *testing.T) {
 		"nothing":     {bag: map[string]string{}},
 		"the CA only": {bag: map[string]string{"ca": "CA", "chain": "CHAIN", "client.cert": "C", "client.key": "K"}},
 		"no CA yet":   {bag: map[string]string{cert: "CERT", key: "KEY"}},
-		"of another unit": {bag: map[string]string{"ca": "CA", "ovn-central_1.server.cert": "C",
-			"ovn-central_1.server.key": "K"}},
-		"easyrsa": {bag: map[string]string{"ca": "CA", cert: "CERT", key: "KEY"},
-			want: Issued{"CERT", "KEY", "CA", ""}},
+		"of another unit": {bag: map[string]string{
+			"ca": "CA", "ovn-central_1.server.cert": "C",
+			"ovn-central_1.server.key": "K",
+		}},
+		"easyrsa": {
+			bag:  map[string]string{"ca": "CA", cert: "CERT", key: "KEY"},
+			want: Issued{"CERT", "KEY", "CA", ""},
+		},
 		"vault": {
 			bag:  map[string]string{"ca": "CA", "chain": "CHAIN", cert: "CERT", key: "KEY"},
 			want: Issued{"CERT", "KEY", "CA", "CHAIN"},
 		},
 		"a further request": {
-			bag: map[string]string{"ca": "CA",
-				processed: `{"juju-0.example.com": {"cert": "CERT", "key": "KEY"}, "b": {"cert": "1"}}`},
+			bag: map[string]string{
+				"ca":      "CA",
+				processed: `{"juju-0.example.com": {"cert": "CERT", "key": "KEY"}, "b": {"cert": "1"}}`,
+			},
 			want: Issued{"CERT", "KEY", "CA", ""},
 		},
 		"both": {
-			bag: map[string]string{"ca": "CA", cert: "CERT", key: "KEY",
-				processed: `{"juju-0.example.com": {"cert": "1", "key": "2"}}`},
+			bag: map[string]string{
+				"ca": "CA", cert: "CERT", key: "KEY",
+				processed: `{"juju-0.example.com": {"cert": "1", "key": "2"}}`,
+			},
 			want: Issued{"CERT", "KEY", "CA", ""},
 		},
 		"of another name": {bag: map[string]string{"ca": "CA", processed: `{"b": {"cert": "1", "key": "2"}}`}},
 		"no request":      {bag: map[string]string{"ca": "CA", processed: `null`}},
 		"no key":          {bag: map[string]string{"ca": "CA", cert: "CERT"}, err: ErrAnswer},
 		"no certificate":  {bag: map[string]string{"ca": "CA", key: "SECRET"}, err: ErrAnswer},
-		"garbage": {bag: map[string]string{"ca": "CA", processed: `{"juju-0.example.com": {"key": "SECRET"`},
-			err: ErrAnswer},
+		"garbage": {
+			bag: map[string]string{"ca": "CA", processed: `{"juju-0.example.com": {"key": "SECRET"`},
+			err: ErrAnswer,
+		},
 		"of other kinds": {bag: map[string]string{"ca": "CA", processed: `["SECRET"]`}, err: ErrAnswer},
 	}
 	for name, tt := range tests {
@@ -150,7 +162,7 @@ func TestParseIssued_complete_or_missing(t *testing.T) {
 			assert.NotContains(t, err.Error(), "SECRET")
 		}
 		require.Equal(t, tt.want.Certificate != "", found, name)
-		assert.True(t, tt.want == issued, name) // Equal would print nothing in a failure
+		assert.Equal(t, tt.want, issued, name) // Equal would print nothing in a failure
 	}
 }
 

@@ -21,8 +21,10 @@ func FuzzParseUnit(f *testing.F) {
 	f.Add("130000", "null", "{}", "0x10")
 	f.Add("13e4\n", "13E4F3B0-1111-4222-8333-444444444444", "\x00\xff", "99999999999999999999")
 	f.Fuzz(func(t *testing.T, identity, server, cluster, since string) {
-		databag := map[string]string{"nb-identity": identity, "nb-server-id": server, "nb-cluster-id": cluster,
-			"nb-member-since": since}
+		databag := map[string]string{
+			"nb-identity": identity, "nb-server-id": server, "nb-cluster-id": cluster,
+			"nb-member-since": since,
+		}
 		u, problems := ParseIdentities(databag)
 		for _, p := range problems {
 			require.Less(t, len(p), 500) // quotes 40 characters, of which each can take ten bytes
@@ -58,8 +60,10 @@ func FuzzDatabag(f *testing.F) {
 		"cms-client-bound-address", "nagios_hostname", "nagios_host_context", "nb-identity", "nb-server-id", "nb-clients",
 		"paused", "unit",
 	} {
-		for _, value := range []string{"\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0", long,
-			`{"cluster":"\u001b[2J","given-up":["\n"],"damage":"` + long + `"}`, "{}", "null"} {
+		for _, value := range []string{
+			"\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0", long,
+			`{"cluster":"\u001b[2J","given-up":["\n"],"damage":"` + long + `"}`, "{}", "null",
+		} {
 			f.Add(key, value)
 		}
 	}
@@ -135,8 +139,10 @@ func FuzzParseHistory(f *testing.F) {
 // FuzzParseAddress shows that an accepted text is one host's address and survives a round trip, and that a refusal is
 // short.
 func FuzzParseAddress(f *testing.F) {
-	for _, s := range []string{`"10.0.0.1"`, "10.0.0.1", `"[2001:db8::1]"`, "[::1]", "::ffff:1.2.3.4", "fe80::1%eth0",
-		`["10.0.0.1"]`, "null", "\x00", `"`} {
+	for _, s := range []string{
+		`"10.0.0.1"`, "10.0.0.1", `"[2001:db8::1]"`, "[::1]", "::ffff:1.2.3.4", "fe80::1%eth0",
+		`["10.0.0.1"]`, "null", "\x00", `"`,
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -66,8 +66,10 @@ func TestScrapeDatabag(t *testing.T) {
 	var rules relation.AlertRules
 	require.NoError(t, json.Unmarshal([]byte(app["alert_rules"]), &rules))
 	assert.Equal(t, rulesFor(t, topology), rules)
-	assert.Equal(t, map[string]string{"prometheus_scrape_unit_address": "10.0.0.1",
-		"prometheus_scrape_unit_name": "ovn/0"}, unit)
+	assert.Equal(t, map[string]string{
+		"prometheus_scrape_unit_address": "10.0.0.1",
+		"prometheus_scrape_unit_name":    "ovn/0",
+	}, unit)
 
 	_, unit = relation.ScrapeDatabag(topology, true, netip.MustParseAddr("fd00::1"), relation.AlertRules{})
 	assert.Equal(t, "[fd00::1]", unit["prometheus_scrape_unit_address"], "a port is put behind it")
@@ -136,10 +138,16 @@ func TestParseNagiosHost(t *testing.T) {
 		bag     map[string]string
 		want    relation.NagiosHost
 	}{
-		"by nrpe": {"juju", map[string]string{"nagios_hostname": "net-node1"},
-			relation.NagiosHost{Host: "net-node1", Unit: "ovn-central/0"}},
-		"by nrpe, in context": {"juju", map[string]string{"nagios_hostname": "n", "nagios_host_context": "prod"},
-			relation.NagiosHost{Host: "n", Unit: "prod:ovn-central/0"}},
+		"by nrpe": {
+			"juju",
+			map[string]string{"nagios_hostname": "net-node1"},
+			relation.NagiosHost{Host: "net-node1", Unit: "ovn-central/0"},
+		},
+		"by nrpe, in context": {
+			"juju",
+			map[string]string{"nagios_hostname": "n", "nagios_host_context": "prod"},
+			relation.NagiosHost{Host: "n", Unit: "prod:ovn-central/0"},
+		},
 		"before nrpe has":   {"juju", nil, relation.NagiosHost{Host: "juju-ovn-central-0", Unit: "ovn-central/0"}},
 		"without a context": {"", nil, relation.NagiosHost{Host: "ovn-central-0", Unit: "ovn-central/0"}},
 	} {
@@ -152,8 +160,10 @@ func TestParseNagiosHost(t *testing.T) {
 // The checks are files that root's programs read.
 func TestParseNagiosHost_unsafe_names(t *testing.T) {
 	t.Parallel()
-	for _, value := range []string{"x/../../../../../etc/rsyslog.d/evil", "a\ncommand[x]=/bin/sh", "a b", "\x1b[2J", "é",
-		strings.Repeat("a", 200)} {
+	for _, value := range []string{
+		"x/../../../../../etc/rsyslog.d/evil", "a\ncommand[x]=/bin/sh", "a b", "\x1b[2J", "é",
+		strings.Repeat("a", 200),
+	} {
 		host, err := relation.ParseNagiosHost("ovn-central/0", "juju",
 			map[string]string{"nagios_hostname": value, "nagios_host_context": value})
 		require.ErrorContains(t, err, "nrpe's unit publishes nagios_hostname ")

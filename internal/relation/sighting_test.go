@@ -16,8 +16,10 @@ import (
 
 // statusOf is server 0's status with these members.
 func statusOf(members ...int) raft.Status {
-	s := raft.Status{Log: raft.Log{Start: 2, End: 12}, Server: serverID(0), State: raft.ClusterMember, Role: raft.Follower,
-		Leader: raft.Ref(serverID(1).Short())}
+	s := raft.Status{
+		Log: raft.Log{Start: 2, End: 12}, Server: serverID(0), State: raft.ClusterMember, Role: raft.Follower,
+		Leader: raft.Ref(serverID(1).Short()),
+	}
 	for _, i := range members {
 		s.Servers = append(s.Servers, raft.Member{Short: serverID(i).Short(), Self: i == 0})
 	}
@@ -54,18 +56,30 @@ func TestR8_observe_removals_by_same_server(t *testing.T) {
 		"in another order":       {now: statusOf(2, 0, 1)},
 		"by another server":      {now: change(statusOf(0, 1), func(s *raft.Status) { s.Server = serverID(1) })},
 		"not committed":          {now: change(statusOf(0, 1), func(s *raft.Status) { s.NotCommitted = 1 }), noted: true},
-		"no leader": {now: change(statusOf(0, 1), func(s *raft.Status) { s.Leader = raft.UnknownRef }),
-			kept: true},
-		"a candidate": {now: change(statusOf(0, 1), func(s *raft.Status) { s.Role = raft.Candidate }),
-			kept: true},
-		"cut off": {now: change(statusOf(0, 1), func(s *raft.Status) { s.State = raft.Disconnected }),
-			kept: true},
-		"leaving": {now: change(statusOf(0, 1), func(s *raft.Status) { s.State = raft.LeavingCluster }),
-			kept: true},
-		"joining": {now: change(statusOf(1), func(s *raft.Status) { s.State = raft.JoiningCluster }),
-			kept: true},
-		"one came, not committed": {now: change(statusOf(0, 1, 2, 3), func(s *raft.Status) { s.NotCommitted = 1 }),
-			noted: true},
+		"no leader": {
+			now:  change(statusOf(0, 1), func(s *raft.Status) { s.Leader = raft.UnknownRef }),
+			kept: true,
+		},
+		"a candidate": {
+			now:  change(statusOf(0, 1), func(s *raft.Status) { s.Role = raft.Candidate }),
+			kept: true,
+		},
+		"cut off": {
+			now:  change(statusOf(0, 1), func(s *raft.Status) { s.State = raft.Disconnected }),
+			kept: true,
+		},
+		"leaving": {
+			now:  change(statusOf(0, 1), func(s *raft.Status) { s.State = raft.LeavingCluster }),
+			kept: true,
+		},
+		"joining": {
+			now:  change(statusOf(1), func(s *raft.Status) { s.State = raft.JoiningCluster }),
+			kept: true,
+		},
+		"one came, not committed": {
+			now:   change(statusOf(0, 1, 2, 3), func(s *raft.Status) { s.NotCommitted = 1 }),
+			noted: true,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -187,8 +201,10 @@ func TestHistory_drops_oldest(t *testing.T) {
 	assert.Equal(t, h[ovndb.SB], got[ovndb.SB])
 
 	// Units that drop records one after the other agree on which.
-	again, _ := got.Merge(h).Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1),
-		At: monday.AddDate(1, 0, 0)})
+	again, _ := got.Merge(h).Observe(before, Observation{
+		Database: ovndb.NB, Status: statusOf(0, 1),
+		At: monday.AddDate(1, 0, 0),
+	})
 	assert.Equal(t, got, again)
 }
 
@@ -224,14 +240,22 @@ func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 		"it has not joined":                              {Identity{serverID(2), "", 9}, nil, false},
 		"it is of another cluster":                       {Identity{serverID(2), other, 9}, nil, false},
 		"all that is known of the server are its digits": {Identity{serverID(2)[:4], nbCluster, 9}, nil, true},
-		"uncommitted_removal": {Identity{serverID(2), nbCluster, 9},
-			func(s *raft.Status) { s.NotCommitted = 1 }, false},
-		"uncommitted_addition": {Identity{serverID(2), nbCluster, 11},
-			func(s *raft.Status) { s.NotCommitted = 1 }, false},
-		"this server has no leader": {Identity{serverID(2), nbCluster, 9},
-			func(s *raft.Status) { s.Leader = raft.UnknownRef }, false},
-		"this server does not know its cluster yet": {Identity{serverID(2), nbCluster, 9},
-			func(s *raft.Status) { s.Cluster = nil }, false},
+		"uncommitted_removal": {
+			Identity{serverID(2), nbCluster, 9},
+			func(s *raft.Status) { s.NotCommitted = 1 }, false,
+		},
+		"uncommitted_addition": {
+			Identity{serverID(2), nbCluster, 11},
+			func(s *raft.Status) { s.NotCommitted = 1 }, false,
+		},
+		"this server has no leader": {
+			Identity{serverID(2), nbCluster, 9},
+			func(s *raft.Status) { s.Leader = raft.UnknownRef }, false,
+		},
+		"this server does not know its cluster yet": {
+			Identity{serverID(2), nbCluster, 9},
+			func(s *raft.Status) { s.Cluster = nil }, false,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -248,8 +272,10 @@ func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 			assert.Equal(t, tt.removed, !h[ovndb.NB][serverID(2)].Removed.IsZero())
 			assert.EqualValues(t, 3, seen.Since, "a server doesn't become a member twice")
 			for range 2 {
-				again, after := h.Observe(seen, Observation{Database: ovndb.NB, Status: s, Published: published,
-					At: monday.Add(time.Hour)})
+				again, after := h.Observe(seen, Observation{
+					Database: ovndb.NB, Status: s, Published: published,
+					At: monday.Add(time.Hour),
+				})
 				assert.Equal(t, h, again)
 				assert.Equal(t, seen, after, "nothing new, nothing to write")
 			}
@@ -296,8 +322,10 @@ func TestR8_observe_every_log(t *testing.T) {
 				last = went[i] - 1
 			}
 			since := rapid.IntRange(came[i], last).Draw(t, "since")
-			published[serverID(i).Short()] = Identities{ovndb.NB: {Server: serverID(i), Cluster: nbCluster,
-				Since: uint64(since)}}
+			published[serverID(i).Short()] = Identities{ovndb.NB: {
+				Server: serverID(i), Cluster: nbCluster,
+				Since: uint64(since),
+			}}
 		}
 		h, seen, committed := knows(0, 1, 2, 3, 4, 5), Configuration{}, 1
 		for range rapid.IntRange(1, 6).Draw(t, "looks") {

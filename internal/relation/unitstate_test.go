@@ -86,8 +86,10 @@ const (
 
 func TestAccepted_round_trip(t *testing.T) {
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	all := map[ovndb.Database]recovery.Acceptance{ovndb.SB: {Cluster: "c", Unit: "ovn-central/1", Asked: at,
-		By: "ovn-central/0", At: at.Add(time.Second)}}
+	all := map[ovndb.Database]recovery.Acceptance{ovndb.SB: {
+		Cluster: "c", Unit: "ovn-central/1", Asked: at,
+		By: "ovn-central/0", At: at.Add(time.Second),
+	}}
 	settings := relation.Accepted(all)
 	assert.Equal(t, map[string]string{"sb_recovery": `{"cluster":"c","unit":"ovn-central/1",` +
 		`"asked":"2026-11-23T12:00:00Z","by":"ovn-central/0","at":"2026-11-23T12:00:01Z"}`}, settings)

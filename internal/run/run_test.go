@@ -183,7 +183,7 @@ func TestExec_late_read_is_complete(t *testing.T) {
 func TestExec_children_are_not_awaited(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"child_is_silent":            `echo answer; sleep 60 & echo $! >"$1"`,
+		"child_is_silent":          `echo answer; sleep 60 & echo $! >"$1"`,
 		"child_continues_to_write": `echo answer; { while :; do echo; done; } & echo $! >"$1"`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,7 +48,7 @@ func TestCheck_uses_answers_of_other_guard(t *testing.T) {
 	head := fmt.Sprintf(
 		`{"cluster_id":%q,"server_id":%q,"name":%q,"local_address":"ssl:10.0.0.1:6643","servers":{}}`, nb, sb, ovndb.NB,
 	) + "\n"
-	// nolint:gosec // the checksum of its format
+	//nolint:gosec // the checksum of its format
 	file := fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(head), sha1.Sum([]byte(head)), head)
 	require.NoError(t, os.WriteFile(p.File(ovndb.NB), []byte(file), 0o600))
 	guard := Guard{Paths: p}

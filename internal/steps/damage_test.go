@@ -32,7 +32,8 @@ func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 		},
 		"one was restarted": {
 			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
-			both, []ovndb.Database{ovndb.SB},
+			both,
+			[]ovndb.Database{ovndb.SB},
 		},
 		"neither is old": {
 			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "3.3.0"}},
@@ -40,7 +41,8 @@ func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 		},
 		"one is down": {
 			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
-			map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Down}, []ovndb.Database{ovndb.NB},
+			map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Down},
+			[]ovndb.Database{ovndb.NB},
 		},
 		"their age isn't known": {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "22.03.0-1"}}, both, nil},
 	} {

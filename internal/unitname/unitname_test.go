@@ -25,8 +25,10 @@ func TestCompare_by_number(t *testing.T) {
 func TestIsOf(t *testing.T) {
 	assert.True(t, unitname.IsOf("a/0", "a"))
 	assert.True(t, unitname.IsOf("a/4294967295", "a"))
-	for _, name := range []string{"", "a", "a/", "/0", "b/0", "ab/0", "a/b/0", "a/-1", "a/+1", "a/01", "a/1 ", "a/1\n",
-		"a/4294967296"} {
+	for _, name := range []string{
+		"", "a", "a/", "/0", "b/0", "ab/0", "a/b/0", "a/-1", "a/+1", "a/01", "a/1 ", "a/1\n",
+		"a/4294967296",
+	} {
 		assert.False(t, unitname.IsOf(name, "a"), name)
 	}
 	assert.False(t, unitname.IsOf("/0", ""))

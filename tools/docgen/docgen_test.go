@@ -98,8 +98,10 @@ Nothing.
 func TestCLIPage(t *testing.T) {
 	root := &cobra.Command{Use: "tool", Short: "A tool."}
 	run := func(*cobra.Command, []string) {}
-	turn := &cobra.Command{Use: "turn ANGLE", Short: "Turn.", Long: "Turn by an angle.\n", Example: "  tool turn 90",
-		Run: run}
+	turn := &cobra.Command{
+		Use: "turn ANGLE", Short: "Turn.", Long: "Turn by an angle.\n", Example: "  tool turn 90",
+		Run: run,
+	}
 	turn.Flags().Bool("left", false, "the other way round")
 	root.AddCommand(turn, &cobra.Command{Use: "secret", Hidden: true, Run: run})
 	assert.Equal(t, cliIntro+exitStatus(root)+`

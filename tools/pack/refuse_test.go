@@ -23,8 +23,10 @@ func TestPack_refuses(t *testing.T) {
 		want  string
 	}{
 		"unknown architecture": {func(o *options) { o.arch = "riscv64" }, `architecture "riscv64" is not one of `},
-		"binary of another": {func(o *options) { o.arch = "s390x" },
-			"it is for EM_X86_64 ELFCLASS64 ELFDATA2LSB, not for s390x"},
+		"binary of another": {
+			func(o *options) { o.arch = "s390x" },
+			"it is for EM_X86_64 ELFCLASS64 ELFDATA2LSB, not for s390x",
+		},
 		"binary with a loader": {func(o *options) {
 			require.NoError(t, os.WriteFile(o.dispatch, elfFile(t, archs["amd64"], elf.PT_INTERP), 0o755))
 		}, "it is linked dynamically"},
@@ -33,8 +35,10 @@ func TestPack_refuses(t *testing.T) {
 		}, "cannot read it as an ELF file"},
 		"no binary":            {func(o *options) { o.dispatch += "-gone" }, "no such file or directory"},
 		"version of two lines": {func(o *options) { o.version = "1\n2" }, `version "1\n2" is not one line`},
-		"hook that is a file": {func(o *options) { write(o, "hooks/extra", "") },
-			"hooks/extra is not a symbolic link to ../dispatch"},
+		"hook that is a file": {
+			func(o *options) { write(o, "hooks/extra", "") },
+			"hooks/extra is not a symbolic link to ../dispatch",
+		},
 		"hook that leads out": {func(o *options) {
 			o.root = copyOfSources(t)
 			require.NoError(t, os.Symlink("/bin/true", filepath.Join(o.root, "hooks/extra")))

@@ -24,8 +24,10 @@ func TestStatus_text(t *testing.T) {
 		Unit: "ovn-central/0", Mode: config.On, Acting: "ovn-central/0", Acts: true, Term: 3, HeldSeconds: 7500,
 		Previous:   "ovn-central/2",
 		Southbound: "server is not connected to a leader",
-		Peers: []report.PeerStatus{{Address: "10.0.0.6:16402", Unit: "ovn-central/1", AnsweredSecondsAgo: 0.4},
-			{Address: "10.0.0.7:16402", AnsweredSecondsAgo: -1, Error: "refused"}},
+		Peers: []report.PeerStatus{
+			{Address: "10.0.0.6:16402", Unit: "ovn-central/1", AnsweredSecondsAgo: 0.4},
+			{Address: "10.0.0.7:16402", AnsweredSecondsAgo: -1, Error: "refused"},
+		},
 		Drains: []report.Drain{
 			{Node: "compute-1", Text: "nothing is left", ForSeconds: 180, Done: true},
 			{Node: "compute-2", Text: "3 gateways to move", ForSeconds: 4},
@@ -33,8 +35,10 @@ func TestStatus_text(t *testing.T) {
 		},
 		Gateways: report.GatewayStatus{
 			LookedSecondsAgo: 12, Chassis: 3, Gateways: 40, Planned: 1, AdvisedSeconds: 65,
-			Advice: []report.Advice{{Gateway: "lrp-1", Before: []string{"c1"}, After: []string{"c1", "c2"},
-				Reason: "the gateway had 1 of 2 candidates", Neutron: true}},
+			Advice: []report.Advice{{
+				Gateway: "lrp-1", Before: []string{"c1"}, After: []string{"c1", "c2"},
+				Reason: "the gateway had 1 of 2 candidates", Neutron: true,
+			}},
 			HeldDown: []report.HeldDown{{Name: "c3", ForSeconds: 80}}, Left: []string{"lrp-9"},
 			Last:    &report.Outcome{SecondsAgo: 180, Gateways: 3, Reasons: []string{"the chassis does not exist"}},
 			Orphans: []finding.Document{{Message: "c4: a candidate of gateways, and no chassis"}},

@@ -37,8 +37,10 @@ func newWorld(t *testing.T, chassis, gateways, agents int) *world {
 	for n := range gateways {
 		name := fmt.Sprintf("lrp-%03d", n)
 		w.groups = append(w.groups, schedule.Group{
-			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: "r" + name,
-				Network: "net"}},
+			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{
+				Name: name, Router: "r" + name,
+				Network: "net",
+			}},
 		})
 	}
 	w.apply(schedule.Reschedule(w.state(), schedule.Options{}))

@@ -60,8 +60,10 @@ func (w *world) event(r *rand.Rand) {
 	case 6: // Neutron makes a gateway
 		name := fmt.Sprintf("new-%03d", len(w.groups))
 		w.groups = append(w.groups, schedule.Group{
-			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: "r" + name,
-				Network: "net"}},
+			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{
+				Name: name, Router: "r" + name,
+				Network: "net",
+			}},
 		})
 	case 7:
 		w.acting = -1

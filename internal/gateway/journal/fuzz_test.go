@@ -21,15 +21,21 @@ func FuzzRead(f *testing.F) {
 	id, packed := layout.bodyID(), layout.pack()
 	tag, _ := json.Marshal(record{
 		ID: "drain-1", Operation: hostile, Chassis: long, By: hostile, Added: []string{hostile, long}, Left: 1,
-		Changes: []schedule.AppliedChange{{Group: hostile, Storage: hostile, Before: candidates, After: candidates,
-			Base: candidates}},
+		Changes: []schedule.AppliedChange{{
+			Group: hostile, Storage: hostile, Before: candidates, After: candidates,
+			Base: candidates,
+		}},
 		Tag: &Tag{Outcome: Outcome(long), Revision: layout.id(), Body: id, Cordons: []string{hostile}},
 	})
 	stored, _ := json.Marshal(body{BodyID: id, Packed: packed})
-	for _, tag := range []string{string(tag), "{}", "null", "garbage", `{"id":"\u0000","at":"9999-12-31T23:59:59Z"}`,
-		`{"id":"g1","changes":[{"group":"a\u0000","before":null}]}`} {
-		for _, body := range []string{string(stored), `{"body-id":"x","packed":"!"}`, `{"body-id":"x","packed":"7cE="}`,
-			"[]"} {
+	for _, tag := range []string{
+		string(tag), "{}", "null", "garbage", `{"id":"\u0000","at":"9999-12-31T23:59:59Z"}`,
+		`{"id":"g1","changes":[{"group":"a\u0000","before":null}]}`,
+	} {
+		for _, body := range []string{
+			string(stored), `{"body-id":"x","packed":"!"}`, `{"body-id":"x","packed":"7cE="}`,
+			"[]",
+		} {
 			f.Add(tag, body)
 		}
 	}

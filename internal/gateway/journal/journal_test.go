@@ -281,8 +281,10 @@ func TestLayout_damaged_is_missing(t *testing.T) {
 
 func TestCheckReview(t *testing.T) {
 	t.Parallel()
-	plan := schedule.Plan{Operation: "rebalance",
-		Changes: []schedule.Change{{Group: "lrp-1", After: []schedule.Candidate{{Chassis: "b", Priority: 1}}}}}
+	plan := schedule.Plan{
+		Operation: "rebalance",
+		Changes:   []schedule.Change{{Group: "lrp-1", After: []schedule.Candidate{{Chassis: "b", Priority: 1}}}},
+	}
 	other := schedule.Plan{Operation: "rebalance"}
 	l := hosted("a", "b")
 	d := &desk{rows: map[string]string{}}

@@ -29,8 +29,10 @@ func candidates(chassis ...string) []schedule.Candidate {
 func crowded(n int) schedule.State {
 	var s schedule.State
 	for _, name := range []string{"c1", "c2", "c3"} {
-		s.Chassis = append(s.Chassis, schedule.Chassis{Name: name, Hostname: "host-" + name, Gateway: true,
-			Networks: []string{"physnet1"}})
+		s.Chassis = append(s.Chassis, schedule.Chassis{
+			Name: name, Hostname: "host-" + name, Gateway: true,
+			Networks: []string{"physnet1"},
+		})
 	}
 	for i := range n {
 		first, second := "c1", "c2"
@@ -98,8 +100,10 @@ func TestSVG_large_plan(t *testing.T) {
 	t.Parallel()
 	p := schedule.Plan{Operation: "rebalance"}
 	for i := range 10_000 {
-		p.Changes = append(p.Changes, schedule.Change{Group: fmt.Sprint("lrp-", i),
-			After: candidates(fmt.Sprintf("c%d", i%300))})
+		p.Changes = append(p.Changes, schedule.Change{
+			Group: fmt.Sprint("lrp-", i),
+			After: candidates(fmt.Sprintf("c%d", i%300)),
+		})
 	}
 	svg := picture.SVG(p)
 	assert.Contains(t, wellFormed(t, svg), "… and 9800 more gateways")

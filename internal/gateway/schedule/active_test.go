@@ -20,11 +20,15 @@ func names(candidates []schedule.Candidate) []string {
 // The others wait for a master that they hear, though its ovn-controller is dead.
 func TestReschedule_bound_nowhere(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"),
-		chassis("c3", "provnet1")}}
+	s := schedule.State{Chassis: []schedule.Chassis{
+		chassis("c1", "provnet1"), chassis("c2", "provnet1"),
+		chassis("c3", "provnet1"),
+	}}
 	s.Chassis[0].Unresponsive = true
-	s.Groups = []schedule.Group{bind(hosted(0, "c2", "c3", "c1"), "c2"), hosted(1, "c1", "c2", "c3"), hosted(2, "c1"),
-		bind(hosted(3, "c1", "c3", "c2"), "c1")}
+	s.Groups = []schedule.Group{
+		bind(hosted(0, "c2", "c3", "c1"), "c2"), hosted(1, "c1", "c2", "c3"), hosted(2, "c1"),
+		bind(hosted(3, "c1", "c3", "c2"), "c1"),
+	}
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Zero(t, p.Moves(), "nothing works there")
 	after := applied(s, p)
@@ -90,8 +94,10 @@ func TestG1_reschedule_interrupts_nothing(t *testing.T) {
 // was put there by another client, stays.
 func TestDrain_new_host_unresponsive(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"),
-		chassis("c3", "provnet1")}}
+	s := schedule.State{Chassis: []schedule.Chassis{
+		chassis("c1", "provnet1"), chassis("c2", "provnet1"),
+		chassis("c3", "provnet1"),
+	}}
 	s.Chassis[1].Unresponsive = true
 	base := hosted(0, "c1", "c2", "c3").Candidates
 	ranks := func(base []schedule.Candidate, now schedule.Group) []schedule.AppliedChange {

@@ -39,8 +39,10 @@ func TestG4_first_backups_by_brute_force(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		s := small(r)
-		for _, p := range []schedule.Plan{schedule.Reschedule(s, schedule.Options{}),
-			schedule.Rebalance(s, schedule.Options{})} {
+		for _, p := range []schedule.Plan{
+			schedule.Reschedule(s, schedule.Options{}),
+			schedule.Rebalance(s, schedule.Options{}),
+		} {
 			if p.Operation == "rebalance" && p.Moves() == 0 {
 				continue // it leaves all as it is
 			}

@@ -15,8 +15,10 @@ import (
 func TestDemote(t *testing.T) {
 	t.Parallel()
 	one := func(name string, chassis ...string) schedule.Group {
-		g := schedule.Group{Name: name, Storage: schedule.GatewayChassis,
-			Ports: []schedule.Port{{Name: name, Router: "r" + name, Network: "net", Active: chassis[0]}}}
+		g := schedule.Group{
+			Name: name, Storage: schedule.GatewayChassis,
+			Ports: []schedule.Port{{Name: name, Router: "r" + name, Network: "net", Active: chassis[0]}},
+		}
 		for i, c := range chassis {
 			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c, Priority: len(chassis) - i})
 		}
@@ -34,8 +36,10 @@ func TestDemote(t *testing.T) {
 		external("with-stays", "stays", "c1", "c2", "c3"), external("with-came", "came", "c1", "c2", "c3"),
 	}}
 	for _, c := range []string{"c1", "c2", "c3"} {
-		s.Chassis = append(s.Chassis, schedule.Chassis{Name: c, Hostname: c, Gateway: true, Networks: []string{"net"},
-			Cordoned: c == "c1"})
+		s.Chassis = append(s.Chassis, schedule.Chassis{
+			Name: c, Hostname: c, Gateway: true, Networks: []string{"net"},
+			Cordoned: c == "c1",
+		})
 	}
 	p := schedule.Demote(s, "c1", []string{"stays", "with-stays-not-known", "gone"})
 	to := map[string][]string{}

@@ -45,8 +45,10 @@ func (d *draining) plan(o Options) Plan {
 	d.moveMasters()
 	d.chooseBackupsOfSeveral()
 	d.chooseFirstBackups(func(g *group) bool { return d.touched[g] }, false)
-	p := Plan{Operation: OperationDrain, Chassis: d.chassis, Before: d.selected(o, before),
-		After: d.selected(o, d.networkReports()), Changes: []Change{}}
+	p := Plan{
+		Operation: OperationDrain, Chassis: d.chassis, Before: d.selected(o, before),
+		After: d.selected(o, d.networkReports()), Changes: []Change{},
+	}
 	for _, g := range d.groups {
 		if d.concerned[g] && !d.blocks[g.Name] {
 			d.add(&p, g.Group, d.farBack(g.Group, d.last(g)), g.reasons)

@@ -24,8 +24,10 @@ func severalPorts(r *rand.Rand) schedule.State {
 	for i := range 2 + r.IntN(6) {
 		g := schedule.Group{Name: fmt.Sprintf("g%d", i), Storage: schedule.HAChassisGroup}
 		for p := range 1 + r.IntN(3) {
-			g.Ports = append(g.Ports, schedule.Port{Name: fmt.Sprintf("g%d-%d", i, p), Router: fmt.Sprintf("r%d", i),
-				Network: fmt.Sprintf("physnet%d", r.IntN(2))})
+			g.Ports = append(g.Ports, schedule.Port{
+				Name: fmt.Sprintf("g%d-%d", i, p), Router: fmt.Sprintf("r%d", i),
+				Network: fmt.Sprintf("physnet%d", r.IntN(2)),
+			})
 		}
 		names := r.Perm(n)[:1+r.IntN(n)]
 		for k, c := range names {

@@ -85,14 +85,21 @@ func TestDrain_new_host_dies(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{}
 	for _, name := range []string{"c0", "c1", "c2", "c3"} {
-		s.Chassis = append(s.Chassis, schedule.Chassis{Name: name, Gateway: true, Networks: []string{"n"},
-			Cordoned: name == "c0", Unresponsive: name == "c1"})
+		s.Chassis = append(s.Chassis, schedule.Chassis{
+			Name: name, Gateway: true, Networks: []string{"n"},
+			Cordoned: name == "c0", Unresponsive: name == "c1",
+		})
 	}
-	candidates := []schedule.Candidate{{Chassis: "c1", Priority: 3}, {Chassis: "c2", Priority: 2},
-		{Chassis: "c0", Priority: 1}}
+	candidates := []schedule.Candidate{
+		{Chassis: "c1", Priority: 3},
+		{Chassis: "c2", Priority: 2},
+		{Chassis: "c0", Priority: 1},
+	}
 	for name, active := range map[string]string{"waits": "", "works": "c2"} {
-		s.Groups = append(s.Groups, schedule.Group{Name: name, Candidates: candidates,
-			Ports: []schedule.Port{{Name: name, Network: "n", Active: active, Router: "r"}}})
+		s.Groups = append(s.Groups, schedule.Group{
+			Name: name, Candidates: candidates,
+			Ports: []schedule.Port{{Name: name, Network: "n", Active: active, Router: "r"}},
+		})
 	}
 	p := schedule.Drain(s, schedule.Options{}, "c0", nil)
 	require.Len(t, p.Changes, 1)
@@ -107,12 +114,16 @@ func TestDrain_new_host_dies(t *testing.T) {
 // Gateways that have left do not block a drain, even if their new chassis is cordoned. A gateway that comes back does.
 func TestDrain_new_host_cordoned(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{{Name: "c0", Gateway: true, Networks: []string{"n"}},
-		{Name: "c1", Gateway: true, Networks: []string{"n"}}}}
+	s := schedule.State{Chassis: []schedule.Chassis{
+		{Name: "c0", Gateway: true, Networks: []string{"n"}},
+		{Name: "c1", Gateway: true, Networks: []string{"n"}},
+	}}
 	candidates := []schedule.Candidate{{Chassis: "c0", Priority: 2}, {Chassis: "c1", Priority: 1}}
 	for _, name := range []string{"planned", "external"} {
-		s.Groups = append(s.Groups, schedule.Group{Name: name, Candidates: candidates,
-			Ports: []schedule.Port{{Name: name, Network: "n", Active: "c0", Router: "r"}}})
+		s.Groups = append(s.Groups, schedule.Group{
+			Name: name, Candidates: candidates,
+			Ports: []schedule.Port{{Name: name, Network: "n", Active: "c0", Router: "r"}},
+		})
 	}
 	s.Groups[1].Kind, s.Groups[1].Ports[0].External = schedule.ExternalPorts, true
 	moved, ranks, _ := drained(s, "c0")
@@ -301,8 +312,10 @@ func TestDrain_unplanned_groups(t *testing.T) {
 	t.Parallel()
 	external := func(name string, follows string, names ...string) schedule.Group {
 		g := hosted(0, names...)
-		g.Name, g.Follows, g.Kind, g.Ports = name, follows, schedule.ExternalPorts, []schedule.Port{{Name: name + "-port",
-			Active: names[0], External: true}}
+		g.Name, g.Follows, g.Kind, g.Ports = name, follows, schedule.ExternalPorts, []schedule.Port{{
+			Name:   name + "-port",
+			Active: names[0], External: true,
+		}}
 		return g
 	}
 	lead := hosted(1, "c1", "c2", "c3")
@@ -310,8 +323,10 @@ func TestDrain_unplanned_groups(t *testing.T) {
 	tunnelled.Ports[0].Network = ""
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
-		Groups: []schedule.Group{lead, tunnelled, external("x-follows", lead.Name, "c1", "c2", "c3"),
-			external("x-alone", "", "c1", "c2"), external("x-stuck", "", "c1", "c9")},
+		Groups: []schedule.Group{
+			lead, tunnelled, external("x-follows", lead.Name, "c1", "c2", "c3"),
+			external("x-alone", "", "c1", "c2"), external("x-stuck", "", "c1", "c9"),
+		},
 	}
 	after, _, p := drained(s, "c1")
 	master := order(after, lead.Name)[0]

@@ -45,15 +45,19 @@ func TestEligible(t *testing.T) {
 					c),
 			})
 		}
-		g := schedule.Group{Name: "g", Owner: x.owner, Kind: x.kind,
-			Ports: []schedule.Port{{Name: "p", Network: "n", External: x.kind != schedule.RouterPorts}}}
+		g := schedule.Group{
+			Name: "g", Owner: x.owner, Kind: x.kind,
+			Ports: []schedule.Port{{Name: "p", Network: "n", External: x.kind != schedule.RouterPorts}},
+		}
 		given := func(candidates ...schedule.Candidate) string {
 			g.Candidates = candidates
 			s.Groups = []schedule.Group{g}
 			return strings.Join(applied(s, schedule.Reschedule(s, schedule.Options{})).Groups[0].Ranked(), " ")
 		}
 		assert.Equal(t, x.fresh, given(), "%s: without candidates", name)
-		assert.Equal(t, x.kept, given(schedule.Candidate{Chassis: "c1", Priority: 3}, schedule.Candidate{Chassis: "c2",
-			Priority: 2}, schedule.Candidate{Chassis: "c3", Priority: 1}), name)
+		assert.Equal(t, x.kept, given(schedule.Candidate{Chassis: "c1", Priority: 3}, schedule.Candidate{
+			Chassis:  "c2",
+			Priority: 2,
+		}, schedule.Candidate{Chassis: "c3", Priority: 1}), name)
 	}
 }

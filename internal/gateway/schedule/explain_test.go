@@ -20,8 +20,10 @@ func TestPlan_texts(t *testing.T) {
 			{Name: "c4", Networks: []string{"provnet1"}},
 			{Name: "c5", Gateway: true, Networks: []string{"provnet1"}, Unresponsive: true},
 		},
-		Groups: []schedule.Group{hosted(0, "gone", "c1"), hosted(1, "c3"), hostedIn("provnet9", 2),
-			hosted(3, "c5", "c1", "c2"), hostedIn("", 4, "c1")},
+		Groups: []schedule.Group{
+			hosted(0, "gone", "c1"), hosted(1, "c3"), hostedIn("provnet9", 2),
+			hosted(3, "c5", "c1", "c2"), hostedIn("", 4, "c1"),
+		},
 	}
 	odd.Groups[0].Candidates[0].Priority = 1 // both have it
 

@@ -31,10 +31,18 @@ func TestEvaluate_findings(t *testing.T) {
 			schedule.Options{},
 			"warning NO_GATEWAY_BOUND Count=2 Total=2 Detail=gateways: 1, external ports: 0",
 		},
-		"no chassis responds": {[]schedule.Chassis{silent}, []schedule.Group{good}, schedule.Options{},
-			"warning NO_CHASSIS_RESPONDS Total=1"},
-		"a gateway without candidates": {both, []schedule.Group{good, hostedIn("physnet1", 0)}, schedule.Options{},
-			"warning GATEWAY_WITHOUT_CANDIDATE " + name},
+		"no chassis responds": {
+			[]schedule.Chassis{silent},
+			[]schedule.Group{good},
+			schedule.Options{},
+			"warning NO_CHASSIS_RESPONDS Total=1",
+		},
+		"a gateway without candidates": {
+			both,
+			[]schedule.Group{good, hostedIn("physnet1", 0)},
+			schedule.Options{},
+			"warning GATEWAY_WITHOUT_CANDIDATE " + name,
+		},
 		"no chassis may be a candidate": {
 			[]schedule.Chassis{chassis("c1", "physnet2"), unmarked},
 			[]schedule.Group{bind(hostedIn("physnet2", 1, "c1"), "c1"), hostedIn("physnet1", 0)},
@@ -53,8 +61,12 @@ func TestEvaluate_findings(t *testing.T) {
 		"a network while no gateway has one": {
 			both, nil, schedule.Options{Networks: []string{"physnet7"}}, "warning NETWORK_UNKNOWN physnet7",
 		},
-		"a gateway without a network": {both, []schedule.Group{good, hostedIn("", 0)}, schedule.Options{},
-			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000"},
+		"a gateway without a network": {
+			both,
+			[]schedule.Group{good, hostedIn("", 0)},
+			schedule.Options{},
+			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000",
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -67,8 +67,10 @@ func TestPlans_golden_marked_neutron(t *testing.T) {
 		mended := applied(s, schedule.Reschedule(s, schedule.Options{})) // a drain puts what lacks the network behind now
 		for name, p := range []schedule.Plan{
 			schedule.Reschedule(s, options(schedule.LeastLoaded, 1)), schedule.Reschedule(s, options(schedule.Random, 1)),
-			schedule.Rebalance(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true,
-				MaxMoves: 2}),
+			schedule.Rebalance(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{
+				AllowNewCandidates: true,
+				MaxMoves:           2,
+			}),
 			schedule.Drain(mended, schedule.Options{}, "c0", nil), schedule.Demote(mended, "c0",
 				nil), schedule.Clear(cordon(mended, "c0", true), "c0"),
 		} {

@@ -15,14 +15,18 @@ import (
 func TestRebalance_router_moves_as_one(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{
-		Chassis: []schedule.Chassis{chassis("c1", "provnet1", "provnet2"), chassis("c2", "provnet1", "provnet2"),
-			chassis("c3", "provnet1")},
+		Chassis: []schedule.Chassis{
+			chassis("c1", "provnet1", "provnet2"), chassis("c2", "provnet1", "provnet2"),
+			chassis("c3", "provnet1"),
+		},
 		Groups: append(many(0, 3, "c1", "c2"), many(3, 1, "c2", "c1")...),
 	}
 	s.Groups = append(s.Groups, schedule.Group{
 		Name: "neutron-r9", Storage: schedule.HAChassisGroup,
-		Ports: []schedule.Port{{Name: "lrp-a", Router: "r9", Network: "provnet1"},
-			{Name: "lrp-b", Router: "r9", Network: "provnet2"}},
+		Ports: []schedule.Port{
+			{Name: "lrp-a", Router: "r9", Network: "provnet1"},
+			{Name: "lrp-b", Router: "r9", Network: "provnet2"},
+		},
 		Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
 	})
 	p := schedule.Reschedule(s, schedule.Options{})
@@ -52,8 +56,10 @@ func TestReschedule_external_ports_follow(t *testing.T) {
 		want  []schedule.Candidate
 	}{
 		"a candidate already": {
-			follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c2", Priority: 2}, schedule.Candidate{Chassis: "c1",
-				Priority: 1}),
+			follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c2", Priority: 2}, schedule.Candidate{
+				Chassis:  "c1",
+				Priority: 1,
+			}),
 			[]schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
 		},
 		"no candidate yet": {
@@ -76,8 +82,10 @@ func TestReschedule_external_ports_follow(t *testing.T) {
 		findingtest.All(schedule.Reschedule(s, schedule.Options{}).Findings))
 
 	// In a rebalancing it moves with its router.
-	s = schedule.State{Chassis: base.Chassis,
-		Groups: append(base.Groups, follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c1", Priority: 9}))}
+	s = schedule.State{
+		Chassis: base.Chassis,
+		Groups:  append(base.Groups, follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c1", Priority: 9})),
+	}
 	after := applied(s, schedule.Rebalance(s, schedule.Options{}))
 	assert.Equal(t, top(after.Groups[0].Candidates), top(after.Groups[4].Candidates))
 }
@@ -143,8 +151,10 @@ func TestReschedule_keeps_priorities(t *testing.T) {
 	}{
 		"room below":    {group(c("c1", 100), c("c2", 50)), []schedule.Candidate{c("c1", 100), c("c2", 50), c("c3", 49)}},
 		"no room below": {group(c("c1", 100), c("c2", 0)), []schedule.Candidate{c("c1", 3), c("c2", 2), c("c3", 1)}},
-		"one has gone": {group(c("c9", 100), c("c1", 70), c("c2", 50), c("c3", 20)), []schedule.Candidate{c("c1", 70),
-			c("c2", 50), c("c3", 20)}},
+		"one has gone": {group(c("c9", 100), c("c1", 70), c("c2", 50), c("c3", 20)), []schedule.Candidate{
+			c("c1", 70),
+			c("c2", 50), c("c3", 20),
+		}},
 	} {
 		p := schedule.Reschedule(x.state, schedule.Options{})
 		require.Len(t, p.Changes, 1, name)

@@ -76,8 +76,10 @@ func TestDrain_beside_neutron(t *testing.T) {
 	refused := 0
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 15))
-		b := &board{state: cordon(small(r), "c0", true), ranks: map[string]schedule.AppliedChange{},
-			wanted: map[string][]schedule.Candidate{}}
+		b := &board{
+			state: cordon(small(r), "c0", true), ranks: map[string]schedule.AppliedChange{},
+			wanted: map[string][]schedule.Candidate{},
+		}
 		for _, g := range b.state.Groups {
 			b.wanted[g.Name] = g.Candidates
 		}

@@ -68,8 +68,10 @@ func mixedCloud(r *rand.Rand) schedule.State {
 			twice.Priority = r.IntN(12)
 			g.Candidates = append(g.Candidates, twice)
 		}
-		s.Groups = append(s.Groups, bind(g, []string{claimant(s, g), claimant(s, g), s.Chassis[r.IntN(len(s.Chassis))].Name,
-			""}[r.IntN(4)]))
+		s.Groups = append(s.Groups, bind(g, []string{
+			claimant(s, g), claimant(s, g), s.Chassis[r.IntN(len(s.Chassis))].Name,
+			"",
+		}[r.IntN(4)]))
 	}
 	for i := range r.IntN(3) {
 		s.Pinned = append(s.Pinned, schedule.Pinned{

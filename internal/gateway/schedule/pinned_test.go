@@ -45,24 +45,34 @@ func TestMoves(t *testing.T) {
 	busy := schedule.Pinned{Name: "busy", Kind: schedule.PinnedRouter, Chassis: "c2"}
 	silent, shut, remote := chassis("c5", true, "n"), chassis("c6", true, "n"), chassis("c7", true, "n")
 	silent.Unresponsive, shut.Cordoned, remote.Remote = true, true, true
-	all := []schedule.Chassis{chassis("c1", true, "n"), chassis("c10", true, "n", "m"), chassis("c2", true, "n"),
-		chassis("c3", false, "n", "o"), silent, shut, remote}
+	all := []schedule.Chassis{
+		chassis("c1", true, "n"), chassis("c10", true, "n", "m"), chassis("c2", true, "n"),
+		chassis("c3", false, "n", "o"), silent, shut, remote,
+	}
 	for name, test := range map[string]struct {
 		chassis []schedule.Chassis
 		pinned  []schedule.Pinned
 		want    []string
 	}{
-		"one after the other, names as people order them": {all, []schedule.Pinned{pinned("r10", "n"), pinned("r2", "n"),
-			pinned("r1", "n")}, []string{"c2", "c10", "c2"}},
+		"one after the other, names as people order them": {all, []schedule.Pinned{
+			pinned("r10", "n"), pinned("r2", "n"),
+			pinned("r1", "n"),
+		}, []string{"c2", "c10", "c2"}},
 		"those to which fewer are pinned come first": {all, []schedule.Pinned{pinned("r", "n"), busy}, []string{"c10"}},
 		"of several networks one is enough":          {all, []schedule.Pinned{pinned("r", "x", "m")}, []string{"c10"}},
 		"one without the mark, if no other has it":   {all, []schedule.Pinned{pinned("r", "o")}, []string{"c3"}},
-		"none that is dead, cordoned or remote": {[]schedule.Chassis{all[0], silent, shut, remote},
-			[]schedule.Pinned{pinned("r", "n")}, []string{""}},
+		"none that is dead, cordoned or remote": {
+			[]schedule.Chassis{all[0], silent, shut, remote},
+			[]schedule.Pinned{pinned("r", "n")},
+			[]string{""},
+		},
 		"any, where no network is known": {all[:3], []schedule.Pinned{pinned("r")}, []string{"c2"}},
 		"alone":                          {all[:1], []schedule.Pinned{pinned("r", "n")}, []string{""}},
-		"VTEP": {all,
-			[]schedule.Pinned{{Name: "v", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v"}}, []string{""}},
+		"VTEP": {
+			all,
+			[]schedule.Pinned{{Name: "v", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v"}},
+			[]string{""},
+		},
 	} {
 		s := schedule.State{Chassis: test.chassis, Pinned: test.pinned}
 		assert.Equal(t, test.want, moves(t, s), name)
@@ -102,15 +112,19 @@ func TestCompareNames(t *testing.T) {
 func TestConditions_pinned(t *testing.T) {
 	t.Parallel()
 	pinned := func(chassis, active string) schedule.Pinned {
-		return schedule.Pinned{Name: "r", Kind: schedule.PinnedRouter, Chassis: chassis, Active: active,
-			Ports: []string{"lrp"}}
+		return schedule.Pinned{
+			Name: "r", Kind: schedule.PinnedRouter, Chassis: chassis, Active: active,
+			Ports: []string{"lrp"},
+		}
 	}
 	off, empty := pinned("c1", ""), pinned("c1", "")
 	off.Disabled, empty.Ports = true, nil
 	s := schedule.State{
 		Chassis: []schedule.Chassis{{Name: "c1"}, {Name: "c2", Unresponsive: true}},
-		Pinned: []schedule.Pinned{pinned("c1", "c1"), pinned("c1", ""), pinned("c2", "c2"), pinned("c2", "c1"),
-			pinned("gone", ""), off, empty},
+		Pinned: []schedule.Pinned{
+			pinned("c1", "c1"), pinned("c1", ""), pinned("c2", "c2"), pinned("c2", "c1"),
+			pinned("gone", ""), off, empty,
+		},
 	}
 	count := schedule.Conditions(s)
 	assert.Equal(t, 3, count[finding.GatewayUnbound])

@@ -22,8 +22,10 @@ func anyState(r *rand.Rand) schedule.State {
 	networks := []string{"physnet0", "physnet1", "physnet2"}[:1+r.IntN(3)]
 	zones := []string{"az0", "az1"}
 	for i := range 1 + r.IntN(9) {
-		c := schedule.Chassis{Name: fmt.Sprintf("c%d", i), Gateway: r.IntN(8) > 0, Unresponsive: r.IntN(9) == 0,
-			Cordoned: r.IntN(9) == 0, Remote: r.IntN(20) == 0}
+		c := schedule.Chassis{
+			Name: fmt.Sprintf("c%d", i), Gateway: r.IntN(8) > 0, Unresponsive: r.IntN(9) == 0,
+			Cordoned: r.IntN(9) == 0, Remote: r.IntN(20) == 0,
+		}
 		for _, n := range networks {
 			if r.IntN(4) > 0 {
 				c.Networks = append(c.Networks, n)
@@ -39,8 +41,10 @@ func anyState(r *rand.Rand) schedule.State {
 	for i := range r.IntN(30) {
 		g := schedule.Group{Name: fmt.Sprintf("g%02d", i), Storage: schedule.GatewayChassis}
 		for p := range 1 + r.IntN(6)/5*2 {
-			g.Ports = append(g.Ports, schedule.Port{Name: fmt.Sprintf("g%02d-%d", i, p),
-				Network: networks[r.IntN(len(networks))]})
+			g.Ports = append(g.Ports, schedule.Port{
+				Name:    fmt.Sprintf("g%02d-%d", i, p),
+				Network: networks[r.IntN(len(networks))],
+			})
 		}
 		if r.IntN(4) == 0 {
 			g.Zones = append(g.Zones, zones[r.IntN(2)])
@@ -234,8 +238,10 @@ func TestG7_rows_differ(t *testing.T) {
 		for _, g := range s.Groups {
 			groups[g.Name] = g
 		}
-		for _, p := range []schedule.Plan{schedule.Reschedule(s, schedule.Options{}),
-			schedule.Rebalance(s, schedule.Options{})} {
+		for _, p := range []schedule.Plan{
+			schedule.Reschedule(s, schedule.Options{}),
+			schedule.Rebalance(s, schedule.Options{}),
+		} {
 			for _, c := range p.Changes {
 				assert.NotEmpty(t, c.Rows, c.Group)
 				before := map[string]int{}

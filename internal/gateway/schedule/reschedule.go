@@ -199,8 +199,10 @@ func (in *instance) findIncomplete() {
 			reasons[unavailable(in.chassis[c])]++
 		}
 		if groups[n] > 0 {
-			in.find(finding.CandidatesIncomplete, in.networks[n], finding.Args{Count: groups[n], Total: MaxCandidates,
-				Detail: counted(reasons)})
+			in.find(finding.CandidatesIncomplete, in.networks[n], finding.Args{
+				Count: groups[n], Total: MaxCandidates,
+				Detail: counted(reasons),
+			})
 		}
 	}
 }

@@ -62,19 +62,25 @@ func TestRevert(t *testing.T) {
 		want    []string
 		problem string
 	}{
-		"master is candidate": {before: []string{"c1", "c2"}, after: []string{"c2", "c1"},
-			want: []string{"c1", "c2"}},
+		"master is candidate": {
+			before: []string{"c1", "c2"}, after: []string{"c2", "c1"},
+			want: []string{"c1", "c2"},
+		},
 		"changed by another client": {
 			before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, now: []string{"c3", "c2", "c1"},
 			problem: "CANDIDATES_CHANGED NAME",
 		},
 		"master gone": {
-			chassis: all[1:], before: []string{"c1", "c2"}, after: []string{"c2",
-				"c1"}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: the chassis does not exist",
+			chassis: all[1:], before: []string{"c1", "c2"}, after: []string{
+				"c2",
+				"c1",
+			}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: the chassis does not exist",
 		},
 		"master unresponsive": {
-			chassis: without(func(c *schedule.Chassis) { c.Unresponsive = true }), before: []string{"c1",
-				"c2"}, after: []string{"c2", "c1"},
+			chassis: without(func(c *schedule.Chassis) { c.Unresponsive = true }), before: []string{
+				"c1",
+				"c2",
+			}, after: []string{"c2", "c1"},
 			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 is unschedulable: " +
 				"its ovn-controller is not responding (nb_cfg is stale)",
 		},
@@ -83,18 +89,24 @@ func TestRevert(t *testing.T) {
 			problem: "NEW_CANDIDATE_NEEDED NAME Value=c1",
 		},
 		"master no candidate, new ones allowed": {
-			before: []string{"c1", "c2"}, after: []string{"c3",
-				"c2"}, options: schedule.Options{AllowNewCandidates: true}, want: []string{"c1", "c2", "c3"},
+			before: []string{"c1", "c2"}, after: []string{
+				"c3",
+				"c2",
+			}, options: schedule.Options{AllowNewCandidates: true}, want: []string{"c1", "c2", "c3"},
 		},
 		"backup without mark": {
-			chassis: without(func(c *schedule.Chassis) { c.Gateway = false }), before: []string{"c3", "c1",
-				"c2"}, after: []string{"c2", "c3", "c1"},
+			chassis: without(func(c *schedule.Chassis) { c.Gateway = false }), before: []string{
+				"c3", "c1",
+				"c2",
+			}, after: []string{"c2", "c3", "c1"},
 			want:    []string{"c3", "c2"},
 			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: it has no enable-chassis-as-gw",
 		},
 		"candidates only added": {before: []string{"c1"}, after: []string{"c1", "c2", "c3"}},
-		"no candidates before": {before: nil, after: []string{"c1"},
-			problem: "GATEWAY_NOT_RESTORED NAME Detail=it had no candidates"},
+		"no candidates before": {
+			before: nil, after: []string{"c1"},
+			problem: "GATEWAY_NOT_RESTORED NAME Detail=it had no candidates",
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -105,8 +117,10 @@ func TestRevert(t *testing.T) {
 				x.now = x.after
 			}
 			s := schedule.State{Chassis: x.chassis, Groups: []schedule.Group{hosted(0, x.now...)}}
-			was := schedule.AppliedChange{Group: name, Before: hosted(0, x.before...).Candidates,
-				After: hosted(0, x.after...).Candidates}
+			was := schedule.AppliedChange{
+				Group: name, Before: hosted(0, x.before...).Candidates,
+				After: hosted(0, x.after...).Candidates,
+			}
 			p := schedule.Revert(s, x.options, []schedule.AppliedChange{was})
 			if x.want == nil {
 				assert.Empty(t, p.Changes)

@@ -21,8 +21,10 @@ func hosted(n int, candidates ...string) schedule.Group {
 
 func hostedIn(network string, n int, candidates ...string) schedule.Group {
 	name := fmt.Sprintf("lrp-%s-%04d", network, n)
-	g := schedule.Group{Name: name, Storage: schedule.GatewayChassis,
-		Ports: []schedule.Port{{Name: name, Router: fmt.Sprintf("r%d", n), Network: network}}}
+	g := schedule.Group{
+		Name: name, Storage: schedule.GatewayChassis,
+		Ports: []schedule.Port{{Name: name, Router: fmt.Sprintf("r%d", n), Network: network}},
+	}
 	for i, c := range candidates {
 		g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c, Priority: len(candidates) - i})
 	}
@@ -152,7 +154,9 @@ func TestSpecRebalance_case3_third_chassis(t *testing.T) {
 
 func TestSpecRebalance_case4_networks(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet2")},
-		Groups: many(0, 9, "c1")}
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet2")},
+		Groups:  many(0, 9, "c1"),
+	}
 	assert.True(t, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}).Empty())
 }

@@ -34,8 +34,10 @@ func Evaluate(s State, o Options) Status {
 	in.findUnmarked()
 	in.findLostFollowers()
 	in.findings = append(in.findings, s.findPinned()...)
-	status := Status{Networks: in.selected(o, in.networkReports()), Findings: SortFindings(in.findings), Next: []Step{},
-		Pinned: s.Pinned}
+	status := Status{
+		Networks: in.selected(o, in.networkReports()), Findings: SortFindings(in.findings), Next: []Step{},
+		Pinned: s.Pinned,
+	}
 	if p := Reschedule(s, o); !p.Empty() {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}

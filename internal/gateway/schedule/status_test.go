@@ -38,8 +38,10 @@ func TestReschedule_incomplete(t *testing.T) {
 	silent.Unresponsive = true
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1"), silent, chassis("c4", "physnet2")},
-		Groups: []schedule.Group{hostedIn("physnet1", 1, "c1"), hostedIn("physnet1", 2, "c2", "c3"),
-			hostedIn("physnet2", 3, "c4")},
+		Groups: []schedule.Group{
+			hostedIn("physnet1", 1, "c1"), hostedIn("physnet1", 2, "c2", "c3"),
+			hostedIn("physnet2", 3, "c4"),
+		},
 	}
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Len(t, p.Changes, 2)

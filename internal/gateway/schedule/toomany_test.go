@@ -14,14 +14,18 @@ import (
 
 // crowded is a state of one gateway with these candidates, best first.
 func crowded(storage schedule.Storage, active string, candidates ...string) schedule.State {
-	s := schedule.State{Groups: []schedule.Group{{Name: "g", Storage: storage,
-		Ports: []schedule.Port{{Name: "lrp", Router: "r", Network: "n", Active: active}}}}}
+	s := schedule.State{Groups: []schedule.Group{{
+		Name: "g", Storage: storage,
+		Ports: []schedule.Port{{Name: "lrp", Router: "r", Network: "n", Active: active}},
+	}}}
 	for i := range 7 {
 		s.Chassis = append(s.Chassis, schedule.Chassis{Name: fmt.Sprintf("c%d", i+1), Gateway: true, Networks: []string{"n"}})
 	}
 	for i, name := range candidates {
-		s.Groups[0].Candidates = append(s.Groups[0].Candidates, schedule.Candidate{Chassis: name,
-			Priority: len(candidates) - i})
+		s.Groups[0].Candidates = append(s.Groups[0].Candidates, schedule.Candidate{
+			Chassis:  name,
+			Priority: len(candidates) - i,
+		})
 	}
 	return s
 }
@@ -33,8 +37,13 @@ func TestReschedule_repeated_candidate(t *testing.T) {
 	require.Len(t, p.Changes, 1)
 	c := p.Changes[0]
 	assert.False(t, c.Interrupts)
-	assert.Equal(t, []schedule.Candidate{{Chassis: "c1", Priority: 5}, {Chassis: "c2", Priority: 4},
-		{Chassis: "c3", Priority: 3}, {Chassis: "c4", Priority: 2}, {Chassis: "c5", Priority: 1}}, c.After)
+	assert.Equal(t, []schedule.Candidate{
+		{Chassis: "c1", Priority: 5},
+		{Chassis: "c2", Priority: 4},
+		{Chassis: "c3", Priority: 3},
+		{Chassis: "c4", Priority: 2},
+		{Chassis: "c5", Priority: 1},
+	}, c.After)
 	dropped := 0
 	for _, r := range c.Rows {
 		if r.After == nil {

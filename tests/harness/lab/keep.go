@@ -30,7 +30,7 @@ type Test interface {
 	Logf(format string, args ...any)
 }
 
-// CloseOrKeep, for the cleanup of a test, closes the lab. If the test has failed and [KeepVariable] is set, the lab
+// CloseOrKeep closes the lab when a test is cleaned up. If the test has failed and [KeepVariable] is set, the lab
 // stays with its servers, and the test prints the commands that use and end it.
 func (l *Lab) CloseOrKeep(t Test) {
 	t.Helper()

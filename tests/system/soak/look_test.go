@@ -78,7 +78,7 @@ func TestObserve_member_down_is_attributed_to_fault(t *testing.T) {
 		"a full disk had not taken it":        {map[string]int{"full": 6, "power-off": 7}, false, false, false, New},
 		"what it lost on one is seen later":   {map[string]int{"was full": 6}, false, false, false, Standing},
 		"it could not store its vote on one":  {map[string]int{"was full": 6}, true, true, false, Standing},
-		"it can't be asked whether it could":   {map[string]int{"was full": 6, "lose-socket nb": 7}, true, true, false, New},
+		"it can't be asked whether it could":  {map[string]int{"was full": 6, "lose-socket nb": 7}, true, true, false, New},
 		"it has no database without a fault":  {nil, true, true, false, Up},
 		"what it lost on one is not seen yet": {map[string]int{"was full": 6}, true, false, false, Up},
 	} {
