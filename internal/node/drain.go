@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// attempts limits how often a change is judged anew because other clients have changed the records meanwhile.
+// attempts limits how often a change is judged again because other clients have changed the records meanwhile.
 const attempts = 20
 
 // Drain empties a node: it cordons the node, moves its gateways to others, and waits until nothing holds the node.

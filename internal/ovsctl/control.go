@@ -73,7 +73,7 @@ var answers = []struct {
 	{"(Connection refused)", ErrNotRunning},
 }
 
-// ServerError is a server's answer that is none of the errors above.
+// ServerError is an answer of a server that is not one of the errors above.
 type ServerError struct{ Text string }
 
 // Error returns the server's text.

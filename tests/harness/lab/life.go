@@ -94,7 +94,7 @@ func (l *Lab) Close() error {
 
 var intercepted bool
 
-// Intercept runs systemctl, a stand-in or the guard if called by its name, and exits. [New] requires this call first.
+// Intercept runs systemctl, a replaced program or the guard if called by its name, and exits. [New] requires this call first.
 func Intercept() {
 	intercepted = true
 	machine.Play()

@@ -34,7 +34,7 @@ func killAt(call int) killPlan {
 // callTimeout bounds the communication with one tool, without the work done for it.
 const callTimeout = 10 * time.Second
 
-// server answers the hook tools of one run of the charm, and runs the machine's stand-ins for it.
+// server answers the hook tools of one run of the charm, and runs the machine's replaced programs for it.
 type server struct {
 	listener net.Listener
 	machine  *machine.Machine

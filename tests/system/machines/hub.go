@@ -135,7 +135,7 @@ func (m *Machine) Reboot(ctx context.Context) error {
 	return m.Start(ctx)
 }
 
-// Cut pulls the machine's network cable, or puts it back. The machine itself goes on, and keeps its addresses.
+// Cut pulls the machine's network cable, or puts it back. The machine itself continues, and keeps its addresses.
 func (m *Machine) Cut(ctx context.Context, out bool) error {
 	return m.fleet.hub.cut(ctx, m.Number, out)
 }

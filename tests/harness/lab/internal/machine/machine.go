@@ -32,7 +32,7 @@ type Machine struct {
 
 const fileName = "machine.json"
 
-// Create makes the machine's directories, and the links of stand-ins and wrappers to the client. It is off.
+// Create makes the machine's directories, and the links of replacements and wrappers to the client. It is off.
 func Create(m *Machine, program string) error {
 	for _, dir := range []string{
 		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.wantsDir(),
