@@ -50,7 +50,7 @@ func Conditions(s State) map[finding.Code]int {
 	for _, p := range s.Pinned {
 		if !p.Disabled && len(p.Ports) > 0 {
 			count[finding.GatewayUnbound] += btoi(!in.isHosted(Port{Active: p.Active}))
-			count[finding.GatewayMisplaced] += btoi(p.Active != p.Chassis)
+			count[finding.GatewayMisplaced] += btoi(p.Active != "" && p.Active != p.Chassis)
 		}
 	}
 	for _, g := range slices.Concat(in.groups, in.externals) {

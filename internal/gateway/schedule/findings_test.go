@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -19,6 +20,8 @@ func TestEvaluate_findings(t *testing.T) {
 	tied.Candidates[0].Priority = 1
 	good := bind(hostedIn("physnet1", 1, "c1", "c2"), "c1")
 	name := hostedIn("physnet1", 0).Name
+	dead := []schedule.Chassis{silent, chassis("c2", "physnet1"), chassis("c3", "physnet1")}
+	third := bind(hostedIn("physnet1", 0, "c1", "c2", "c3"), "c3")
 	for title, test := range map[string]struct {
 		chassis []schedule.Chassis
 		groups  []schedule.Group
@@ -61,12 +64,17 @@ func TestEvaluate_findings(t *testing.T) {
 		"a network while no gateway has one": {
 			both, nil, schedule.Options{Networks: []string{"physnet7"}}, "warning NETWORK_UNKNOWN physnet7",
 		},
-		"a gateway without a network": {
-			both,
-			[]schedule.Group{good, hostedIn("", 0)},
-			schedule.Options{},
-			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000",
-		},
+		"a gateway without a network": {both, []schedule.Group{good, hostedIn("", 0)}, schedule.Options{},
+			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000"},
+		"a bound gateway without a network": {both, []schedule.Group{good, bind(hostedIn("", 0, "c1"), "c1")},
+			schedule.Options{}, "warning GATEWAY_NETWORK_UNKNOWN lrp--0000"},
+		"bound to the first candidate, which is dead": {dead, []schedule.Group{good}, schedule.Options{},
+			"warning GATEWAY_HOST_SILENT " + good.Name + " Value=c1 -> " +
+				"IF_THIS_LASTS_THERE: systemctl restart ovn-controller"},
+		"bound to the third candidate, the first is dead": {dead, []schedule.Group{third}, schedule.Options{},
+			"warning GATEWAY_MISPLACED " + name + " Other=c3 Value=c2 Detail=ovn-controller on c1 is not responding"},
+		"bound nowhere, the first candidate is dead": {dead, []schedule.Group{good, hostedIn("physnet1", 0, "c1", "c2")},
+			schedule.Options{}, "warning GATEWAY_UNBOUND " + name + " Value=c2 Detail=ovn-controller on c1 is not responding"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -77,6 +85,52 @@ func TestEvaluate_findings(t *testing.T) {
 	p := schedule.Reschedule(schedule.State{Chassis: both, Groups: []schedule.Group{good}},
 		schedule.Options{Added: []string{"c9"}})
 	assert.Equal(t, []string{"info CHASSIS_UNKNOWN c9"}, findingtest.All(p.Findings))
+}
+
+// The first candidate is dead, and the second hosts the gateway: nothing is misplaced.
+func TestEvaluate_dead_chassis_is_not_expected_to_host(t *testing.T) {
+	t.Parallel()
+	silent := chassis("c1", "physnet1")
+	silent.Unresponsive = true
+	s := schedule.State{
+		Chassis: []schedule.Chassis{silent, chassis("c2", "physnet1")},
+		Groups:  []schedule.Group{bind(hostedIn("physnet1", 0, "c1", "c2"), "c2")},
+	}
+	assert.Empty(t, schedule.Evaluate(s, schedule.Options{}).Findings)
+	assert.Zero(t, schedule.Conditions(s)[finding.GatewayMisplaced])
+}
+
+func TestConditions_unbound_gateway_is_not_misplaced(t *testing.T) {
+	t.Parallel()
+	s := two(3, 2)
+	s.Groups[0].Ports[0].Active = "c1"
+	assert.Equal(t, 4, schedule.Conditions(s)[finding.GatewayUnbound])
+	assert.Zero(t, schedule.Conditions(s)[finding.GatewayMisplaced])
+}
+
+func TestRebalance_no_gateway_bound(t *testing.T) {
+	t.Parallel()
+	for _, s := range []schedule.State{two(3, 2), two(4, 1)} {
+		p := schedule.Rebalance(s, schedule.Options{})
+		assert.True(t, finding.Has(p.Findings, finding.NoGatewayBound))
+		assert.NotEqual(t, "already balanced", p.Bounds[0].Proof)
+		for _, step := range schedule.Evaluate(s, schedule.Options{}).Next {
+			assert.NotEqual(t, "rebalance", step.Operation)
+		}
+	}
+}
+
+// A network that only external ports are connected to has no table, and is known.
+func TestOptions_network_of_external_ports_is_known(t *testing.T) {
+	t.Parallel()
+	g := hostedIn("phyext", 1)
+	g.Kind, g.Ports[0].External = schedule.ExternalPorts, true
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "phyext")}, Groups: []schedule.Group{g}}
+	o := schedule.Options{Networks: []string{"phyext"}}
+	assert.False(t, finding.Has(schedule.Evaluate(s, o).Findings, finding.NetworkUnknown))
+	p := schedule.Reschedule(s, o)
+	assert.Len(t, p.Changes, 1)
+	assert.False(t, finding.Has(p.Findings, finding.NetworkUnknown))
 }
 
 func TestClear_blocked(t *testing.T) {

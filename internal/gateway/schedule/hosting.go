@@ -30,9 +30,12 @@ func (in *instance) unhostedPorts(g Group) (n int) {
 	return n
 }
 
-// expected is the chassis that hosts the group while all are up: the best candidate that exists; empty if there is
-// none.
+// expected is the chassis that should host the group now: the best candidate that responds or, if none does, the best
+// that exists; empty if there is none.
 func (in *instance) expected(g Group) string {
+	if c, found := in.claimant(g.Candidates); found {
+		return c.Name
+	}
 	for _, name := range g.Ranked() {
 		if in.isHere(name) {
 			return name
@@ -60,7 +63,9 @@ func (in *instance) isStray(g Group, candidates []Candidate) bool {
 
 func (in *instance) isMisplaced(g Group) bool {
 	should := in.expected(g)
-	return should != "" && slices.ContainsFunc(g.Ports, func(p Port) bool { return !p.Disabled && p.Active != should })
+	return should != "" && slices.ContainsFunc(g.Ports, func(p Port) bool {
+		return !p.Disabled && in.isHosted(p) && p.Active != should
+	})
 }
 
 // keepWorking holds groups that work on an invalid chassis while none of their valid candidates responds.
@@ -90,30 +95,46 @@ func (in *instance) all() (groups []Group) {
 
 // findHosting finds ports that are unhosted or misplaced. If no gateway is bound, that is one finding.
 func (in *instance) findHosting() {
-	gateways, externals, bound := 0, 0, 0
-	for _, g := range in.all() {
-		for _, p := range g.Ports {
-			gateways += btoi(!p.Disabled && !p.External)
-			externals += btoi(p.External)
-			bound += btoi(!p.Disabled && p.Active != "")
-		}
-	}
-	here, respond := 0, 0
-	for _, c := range in.chassis {
-		here += btoi(!c.Remote)
-		respond += btoi(!c.Remote && !c.Unresponsive)
-	}
-	if gateways > 0 && bound == 0 {
-		detail := fmt.Sprintf("gateways: %d, external ports: %d", gateways, externals)
-		in.find(finding.NoGatewayBound, "", finding.Args{Count: respond, Total: here, Detail: detail})
+	if in.findNoneBound() {
 		return
 	}
-	if respond == 0 && bound > 0 {
+	here, respond := in.countChassis()
+	if respond == 0 && slices.ContainsFunc(in.all(), Group.bound) {
 		in.find(finding.NoChassisResponds, "", finding.Args{Total: here})
 	}
 	for _, g := range in.all() {
 		in.findMisplaced(g, respond > 0)
 	}
+}
+
+// findNoneBound reports whether there are gateways and none is bound, and finds that.
+func (in *instance) findNoneBound() bool {
+	gateways, externals := 0, 0
+	for _, g := range in.all() {
+		if g.bound() {
+			return false
+		}
+		for _, p := range g.Ports {
+			gateways += btoi(!p.Disabled && !p.External)
+			externals += btoi(p.External)
+		}
+	}
+	if gateways == 0 {
+		return false
+	}
+	here, respond := in.countChassis()
+	detail := fmt.Sprintf("gateways: %d, external ports: %d", gateways, externals)
+	in.find(finding.NoGatewayBound, "", finding.Args{Count: respond, Total: here, Detail: detail})
+	return true
+}
+
+// countChassis counts the chassis of this OVN, and those of them that respond.
+func (in *instance) countChassis() (here, respond int) {
+	for _, c := range in.chassis {
+		here += btoi(!c.Remote)
+		respond += btoi(!c.Remote && !c.Unresponsive)
+	}
+	return here, respond
 }
 
 // Unbound is the finding about a port that is bound nowhere although its best candidate responds. In OVN 23.03, an
@@ -126,24 +147,27 @@ func Unbound(port, best string) finding.Finding {
 }
 
 func (in *instance) findMisplaced(g Group, silent bool) {
-	should := in.expected(g)
+	should := in.expected(g) // that it has no candidate is found apart
 	expected := finding.Args{Value: should}
-	best, found := in.number[should] // that it has no candidate is found apart
-	if found && in.chassis[best].Unresponsive {
-		expected.Detail = "its ovn-controller is not responding"
+	first := slices.IndexFunc(g.Ranked(), in.isHere)
+	if first >= 0 && !in.responds(g.Ranked()[first]) {
+		expected.Detail = "ovn-controller on " + g.Ranked()[first] + " is not responding"
 	}
 	for _, p := range g.Ports {
-		on, known := in.number[p.Active]
 		switch expected.Other = p.Active; {
-		case p.Disabled, p.Active == "" && !found:
+		case p.Disabled, p.Active == "" && should == "":
 		case p.Active == "" && expected.Detail == "":
 			in.findings = append(in.findings, Unbound(p.Name, should))
 		case p.Active == "":
 			in.find(finding.GatewayUnbound, p.Name, expected)
-		case p.Active != should && found:
+		case !in.isHosted(p):
+			if silent {
+				restart := command.Direct("systemctl", "restart", "ovn-controller")
+				in.find(finding.GatewayHostSilent, p.Name, finding.Args{Value: p.Active},
+					finding.If(finding.IfItLastsThere, restart))
+			}
+		case p.Active != should && should != "":
 			in.find(finding.GatewayMisplaced, p.Name, expected)
-		case silent && known && in.chassis[on].Unresponsive:
-			in.find(finding.GatewayHostSilent, p.Name, finding.Args{Value: p.Active})
 		}
 	}
 }

@@ -43,6 +43,7 @@ func Rebalance(s State, o Options) Plan {
 	}
 	in.chooseFirstBackups(func(g *group) bool { return touched[g.weight[0].network] }, false)
 	in.findLostFollowers()
+	r.unbound = in.findNoneBound()
 	p := in.plan(rebalance, o, before)
 	for _, after := range p.After {
 		n, _ := slices.BinarySearch(in.networks, after.Name)
@@ -56,6 +57,7 @@ type rebalancing struct {
 	options Options
 	bounds  []Bound
 	limited bool
+	unbound bool // no gateway is bound
 }
 
 func (g *group) moves() bool { return len(g.order) > 0 && g.order[0] != g.was[0] }
@@ -192,6 +194,8 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 		b.Proof = fmt.Sprintf("as balanced as max-moves=%d allows", r.options.MaxMoves)
 	case b.Moves == 0 && len(r.schedulable[n]) == 0:
 		b.Proof = "no chassis can take a gateway now"
+	case b.Moves == 0 && r.unbound:
+		b.Proof = "no gateway is bound"
 	case b.Moves == 0 && b.Spread <= 1:
 		b.Proof = "already balanced"
 	case b.Spread <= 1 && b.Moves == b.Fewest:

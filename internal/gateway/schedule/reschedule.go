@@ -47,7 +47,7 @@ type scheduler interface {
 // hold keeps groups as they are if [Options.Hold] has them, or if their networks are not asked for.
 func (in *instance) hold(o Options) {
 	for _, n := range o.Networks {
-		if !slices.ContainsFunc(in.networks, func(all string) bool { return isOf([]string{n}, all) }) {
+		if !in.knows(n) {
 			in.find(finding.NetworkUnknown, n, finding.Args{Detail: in.networkNames()})
 		}
 	}
@@ -67,6 +67,14 @@ func (in *instance) hold(o Options) {
 				func(p Port) bool { return isOf(o.Networks, p.Network) })
 		}
 	}
+}
+
+// knows reports whether a gateway or an external port is connected to the network.
+func (in *instance) knows(network string) bool {
+	is := func(joined string) bool { return isOf([]string{network}, joined) }
+	return slices.ContainsFunc(in.networks, is) || slices.ContainsFunc(in.externals, func(g *group) bool {
+		return slices.ContainsFunc(g.Ports, func(p Port) bool { return is(p.Network) })
+	})
 }
 
 // namedNetworks is how many networks a finding names.

@@ -73,6 +73,7 @@ func TestG2G3_proofs_with_several_ports(t *testing.T) {
 	proved, even := 0, 0
 	for seed := range uint64(1500) {
 		s := multihomed(rand.New(rand.NewPCG(seed, 9)))
+		s.Groups[0].Ports[0].Active = top(s.Groups[0].Candidates)
 		p := schedule.Rebalance(s, schedule.Options{})
 		for _, b := range p.Bounds {
 			best := cheapest(s, b.Network)
