@@ -205,7 +205,6 @@ func okTo(judge func(observe.Report, string) (status.Answer, error)) handler {
 		if len(a.Lines) > 0 {
 			found["arithmetic"] = lines(a.Lines)
 		}
-		found.list("next", present.Ways(u.Env.Version, a.Down))
 		if a.Against == nil {
 			return found, nil
 		}

@@ -34,7 +34,7 @@ const (
 )
 
 var refusalEntries = []Entry{
-	entry(QuorumWouldBeLost, Error, Database, "{count} of {total} members are up; then {after}",
+	entry(QuorumWouldBeLost, Error, Database, "{count} of {total} members are up; afterwards {after}",
 		"After the change, or during it, too few of the members would be up: nothing could be written. Nothing was "+
 			"touched.",
 		"Bring back the members that are named. If one is lost for good, remove its unit by force, and kick what it "+

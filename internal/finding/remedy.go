@@ -31,6 +31,7 @@ const (
 	IfItRepeats    Condition = "IF_IT_REPEATS"
 	IfLost         Condition = "IF_LOST"
 	IfNoSpace      Condition = "IF_NO_SPACE"
+	IfDiskFull     Condition = "IF_DISK_FULL"
 	IfGone         Condition = "IF_GONE"
 	IfOff          Condition = "IF_LOST_AND_OFF"
 	IfQuorumLost   Condition = "IF_QUORUM_LOST"
@@ -58,6 +59,7 @@ var conditions = map[Condition]string{
 	IfItRepeats:    "if it happens again",
 	IfLost:         "if {unit} is lost for good",
 	IfNoSpace:      "if there is no space to make",
+	IfDiskFull:     "if the disk of {unit} is full",
 	IfGone:         "if no unit shows it",
 	IfOff:          "with {unit} lost for good and powered off",
 	IfQuorumLost:   "if its quorum is lost for good, too",

@@ -282,7 +282,11 @@ func (k *kickOperation) waysToForce(view raft.View, owner observe.Owner) (ways [
 	case unit != "" && k.serves(): // it then leaves by itself
 		return []finding.Remedy{finding.Do(command.RemoveUnit(unit))}
 	case unit != "":
-		ways = status.WhileDown(k.application, unit, k.target.Noted)
+		clusters := status.Views{d: view}
+		if k.otherServer.Condition == ovndb.Serving {
+			clusters[d.Other()] = raft.View{Status: k.otherServer.Status}
+		}
+		ways = status.WhileDown(k.application, clusters, unit)
 	case k.target.Runs():
 		ways = []finding.Remedy{finding.ByHand(finding.PowerOff), finding.If(finding.OnceMachineOff, kick(raft.PermitNone))}
 	}

@@ -27,7 +27,7 @@ func (v *view) findNoNorthd(detail string, remedies ...finding.Remedy) finding.F
 func (v *view) findNoneActive() finding.Finding {
 	switch probe, hangs := v.Settings.InactivityProbe, v.Northds.Hangs; {
 	case hangs != "":
-		return v.findNoNorthd(hangs+"'s hangs", finding.If(finding.IfThisLasts, restartOn(hangs, ovndb.Northd)))
+		return v.findNoNorthd(hangs+"'s hangs", finding.If(finding.IfThisLasts, RestartOn(hangs, ovndb.Northd)))
 	case v.Northds.Proved(probe):
 		return v.findNoNorthd("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd})
 	default:
@@ -36,7 +36,7 @@ func (v *view) findNoneActive() finding.Finding {
 }
 
 func (v *view) findHungNorthd(detail string) finding.Finding {
-	return v.find(finding.NorthdHangs, finding.Args{Detail: detail}, finding.Do(restartOn(v.Unit, ovndb.Northd)))
+	return v.find(finding.NorthdHangs, finding.Args{Detail: detail}, finding.Do(RestartOn(v.Unit, ovndb.Northd)))
 }
 
 func (v *view) findNorthdDown() finding.Finding {

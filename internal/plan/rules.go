@@ -231,7 +231,7 @@ var leaderRules = []rule{
 	{
 		name: "roles are not enforced", each: true, when: func(v *view) bool { return v.x.Unrestricted },
 		find: func(v *view) finding.Finding {
-			return v.find(finding.RolesNotEnforced, finding.Args{}, finding.Do(restartOn(v.Unit, ovndb.ServiceOf(v.db))))
+			return v.find(finding.RolesNotEnforced, finding.Args{}, finding.Do(RestartOn(v.Unit, ovndb.ServiceOf(v.db))))
 		},
 	},
 	{
@@ -337,7 +337,7 @@ var northdRules = []rule{
 	{
 		name: "ovn-northd hangs", of: northd, when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive },
 		find: func(v *view) finding.Finding {
-			return v.findNoNorthd("this unit's hangs", finding.Do(restartOn(v.Unit, ovndb.Northd)))
+			return v.findNoNorthd("this unit's hangs", finding.Do(RestartOn(v.Unit, ovndb.Northd)))
 		},
 	},
 	{

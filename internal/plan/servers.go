@@ -241,7 +241,8 @@ func (s State) replace() finding.Remedy {
 	return finding.Do(command.Client("add-unit", unitname.Application(s.Unit)), command.RemoveUnit(s.Unit))
 }
 
-func restartOn(unit string, service ovndb.Service) command.Command {
+// RestartOn returns the command that restarts a service of a unit.
+func RestartOn(unit string, service ovndb.Service) command.Command {
 	services := command.Param{Key: "services", Value: string(service)}
 	return command.Command{Unit: unit, Action: "restart-services", Params: []command.Param{services}}
 }
@@ -322,7 +323,7 @@ func (v *view) findStandalone() finding.Finding {
 
 func (v *view) findHung() finding.Finding {
 	return v.find(finding.ServerHangs, finding.Args{Detail: strings.TrimPrefix(v.x.Text, "the server hangs: ")},
-		finding.If(finding.IfThisLasts, restartOn(v.Unit, ovndb.ServiceOf(v.db))))
+		finding.If(finding.IfThisLasts, RestartOn(v.Unit, ovndb.ServiceOf(v.db))))
 }
 
 func (v *view) findStarting() finding.Finding {

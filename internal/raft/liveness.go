@@ -66,6 +66,11 @@ type Peer struct {
 	// Noted reports whether it is up, but counts as down: its unit recorded that it takes it down, it has lost entries,
 	// or its disk is full.
 	Noted bool
+	// Answers reports whether its server or its client port has answered within the election timer, even if it does not
+	// count as up.
+	Answers bool
+	// Lost reports whether it is known to have lost entries of its log.
+	Lost bool
 	// OneWay reports whether it is up, but not connected with a majority in both directions.
 	OneWay bool
 	// Link is its connection with this server.
@@ -234,7 +239,7 @@ func (p *Peer) consider(v View) {
 	}
 	p.Leaving = p.isAny(v.Leaving)
 	if p.isAny(v.Lost) {
-		p.Noted = p.Noted || p.Up
+		p.Noted, p.Lost = p.Noted || p.Up, true
 		p.Up, p.Why = false, "its file lacks entries of its log"
 	}
 	if p.Self && v.Full && p.Up {
@@ -254,6 +259,7 @@ func (p *Peer) assessAsLeader(v View) {
 	if match < reference {
 		p.Lag = reference - match
 	}
+	p.Answers = v.Status.fresh(p.Member) && p.Link.any()
 	switch {
 	case p.LastMsg == nil:
 		p.Why = "the leader has never heard from it"
@@ -272,6 +278,7 @@ func (p *Peer) assessAsLeader(v View) {
 
 func (p *Peer) assessAsFollower(v View) {
 	answer, answered := v.probe(p.Member)
+	p.Answers = answered
 	switch {
 	case !p.Link.any() && !(answered && answer.Connected):
 		p.Why = "it has no connection to this unit"

@@ -95,6 +95,10 @@ func TestClusters(t *testing.T) {
 	down := func(dbs, unit string) string {
 		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + starts + lost(unit)
 	}
+	// on is a finding about a unit with a machine that is on.
+	on := func(dbs, unit string) string {
+		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + " -> " + string(finding.AwaitHook)
+	}
 	dyingDown := func(dbs, unit string) string { return strings.TrimSuffix(down(dbs, unit), " add-unit ovn-central") }
 	const (
 		u1, u2, was = "ovn-central/1", "ovn-central/2", "unit=ovn-central/4"
@@ -126,7 +130,7 @@ func TestClusters(t *testing.T) {
 		"unit down": {
 			all(nb(up("aa00", "aa01").Down("aa02")), sb(up("bb00", "bb01").Down("bb02"))), []string{down("nb sb", u2)},
 		},
-		"server down": {nb(up("aa00", "aa01").Down("aa02")), []string{down("nb", u2)}},
+		"server down": {nb(up("aa00", "aa01").Down("aa02")), []string{on("nb", u2)}},
 		"dying unit down": {
 			all(dying(u2), nb(up("aa00", "aa01").Down("aa02")), sb(up("bb00", "bb01").Down("bb02"))),
 			[]string{dyingDown("nb sb", u2)},
@@ -146,11 +150,11 @@ func TestClusters(t *testing.T) {
 			"warning STALE_MEMBER sb " + unknownSB + kick("sb-identity=13fe"),
 		}},
 		"stale, up, needed": {
-			nb(up("aa00", "aa01", "aa04").Down("aa02")), []string{staleNB + kick(was+" force=true"), down("nb", u2)},
+			nb(up("aa00", "aa01", "aa04").Down("aa02")), []string{staleNB + kick(was+" force=true"), on("nb", u2)},
 		},
 		"stale, one kick refused": {
 			all(nb(up("aa00", "aa04").Down("aa01")), sbStale),
-			[]string{staleBoth + kick("sb-identity="+id8("13fe")), down("nb", u1)},
+			[]string{staleBoth + kick("sb-identity="+id8("13fe")), on("nb", u1)},
 		},
 		"stale, removal pending": {
 			all(nbStale, func(s *scenario) { s.NB.Rows[1].Phase = raft.RemovingPhase }), []string{staleNB},
@@ -188,10 +192,10 @@ func TestClusters(t *testing.T) {
 		"client ports closed": {
 			nb(up("aa00").Closed("aa01", "aa02").Following("aa01")), []string{"waiting MAJORITY_UNSEEN nb Count=1 Total=3"},
 		},
-		"dying unit leaves":    {all(dying(u2), changing(u2)), []string{down("sb", u1)}},
+		"dying unit leaves":    {all(dying(u2), changing(u2)), []string{on("sb", u1)}},
 		"dying unit may leave": {dying(u2), nil},
 		"dying unit, other leaves": {
-			all(dying(u1, u2), changing(u1)), []string{dyingDown("sb", u1), "info LEAVE_WAITS ovn-central/2 Unit=ovn-central/1"},
+			all(dying(u1, u2), changing(u1)), []string{on("sb", u1), "info LEAVE_WAITS ovn-central/2 Unit=ovn-central/1"},
 		},
 		"leave blocked, stale": {all(dying(u2), sb(up("bb00", "bb02").Down("13fe")), func(s *scenario) {
 			s.Published = map[string][2]string{"ovn-central/0": {"aa00", "bb00"}, u2: {"aa02", "bb02"}}
@@ -202,7 +206,7 @@ func TestClusters(t *testing.T) {
 		}},
 		"leave blocked, unit down": { // its server of the other database is up
 			all(dying(u2), sb(up("bb00", "bb02").Down("bb01"))),
-			[]string{blocked + starts + " {unit=ovn-central/1}" + lost(u1) + " {unit=ovn-central/1}", down("sb", u1)},
+			[]string{blocked + " -> " + string(finding.AwaitHook) + " {unit=ovn-central/1}", on("sb", u1)},
 		},
 		"leaves blocked, this too": {
 			all(

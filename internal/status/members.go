@@ -33,7 +33,7 @@ func down(r observe.Report) (all []finding.Finding) {
 			}
 			ways := []finding.Remedy{finding.ByHand(finding.FindOwner).For(Describe(r.Application, c.Database, row.Peer))}
 			if unit := row.Owner.Unit; unit != "" {
-				ways = WhileDown(r.Application, unit, row.Noted)
+				ways = WhileDown(r.Application, viewsOf(r), unit)
 			}
 			f := finding.Of(finding.MemberDown, c.Database, finding.Args{
 				Unit: row.Owner.Unit, Detail: fmt.Sprintf("%s at %s: %s", row.Short, row.Address, row.Why),

@@ -16,8 +16,6 @@ type Answer struct {
 	Lines []string
 	// Against is the reason against it; nil if it is allowed.
 	Against *finding.Finding
-	// Down are the findings about a unit that is down, and so can't leave by itself.
-	Down []finding.Finding
 }
 
 // OKToStop reports whether a unit may go down.
@@ -25,16 +23,20 @@ func OKToStop(r observe.Report, unit string) (Answer, error) {
 	return answer(r, unit, finding.StopUnsafe, raft.PlanStop)
 }
 
-// OKToRemove reports whether a unit may be removed, and so leave.
+// OKToRemove reports whether a unit may be removed, and so leave. A unit that is down can't leave: Juju waits for its
+// agent.
 func OKToRemove(r observe.Report, unit string) (Answer, error) {
-	a, err := answer(r, unit, finding.RemovalUnsafe, raft.PlanLeave)
-	if _, up := memberOf(r, unit); !up && a.Against == nil {
-		a.Down = slices.DeleteFunc(down(r), func(f finding.Finding) bool { return f.Args.Unit != unit })
+	var absent []finding.Finding
+	if _, up := memberOf(r, unit); !up {
+		absent = slices.DeleteFunc(down(r), func(f finding.Finding) bool { return f.Args.Unit != unit })
 	}
-	return a, err
+	return answer(r, unit, finding.RemovalUnsafe, raft.PlanLeave, absent...)
 }
 
-func answer(r observe.Report, unit string, code finding.Code, judge func(raft.Change) raft.Plan) (a Answer, err error) {
+// answer judges a change of a unit's members; against are further reasons against it.
+func answer(
+	r observe.Report, unit string, code finding.Code, judge func(raft.Change) raft.Plan, against ...finding.Finding,
+) (a Answer, err error) {
 	m := r.Application
 	if unit != m.Unit && !slices.Contains(m.Others(), unit) {
 		return a, fmt.Errorf("there is no unit %s; there are %s", unit, strings.Join(append(m.Others(), m.Unit), ", "))
@@ -53,18 +55,18 @@ func answer(r observe.Report, unit string, code finding.Code, judge func(raft.Ch
 				refused = append(refused, plan)
 				continue
 			}
-			a.Lines = append(a.Lines, fmt.Sprintf("%s: %d of %d members are up; then %s", c.Database.Short(), plan.Before.Up,
+			a.Lines = append(a.Lines, fmt.Sprintf("%s: %d of %d members are up; afterwards %s", c.Database.Short(), plan.Before.Up,
 				plan.Before.Members, plan.After))
 		}
 	}
-	f = f.Because(reasons(m, refused)...)
+	f = f.Because(append(reasons(m, refused), against...)...)
 	if len(f.Causes) == 0 {
 		if len(a.Lines) == 0 {
 			a.Lines = []string{unit + " has no member in either database"}
 		}
 		return a, nil
 	}
-	f.Remedies = append(Ways(m, refused, viewsOf(r)), ways...)
+	f.Remedies = slices.Concat(Ways(m, refused, viewsOf(r)), f.Remedies, ways)
 	a.Against = &f
 	return a, nil
 }

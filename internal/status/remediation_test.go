@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
@@ -102,42 +104,89 @@ func TestRecoveryPlan_not_on_dying_unit(t *testing.T) {
 	}
 }
 
-// The services of a paused unit are masked and its data are whole, so it is resumed, not kicked.
-func TestWhileDown_paused(t *testing.T) {
+// Of a unit with a machine that is on, the remedy is that of the cause; only another one may be lost.
+func TestWhileDown(t *testing.T) {
 	t.Parallel()
-	s := observetest.Three(t)
-	s.Goal["ovn-central/2"] = "dying"
-	s.NB, s.SB = observetest.Up("aa00").Down("aa01"), observetest.Up("bb00").Down("bb01")
-	s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa02"})
-	s.SB.Rows = append(s.SB.Rows, observetest.Row{Identity: "bb02"})
-	r := s.Report()
-	r.Application.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{Paused: true}}}
-	const resume, lost = " -> ovn-central/1 resume", " -> IF_LOST: remove-unit --force ovn-central/1 add-unit ovn-central"
-	assert.Equal(t, []string{
-		"warning LEAVE_BLOCKED ovn-central/2" + resume + " {unit=ovn-central/1}" + lost + " {unit=ovn-central/1}",
-		"warning MEMBER_DOWN nb sb ovn-central/1 Unit=ovn-central/1" + resume + lost,
-	}, briefs(findingsOf(r)))
+	const (
+		unit     = "ovn-central/1"
+		awaits   = " -> " + string(finding.AwaitHook)
+		space    = " -> IF_DISK_FULL: " + string(finding.MakeSpaceThere)
+		restarts = " -> IF_THIS_LASTS: ovn-central/1 restart-services services=ovn-ovsdb-server-nb"
+		mayBe    = starts + " -> IF_LOST: remove-unit --force ovn-central/1 add-unit ovn-central"
+	)
+	silent := time.Hour
+	gone := func(v *raft.View) { // its server ended
+		v.Status.Servers[1].LastMsg = &silent
+		v.Status.Connections = v.Status.Connections[2:]
+		v.Probes = nil
+	}
+	hangs := func(v *raft.View) { v.Status.Servers[1].LastMsg, v.Probes = &silent, nil }
+	lost := func(v *raft.View) { v.Lost = []raft.ID{v.Names[1]} }
+	lags := func(v *raft.View) {
+		match := v.Status.Committed() - 1
+		v.Status.Servers[1].Match = &match
+	}
+	noted := func(v *raft.View) { v.Down = []raft.ID{v.Names[1]} }
+	for name, test := range map[string]struct {
+		paused bool
+		nb, sb []func(*raft.View)
+		want   string
+	}{
+		"paused":                      {true, []func(*raft.View){gone}, []func(*raft.View){gone}, " -> ovn-central/1 resume"},
+		"machine off":                 {false, []func(*raft.View){gone}, []func(*raft.View){gone}, mayBe},
+		"one server ended":            {false, []func(*raft.View){gone}, nil, awaits},
+		"one server hangs":            {false, []func(*raft.View){hangs}, nil, restarts + awaits},
+		"both hang":                   {false, []func(*raft.View){hangs}, []func(*raft.View){hangs}, mayBe},
+		"lost entries, one ended":     {false, []func(*raft.View){gone, lost}, []func(*raft.View){lost}, space + awaits},
+		"lost entries, one hangs":     {false, []func(*raft.View){hangs, lost}, nil, space + awaits},
+		"lost entries, both ended":    {false, []func(*raft.View){gone, lost}, []func(*raft.View){gone, lost}, space + mayBe},
+		"stores nothing, other ended": {false, []func(*raft.View){lags}, []func(*raft.View){gone}, space + awaits},
+		"about to restart":            {false, []func(*raft.View){noted}, nil, awaits},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := observetest.Three(t)
+			s.SB = observetest.Up("bb00", "bb01", "bb02")
+			m := s.Application()
+			m.Peers = map[string]observe.Peer{unit: {State: relation.UnitState{Paused: test.paused}}}
+			views := status.Views{ovndb.NB: s.View(ovndb.NB, s.NB), ovndb.SB: s.View(ovndb.SB, s.SB)}
+			for d, changes := range map[ovndb.Database][]func(*raft.View){ovndb.NB: test.nb, ovndb.SB: test.sb} {
+				v := views[d]
+				for _, change := range changes {
+					change(&v)
+				}
+				views[d] = v
+			}
+			assert.Equal(t, "info  "+unit+test.want, findingtest.Brief(finding.Finding{
+				Subject: finding.Subject{Name: unit}, Remedies: status.WhileDown(m, views, unit),
+			}))
+		})
+	}
 }
 
 // F7, P2: a member that is up, and whose unit is in the model, is not to be kicked: that unit has
 // noted that it restarts it, or that its file lacks entries, and ends that by itself.
 func TestWhileDown_noted(t *testing.T) {
 	t.Parallel()
-	for name, counts := range map[string]func(*raft.View, raft.ID){
-		"its unit is about to restart it": func(v *raft.View, id raft.ID) { v.Down = []raft.ID{id} },
-		"its file lacks entries":          func(v *raft.View, id raft.ID) { v.Lost = []raft.ID{id} },
+	const space = " -> IF_DISK_FULL: " + string(finding.MakeSpaceThere) + " {unit=ovn-central/1}"
+	for name, test := range map[string]struct {
+		counts func(*raft.View, raft.ID)
+		first  string
+	}{
+		"its unit is about to restart it": {func(v *raft.View, id raft.ID) { v.Down = []raft.ID{id} }, ""},
+		"its file lacks entries":          {func(v *raft.View, id raft.ID) { v.Lost = []raft.ID{id} }, space},
 	} {
 		s := observetest.Three(t)
 		s.Goal["ovn-central/2"] = "dying"
 		r := s.Report()
 		for i := range r.Clusters {
-			counts(&r.Clusters[i].View, r.Application.Published["ovn-central/1"][r.Clusters[i].Database].Server)
+			test.counts(&r.Clusters[i].View, r.Application.Published["ovn-central/1"][r.Clusters[i].Database].Server)
 		}
 		view := r.Clusters[0].View
 		plan := raft.PlanRestart(raft.Change{Database: ovndb.NB, View: view})
 		require.NotNil(t, plan.Refusal, name)
 		const waits = " -> " + string(finding.AwaitHook)
-		assert.Contains(t, briefs(findingsOf(r)), "warning LEAVE_BLOCKED ovn-central/2"+waits+" {unit=ovn-central/1}", name)
+		assert.Contains(t, briefs(findingsOf(r)), "warning LEAVE_BLOCKED ovn-central/2"+test.first+waits+" {unit=ovn-central/1}", name)
 
 		// Of a unit that is gone no hook ends it; as printed the command is not refused.
 		delete(r.Application.Goal, "ovn-central/1")

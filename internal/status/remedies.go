@@ -11,6 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
@@ -186,8 +187,6 @@ type blocker struct {
 	// mayGo reports whether a kick with the permit is allowed in each of the databases.
 	mayGo  bool
 	permit raft.Permit
-	// noted reports whether one of them is up and counts as down because of a record.
-	noted bool
 }
 
 // changedByAnother returns the other unit that changes the membership of one of the databases; empty if there is none.
@@ -218,7 +217,7 @@ func blockersOf(m observe.Application, plans []raft.Plan, clusters Views) []*blo
 			permit, allowed := raft.WeakestPermit(raft.Change{
 				Database: d, View: clusters[d], Target: p.Longest(), UnitInModel: o.Unit,
 			})
-			b.mayGo, b.permit, b.noted = b.mayGo && allowed, b.permit.Stronger(permit), b.noted || p.Noted
+			b.mayGo, b.permit = b.mayGo && allowed, b.permit.Stronger(permit)
 			b.targets[d] = p.Longest()
 			b.names = append(b.names, Describe(m, d, p))
 		}
@@ -235,7 +234,7 @@ func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []findi
 	for _, b := range blockersOf(m, plans, clusters) {
 		switch unit := b.owner.Unit; {
 		case unit != "":
-			for _, r := range WhileDown(m, unit, b.noted) {
+			for _, r := range WhileDown(m, clusters, unit) {
 				all = append(all, r.For(unit))
 			}
 		case !b.owner.Stale:
@@ -249,21 +248,57 @@ func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []findi
 	return all
 }
 
-// WhileDown returns the remedies if members of a unit of the model are down. A lost unit is first removed from the
-// model: after a kick alone no finding would name it, and it would join again once its machine is back. After the
-// removal its members are stale, and that finding has the command for their kick.
-func WhileDown(m observe.Application, unit string, noted bool) []finding.Remedy {
+// WhileDown returns the remedies if members of a unit of the model are down. If its machine is known to be on, they are
+// those of the cause there. Otherwise the unit may be lost: it is then first removed from the model. After a kick alone
+// no finding would name it, and it would join again once its machine is back. After the removal its members are stale,
+// and that finding has the command for their kick.
+func WhileDown(m observe.Application, clusters Views, unit string) (ways []finding.Remedy) {
+	if m.Peers[unit].State.Paused { // systemd does not start the services of a paused unit
+		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"})}
+	}
+	on := symptomsOf(m, clusters, unit)
+	if on.diskMayBeFull {
+		full := finding.ByHand(finding.MakeSpaceThere)
+		full.When = finding.IfDiskFull
+		ways = append(ways, full)
+	}
+	if on.machineOn {
+		if on.hanging != "" && !on.diskMayBeFull {
+			ways = append(ways, finding.If(finding.IfThisLasts, plan.RestartOn(unit, on.hanging)))
+		}
+		return append(ways, finding.ByHand(finding.AwaitHook))
+	}
 	lost := finding.If(finding.IfLost, command.RemoveByForce(unit))
 	if !m.Dying(unit) {
 		lost.Then = []command.Command{command.Client("add-unit", unitname.Application(unit))}
 	}
-	switch {
-	case m.Peers[unit].State.Paused: // systemd does not start the services of a paused unit
-		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"}), lost}
-	case noted: // its next hook removes the record
-		return []finding.Remedy{finding.ByHand(finding.AwaitHook)}
+	return append(ways, finding.ByHand(finding.StartMachine), lost)
+}
+
+// symptoms are what this unit sees of the servers of another one.
+type symptoms struct {
+	// machineOn reports whether one of its servers answers, so that its machine is on.
+	machineOn bool
+	// diskMayBeFull reports whether a server has recorded that it lost entries, or stores nothing while it answers.
+	diskMayBeFull bool
+	// hanging is the service of a server that is connected and does not answer.
+	hanging ovndb.Service
+}
+
+func symptomsOf(m observe.Application, clusters Views, unit string) (s symptoms) {
+	for _, d := range ovndb.Databases() {
+		for _, p := range clusters[d].Peers() {
+			if m.Owner(d, p).Unit != unit {
+				continue
+			}
+			s.machineOn = s.machineOn || p.Runs() || p.Answers
+			s.diskMayBeFull = s.diskMayBeFull || p.Lost || p.Lag > 0 && p.Answers
+			if !p.Runs() && !p.Answers && p.Link != (raft.Link{}) {
+				s.hanging = ovndb.ServiceOf(d)
+			}
+		}
 	}
-	return []finding.Remedy{finding.ByHand(finding.StartMachine), lost}
+	return s
 }
 
 // kickMembers returns the kick of the members of a former unit. It names the unit if that means exactly these members,

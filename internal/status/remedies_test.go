@@ -105,7 +105,7 @@ func judge(t *testing.T, s scenario, when finding.Condition, c command.Command, 
 		return "kick " + string(when)
 	case c.Action == "kick":
 		observetest.Accepts(t, s, line)
-	case c.Action == "resume":
+	case c.Action == "resume", c.Action == "restart-services":
 	case c.Unit == "" && slices.Equal(c.Words[:2], []string{"remove-unit", "--force"}):
 		for _, unit := range c.Words[2:] {
 			assert.Contains(t, s.Goal, unit, line)

@@ -122,9 +122,9 @@ func TestR1_decommission_that_would_harm_clusters_is_refused(t *testing.T) {
 		"the quorum would be lost": {
 			application{units: []int{0, 1, 3}, members: []int{0, 1, 3}, down: []int{1}},
 			0,
-			"RemoveMemberError (500): nb: 2 of 3 members are up; then 1 of 2 up, 2 needed",
+			"RemoveMemberError (500): nb: 2 of 3 members are up; afterwards 1 of 2 up, 2 needed",
 		},
-		"it has the only member": {application{units: []int{0, 3}, members: []int{3}}, 0, "nb: 1 of 1 members are up; then 0 of 0 up, 1 needed"},
+		"it has the only member": {application{units: []int{0, 3}, members: []int{3}}, 0, "nb: 1 of 1 members are up; afterwards 0 of 0 up, 1 needed"},
 		"there is no quorum":     {application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}, 0, "ClusterNotAccessible (500): nb: no quorum (1 of 3 up, 2 needed"},
 		"too few would be left":  {application{units: []int{0, 1, 3}, members: []int{0, 1, 3}}, 3, "OVN_Northbound: without the node 2 members are up; min-members is 3"},
 		"Juju can't be asked": {
