@@ -34,6 +34,7 @@ const (
 	IfDiskFull     Condition = "IF_DISK_FULL"
 	IfGone         Condition = "IF_GONE"
 	IfOff          Condition = "IF_LOST_AND_OFF"
+	UnlessReturns  Condition = "UNLESS_IT_RETURNS"
 	IfQuorumLost   Condition = "IF_QUORUM_LOST"
 	IfSinceLost    Condition = "IF_SINCE_MAY_BE_LOST"
 	OnceActive     Condition = "ONCE_ALL_ACTIVE"
@@ -62,6 +63,7 @@ var conditions = map[Condition]string{
 	IfDiskFull:     "if the disk of {unit} is full",
 	IfGone:         "if no unit shows it",
 	IfOff:          "with {unit} lost for good and powered off",
+	UnlessReturns:  "unless {unit} is to come back",
 	IfQuorumLost:   "if its quorum is lost for good, too",
 	OnceActive:     "once all units are active but those that were given up",
 	IfSinceLost:    "if what was written since may be lost",
@@ -95,6 +97,7 @@ const (
 	RestartNorthd  Deed = "restart the ovn-northd that hangs in the table of cluster-status"
 	AwaitHook      Deed = "wait for the next hook of {unit}, or look at its status"
 	AwaitChange    Deed = "wait: {unit} is changing the membership"
+	AwaitAccept    Deed = "wait: Juju's leader has yet to accept the recovery on {unit}"
 	AwaitElection  Deed = "wait: the leader is leaving, or an election is under way"
 	AwaitIDs       Deed = "wait until the unit at {address} has published its IDs, then look again"
 	AwaitRetry     Deed = "wait: Juju tries again by itself"

@@ -67,7 +67,7 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	if o.State.Paused {
 		return all
 	}
-	all = append(all, clusters(o, pressing(all))...)
+	all = append(all, clusters(o, all)...)
 	if !pressing(all) && !o.Decision.Ready && !o.State.Dying {
 		all = append(all, finding.New(finding.ClientPortsClosed, finding.Subject{}, finding.Args{}))
 	}
@@ -85,14 +85,17 @@ func pressing(all []finding.Finding) bool {
 
 // clusters returns the findings about the clusters. What this unit itself waits for is probably their cause, and
 // more precise: then only a lost quorum that both servers see counts.
-func clusters(o Result, waits bool) []finding.Finding {
+func clusters(o Result, own []finding.Finding) []finding.Finding {
 	found := status.Clusters(o.Report)
-	if !waits {
+	if !pressing(own) {
 		return append(status.Own(o.Report), found...)
 	}
 	judges := serves(o) || o.State.Dying
 	var all []finding.Finding
 	for _, f := range found {
+		if f.Code == finding.NoQuorum && finding.Has(own, finding.RecoveryNotAccepted) { // asked for on this unit
+			f.Remedies = []finding.Remedy{finding.ByHand(finding.AwaitAccept).For(o.State.Unit)}
+		}
 		if f.Severity < finding.Waiting || f.Severity == finding.Error && judges {
 			all = append(all, f)
 		}

@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -120,8 +121,12 @@ func Proved(own string, proofs []Proof) finding.Finding {
 		slices.SortFunc(gone, unitname.Compare)
 		f.Remedies = append(f.Remedies, finding.Do(command.RemoveByForce(gone...)))
 	}
-	if members < fullCluster {
-		f.Remedies = append(f.Remedies, finding.Do(command.Client("add-unit", unitname.Application(own))))
+	if missing := fullCluster - members; missing > 0 {
+		words := []string{"add-unit", unitname.Application(own)}
+		if missing > 1 {
+			words = append(words, "-n", fmt.Sprint(missing))
+		}
+		f.Remedies = append(f.Remedies, finding.Do(command.Client(words...)))
 	}
 	f.Remedies = append(f.Remedies, ClientsAfter()...)
 	return f

@@ -67,7 +67,8 @@ func TestProof_complete(t *testing.T) {
 	proved := func(units ...UnitProof) string { return findingtest.Brief(Proved(unit(0), []Proof{{Units: units}})) }
 	const done = "info RECOVERY_PROVED"
 	clients := " -> " + string(finding.ResetChassis) + " -> " + string(finding.SyncNeutron)
-	assert.Equal(t, done+" -> remove-unit --force ovn-central/1 -> add-unit ovn-central"+clients,
+	assert.Equal(t, done+" -> remove-unit --force ovn-central/1 -> add-unit ovn-central -n 2"+clients,
 		proved(two(UnitProof{GivenUp: true})...))
+	assert.Equal(t, done+" -> add-unit ovn-central"+clients, proved(two(UnitProof{Member: true})...))
 	assert.Equal(t, done+clients, proved(append(two(UnitProof{Member: true}), UnitProof{Unit: unit(2), Member: true})...))
 }

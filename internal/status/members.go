@@ -98,24 +98,28 @@ func reasons(m observe.Application, plans []raft.Plan) (all []finding.Finding) {
 const joinPatience = 10 * time.Minute
 
 // notInNewCluster finds the other units whose server is in the cluster that this unit's has replaced. Published data
-// are late: a unit has joined if there is a member at its address. A unit may be lost if the recovery has given it up,
-// or if it had the time to join.
+// are late: a unit has joined if there is a member at its address. A unit that the recovery
+// has given up is to be removed, and one that had the time to join may be lost.
 func notInNewCluster(r observe.Report) (all []finding.Finding) {
 	for _, unit := range r.Application.Published.Names() {
-		awaited, lost := false, false
+		awaited, givenUp, late := false, false, false
 		for _, c := range r.Clusters {
 			if unit == r.Application.Unit || !superseded(c, r.Application.Published[unit][c.Database].Cluster) ||
 				hasMemberAt(c, r.Application.Peers[unit].State.Address) {
 				continue
 			}
 			awaited = true
-			lost = lost || slices.Contains(c.View.GivenUp, unit) || r.At.Sub(c.View.MadeAt) >= joinPatience
+			givenUp = givenUp || slices.Contains(c.View.GivenUp, unit)
+			late = late || r.At.Sub(c.View.MadeAt) >= joinPatience
 		}
 		if !awaited {
 			continue
 		}
 		f := finding.New(finding.NotInNewCluster, finding.Subject{Name: unit}, finding.Args{Unit: unit})
-		if lost {
+		switch {
+		case givenUp: // its machine is off for good
+			f.Remedies = []finding.Remedy{finding.If(finding.UnlessReturns, command.RemoveByForce(unit))}
+		case late:
 			f.Remedies = []finding.Remedy{
 				finding.ByHand(finding.StartMachine),
 				finding.If(finding.IfLost, command.RemoveByForce(unit)),

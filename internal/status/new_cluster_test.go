@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
@@ -23,6 +24,7 @@ func TestClusters_unit_of_superseded_cluster(t *testing.T) {
 	const (
 		waits = "warning NOT_IN_NEW_CLUSTER ovn-central/2 Unit=ovn-central/2"
 		lost  = waits + " -> " + string(finding.StartMachine) + " -> IF_LOST: remove-unit --force ovn-central/2"
+		gone  = waits + " -> UNLESS_IT_RETURNS: remove-unit --force ovn-central/2"
 	)
 	old := raft.ID("dd000000-0000-4000-8000-000000000000")
 	at := func(r *observe.Report, address string) {
@@ -36,7 +38,7 @@ func TestClusters_unit_of_superseded_cluster(t *testing.T) {
 	}{
 		"just made": {func(*observe.Report) {}, []string{waits}},
 		"given up": {
-			func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/2"} }, []string{lost},
+			func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/2"} }, []string{gone},
 		},
 		"other given up": {
 			func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/4"} }, []string{waits},
@@ -116,5 +118,22 @@ func TestClusters_charm_versions(t *testing.T) {
 			r.Application.Goal[c.going] = goal
 		}
 		assert.Equal(t, c.want, briefs(status.Clusters(r)), name)
+	}
+}
+
+// A recovery that another unit was asked for needs no second request.
+func TestClusters_recovery_requested(t *testing.T) {
+	t.Parallel()
+	for cluster, want := range map[raft.ID]string{
+		observetest.Cluster(ovndb.NB):          " -> " + string(finding.AwaitAccept) + " {unit=ovn-central/1}",
+		"dd000000-0000-4000-8000-000000000000": " " + recovers,
+	} {
+		s := observetest.Three(t)
+		s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff()
+		r := s.Report()
+		r.Application.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{
+			Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: cluster}},
+		}}}
+		assert.Equal(t, []string{"error NO_QUORUM nb" + want}, briefs(status.Clusters(r)))
 	}
 }

@@ -119,11 +119,24 @@ func quorum(r observe.Report) (all []finding.Finding) {
 		case unjudged:
 			all = append(all, finding.Of(finding.PeersUnknown, c.Database, finding.Args{}))
 		case noQuorum:
-			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: answersText(c, m)},
-				finding.Do(recoveryPlanCommand(m, viewsOf(r)))))
+			way := finding.Do(recoveryPlanCommand(m, viewsOf(r)))
+			if unit := requested(c, m); unit != "" {
+				way = finding.ByHand(finding.AwaitAccept).For(unit)
+			}
+			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: answersText(c, m)}, way))
 		}
 	}
 	return all
+}
+
+// requested returns the other unit on which a recovery of the cluster was requested; empty if there is none.
+func requested(c observe.Cluster, m observe.Application) string {
+	for _, unit := range m.Others() {
+		if q, is := m.Peers[unit].State.Requests[c.Database]; is && c.Status.Cluster != nil && q.Cluster == *c.Status.Cluster {
+			return unit
+		}
+	}
+	return ""
 }
 
 func answersText(c observe.Cluster, m observe.Application) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -28,7 +29,11 @@ func (m *Model) Type(line string) lab.ActionResult {
 	out, err := "", error(nil)
 	switch verb {
 	case "add-unit":
-		m.AddFresh(1)
+		n := 1
+		if len(rest) == 3 && rest[1] == "-n" {
+			n, err = strconv.Atoi(rest[2])
+		}
+		m.AddFresh(n)
 	case "remove-unit":
 		m.typeRemoval(rest)
 	case "resolved":
