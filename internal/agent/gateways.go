@@ -180,7 +180,7 @@ func (g *gateways) act(ctx context.Context, t turn) (done bool, _ time.Duration,
 	}
 	g.recordOutcome(changed, err)
 	if err != nil {
-		return true, 0, fmt.Errorf("after %d gateways: %w", len(changed), err)
+		return true, 0, fmt.Errorf("after %s: %w", schedule.Count(len(changed), "gateway"), err)
 	}
 	return true, 0, nil
 }

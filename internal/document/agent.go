@@ -6,6 +6,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // shownAdvice limits the shown planned changes of gateways.
@@ -55,7 +56,8 @@ func agentGateways(g report.GatewayStatus) string {
 		fmt.Fprintf(&b, "cannot read gateways now: %s\n", g.Error)
 	}
 	if g.Planned > 0 {
-		fmt.Fprintf(&b, "to be scheduled for %s: %d gateways\n", report.Seconds(g.AdvisedSeconds), g.Planned)
+		fmt.Fprintf(&b, "to be scheduled for %s: %s\n", report.Seconds(g.AdvisedSeconds),
+			schedule.Count(g.Planned, "gateway"))
 	}
 	for i, a := range g.Advice {
 		if i == shownAdvice {
@@ -76,8 +78,8 @@ func agentGateways(g report.GatewayStatus) string {
 		fmt.Fprintf(&b, "not changed by the agent, since Neutron undoes its changes: %s\n", name)
 	}
 	if g.Last != nil {
-		fmt.Fprintf(&b, "done %s ago: %d gateways, %d interrupted: %s\n", report.Seconds(g.Last.SecondsAgo), g.Last.Gateways,
-			g.Last.Interruptions, strings.Join(g.Last.Reasons, "; "))
+		fmt.Fprintf(&b, "done %s ago: %s, %d interrupted: %s\n", report.Seconds(g.Last.SecondsAgo),
+			schedule.Count(g.Last.Gateways, "gateway"), g.Last.Interruptions, strings.Join(g.Last.Reasons, "; "))
 	}
 	if g.LastError != "" {
 		fmt.Fprintf(&b, "failed: %s\n", g.LastError)

@@ -158,6 +158,9 @@ func change(c schedule.Change) string {
 		what = "hosted on " + c.To()
 	case c.From() != c.To():
 		what = c.From() + " -> " + c.To()
+		if c.Arrived() {
+			what += " (bound to " + c.To() + " already)"
+		}
 	}
 	fmt.Fprintf(&b, "  %s: %s\n", c.Group, what)
 	for _, r := range c.Rows {
@@ -266,7 +269,7 @@ func unfinished(e journal.Entry) string {
 	if e.Left == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d gateways left: interrupted, or still running)", e.Left)
+	return fmt.Sprintf(" (%s left: interrupted, or still running)", schedule.Count(e.Left, "gateway"))
 }
 
 func listed(candidates []schedule.Candidate) string {

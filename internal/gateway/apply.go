@@ -63,7 +63,7 @@ func (s *Service) apply(ctx context.Context, t task) (changed []schedule.Change,
 			return changed, nil
 		case ctx.Err() != nil:
 			err = context.Cause(ctx)
-			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", Groups(changed), err)
+			return changed, fmt.Errorf("stopped after %s: %w; run it again to continue", counted(changed), err)
 		case errors.Is(err, ErrBehind) || errors.Is(err, ovsdb.ErrFenced) || errors.Is(err, ovsdb.ErrUninitialized):
 			return changed, err
 		case errors.Is(err, ovsdb.ErrChanged):
@@ -73,7 +73,7 @@ func (s *Service) apply(ctx context.Context, t task) (changed []schedule.Change,
 			_ = poll.Wait(ctx, time.Duration(1+attempt)*pollInterval) // the next call fails if ctx has ended
 		}
 	}
-	return changed, fmt.Errorf("cannot finish after %d gateways; run it again: %w", len(changed), err)
+	return changed, fmt.Errorf("cannot finish after %s; run it again: %w", counted(changed), err)
 }
 
 // finish records that the run and the earlier ones are finished. If that fails, it is only reported.
@@ -89,11 +89,19 @@ func (s *Service) finish(ctx context.Context, r run, changed []schedule.Change) 
 		s.progress(ctx, "nothing left to do")
 		return
 	}
-	line := fmt.Sprintf("%d gateways changed", Groups(changed))
-	if s.Undo != nil && r.chassis == "" && slices.ContainsFunc(changed, revertible) {
-		line += "; to revert: " + s.Undo(r.ID)
+	s.progress(ctx, s.result(r, changed))
+}
+
+// result says what was changed, and how to revert it.
+func (s *Service) result(r run, changed []schedule.Change) string {
+	line := counted(changed) + " changed"
+	switch {
+	case s.Undo == nil || r.chassis != "":
+		return line
+	case slices.ContainsFunc(changed, revertible):
+		return line + "; to revert: " + s.Undo(r.ID)
 	}
-	s.progress(ctx, line)
+	return line + "; nothing to revert: candidates were only added"
 }
 
 // revertible reports whether a revert would change the group. It leaves candidates that were only added.
@@ -111,6 +119,8 @@ func Groups(changed []schedule.Change) int {
 	}
 	return len(names)
 }
+
+func counted(changed []schedule.Change) string { return schedule.Count(Groups(changed), "gateway") }
 
 func moves(changes []schedule.Change) (n int) {
 	for _, c := range changes {
@@ -179,7 +189,7 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 			return done, err
 		}
 		done, written = append(done, some...), written+len(some)
-		s.progress(ctx, fmt.Sprintf("%d of %d gateways written", written, len(p.Changes)))
+		s.progress(ctx, fmt.Sprintf("%d of %s written", written, schedule.Count(len(p.Changes), "gateway")))
 		if last {
 			break // the caller reads SB next
 		}

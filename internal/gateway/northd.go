@@ -24,7 +24,12 @@ const (
 
 // SyncNorthd asks ovn-northd and every ovn-controller for a sign of life, and waits for ovn-northd's.
 func (s *Service) SyncNorthd(ctx context.Context) error {
-	return s.awaitNorthd(ctx, 0, (*ovsdb.Gateways).SyncNorthd)
+	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, (*ovsdb.Gateways).SyncNorthd)
+}
+
+// syncWithin is [Service.SyncNorthd] for an operation that may wait so long: without a sign of life it fails.
+func (s *Service) syncWithin(ctx context.Context, wait time.Duration) error {
+	return s.awaitNorthd(ctx, min(s.NorthdTimeout, wait), 0, (*ovsdb.Gateways).SyncNorthd)
 }
 
 // AskNorthd is [Service.SyncNorthd] without the wait: later reads show which chassis have answered.
@@ -37,7 +42,7 @@ func (s *Service) AskNorthd(ctx context.Context) error {
 
 // SyncNorthdWhile is [Service.SyncNorthd], and calls a function at each check.
 func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gateways)) error {
-	return s.awaitNorthd(ctx, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
+	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.SyncNorthd(ctx, func(followed, asked int64) {
 			waiting(followed, asked)
 			meanwhile(g)
@@ -48,7 +53,7 @@ func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gat
 // followed waits until ovn-northd has processed a batch of so many gateways, and reports to the pace how long that
 // took.
 func (s *Service) followed(ctx context.Context, asked int64, gateways int) error {
-	return s.awaitNorthd(ctx, gateways, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
+	return s.awaitNorthd(ctx, s.NorthdTimeout, gateways, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.AwaitNorthd(ctx, asked, waiting)
 	})
 }
@@ -59,18 +64,19 @@ func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsd
 	if s.NorthdTimeout == 0 {
 		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
 	}
-	return s.awaitNorthd(ctx, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
+	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.AmendIDsAndSync(ctx, guard, a, waiting)
 	})
 }
 
 func (s *Service) awaitNorthd(
-	ctx context.Context, gateways int, ask func(*ovsdb.Gateways, context.Context, ovsdb.Waiting) error,
+	ctx context.Context, timeout time.Duration, gateways int,
+	ask func(*ovsdb.Gateways, context.Context, ovsdb.Waiting) error,
 ) error {
-	if s.NorthdTimeout == 0 {
+	if timeout == 0 {
 		return nil
 	}
-	bound := max(s.NorthdTimeout, slownessFactor*s.slowest)
+	bound := max(timeout, slownessFactor*s.slowest)
 	patience, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	begun := s.Now()

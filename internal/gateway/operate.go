@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -60,7 +59,7 @@ func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Stat
 			status.Next[i].Command = s.DryRun(step.Operation)
 		}
 	}
-	status.Findings = schedule.SortFindings(append(status.Findings, inventory.Findings...))
+	status.Findings = schedule.SortFindings(slices.Concat(status.Findings, inventory.Findings, inventory.incomplete()))
 	j, err := s.journal(ctx)
 	for _, e := range j.Unfinished() {
 		status.Findings = append(status.Findings, e.Interrupted())
@@ -124,7 +123,7 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 		case shown < 0:
 			shown = p.Moves()
 		case p.Moves() > left: // another client has changed something
-			s.progress(ctx, fmt.Sprintf("the plan now exceeds the %d confirmed moves; run it again to review", shown))
+			s.progress(ctx, "the plan now exceeds the "+schedule.Count(shown, "confirmed move")+"; run it again to review")
 			if left == 0 {
 				return schedule.Plan{}
 			}
@@ -140,7 +139,7 @@ func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier 
 	// An ovn-controller that died since the last sign of life looks alive, but takes over nothing. Without ovn-northd
 	// changes have no effect. If nothing has used NB yet, there is nothing to change.
 	if r.Wait > 0 && r.Confirmed && !r.DryRun {
-		if err := s.SyncNorthd(ctx); err != nil && !errors.Is(err, ovsdb.ErrUninitialized) {
+		if err := s.syncWithin(ctx, r.Wait); err != nil && !errors.Is(err, ovsdb.ErrUninitialized) {
 			return nil, err
 		}
 	}

@@ -8,9 +8,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// Orphans finds candidates that name a missing chassis, and chassis that lack one of their two rows. They are only
-// reported: only a person knows whether a machine comes back.
-func (inv *Inventory) Orphans() (all []finding.Finding) {
+// Orphans finds candidates that name a missing chassis, and what [Inventory.incomplete] finds. They are only reported:
+// only a person knows whether a machine comes back.
+func (inv *Inventory) Orphans() []finding.Finding {
+	all, there := inv.incomplete(), map[string]bool{}
+	for _, c := range inv.SB.Chassis {
+		there[c.Name] = true
+	}
+	for _, g := range inv.State.Groups {
+		for _, c := range g.Candidates {
+			if !there[c.Chassis] {
+				all = append(all, finding.About(finding.CandidateUnknown, c.Chassis, finding.Args{}))
+			}
+		}
+	}
+	return schedule.SortFindings(all)
+}
+
+// incomplete finds the chassis that lack one of their two rows.
+func (inv *Inventory) incomplete() (all []finding.Finding) {
 	there := map[string]bool{}
 	for _, c := range inv.SB.Chassis {
 		there[c.Name] = true
@@ -23,14 +39,7 @@ func (inv *Inventory) Orphans() (all []finding.Finding) {
 			all = append(all, finding.About(finding.ChassisIncomplete, name, finding.Args{Value: "Chassis"}))
 		}
 	}
-	for _, g := range inv.State.Groups {
-		for _, c := range g.Candidates {
-			if !there[c.Chassis] {
-				all = append(all, finding.About(finding.CandidateUnknown, c.Chassis, finding.Args{}))
-			}
-		}
-	}
-	return schedule.SortFindings(all)
+	return all
 }
 
 // Unused are the groups that have the chassis as a member and that no port uses, so that no plan covers them.

@@ -100,8 +100,8 @@ func (s *Service) onlyReviewed(ctx context.Context, reviewed schedule.Plan, plan
 			return !slices.Equal(after[c.Group], c.After)
 		})
 		if left := all - len(p.Changes); left > 0 {
-			text := "%d gateways are left: what is planned for them now was not reviewed; review it with a dry run"
-			s.progress(ctx, fmt.Sprintf(text, left))
+			s.progress(ctx, "left: "+schedule.Count(left, "gateway")+
+				"; what is planned for them now was not reviewed; review it with a dry run")
 		}
 		return p
 	}

@@ -29,10 +29,7 @@ type UnprovedError struct {
 // Error counts the ports, which the caller names, or names the chassis.
 func (e *UnprovedError) Error() string {
 	if !finding.Has(e.Findings, finding.NewHostSilent) {
-		if len(e.Findings) == 1 {
-			return fmt.Sprintf("1 port is not bound as expected after %s", e.Wait)
-		}
-		return fmt.Sprintf("%d ports are not bound as expected after %s", len(e.Findings), e.Wait)
+		return fmt.Sprintf("not bound as expected after %s: %s", e.Wait, schedule.Count(len(e.Findings), "port"))
 	}
 	text := e.Unwrap().Error() + "; restart it"
 	if e.Undo != "" {
@@ -59,7 +56,7 @@ func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait tim
 	if len(taken) == 0 {
 		return nil
 	}
-	inventory, err := (*Inventory)(nil), s.SyncNorthd(ctx)
+	inventory, err := (*Inventory)(nil), s.syncWithin(ctx, wait)
 	if err == nil {
 		inventory, err = s.Observe(ctx)
 	}
@@ -162,11 +159,11 @@ func (w *waited) next(missing []finding.Finding, err error, now time.Time) strin
 	took = took.Round(time.Second)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("waiting for %s; cannot see where gateways are bound: %v", took, err)
+		return fmt.Sprintf("after %s: cannot see where gateways are bound: %v", took, err)
 	case len(missing) == 0:
-		return fmt.Sprintf("waiting for %s: every port is bound as expected; checking that it stays so", took)
+		return fmt.Sprintf("after %s: all ports are bound as expected; checking for %s that they stay bound", took, stableFor)
 	}
-	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s)", took, schedule.Count(len(missing), "port"),
+	return fmt.Sprintf("after %s: %s not bound as expected yet (%s)", took, schedule.Count(len(missing), "port"),
 		missing[0].Line())
 }
 
@@ -206,14 +203,24 @@ func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (mis
 			case where == "" && !s.unresponsive[c.To()]:
 				missing = append(missing, schedule.Unbound(p.Name, c.To()))
 			case where == "":
-				missing = append(missing, finding.About(finding.GatewayUnbound, p.Name, finding.Args{Value: c.To()}))
+				missing = append(missing, finding.About(finding.GatewayUnbound, p.Name, finding.Args{Value: s.expected(c)}))
 			default:
 				missing = append(missing, finding.About(finding.GatewayMisplaced, p.Name,
-					finding.Args{Value: c.To(), Other: where}))
+					finding.Args{Value: s.expected(c), Other: where}))
 			}
 		}
 	}
 	return missing
+}
+
+// expected is the first candidate that responds or, if none does, the first.
+func (s *Service) expected(c schedule.Change) string {
+	for _, candidate := range c.After {
+		if !s.unresponsive[candidate.Chassis] {
+			return candidate.Chassis
+		}
+	}
+	return c.To()
 }
 
 func (s *Service) mayHost(c schedule.Change, where string) bool {

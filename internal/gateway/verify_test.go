@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -47,8 +48,8 @@ func TestWaited_next(t *testing.T) {
 		{after: 3 * time.Second, missing: two[1:]},
 		{after: 5 * time.Second, missing: two[1:], told: "1 port not bound as expected yet (lrp-2 "},
 		{after: 19 * time.Second, missing: two[1:]},
-		{after: 20 * time.Second, missing: two[1:], told: "waiting for 20s: 1 port"},
-		{after: 30 * time.Second, told: "checking that it stays so"},
+		{after: 20 * time.Second, missing: two[1:], told: "after 20s: 1 port"},
+		{after: 30 * time.Second, told: "checking for 3s that they stay bound"},
 		{after: 50 * time.Second, err: errors.New("connection lost"), told: "connection lost"},
 	} {
 		line := w.next(step.missing, step.err, begun.Add(step.after))
@@ -57,6 +58,43 @@ func TestWaited_next(t *testing.T) {
 		} else {
 			assert.Contains(t, line, step.told, "%s", step.after)
 		}
+	}
+}
+
+// A chassis that does not respond is not expected to host anything.
+func TestMisplaced_expects_chassis_that_responds(t *testing.T) {
+	t.Parallel()
+	s := Service{unresponsive: map[string]bool{"c1": true}}
+	changed := []schedule.Change{{Group: "lrp-1", Ports: []schedule.Port{{Name: "lrp-1"}}, After: []schedule.Candidate{
+		{Chassis: "c1", Priority: 3}, {Chassis: "c2", Priority: 2}, {Chassis: "c3", Priority: 1}}}}
+	for host, want := range map[string][]string{
+		"c2": nil,
+		"c3": {"warning GATEWAY_MISPLACED lrp-1 Other=c3 Value=c2"},
+		"":   {"warning GATEWAY_UNBOUND lrp-1 Value=c2"},
+	} {
+		found := s.misplaced(changed, ovsdb.Southbound{Redirects: map[string]string{"cr-lrp-1": host}})
+		assert.Equal(t, want, findingtest.All(found), host)
+	}
+}
+
+// Each finished operation tells how to revert it, or that there is nothing to revert.
+func TestFinish_tells_how_to_revert(t *testing.T) {
+	t.Parallel()
+	one := func(names ...string) (all []schedule.Candidate) {
+		for i, name := range names {
+			all = append(all, schedule.Candidate{Chassis: name, Priority: 9 - i})
+		}
+		return all
+	}
+	moved := schedule.Change{Group: "lrp-1", Before: one("c1"), After: one("c2", "c1")}
+	added := schedule.Change{Group: "lrp-2", Before: one("c1"), After: one("c1", "c2")}
+	s := Service{Undo: func(plan string) string { return "revert " + plan }}
+	for want, changed := range map[string][]schedule.Change{
+		"1 gateway changed; to revert: revert g1":                          {moved},
+		"1 gateway changed; nothing to revert: candidates were only added": {added},
+		"2 gateways changed; to revert: revert g1":                         {added, moved},
+	} {
+		assert.Equal(t, want, s.result(run{Run: journal.Begin("g1", "", "", "")}, changed))
 	}
 }
 

@@ -53,7 +53,7 @@ compute-1 is drained, for 3m
 draining compute-2: 3 gateways to move, for 4s
 drain of compute-3 STALLED: nova-compute 2, for 10m
 gateways: 40 on 3 chassis, as of 12s ago
-to be scheduled for 1m: 1 gateways
+to be scheduled for 1m: 1 gateway
   lrp-1: c1 -> c1,c2 (the gateway had 1 of 2 candidates; Neutron's)
 held down: c3 for another 1m
 not changed by the agent, since Neutron undoes its changes: lrp-9

@@ -23,7 +23,7 @@ type Entry struct {
 	At        time.Time `json:"at" yaml:"at"`
 	Operation string    `json:"operation" yaml:"operation"`
 	By        string    `json:"by" yaml:"by"`
-	// Gateways is how many groups changed, Moves how many of them were interrupted.
+	// Gateways is how many groups changed, Moves how many of them got another first candidate.
 	Gateways int `json:"gateways" yaml:"gateways"`
 	Moves    int `json:"moves" yaml:"moves"`
 	// Left is how many groups were still to change at the last record: the operation was interrupted, or is running.

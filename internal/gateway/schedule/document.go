@@ -130,6 +130,11 @@ func (c Change) From() string { return first(c.Before) }
 // To is the first candidate after the change; empty if there is none.
 func (c Change) To() string { return first(c.After) }
 
+// Arrived reports whether every port is bound to the first candidate after the change already.
+func (c Change) Arrived() bool {
+	return !slices.ContainsFunc(c.Ports, func(p Port) bool { return p.Active != c.To() })
+}
+
 func first(candidates []Candidate) string {
 	if len(candidates) == 0 {
 		return ""

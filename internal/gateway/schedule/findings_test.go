@@ -51,7 +51,7 @@ func TestEvaluate_findings(t *testing.T) {
 			[]schedule.Group{bind(hostedIn("physnet2", 1, "c1"), "c1"), hostedIn("physnet1", 0)},
 			schedule.Options{},
 			"warning GATEWAY_WITHOUT_CANDIDATE " + name +
-				" Detail=no chassis is eligible: 1 × it has no enable-chassis-as-gw; 1 × it is not connected to physnet1",
+				" Detail=no chassis is eligible: 1 chassis: no enable-chassis-as-gw; 1 chassis: not connected to physnet1",
 		},
 		"two candidates of one priority": {both, []schedule.Group{tied}, schedule.Options{}, "info CANDIDATES_TIED " + name +
 			" Other=c1 Value=c2 Count=1"},

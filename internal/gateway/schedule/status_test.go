@@ -27,7 +27,7 @@ func TestEvaluate_single_candidate(t *testing.T) {
 	assert.Equal(t, []string{"warning SINGLE_CANDIDATE " + port + " Value=c1 Count=1 Detail=there are none"},
 		problems(chassis("c1", "physnet1")))
 	assert.Equal(t, []string{"warning SINGLE_CANDIDATE " + port + " Value=c1 Count=1 Detail=" +
-		"1 × it has no enable-chassis-as-gw; 1 × it is cordoned; 1 × its ovn-controller is not responding (nb_cfg is stale)"},
+		"1 chassis: no enable-chassis-as-gw; 1 chassis: cordoned; 1 chassis: ovn-controller is not responding (nb_cfg is stale)"},
 		problems(chassis("c1", "physnet1"), silent, cordoned, plain))
 }
 
@@ -45,8 +45,8 @@ func TestReschedule_incomplete(t *testing.T) {
 	}
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Len(t, p.Changes, 2)
-	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE physnet1 Count=1 Total=5 Detail=1 × " +
-		"its ovn-controller is not responding (nb_cfg is stale)"}, findingtest.All(p.Findings))
+	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE physnet1 Count=1 Total=5 Detail=1 chassis: " +
+		"ovn-controller is not responding (nb_cfg is stale)"}, findingtest.All(p.Findings))
 	s.Chassis[2].Unresponsive = false
 	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
 }
@@ -73,6 +73,20 @@ func TestEvaluate_next(t *testing.T) {
 	s = applied(s, schedule.Rebalance(s, schedule.Options{}))
 	assert.Empty(t, next(s))
 	assert.NotContains(t, document.Gateways(schedule.Evaluate(s, schedule.Options{})), "next")
+}
+
+// A gateway that is bound to its new first candidate already is marked.
+func TestChange_arrived(t *testing.T) {
+	t.Parallel()
+	g := hostedIn("physnet1", 1, "c1", "c2")
+	c := schedule.Change{Group: g.Name, Ports: g.Ports, Before: g.Candidates,
+		After: []schedule.Candidate{{Chassis: "c2", Priority: 2}, {Chassis: "c1", Priority: 1}}}
+	assert.False(t, c.Arrived())
+	c.Ports[0].Active = "c1"
+	assert.False(t, c.Arrived())
+	c.Ports[0].Active = "c2"
+	assert.True(t, c.Arrived())
+	assert.Contains(t, document.Plan(schedule.Plan{Changes: []schedule.Change{c}}), "c1 -> c2 (bound to c2 already)\n")
 }
 
 func TestStatus_unknown_network_is_not_reported_as_no_gateways(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -30,12 +31,15 @@ func against(chassis []Chassis, why func(Chassis) string) string {
 	return counted(count)
 }
 
+// subject is what reasons about one chassis begin with.
+var subject = regexp.MustCompile("^(it is|it has|its|it) ")
+
 func counted(count map[string]int) string {
 	reasons := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
 	})
 	for i, r := range reasons {
-		reasons[i] = fmt.Sprintf("%d × %s", count[r], r)
+		reasons[i] = fmt.Sprintf("%d chassis: %s", count[r], subject.ReplaceAllString(r, ""))
 	}
 	return strings.Join(reasons, "; ")
 }

@@ -1,0 +1,41 @@
+//go:build programs
+
+package gateway_test
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
+)
+
+// Without ovn-northd, an operation fails once its own wait is over. The status names chassis that lack a row.
+func TestService_without_northd(t *testing.T) {
+	t.Parallel()
+	nb := ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Standalone(t).Start(t)
+	sb := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
+	require.NoError(t, exec.CommandContext(t.Context(), "ovn-nbctl", "--db="+nb.Endpoint(), "init").Run())
+	require.NoError(t, exec.CommandContext(t.Context(), "ovn-sbctl", "--db="+sb.Endpoint(), "init", "--",
+		"create", "Chassis", "name=c1", "encaps=@e", "--", "--id=@e", "create", "Encap", "type=geneve", "ip=10.0.0.1", "--",
+		"create", "Chassis_Private", "name=c2").Run())
+	s := gateway.Service{Dialer: &ovsdb.Dialer{}, NB: []string{nb.Endpoint()}, SB: []string{sb.Endpoint()}, Now: time.Now,
+		NorthdTimeout: gateway.DefaultNorthdTimeout}
+	defer s.Close()
+	status, err := s.Status(t.Context(), schedule.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"warning CHASSIS_INCOMPLETE c1 Value=Chassis_Private",
+		"warning CHASSIS_INCOMPLETE c2 Value=Chassis"}, findingtest.All(status.Findings))
+	begun := time.Now()
+	_, err = s.Reschedule(t.Context(), gateway.Request{Wait: 500 * time.Millisecond})
+	require.ErrorIs(t, err, gateway.ErrBehind)
+	assert.Less(t, time.Since(begun), gateway.DefaultNorthdTimeout/2)
+}
