@@ -67,7 +67,8 @@ var recoveryEntries = []Entry{
 		"If it is this unit's file, run the recovery on another unit. Otherwise the printed command does without "+
 			"that copy."),
 	entry(RecoveryNotReported, Error, Database, "the copy of {units} is not reported",
-		"A unit has not published how far its copy goes. The copy may be the newest.",
+		"A unit has not published how far its copy goes, and its server does not answer. The copy may be the newest, and "+
+			"the server could vote in the old cluster.",
 		"Start it: the quorum may then be back. If not, its next update-status, after at most 5 minutes, reports the "+
 			"copy. "+lostForGood),
 	entry(RecoveryMayReturn, Error, Database, "cannot confirm that the server of {units} stays off",

@@ -50,6 +50,7 @@ const (
 	ToKickAnyway   Condition = "TO_KICK_ANYWAY"
 	ToLeaveBehind  Condition = "TO_LEAVE_BEHIND"
 	ToTakeTheCopy  Condition = "TO_TAKE_THE_ONLY_COPY"
+	ToWithdraw     Condition = "TO_WITHDRAW"
 	ToRunInstead   Condition = "TO_RUN_THIS_INSTEAD"
 )
 
@@ -78,6 +79,7 @@ var conditions = map[Condition]string{
 	ToSeeBackups:   "to see all backups",
 	ToKickAnyway:   "to kick it all the same",
 	ToLeaveBehind:  "to remove the unit all the same, and leave its members behind",
+	ToWithdraw:     "to withdraw it, so that all servers start again",
 	ToRunInstead:   "to run this one instead",
 	ToTakeTheCopy:  "to remove the unit all the same, with the only copy (its file stays on the machine)",
 }

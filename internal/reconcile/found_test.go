@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
 // What a hook reports beside the findings of its decision.
@@ -37,7 +38,7 @@ func TestFound_recovery_not_accepted(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
 	s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff()
-	o := Result{Report: s.Report(), State: plan.State{Unit: s.Unit}}
+	o := Result{Snapshot: steps.Snapshot{Report: s.Report(), State: plan.State{Unit: s.Unit}}}
 	o.Decision.Findings = []finding.Finding{finding.Of(finding.RecoveryNotAccepted, ovndb.NB, finding.Args{Unit: s.Unit})}
 	for _, f := range (&Reconciler{Machine: new(observe.Machine)}).found(o) {
 		if f.Code == finding.NoQuorum {

@@ -160,7 +160,7 @@ func TestJudge_copy_of_nonmember(t *testing.T) {
 	assert.Equal(t, None, next.Action)
 	assert.Equal(t,
 		"waiting RECOVERY_NOT_STOPPED nb ovn-central/4 Unit=ovn-central/0 "+again("ovn-central/1,ovn-central/2,ovn-central/4",
-			"ovn-central/4"), findingtest.Brief(next.Why))
+			"ovn-central/4")+withdraws, findingtest.Brief(next.Why))
 	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(1, 2, 4, 5)))
 
 	asked = givingUp(1, 2, 4)

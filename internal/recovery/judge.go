@@ -73,7 +73,7 @@ func (j *judging) joins(m Member) bool {
 		j.lacks(s.finds(finding.RecoveryCopyDamaged, m.Unit, finding.Args{Detail: copied.Damage}), m)
 		return false
 	case copied != nil && copied.Stopped && !s.dying(m.Unit): // a dying unit may have started it since
-	case copied == nil && r.Backup == "" && stays:
+	case copied == nil && stays && (r.Backup == "" || s.silent(m)):
 		j.lacks(s.finds(finding.RecoveryNotReported, "", finding.Args{}), m)
 		return false
 	case stays:
@@ -91,6 +91,10 @@ func (j *judging) joins(m Member) bool {
 	}
 	return true
 }
+
+// silent reports whether a member's server does not answer although nothing has stopped it yet. Its unit publishes a
+// copy if it lives: its server has no leader then.
+func (s State) silent(m Member) bool { return s.Request == nil && m.ID != "" && !m.Answers }
 
 // hasNothing refuses a request if this unit has no data for a new cluster, or if there is no old one.
 func (s State) hasNothing(r Request) (f finding.Finding) {
@@ -135,11 +139,14 @@ func (s State) refuseHere(r Request) (all []finding.Finding) {
 // mustStop returns that the request of the unit asked waits until another unit's server is stopped. While that server
 // answers, its machine is on, and its next hook stops it; only afterwards may the unit be given up.
 func (s State) mustStop(r Request, asked, unit string) finding.Finding {
-	remedy := s.without(r, asked, unit)
-	if slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == unit && m.Answers }) {
-		remedy = finding.ByHand(finding.AwaitHook).For(unit)
+	remedies := []finding.Remedy{s.without(r, asked, unit)}
+	if s.Request != nil && asked == s.Unit {
+		remedies = append(remedies, finding.If(finding.ToWithdraw, takeBack(asked)))
 	}
-	return s.finds(finding.RecoveryNotStopped, unit, finding.Args{Unit: asked}, remedy)
+	if slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == unit && m.Answers }) {
+		remedies = []finding.Remedy{finding.ByHand(finding.AwaitHook).For(unit)}
+	}
+	return s.finds(finding.RecoveryNotStopped, unit, finding.Args{Unit: asked}, remedies...)
 }
 
 // inOrder returns the judged members and units in the order of the units.

@@ -139,9 +139,13 @@ func (s State) withdraw(why finding.Finding) Step {
 
 // goesFirst returns the finding that another unit's request precedes this unit's, with the command that withdraws it.
 func (s State) goesFirst(r Request, unit string) finding.Finding {
-	takeBack := command.Command{Unit: unit, Action: "recover", Params: []command.Param{{Key: "withdraw", Value: "true"}}}
-	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit}, finding.If(finding.ToRunInstead, takeBack),
-		s.without(r, s.Unit, unit))
+	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit},
+		finding.If(finding.ToRunInstead, takeBack(unit)), s.without(r, s.Unit, unit))
+}
+
+// takeBack returns the command that withdraws a unit's request.
+func takeBack(unit string) command.Command {
+	return command.Command{Unit: unit, Action: "recover", Params: []command.Param{{Key: "withdraw", Value: "true"}}}
 }
 
 // hold returns the step with this unit's server kept off.

@@ -240,15 +240,24 @@ func TestRefusals(t *testing.T) {
 	assert.Empty(t, of(3).publishes(behind).Judge(givingUp(2)).Refusals)
 	restored := givingUp()
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
-	assert.Empty(t, of(3).publishes(Copy{HasRaftLeader: true, Term: 9}).Judge(restored).Refusals,
+	silent := of(3).publishes(Copy{HasRaftLeader: true, Term: 9})
+	assert.Equal(t, []string{"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/2] -> " + string(finding.StartMachine) +
+		" {unit=ovn-central/2} " + strings.Replace(again("ovn-central/2", "ovn-central/2"), "recover",
+		"restore from="+restored.Backup+" database=nb", 1)}, briefs(silent.Judge(restored).Refusals))
+	silent.Request = &restored
+	assert.Empty(t, silent.Judge(restored).Refusals, "once it has begun, all servers are stopped")
+	assert.Empty(t, of(3).answers(2).publishes(Copy{HasRaftLeader: true, Term: 9}).Judge(restored).Refusals,
 		"a backup replaces what there is")
-	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(restored).Refusals,
+	assert.Empty(t, of(3).answers(2).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(restored).Refusals,
 		"nor does it matter what that is")
 	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(givingUp(1, 2)).Refusals)
 }
 
 // waits is the finding that a request of unit 0 waits for unit 1.
 const waits = "waiting RECOVERY_NOT_STOPPED nb ovn-central/1 Unit=ovn-central/0"
+
+// withdraws is the way back once it has begun.
+const withdraws = " -> TO_WITHDRAW: ovn-central/0 recover withdraw=true"
 
 // mustStop is the same with the command that gives units up.
 func mustStop(args, units string) string { return waits + args + " " + again(units, "ovn-central/1") }
@@ -295,7 +304,7 @@ func TestNext_damaged_copy_stops_no_server(t *testing.T) {
 	s = s.answers(1)
 	s.Own.Stopped, s.Members[1].Answers = true, false
 	step := s.Next()
-	assert.Equal(t, mustStop(" Detail=record 7", "ovn-central/2,ovn-central/1"), findingtest.Brief(step.Why))
+	assert.Equal(t, mustStop(" Detail=record 7", "ovn-central/2,ovn-central/1")+withdraws, findingtest.Brief(step.Why))
 	step.Why = finding.Finding{}
 	assert.Equal(t, Step{For: unit(0), Held: true}, step)
 	s.Peers[0].Copy.Stopped = true
