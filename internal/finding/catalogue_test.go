@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
@@ -176,6 +177,13 @@ func TestSort(t *testing.T) {
 	assert.Equal(t, "nb, sb: no quorum (nb: 1 of 5; sb: 1 of 3)", merged[0].Message())
 	assert.Equal(t, merged, finding.Sort(merged))
 	assert.Equal(t, []finding.Finding{worse, paused}, finding.Sort([]finding.Finding{paused, worse}))
+	waits, kick := finding.New(finding.NorthdNoneActive, finding.Subject{}, none), command.Command{Action: "kick"}
+	later := waits
+	later.Remedies = []finding.Remedy{finding.If(finding.IfThisLasts, kick)}
+	typed := stale
+	typed.Remedies = []finding.Remedy{finding.Do(kick)}
+	assert.Equal(t, []finding.Finding{nb, typed, waits, down}, finding.Sort([]finding.Finding{waits, down, typed, nb}))
+	assert.Equal(t, []finding.Finding{typed, later}, finding.Sort([]finding.Finding{later, typed}))
 	assert.Equal(t, finding.Error, finding.Worst([]finding.Finding{paused, nb}))
 	assert.Equal(t, finding.Info, finding.Worst(nil))
 	assert.True(t, finding.Has([]finding.Finding{nb}, finding.NoQuorum))

@@ -262,7 +262,8 @@ func (f Finding) key() string {
 		ways)
 }
 
-// Sort orders findings by severity, then by their order in the catalogue. It merges findings that differ only in
+// Sort orders findings: errors first, then what needs a command, and what ends by itself before other warnings. Equal
+// ones are in the order of the catalogue. It merges findings that differ only in
 // databases and details.
 func Sort(all []Finding) []Finding {
 	var sorted []Finding
@@ -278,9 +279,23 @@ func Sort(all []Finding) []Finding {
 		sorted[i] = sorted[i].and(f)
 	}
 	slices.SortStableFunc(sorted, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(position(a.Code), position(b.Code)))
+		return cmp.Or(cmp.Compare(b.urgency(), a.urgency()), cmp.Compare(b.Severity, a.Severity), cmp.Compare(position(a.Code), position(b.Code)))
 	})
 	return sorted
+}
+
+// urgency ranks findings: 2 for errors, 1 for warnings and waits that need a command now.
+func (f Finding) urgency() int {
+	now := func(r Remedy) bool {
+		return (r.Command.Action != "" || len(r.Command.Words) > 0) && r.When != IfThisLasts && r.When != IfItLastsThere
+	}
+	switch {
+	case f.Severity == Error:
+		return 2
+	case f.Severity > Info && slices.ContainsFunc(f.Remedies, now):
+		return 1
+	}
+	return 0
 }
 
 // and merges two findings with the same key.

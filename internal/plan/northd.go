@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -31,7 +34,8 @@ func (v *view) findNoneActive() finding.Finding {
 	case v.Northds.Proved(probe):
 		return v.findNoNorthd("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd})
 	default:
-		return v.findNoNorthd("another one takes over within " + takeoverTime(probe).String())
+		return v.findNoNorthd(fmt.Sprintf("another one takes over by %s UTC",
+			v.Northds.Since.Add(takeoverTime(probe)).UTC().Format(time.TimeOnly)))
 	}
 }
 

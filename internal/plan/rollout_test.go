@@ -163,7 +163,7 @@ func TestNorthd(t *testing.T) {
 		hung    = ovndb.NorthdUnresponsive
 		standby = ovndb.NorthdStandby
 		noneOn  = "NORTHD_NONE_ACTIVE"
-		soon    = "waiting NORTHD_NONE_ACTIVE Detail=2m0s"
+		soon    = "waiting NORTHD_NONE_ACTIVE Detail=12 02 00"
 		restart = " -> ovn-central/0 restart-services services=ovn-northd"
 		lasts   = " -> IF_THIS_LASTS: "
 		there   = "ovn-central/1 restart-services services=ovn-northd"
@@ -184,7 +184,7 @@ func TestNorthd(t *testing.T) {
 		"hangs, others stand by":  {is(hung, none(119*time.Second, true)), ready("waiting " + noneOn + restart)},
 		"hangs, no takeover":      {is(hung, none(120*time.Second, true)), ready("error " + noneOn + restart)},
 		"standby, all":            {is(standby, none(0, true)), ready(soon)},
-		"standby, all unanswered": {is(standby, unanswered), ready(soon)},
+		"standby, all unanswered": {is(standby, unanswered), ready("waiting NORTHD_NONE_ACTIVE Detail=12 00 00")},
 		"standby, another hangs": {
 			is(standby, otherHangs), ready("waiting " + noneOn + " Detail=ovn-central/1" + lasts + there),
 		},
