@@ -47,6 +47,7 @@ const (
 	ToAskAnother   Condition = "TO_ASK_ANOTHER"
 	ToSeeMembers   Condition = "TO_SEE_MEMBERS"
 	ToSeeBackups   Condition = "TO_SEE_BACKUPS"
+	ToRemove       Condition = "TO_REMOVE_THE_UNIT"
 	ToKickAnyway   Condition = "TO_KICK_ANYWAY"
 	ToLeaveBehind  Condition = "TO_LEAVE_BEHIND"
 	ToTakeTheCopy  Condition = "TO_TAKE_THE_ONLY_COPY"
@@ -77,6 +78,7 @@ var conditions = map[Condition]string{
 	ToAskAnother:   "to see whether {unit} knows a leader",
 	ToSeeMembers:   "to see the members",
 	ToSeeBackups:   "to see all backups",
+	ToRemove:       "to remove {unit} for good",
 	ToKickAnyway:   "to kick it all the same",
 	ToLeaveBehind:  "to remove the unit all the same, and leave its members behind",
 	ToWithdraw:     "to withdraw it, so that all servers start again",

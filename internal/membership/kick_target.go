@@ -250,7 +250,7 @@ func (k *kickOperation) ways(plan raft.Plan, view raft.View, owner observe.Owner
 	case finding.MemberIsLive, finding.UnitInModel:
 		return k.waysToForce(view, owner)
 	case finding.OwnMember:
-		return []finding.Remedy{finding.Do(command.RemoveUnit(k.application.Unit))}
+		return []finding.Remedy{finding.If(finding.ToRemove, command.RemoveUnit(k.application.Unit)).For(k.application.Unit)}
 	case finding.QuorumWouldBeLost:
 		return nil // it depends on both databases
 	case finding.NoQuorum, finding.NoLeader, finding.LeaderUnseen, finding.NotAMember:
@@ -280,7 +280,7 @@ func (k *kickOperation) waysToForce(view raft.View, owner observe.Owner) (ways [
 	case unit != "" && k.serves() && leave.Refusal != nil: // its own leave would be refused too
 		return status.Ways(k.application, []raft.Plan{leave}, status.Views{d: view})
 	case unit != "" && k.serves(): // it then leaves by itself
-		return []finding.Remedy{finding.Do(command.RemoveUnit(unit))}
+		return []finding.Remedy{finding.If(finding.ToRemove, command.RemoveUnit(unit)).For(unit)}
 	case unit != "":
 		clusters := status.Views{d: view}
 		if k.otherServer.Condition == ovndb.Serving {
