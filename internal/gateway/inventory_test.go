@@ -204,10 +204,12 @@ func TestBuildInventory_pinned_router_leads_nothing(t *testing.T) {
 	t.Parallel()
 	nb := northbound()
 	nb.Routers[1].Pinned, nb.Routers[1].Chassis = true, "c1"
+	nb.SwitchPorts[3].Name = "public-2"
 	c := gateway.BuildInventory(nb, southbound())
 	at := slices.IndexFunc(c.State.Groups, func(g schedule.Group) bool { return g.Name == "neutron-extport" })
 	assert.Empty(t, c.State.Groups[at].Follows)
-	assert.Len(t, c.State.Pinned, 1)
+	require.Len(t, c.State.Pinned, 1)
+	assert.Contains(t, c.State.Pinned[0].Peers, "public-2")
 }
 
 func TestBuildInventory_gateway_without_candidates(t *testing.T) {

@@ -70,7 +70,7 @@ func pinnedRouter(
 		if !found {
 			continue
 		}
-		p.Ports = append(p.Ports, port.Name)
+		p.Ports, p.Peers = append(p.Ports, port.Name), append(p.Peers, t.peersOf[port.Name]...)
 		if len(port.GatewayChassis) > 0 || port.Group != "" {
 			p.Candidates = append(p.Candidates, port.Name)
 		}

@@ -22,6 +22,8 @@ type topology struct {
 	groupOf map[string]string
 	// external are the external ports of an HA_Chassis_Group, by its UUID; "" has those without one.
 	external map[string][]ovsdb.LogicalSwitchPort
+	// peersOf are the names of the switch ports of a router port, by its name.
+	peersOf map[string][]string
 	// gatewayPeers are the router ports whose switch port is as Neutron makes it for gateways only.
 	gatewayPeers map[string]bool
 }
@@ -31,6 +33,7 @@ func newTopology(nb ovsdb.Northbound, chassis []schedule.Chassis) *topology {
 		routerOf: map[string]ovsdb.LogicalRouter{}, switchOf: map[string]string{}, networkOf: map[string]string{},
 		routersOn: map[string][]string{}, groupOf: map[string]string{}, external: map[string][]ovsdb.LogicalSwitchPort{},
 		networksOn: map[string]string{}, gatewayPeers: map[string]bool{},
+		peersOf: map[string][]string{},
 	}
 	for _, r := range nb.Routers {
 		for _, port := range r.Ports {
@@ -109,6 +112,7 @@ func (t *topology) connect(nb ovsdb.Northbound) {
 			if t.networksOn[on] != "" {
 				t.networkOf[port] = t.networksOn[on]
 			}
+			t.peersOf[port] = append(t.peersOf[port], p.Name)
 			t.gatewayPeers[port] = t.gatewayPeers[port] || p.Gateway || p.Options["nat-addresses"] == "router"
 			if router := t.routerOf[byName[port].UUID].UUID; router != "" && !slices.Contains(t.routersOn[on], router) {
 				t.routersOn[on] = append(t.routersOn[on], router)

@@ -18,6 +18,7 @@ type instance struct {
 	externals []*group
 	// unplanned are routers' gateways without a provider network. Only a drain moves them.
 	unplanned []Group
+	pinned    []Pinned
 	// misnamed describes candidates that are not named by a chassis.
 	misnamed map[string]string
 	// marked reports whether a chassis has enable-chassis-as-gw, external whether one has enable-chassis-as-extport-host,
@@ -67,7 +68,7 @@ type group struct {
 type share struct{ network, ports int }
 
 func newInstance(s State) *instance {
-	in := &instance{number: map[string]int{}, classes: map[classKey]*class{}, misnamed: s.Misnamed}
+	in := &instance{number: map[string]int{}, classes: map[classKey]*class{}, misnamed: s.Misnamed, pinned: s.Pinned}
 	in.chassis = slices.Clone(s.Chassis)
 	slices.SortFunc(in.chassis, func(a, b Chassis) int { return cmp.Compare(a.Name, b.Name) })
 	in.chassis = slices.CompactFunc(in.chassis, func(a, b Chassis) bool { return a.Name == b.Name })

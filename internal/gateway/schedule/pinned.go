@@ -35,6 +35,8 @@ type Pinned struct {
 	Networks [][]string `json:"-" yaml:"-"`
 	// Ports are those of the router, or the port itself.
 	Ports []string `json:"-" yaml:"-"`
+	// Peers are the ports of switches that a router is connected by: they are bound as its own ports are.
+	Peers []string `json:"-" yaml:"-"`
 	// Candidates are the ports of the router with candidates, which ovn-northd ignores.
 	Candidates []string `json:"with-candidates,omitempty" yaml:"with-candidates,omitempty"`
 	// Disabled reports whether the router is disabled: then OVN binds it nowhere.

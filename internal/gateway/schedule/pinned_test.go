@@ -84,6 +84,20 @@ func TestMoves(t *testing.T) {
 }
 
 // S15: a name in the database can't become a command, or break one.
+// A pinned gateway counts once for its chassis, however many ports it has.
+func TestEvaluate_counts_pinned_gateway_once(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")},
+		Groups:  []schedule.Group{bind(hostedIn("physnet1", 1, "c1", "c2"), "c1")},
+		Pinned: []schedule.Pinned{{Name: "gr", Kind: schedule.PinnedRouter, Chassis: "c2", Active: "c2",
+			Networks: [][]string{{"physnet1"}}, Ports: []string{"gr-1", "gr-2"}, Peers: []string{"one", "two"}}},
+	}
+	n := schedule.Evaluate(s, schedule.Options{}).Networks[0]
+	assert.Equal(t, []int{1, 1}, []int{n.Hosts[0].Hosts, n.Hosts[1].Hosts})
+	assert.Equal(t, 1, n.Ports, "of those that plans move")
+}
+
 func TestMoves_quotes_commands(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {

@@ -45,6 +45,12 @@ func (in *instance) network(n int, load []int) Network {
 		}
 		after[master][g.order[1]] += ports
 	}
+	for _, p := range in.pinned {
+		on := func(one []string) bool { return JoinNetworks(one) == report.Name }
+		if c, found := in.number[p.Active]; found && slices.ContainsFunc(p.Networks, on) {
+			hosts[c]++
+		}
+	}
 	schedulable := in.schedulable[n]
 	report.spread = spread(schedulable, load)
 	for c := range in.chassis {
