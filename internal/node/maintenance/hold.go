@@ -118,6 +118,30 @@ func OfDrain(all []Hold) (holds []Hold) {
 // HoldTypes are the types of the ports that make holds.
 func HoldTypes() []string { return slices.Sorted(maps.Keys(holdOf)) }
 
+// whole replaces the ports of each pinned router, on both sides, by the router.
+func whole(bindings []Binding, pinned []schedule.Pinned) []Binding {
+	routers := map[string]string{}
+	for _, p := range pinned {
+		if p.Kind == schedule.PinnedRouter {
+			for _, port := range slices.Concat(p.Ports, p.Peers) {
+				routers[port] = p.Name
+			}
+		}
+	}
+	var all []Binding
+	seen := map[Binding]bool{}
+	for _, b := range bindings {
+		if router, is := routers[b.Port]; is && b.Type == "l3gateway" {
+			if b.Port = router; seen[b] {
+				continue
+			}
+			seen[b] = true
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
 // derive returns the holds of the ports, by chassis.
 func derive(bindings []Binding) map[string][]Hold {
 	sorted := slices.SortedFunc(slices.Values(bindings), func(a, b Binding) int { return strings.Compare(a.Port, b.Port) })

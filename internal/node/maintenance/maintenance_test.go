@@ -79,6 +79,22 @@ func seen() maintenance.Seen {
 	}
 }
 
+// OVN binds a port of type l3gateway for each side of a connection of a pinned router.
+func TestNodes_pinned_router_is_held_once(t *testing.T) {
+	t.Parallel()
+	s := maintenance.Seen{State: schedule.State{
+		Chassis: []schedule.Chassis{{Name: "c1"}},
+		Pinned: []schedule.Pinned{{Name: "gr", Kind: schedule.PinnedRouter, Chassis: "c1", Active: "c1",
+			Ports: []string{"rp-ext"}, Peers: []string{"ls-rp-ext"}}},
+	}}
+	for _, port := range []string{"ls-rp-ext", "rp-ext", "another"} {
+		s.Bindings = append(s.Bindings, maintenance.Binding{Port: port, Type: "l3gateway", Chassis: "c1"})
+	}
+	h := maintenance.Nodes(s)[0].Held(maintenance.HoldGateway)
+	assert.Equal(t, 2, h.Count)
+	assert.Equal(t, []string{"another", "gr"}, h.Examples)
+}
+
 // Programs read these documents: keys and types stay.
 func TestNodes_documents(t *testing.T) {
 	t.Parallel()

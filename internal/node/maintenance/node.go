@@ -166,7 +166,7 @@ func Nodes(s Seen) []Node {
 			n.Lost = gateways
 		}
 	}
-	derived := derive(s.Bindings)
+	derived := derive(whole(s.Bindings, s.State.Pinned))
 	nodes := make([]Node, 0, len(c.all))
 	for _, name := range slices.SortedFunc(maps.Keys(c.all), schedule.CompareNames) {
 		n := c.all[name]
