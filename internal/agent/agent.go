@@ -108,6 +108,9 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	defer servers.close()
+	if a.config.PeerListen == "" {
+		a.log.Warn("this agent never acts: without an address for other agents (peer-listen) they could not ask it")
+	}
 	// The goroutines that release the record outlive ctx until that is done.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

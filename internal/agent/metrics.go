@@ -106,7 +106,8 @@ func sendLease(gauge, counter send, s report.Status) {
 func sendCluster(gauge send, c observe.Cluster) {
 	gauge, s := gauge.with("database", c.Database.Short()), c.Status
 	gauge("ovn_central_server_up", "1 if this unit's server of the database answers as a cluster's member, "+
-		"also while it joins or leaves, else 0.", oneIf(c.Condition == ovndb.Serving))
+		"also while it joins or leaves, or serves a database that is not clustered; else 0.",
+		oneIf(c.Condition == ovndb.Serving || c.ServesStandalone()))
 	if c.Condition != ovndb.Serving {
 		return
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -109,6 +110,36 @@ func TestClusterHealth_observes_now_and_unknown_is_unhealthy(t *testing.T) {
 		_, s := o.ask(t, "GET /cluster-health-statuses")
 		assert.Equal(t, c.reason, s.Reason, document.Answer(s))
 		assert.Equal(t, c.errors, s.Details.ErrorCount)
+	}
+}
+
+// A standalone database that answers is up. One whose server does not answer is not.
+func TestClusterHealth_standalone(t *testing.T) {
+	t.Parallel()
+	a, now := newTestAgent(t)
+	o := &operations{running: make(chan struct{}, maxOperations), open: a.nodes}
+	for _, c := range []struct {
+		err     error
+		query   string
+		reason  answer.Reason
+		healthy string
+		metric  string
+	}{
+		{ovsctl.ErrNotClustered, "", answer.Success, "2 of 2", `ovn_central_server_up{database="nb"} 1`},
+		{ovsctl.ErrNotClustered, "?min-members=2", answer.Success, "0 of 2", `ovn_central_server_up{database="nb"} 1`},
+		{ovsctl.ErrNotRunning, "", answer.ClusterNotAccessible, "0 of 2", `ovn_central_server_up{database="nb"} 0`},
+	} {
+		var r observe.Report
+		for _, d := range ovndb.Databases() {
+			r.Clusters = append(r.Clusters, observe.Cluster{
+				ServerState: observe.ServerState{Database: d, Condition: ovndb.Standalone, Err: c.err}})
+		}
+		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return r, "" }
+		a.clusters.report, a.clusters.at = r, *now
+		_, s := o.ask(t, "GET /cluster-health-statuses"+c.query)
+		assert.Equal(t, c.reason, s.Reason, document.Answer(s))
+		assert.Contains(t, s.Message, c.healthy)
+		assert.Contains(t, get(t, a, "/metrics").Body.String(), c.metric)
 	}
 }
 

@@ -41,6 +41,7 @@ func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 			}
 			_, leads := c.View.Leader()
 			one.Accessible, one.Why = c.Condition == ovndb.Serving, string(c.Condition)
+			one.Standalone = c.ServesStandalone()
 			one.HasRaftLeader, one.Members, one.Up, one.Status = leads, c.Quorum.Members, c.Quorum.Up, c.Status
 			for _, row := range c.Rows {
 				one.Each = append(one.Each, maintenance.MemberHealth{

@@ -54,6 +54,11 @@ func (l ServerState) MemberWithLeader() bool {
 	return l.Condition == ovndb.Serving && l.Status.MemberWithLeader()
 }
 
+// ServesStandalone reports whether the unit's server answers for a database that is not clustered.
+func (l ServerState) ServesStandalone() bool {
+	return l.Condition == ovndb.Standalone && errors.Is(l.Err, ovsctl.ErrNotClustered)
+}
+
 // Identity is the server's identity by its status, or by its file if the server could not be asked. Unknown parts are
 // empty, and so is the cluster of a joining server.
 func (l ServerState) Identity() relation.Identity {

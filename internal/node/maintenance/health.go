@@ -16,6 +16,9 @@ type DatabaseHealth struct {
 	// Accessible reports whether a server answered; Why is its condition otherwise.
 	Accessible bool
 	Why        string
+	// Standalone reports whether a server answered whose database is not clustered. It has no members to ask, so that it
+	// is not accessible.
+	Standalone bool
 	// HasRaftLeader reports whether the server knows a leader of the database.
 	HasRaftLeader bool
 	Members, Up   int
@@ -55,13 +58,28 @@ func (d DatabaseHealth) Quorum() string {
 }
 
 // Healthy reports whether the cluster has a leader, a majority, and at least minMembers members that are up.
+// A standalone database is healthy if one member is enough.
 func (d DatabaseHealth) Healthy(minMembers int) bool {
+	if d.Standalone {
+		return minMembers <= 1
+	}
 	return d.Accessible && d.HasRaftLeader && d.Up >= max(d.Members/2+1, minMembers)
 }
 
 // AllHealthy reports whether every database is healthy; false if none is known.
 func AllHealthy(all []DatabaseHealth, minMembers int) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(d DatabaseHealth) bool { return !d.Healthy(minMembers) })
+}
+
+// detail describes the members and the leader of a database that is accessible.
+func (d DatabaseHealth) detail() string {
+	switch {
+	case d.Standalone:
+		return "up, not clustered"
+	case d.HasRaftLeader:
+		return fmt.Sprintf("%d of %d members up, a leader is known", d.Up, d.Members)
+	}
+	return fmt.Sprintf("%d of %d members up, no leader is known", d.Up, d.Members)
 }
 
 // ClusterHealth is the answer about all databases. An unhealthy database is an answer, not a failure. It is a failure
@@ -72,7 +90,7 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
 	for _, d := range all {
 		m := answer.Message{Message: "Unhealthy", Kind: answer.MessageHealth, Name: d.Name}
 		switch {
-		case !d.Accessible:
+		case !d.Accessible && !d.Standalone:
 			m.Message, m.Error = "Unable to access "+d.Name, true
 			if d.Why != "" {
 				m.Message += ": " + d.Why
@@ -83,15 +101,8 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
 			healthy++
 		}
 		messages = append(messages, m)
-		if d.Accessible {
-			leader := "no leader is known"
-			if d.HasRaftLeader {
-				leader = "a leader is known"
-			}
-			messages = append(messages, answer.Message{
-				Message: fmt.Sprintf("%d of %d members up, %s", d.Up, d.Members, leader),
-				Kind:    answer.MessageStep, Name: d.Name,
-			})
+		if d.Accessible || d.Standalone {
+			messages = append(messages, answer.Message{Message: d.detail(), Kind: answer.MessageStep, Name: d.Name})
 		}
 	}
 	message := fmt.Sprintf("databases healthy: %d of %d", healthy, len(all))
