@@ -180,14 +180,22 @@ func (u *Unit) compareListeners(ctx context.Context, o Snapshot, db ovndb.Databa
 		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
 		return "", nil
 	}
-	var exposed []plan.Listener
+	return o.judgeListeners(db, rows)
+}
+
+// judgeListeners judges the rows. While the probe's option is invalid, existing rows stay as they are; without any, the
+// default is used, so that clients can connect.
+func (o Snapshot) judgeListeners(db ovndb.Database, rows []ovsdb.Listener) (drift plan.Drift, exposed []plan.Listener) {
 	for _, row := range rows {
 		if row.WithoutTLS() {
 			exposed = append(exposed, plan.Listener{Database: db, Target: row.Target, UUID: row.UUID})
 		}
 	}
-	if ovsdb.Satisfied(rows, o.listeners(db)) {
+	switch {
+	case ovsdb.Satisfied(rows, o.listeners(db)):
 		return plan.InSync, exposed
+	case len(rows) > 0 && !o.Usable(plan.OptionInactivityProbe):
+		return "", exposed
 	}
 	return plan.Drifted, exposed
 }

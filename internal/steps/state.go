@@ -171,7 +171,7 @@ func (u *Unit) lookAtData(ctx context.Context, o Snapshot, db ovndb.Database, x 
 	term := uint64(0)
 	if x.IsRaftLeader() {
 		term = x.Status.Term
-		if o.Known.Problem == "" && o.Usable(plan.OptionInactivityProbe) {
+		if o.Known.Problem == "" {
 			x.Listeners, x.WithoutTLS = u.compareListeners(ctx, o, db)
 		}
 		x.Superseded = u.supersededDrift(ctx, db)
