@@ -129,7 +129,7 @@ var memberEntries = []Entry{
 		"Make the newer packages available to this machine.").quiet(),
 	entry(UnknownText, Info, Database, "ovsdb-server reports a text that this charm does not know: {value}",
 		"A newer Open vSwitch prints more than this charm reads.", "Report it.").quiet(),
-	entry(FewMembers, Info, Database, "cluster of {count}: {total} may fail",
+	entry(FewMembers, Info, Database, "cluster of {count}: {tolerance} may fail",
 		"A cluster of fewer than three members tolerates no failure, and one of four members no more than one of "+
 			"three.", "Add a unit.").quiet(),
 	entry(StopUnsafe, Error, Unit, "{name} can't be stopped now",

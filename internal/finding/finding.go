@@ -246,10 +246,17 @@ func (f Finding) expand(text string) string {
 		"{name}", f.Subject.Name, "{unit}", a.Unit, "{units}", strings.Join(a.Units, ", "), "{cluster}", a.Cluster,
 		"{other}", a.Other, "{path}", a.Path, "{service}", a.Service, "{address}", a.Address, "{version}", a.Version,
 		"{value}", a.Value, "{member}", a.Member.Short(), "{after}", a.After.String(),
-		"{count}", fmt.Sprint(a.Count), "{total}", fmt.Sprint(a.Total),
+		"{count}", fmt.Sprint(a.Count), "{total}", fmt.Sprint(a.Total), "{tolerance}", orNone(a.Total),
 		"{milliseconds}", fmt.Sprint(a.Duration.Milliseconds()), "{duration}", a.Duration.Round(time.Second).String(),
 		"{date}", a.Time.UTC().Format(time.DateOnly), "{time}", a.Time.UTC().Format(time.RFC3339),
 	).Replace(text)
+}
+
+func orNone(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprint(n)
 }
 
 // key is equal for findings that differ only in databases and details.

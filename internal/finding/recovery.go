@@ -154,7 +154,7 @@ var recoveryEntries = []Entry{
 	entry(RecoveryPlanned, Info, Application, "the plan can be carried out",
 		"The answer of a dry run. Nothing was changed.", "Read the plan, then run the printed command."),
 	entry(RecoveryBegun, Info, Application, "the recovery has begun", "It continues in the hooks of all units.",
-		"Watch juju status until all units are active but those that were given up, then do what is printed."),
+		"Watch juju status until all units that were not given up are active, then do what is printed."),
 	entry(RecoveryDone, Info, Database, "asked for at {time} and done: the new cluster is {cluster}",
 		"The same command has come about before. Nothing was done now.", "Run recovery-status for the proof."),
 	entry(RecoveryProved, Info, Application, "every unit that was not given up serves the new cluster",

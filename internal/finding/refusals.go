@@ -67,7 +67,7 @@ var refusalEntries = []Entry{
 	entry(ChangeFailed, Error, Database, "the change could not begin",
 		"Something that the change needs could not be read or written. Nothing was touched.",
 		"Run the same command again."),
-	entry(MemberIDInvalid, Error, Database, "{value} is no ID: give four of its hex digits, or more",
+	entry(MemberIDInvalid, Error, Database, "{value} is no ID: give its first four hexadecimal digits, or the whole ID",
 		"`cluster-status` shows the first four digits of each member's server ID. They, or more of it, name a member.",
 		"Name the member as cluster-status shows it."),
 	entry(IDReadAsNumber, Info, Database,
@@ -114,7 +114,7 @@ var refusalEntries = []Entry{
 	entry(OtherRefused, Info, Database, "not touched, for what is said of the other database",
 		"All databases that a command names are judged before any of them is touched.",
 		"Do what is said of the other database, and run the same command again."),
-	entry(FewWouldStay, Warning, Database, "members that this leaves: {count}; {total} may fail",
+	entry(FewWouldStay, Warning, Database, "members that this leaves: {count}; {tolerance} may fail",
 		"A cluster of fewer than three members tolerates no failure, and one of four members no more than one of "+
 			"three.", "Add a unit."),
 	entry(UpWithoutUnit, Warning, Database,

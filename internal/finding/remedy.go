@@ -38,6 +38,7 @@ const (
 	IfQuorumLost   Condition = "IF_QUORUM_LOST"
 	IfSinceLost    Condition = "IF_SINCE_MAY_BE_LOST"
 	OnceActive     Condition = "ONCE_ALL_ACTIVE"
+	OnceOthers     Condition = "ONCE_OTHERS_ACTIVE"
 	OnceMachineOff Condition = "ONCE_MACHINE_OFF"
 	WhenClients    Condition = "WHEN_CLIENTS_MAY_WAIT"
 	IfCutOff       Condition = "IF_CUT_OFF"
@@ -67,7 +68,8 @@ var conditions = map[Condition]string{
 	IfOff:          "with {unit} lost for good and powered off",
 	UnlessReturns:  "unless {unit} is to come back",
 	IfQuorumLost:   "if its quorum is lost for good, too",
-	OnceActive:     "once all units are active but those that were given up",
+	OnceActive:     "once all units are active",
+	OnceOthers:     "once all units but {unit} are active",
 	IfSinceLost:    "if what was written since may be lost",
 	OnceMachineOff: "once its machine is off",
 	WhenClients:    "when clients may wait",

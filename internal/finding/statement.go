@@ -37,8 +37,8 @@ const (
 const (
 	MadeOfFile    Line = "a new cluster is made of the file of {unit} ({value}) and replaces {cluster}"
 	MadeOfBackup  Line = "a new cluster is made of the backup {path} and replaces {cluster}"
-	OthersJoin    Line = "{units} rename their files and join it"
-	OthersStayOff Line = "{units} must never serve the old cluster again: power off their machines, or remove them; " +
+	OthersJoin    Line = "units that rename their files and join it: {units}"
+	OthersStayOff Line = "units that must never serve the old cluster again: {units}; power off their machines, or remove them; " +
 		"a unit that comes back renames its file"
 	LosesSinceBackup Line = "every change since the backup was taken is lost"
 	LosesNothing     Line = "nothing that was acknowledged is lost: {count} of {total} copies are compared, " +

@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
@@ -11,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // Operation carries out an operator's command on a unit.
@@ -100,6 +102,15 @@ func (o Operation) begin(
 		return err
 	}
 	status := finding.If(finding.OnceActive, command.Command{Unit: u.Env.Unit, Action: "recovery-status"})
+	var givenUp []string
+	for _, q := range asked {
+		givenUp = append(givenUp, q.GivenUp...)
+	}
+	if len(givenUp) > 0 {
+		slices.SortFunc(givenUp, unitname.Compare)
+		status.When = finding.OnceOthers
+		status = status.For(strings.Join(slices.Compact(givenUp), ", "))
+	}
 	remedies := append([]finding.Remedy{status}, recovery.ClientsAfter()...)
 	found.Findings = []finding.Finding{finding.New(finding.RecoveryBegun, finding.Subject{}, finding.Args{}, remedies...)}
 	if err != nil {
