@@ -34,7 +34,10 @@ type member struct {
 	// silent: Prometheus gets no answer from its agent.
 	silent bool
 	// acts is 1 if the unit's agent acts; changes, advised and stalled are its counters.
-	acts, stalled    int
+	acts, stalled int
+	// silentChassis is how many chassis do not respond, full whether 1 GiB is not free.
+	silentChassis    int
+	full             bool
 	changes, advised string
 	// holder is the unit that the agent says acts; empty if it knows none.
 	holder string
@@ -120,6 +123,9 @@ func (m member) agent(unit int, leader member) (all []series) {
 	add("agent_peer_clock_ahead_seconds", `peer="x"`, steady(m.ahead))
 	add("drains", `state="stalled"`, steady(m.stalled))
 	add("drains", `state="running"`, steady(1))
+	add("chassis", `state="unresponsive"`, steady(m.silentChassis))
+	add("chassis", `state="gateway"`, steady(3))
+	add("disk_free_bytes", "", steady((20-20*bit(m.full))<<30))
 	const db = `database="sb"`
 	for name, value := range map[string]int{
 		"database_file_bytes": m.file, "database_file_grown_bytes": m.grown, "server_long_polls": m.polls,
@@ -297,10 +303,11 @@ func TestAlerts(t *testing.T) {
 		},
 		"clock behind":  {n: 3, change: func(m []member) { m[1].ahead = -45 }, firing: []string{"OVNClocksDiffer"}},
 		"drain stalled": {n: 3, change: func(m []member) { m[0].stalled = 2 }, firing: []string{"OVNDrainStalled"}},
-		"backup too old": {
-			n: 3, change: func(m []member) { m[1].backup = "0+60x5 300x114" },
-			firing: []string{"OVNBackupMissing"},
-		},
+		"chassis does not respond": {n: 3, change: func(m []member) { each(m, func(m *member) { m.silentChassis = 2 }) },
+			firing: []string{"OVNChassisUnresponsive"}},
+		"disk almost full": {n: 3, change: func(m []member) { m[1].full = true }, firing: []string{"OVNDiskAlmostFull"}},
+		"backup too old": {n: 3, change: func(m []member) { m[1].backup = "0+60x5 300x114" },
+			firing: []string{"OVNBackupMissing"}},
 		"no backup": {n: 3, change: func(m []member) { m[1].backup = "" }, firing: []string{"OVNBackupMissing"}},
 		"northd behind": {n: 3, change: func(m []member) {
 			each(m, func(m *member) { m.northdBehind = 90 })
