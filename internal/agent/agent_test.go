@@ -247,6 +247,24 @@ func TestLeaderProbe_cut_off_until_leader(t *testing.T) {
 	require.NoError(t, ask(server))
 }
 
+// An agent that others can't ask never acts: it warns once, at the start.
+func TestRun_warns_without_peer_listen(t *testing.T) {
+	t.Parallel()
+	for at, warnings := range map[string]int{"": 1, loopbacktest.Network(t) + ".2:16402": 0} {
+		c := plain()
+		c.Listen, c.PeerListen, c.Peers = loopbacktest.Network(t)+".1:16401", at, nil
+		var log strings.Builder
+		a, err := New(c, ovndb.Paths{}, func() time.Duration { return time.Hour },
+			Servers{Observe: func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, "" }},
+			slog.New(slog.NewTextHandler(&log, nil)))
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.NoError(t, a.Run(ctx))
+		assert.Equal(t, warnings, strings.Count(log.String(), "peer-listen"), log.String())
+	}
+}
+
 // Clients that write or read slowly, or send too much, are cut off.
 func TestAPI_slow_and_oversized_requests_are_cut_off(t *testing.T) {
 	t.Parallel()
