@@ -45,12 +45,7 @@ func (in *instance) network(n int, load []int) Network {
 		}
 		after[master][g.order[1]] += ports
 	}
-	for _, p := range in.pinned {
-		on := func(one []string) bool { return JoinNetworks(one) == report.Name }
-		if c, found := in.number[p.Active]; found && slices.ContainsFunc(p.Networks, on) {
-			hosts[c]++
-		}
-	}
+	in.countPinned(report.Name, hosts)
 	schedulable := in.schedulable[n]
 	report.spread = spread(schedulable, load)
 	for c := range in.chassis {
@@ -83,6 +78,15 @@ func (in *instance) countHosts(g *group, network string, hosts []int) (unhosted 
 		}
 	}
 	return unhosted
+}
+
+func (in *instance) countPinned(network string, hosts []int) {
+	is := func(one []string) bool { return JoinNetworks(one) == network }
+	for _, p := range in.pinned {
+		if c, found := in.number[p.Active]; found && slices.ContainsFunc(p.Networks, is) {
+			hosts[c]++
+		}
+	}
 }
 
 // spread is the difference between the largest and the smallest load of some chassis.
