@@ -42,20 +42,22 @@ func (s *Service) AskNorthd(ctx context.Context) error {
 
 // SyncNorthdWhile is [Service.SyncNorthd], and calls a function at each check.
 func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gateways)) error {
-	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
+	ask := func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.SyncNorthd(ctx, func(followed, asked int64) {
 			waiting(followed, asked)
 			meanwhile(g)
 		})
-	})
+	}
+	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, ask)
 }
 
 // followed waits until ovn-northd has processed a batch of so many gateways, and reports to the pace how long that
 // took.
 func (s *Service) followed(ctx context.Context, asked int64, gateways int) error {
-	return s.awaitNorthd(ctx, s.NorthdTimeout, gateways, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
+	ask := func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.AwaitNorthd(ctx, asked, waiting)
-	})
+	}
+	return s.awaitNorthd(ctx, s.NorthdTimeout, gateways, ask)
 }
 
 // AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does, and is [Service.SyncNorthd] in
@@ -64,9 +66,10 @@ func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsd
 	if s.NorthdTimeout == 0 {
 		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
 	}
-	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
+	ask := func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.AmendIDsAndSync(ctx, guard, a, waiting)
-	})
+	}
+	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, ask)
 }
 
 func (s *Service) awaitNorthd(

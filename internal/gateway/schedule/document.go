@@ -173,8 +173,8 @@ type Network struct {
 type Host struct {
 	Chassis  string `json:"name" yaml:"name"`
 	Hostname string `json:"hostname" yaml:"hostname"`
-	// Hosts counts the ports and the pinned gateways that are bound here, Masters the ports of which it is the first candidate, Backups those of which
-	// it is another one.
+	// Hosts counts the ports and the pinned gateways that are bound here, Masters the ports of which it is the first
+	// candidate, Backups those of which it is another one.
 	Hosts   int `json:"hosts" yaml:"hosts"`
 	Masters int `json:"masters" yaml:"masters"`
 	Backups int `json:"backups" yaml:"backups"`

@@ -42,7 +42,8 @@ func Evaluate(s State, o Options) Status {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}
 	// Groups that only follow others do so in either operation.
-	if p := Rebalance(s, o); !finding.Has(p.Findings, finding.NoGatewayBound) && slices.ContainsFunc(p.Bounds, func(b Bound) bool { return b.Moves > 0 }) {
+	p, moves := Rebalance(s, o), func(b Bound) bool { return b.Moves > 0 }
+	if slices.ContainsFunc(p.Bounds, moves) && !finding.Has(p.Findings, finding.NoGatewayBound) {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}
 	return status

@@ -27,7 +27,8 @@ func TestEvaluate_single_candidate(t *testing.T) {
 	assert.Equal(t, []string{"warning SINGLE_CANDIDATE " + port + " Value=c1 Count=1 Detail=there are none"},
 		problems(chassis("c1", "physnet1")))
 	assert.Equal(t, []string{"warning SINGLE_CANDIDATE " + port + " Value=c1 Count=1 Detail=" +
-		"1 chassis: no enable-chassis-as-gw; 1 chassis: cordoned; 1 chassis: ovn-controller is not responding (nb_cfg is stale)"},
+		"1 chassis: no enable-chassis-as-gw; 1 chassis: cordoned; " +
+		"1 chassis: ovn-controller is not responding (nb_cfg is stale)"},
 		problems(chassis("c1", "physnet1"), silent, cordoned, plain))
 }
 
