@@ -119,24 +119,21 @@ func quorum(r observe.Report) (all []finding.Finding) {
 		case unjudged:
 			all = append(all, finding.Of(finding.PeersUnknown, c.Database, finding.Args{}))
 		case noQuorum:
-			way := finding.Do(recoveryPlanCommand(m, viewsOf(r)))
-			if unit := requested(c, m); unit != "" {
-				way = finding.ByHand(finding.AwaitAccept).For(unit)
-			}
-			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: answersText(c, m)}, way))
+			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: answersText(c, m)},
+				recoveryOf(c, m, viewsOf(r))))
 		}
 	}
 	return all
 }
 
-// requested returns the other unit on which a recovery of the cluster was requested; empty if there is none.
-func requested(c observe.Cluster, m observe.Application) string {
+// recoveryOf returns the way to recover a cluster. It is a wait if a recovery of it was requested on another unit.
+func recoveryOf(c observe.Cluster, m observe.Application, clusters Views) finding.Remedy {
 	for _, unit := range m.Others() {
 		if q, is := m.Peers[unit].State.Requests[c.Database]; is && c.Status.Cluster != nil && q.Cluster == *c.Status.Cluster {
-			return unit
+			return finding.ByHand(finding.AwaitAccept).For(unit)
 		}
 	}
-	return ""
+	return finding.Do(recoveryPlanCommand(m, clusters))
 }
 
 func answersText(c observe.Cluster, m observe.Application) string {
