@@ -37,8 +37,8 @@ var scenarios = map[finding.Code][]scenario{
 	finding.NoQuorum: {{arrange: func(w *world) {
 		w.on = w.another()
 		w.Lose(slices.DeleteFunc(slices.Clone(w.Deployed), func(u *lab.Unit) bool { return u == w.on })...)
-	}, next: []finding.Code{finding.NotInNewCluster}, after: members(3)}},
-	finding.NotInNewCluster: {{remedy: 1, arrange: func(w *world) {
+	}, next: []finding.Code{finding.NotInNewCluster}, after: members(1)}},
+	finding.NotInNewCluster: {{arrange: func(w *world) {
 		w.on = w.another()
 		lost := slices.DeleteFunc(slices.Clone(w.Deployed), func(u *lab.Unit) bool { return u == w.on })
 		w.Lose(lost...)
