@@ -19,15 +19,6 @@ const room = 100_000
 // mostEntries is the longest list that fits: each entry takes more than 24 bytes.
 const mostEntries = room / 24
 
-// shownAs is a document as the only result, unless err says that there is none.
-func shownAs[T presentable[T]](key, format string, text func(T) string, d T, err error) (results, error) {
-	if err != nil {
-		return nil, err
-	}
-	whole, err := shown(format, d, text)
-	return results{key: whole}, err
-}
-
 // shown is a document in the requested format, with as much of it as Juju takes.
 func shown[T presentable[T]](format string, d T, text func(T) string) (string, error) {
 	whole, err := rendered(format, d, text)

@@ -52,3 +52,12 @@ func answered(format string, status answer.Status) (results, error) {
 	}
 	return results{"status": text}, err
 }
+
+// shownAs is a document as the only result, unless err says that there is none.
+func shownAs[T presentable[T]](key, format string, text func(T) string, d T, err error) (results, error) {
+	if err != nil {
+		return nil, err
+	}
+	whole, err := shown(format, d, text)
+	return results{key: whole}, err
+}

@@ -5,19 +5,26 @@ package agent
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/daemon"
-
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // recordKey is the key of the agents' lease in external_ids of NB_Global.
@@ -53,128 +60,6 @@ type Agent struct {
 	watchdog watchdog
 }
 
-// New makes an agent. now is a clock that never jumps and also runs while the machine sleeps, such as [Boottime]; paths
-// are the files and control sockets of this machine's servers, if it has any. New fails if the configuration is
-// invalid.
-func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers Servers,
-	log *slog.Logger,
-) (*Agent, error) {
-	dialer, err := check(c)
-	if err != nil {
-		return nil, err
-	}
-	a := &Agent{
-		config: c, paths: paths, now: now, log: log, dialer: dialer,
-		election: lease.Election{Unit: c.Unit, Instance: rand.Text()[:8], Address: c.PeerListen, TTL: c.TTL},
-		updated:  make(chan struct{}, 1), swaps: make(chan lease.Swap, 1), quit: make(chan struct{}),
-	}
-	a.northbound.database, a.southbound.database = ovndb.NB, ovndb.SB
-	a.current.Store(&c)
-	a.watchdog.every = watchdogPeriod()
-	a.peers = newPeers(a)
-	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: a.newDrains()}
-	a.clusters = &clusters{agent: a, servers: servers, files: map[ovndb.Database]*file{}}
-	return a, nil
-}
-
-// check checks the configuration and loads its credentials: no other agent could ask an agent without them, so it would
-// act as if it were alone.
-func check(c config.Config) (*ovsdb.Dialer, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	d := &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}}
-	if !c.Secure() {
-		return d, nil
-	}
-	_, err := d.ClientTLS()
-	return d, err
-}
-
-// Run takes part until ctx is done, then releases the record, so that others take over at once, and returns. It fails
-// if it can't listen.
-func (a *Agent) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-a.quit:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	servers, err := a.serve(ctx)
-	if err != nil {
-		return err
-	}
-	defer servers.close()
-	if a.config.PeerListen == "" {
-		a.log.Warn("this agent never acts: without an address for other agents (peer-listen) they could not ask it")
-	}
-	// The goroutines that release the record outlive ctx until that is done.
-	work, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer stop()
-	wg.Go(func() { a.follow(work) })
-	wg.Go(func() { a.reportEligibility(work) })
-	wg.Go(func() { a.peers.ask(work) })
-	wg.Go(func() { a.gateways.run(work) })
-	wg.Go(func() { a.clusters.run(work) })
-	a.loop(ctx)
-	return nil
-}
-
-// loop runs until ctx is done and the record is released.
-func (a *Agent) loop(ctx context.Context) {
-	beat := time.NewTicker(min(a.election.Beat()/4, time.Second))
-	defer beat.Stop()
-	a.step()
-	a.notify(ctx, daemon.SdNotifyReady)
-	done, deadline := ctx.Done(), make(<-chan time.Time)
-	for {
-		select {
-		case <-beat.C:
-		case <-a.updated:
-		case <-deadline:
-			return
-		case <-done:
-			a.updateElection(func(e *lease.Election, _ time.Duration) { e.Stop() })
-			if _, again := a.Again(); !again { // otherwise systemd would wait for the process to end
-				a.notify(ctx, daemon.SdNotifyStopping)
-			}
-			done, deadline = nil, time.After(a.config.TTL/2)
-		}
-		a.step()
-		if done == nil && !a.holds() {
-			return
-		}
-	}
-}
-
-// step asks the election for the next decision and carries it out.
-func (a *Agent) step() {
-	a.mu.Lock()
-	now := a.now()
-	d := a.election.Next(now)
-	began := d.Acts && !a.seen.acts
-	record, _ := a.election.Guard(now)
-	lines := a.seen.update(&a.election, a.live().Knows, d, now)
-	a.mu.Unlock()
-	if d.Swap.New != "" {
-		a.swaps <- d.Swap // never blocks: the election proposes one swap at a time
-	}
-	for _, l := range lines {
-		a.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
-	}
-	if began && a.gateways.needsPass(record) {
-		a.wakeGateways()
-	}
-	a.stepped.Store(int64(now))
-	a.watchdog.kick(now)
-}
-
 // updateElection gives the election new input and wakes the loop.
 func (a *Agent) updateElection(what func(e *lease.Election, now time.Duration)) {
 	a.mu.Lock()
@@ -193,49 +78,203 @@ func (a *Agent) holds() bool {
 	return a.election.Holds()
 }
 
-// reportEligibility tells the election whether this unit is able to act: its Southbound database has a leader, and its
-// ovn-northd works. The election itself sees whether the Northbound one has a leader.
-func (a *Agent) reportEligibility(ctx context.Context) {
-	var m *ovsdb.Member
-	for period := time.Duration(0); after(ctx, period); period = a.election.Beat() {
-		var err error
-		m, err = a.askSouthbound(ctx, m)
-		able := err == nil && a.clusters.northdError() == "" && a.live().Mode != config.Off && a.config.PeerListen != ""
-		a.updateElection(func(e *lease.Election, now time.Duration) {
-			e.SetEligible(able, now)
-			a.seen.southbound = err
-		})
-	}
-	if m != nil {
-		m.Close()
-	}
-}
-
-// askSouthbound returns why the Southbound database can't be used, and the connection for the next question. After an
-// error that is nil, since the next connection may use another endpoint.
-func (a *Agent) askSouthbound(ctx context.Context, m *ovsdb.Member) (_ *ovsdb.Member, err error) {
-	ctx, cancel := context.WithTimeout(ctx, a.config.TTL/2)
-	defer cancel()
-	if m == nil {
-		if m, err = a.dialer.Member(ctx, ovndb.SB, a.config.SB...); err != nil {
-			return nil, err
-		}
-	}
-	state, err := m.State(ctx)
-	if err == nil && state.Clustered && !state.Connected {
-		err = ovsdb.ErrNoLeader
-	}
-	if err == nil {
-		err = a.southbound.check(ctx, a, state.Server)
-	}
-	if err != nil {
-		m.Close()
-		return nil, err
-	}
-	return m, nil
-}
-
 // after waits for the period and reports whether ctx is still alive.
 func after(ctx context.Context, period time.Duration) bool {
 	return poll.Wait(ctx, period) == nil
 }
+
+// clusters has this unit's view of both databases' members and of its ovn-northd.
+type clusters struct {
+	agent   *Agent
+	servers Servers
+	// observing serialises observations.
+	observing sync.Mutex
+	// files are those of the local servers. Only the loop uses it.
+	files map[ovndb.Database]*file
+
+	mu     sync.Mutex
+	report observe.Report
+	at     time.Duration // time of the observation; 0: none yet
+	northd ovndb.NorthdHealth
+	idle   int // consecutive observations in which it did not work
+}
+
+// drains continues the drains with an intent in the database while this agent holds the lease: the commands that began
+// them may have ended. Only the loop of the gateways uses the fields that are not under the lock.
+type drains struct {
+	agent *Agent
+	// open makes a service that writes under the record with that value only; service is the open one.
+	open    func(value string) drainService
+	service drainService
+	// value is the record under which all were followed: their state outlives moments in which the unit does not act.
+	value string
+	all   map[string]*drain
+	retry time.Duration
+
+	mu     sync.Mutex
+	report []report.Drain
+}
+
+// gateways follows chassis and gateways on every unit, so that a new holder starts with current state. The holder
+// carries out what is due. Fields above mu belong to the loop.
+type gateways struct {
+	agent    *Agent
+	wake     chan struct{}
+	detector drift.Detector
+	undone   drift.Undone
+	acted    string // the record under which a complete plan was made
+	// unfinished are interrupted runs of agents, as read under the record noted: of this process, or of agents whose
+	// term has ended.
+	unfinished []journal.Entry
+	noted      string
+	retry      time.Duration
+	drains     drains
+
+	mu     sync.Mutex
+	report gatewayReport
+	record string // under which this unit acted last
+	missed bool   // the last pass found work, but this unit did not act
+
+	evaluated *schedule.Status // of the last pass, once a client has asked
+
+	evaluating sync.Mutex
+}
+
+// peers asks the other agents.
+type peers struct {
+	agent  *Agent
+	client *http.Client
+	scheme string
+
+	mu  sync.Mutex
+	all map[string]*peer // by address
+}
+
+// Servers are the agent's operations on this machine's servers.
+type Servers struct {
+	// Observe returns what the servers see of their clusters, and the state of ovn-northd, which is empty if none
+	// should run here. It changes nothing.
+	Observe func(context.Context) (observe.Report, ovndb.NorthdHealth)
+	// PublishDamage publishes which entries a local server's file lacks; empty means none. It is called until it has
+	// succeeded once.
+	PublishDamage func(ctx context.Context, server observe.ServerState, missing string) error
+}
+
+// file is the state of a server's file: whether it lacks entries, for how many consecutive observations, and whether
+// the other units know.
+type file struct {
+	server       raft.ID
+	damaged      bool
+	observations int
+	published    bool
+}
+
+// leaderProbe determines whether this machine's member of a database is connected to its cluster. Only one goroutine
+// may use it.
+type leaderProbe struct {
+	database ovndb.Database
+	cutOff   bool
+}
+
+// drainService is what a [node.Service] does for drains.
+type drainService interface {
+	Effects(chassis string, inv *gateway.Inventory) maintenance.Effects
+	AskNorthd(ctx context.Context) error
+	Close()
+}
+
+// drain is a drain that this agent follows.
+type drain struct {
+	maintenance.Drainer
+	// intent is the drain's record: the node may have been undrained and drained again.
+	intent  map[string]string
+	changed time.Duration
+	text    string
+}
+
+// watchdog tells systemd that the loop runs.
+type watchdog struct {
+	every  time.Duration // 0: systemd doesn't ask
+	kicked time.Duration
+}
+
+// peer is the last result of asking one agent.
+type peer struct {
+	asking   bool
+	answered time.Duration // start of the last question that was answered; 0: never
+	unit     string
+	ahead    time.Duration // of its clock, when it last answered
+	err      error
+}
+
+// turn is the work that a pass has found, with the record and the inventory for it.
+type turn struct {
+	value     string
+	acts      bool
+	live      config.Config
+	inventory *gateway.Inventory
+	work      []*work
+	owns      func(key string) bool
+	// next is when the detector is due; 0 is never.
+	next time.Duration
+}
+
+// work is one kind of work. do reports whether it has changed the databases; next is when to look again, 0 never.
+type work struct {
+	do     func(g *gateways, ctx context.Context, t turn) (changed bool, next time.Duration, err error)
+	failed string // for the log
+}
+
+// gatewayReport has the results of the last pass and of the last change.
+type gatewayReport struct {
+	seen      *observation
+	orphans   []finding.Finding
+	at        time.Duration // of the pass; 0: none yet
+	err       error
+	held      map[string]time.Duration
+	planned   int             // gateways to be scheduled
+	advice    []report.Advice // the first of them
+	advised   time.Duration   // since when there is any
+	left      []string
+	last      *report.Outcome
+	moves     map[schedule.Class]int // candidates changed
+	lastError string
+	northd    progress
+}
+
+// progress is how far the ovn-northd that is active has followed: nb_cfg of NB and of SB. since is when the second was
+// first seen below the first; 0 if it is not.
+type progress struct {
+	asked, done int64
+	since       time.Duration
+}
+
+// update returns the progress as of now. It begins to count again if ovn-northd has moved.
+func (p progress) update(asked, done int64, now time.Duration) progress {
+	if done >= asked {
+		return progress{asked: asked, done: done}
+	}
+	if p.since == 0 || done != p.done {
+		p.since = now
+	}
+	return progress{asked, done, p.since}
+}
+
+// behind is for how long ovn-northd has not moved although it was asked.
+func (p progress) behind(now time.Duration) time.Duration {
+	if p.since == 0 {
+		return 0
+	}
+	return now - p.since
+}
+
+// observation is the part of a reading that is kept until the next pass: about a third, with 10,000 routers.
+type observation struct {
+	state      schedule.State
+	findings   []finding.Finding
+	conditions map[finding.Code]int
+	mayHost    map[string]bool // chassis
+}
+
+// live is the current configuration.
+func (a *Agent) live() config.Config { return *a.current.Load() }

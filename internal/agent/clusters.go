@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
@@ -13,7 +12,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
@@ -31,41 +29,6 @@ const northdObservations = 2
 // damageObservations is how many consecutive observations must find that a local server's file lacks entries, or is
 // whole again, before the other units are notified.
 const damageObservations = 2
-
-// Servers are the agent's operations on this machine's servers.
-type Servers struct {
-	// Observe returns what the servers see of their clusters, and the state of ovn-northd, which is empty if none
-	// should run here. It changes nothing.
-	Observe func(context.Context) (observe.Report, ovndb.NorthdHealth)
-	// PublishDamage publishes which entries a local server's file lacks; empty means none. It is called until it has
-	// succeeded once.
-	PublishDamage func(ctx context.Context, server observe.ServerState, missing string) error
-}
-
-// clusters has this unit's view of both databases' members and of its ovn-northd.
-type clusters struct {
-	agent   *Agent
-	servers Servers
-	// observing serialises observations.
-	observing sync.Mutex
-	// files are those of the local servers. Only the loop uses it.
-	files map[ovndb.Database]*file
-
-	mu     sync.Mutex
-	report observe.Report
-	at     time.Duration // time of the observation; 0: none yet
-	northd ovndb.NorthdHealth
-	idle   int // consecutive observations in which it did not work
-}
-
-// file is the state of a server's file: whether it lacks entries, for how many consecutive observations, and whether
-// the other units know.
-type file struct {
-	server       raft.ID
-	damaged      bool
-	observations int
-	published    bool
-}
 
 // run observes periodically until ctx is done.
 func (c *clusters) run(ctx context.Context) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
@@ -16,29 +15,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
-
-// drains continues the drains with an intent in the database while this agent holds the lease: the commands that began
-// them may have ended. Only the loop of the gateways uses the fields that are not under the lock.
-type drains struct {
-	agent *Agent
-	// open makes a service that writes under the record with that value only; service is the open one.
-	open    func(value string) drainService
-	service drainService
-	// value is the record under which all were followed: their state outlives moments in which the unit does not act.
-	value string
-	all   map[string]*drain
-	retry time.Duration
-
-	mu     sync.Mutex
-	report []report.Drain
-}
-
-// drainService is what a [node.Service] does for drains.
-type drainService interface {
-	Effects(chassis string, inv *gateway.Inventory) maintenance.Effects
-	AskNorthd(ctx context.Context) error
-	Close()
-}
 
 // nodeService is a [node.Service] that can also ask ovn-northd.
 type nodeService struct{ *node.Service }
@@ -49,15 +25,6 @@ func (a *Agent) newDrains() drains {
 	return drains{agent: a, open: func(value string) drainService {
 		return nodeService{&node.Service{Gateways: a.service(value), Unit: a.config.Unit}}
 	}}
-}
-
-// drain is a drain that this agent follows.
-type drain struct {
-	maintenance.Drainer
-	// intent is the drain's record: the node may have been undrained and drained again.
-	intent  map[string]string
-	changed time.Duration
-	text    string
 }
 
 // effects are the effects of a drain that this agent continues. Its clock never jumps, and one question serves all

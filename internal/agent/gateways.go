@@ -2,18 +2,14 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -36,105 +32,6 @@ const (
 	// the heap is long-lived.
 	largeGrowth = 20
 )
-
-// gateways follows chassis and gateways on every unit, so that a new holder starts with current state. The holder
-// carries out what is due. Fields above mu belong to the loop.
-type gateways struct {
-	agent    *Agent
-	wake     chan struct{}
-	detector drift.Detector
-	undone   drift.Undone
-	acted    string // the record under which a complete plan was made
-	// unfinished are interrupted runs of agents, as read under the record noted: of this process, or of agents whose
-	// term has ended.
-	unfinished []journal.Entry
-	noted      string
-	retry      time.Duration
-	drains     drains
-
-	mu     sync.Mutex
-	report gatewayReport
-	record string // under which this unit acted last
-	missed bool   // the last pass found work, but this unit did not act
-
-	evaluated *schedule.Status // of the last pass, once a client has asked
-
-	evaluating sync.Mutex
-}
-
-// run uses one connection after another.
-func (g *gateways) run(ctx context.Context) {
-	pause := firstPause
-	defer g.drains.close()
-	for ctx.Err() == nil {
-		begun := g.agent.now()
-		err := g.session(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		g.recordFailure(err)
-		if g.agent.now()-begun > time.Minute {
-			pause = firstPause
-		}
-		if !after(ctx, pause) {
-			return
-		}
-		pause = min(2*pause, retryPause)
-	}
-}
-
-// session uses one connection, separate from the lease's, since its reads take long.
-func (g *gateways) session(ctx context.Context) error {
-	c := g.agent.config
-	f, err := g.agent.dialer.Follow(ctx, c.NB, c.SB)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for {
-		begun := processorTime()
-		r, err := g.read(ctx, f)
-		if err != nil {
-			return err
-		}
-		again := g.pass(ctx, r)
-		releaseMemory(processorTime() - begun)
-		look, untilDue := lookPeriod, time.Duration(-1)
-		if again != 0 {
-			untilDue = max(again-g.agent.now(), 0)
-			look = min(look, untilDue)
-		}
-		if err := g.wait(ctx, f, pauseAfterPass(processorTime()-begun, untilDue), time.After(look)); err != nil {
-			return err
-		}
-	}
-}
-
-// events are the events that a session waits for.
-type events interface {
-	Lost(db ovndb.Database) <-chan struct{}
-	Changed() <-chan struct{}
-}
-
-// wait returns if there is a reason for another pass, or once due fires. Nothing shortens the pause, not even that the
-// unit acts again: the passes themselves may keep it from acting for a moment.
-func (g *gateways) wait(ctx context.Context, f events, pause time.Duration, due <-chan time.Time) error {
-	if !after(ctx, pause) {
-		return ctx.Err()
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-f.Lost(ovndb.NB):
-		return errors.New("the connection to the Northbound database is lost")
-	case <-f.Lost(ovndb.SB):
-		return errors.New("the connection to the Southbound database is lost")
-	case <-f.Changed():
-	case <-g.wake:
-	case <-due:
-	}
-	return nil
-}
 
 // releaseMemory returns the memory of a pass that used that much processor time: between passes the agent needs little.
 // That takes time itself, which counts as the pass's.
@@ -255,3 +152,14 @@ func (a *Agent) wakeGateways() {
 	default: // already woken
 	}
 }
+
+// earliest is the first of two times; 0 is never.
+func earliest(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// byAgent is the suffix of an agent's name in the journal.
+const byAgent = ", agent"

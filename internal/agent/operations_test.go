@@ -132,7 +132,8 @@ func TestClusterHealth_standalone(t *testing.T) {
 		var r observe.Report
 		for _, d := range ovndb.Databases() {
 			r.Clusters = append(r.Clusters, observe.Cluster{
-				ServerState: observe.ServerState{Database: d, Condition: ovndb.Standalone, Err: c.err}})
+				ServerState: observe.ServerState{Database: d, Condition: ovndb.Standalone, Err: c.err},
+			})
 		}
 		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return r, "" }
 		a.clusters.report, a.clusters.at = r, *now

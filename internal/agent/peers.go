@@ -21,25 +21,6 @@ const (
 	maxPeers  = 32
 )
 
-// peers asks the other agents.
-type peers struct {
-	agent  *Agent
-	client *http.Client
-	scheme string
-
-	mu  sync.Mutex
-	all map[string]*peer // by address
-}
-
-// peer is the last result of asking one agent.
-type peer struct {
-	asking   bool
-	answered time.Duration // start of the last question that was answered; 0: never
-	unit     string
-	ahead    time.Duration // of its clock, when it last answered
-	err      error
-}
-
 func newPeers(a *Agent) *peers {
 	p := &peers{agent: a, scheme: "http", all: map[string]*peer{}}
 	transport := &http.Transport{MaxIdleConnsPerHost: 1, MaxResponseHeaderBytes: maxAnswer, DisableCompression: true}

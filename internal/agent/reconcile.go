@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -29,24 +31,6 @@ func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 			return g.agent.now() // under another record more is read
 		}
 	}
-}
-
-// turn is the work that a pass has found, with the record and the inventory for it.
-type turn struct {
-	value     string
-	acts      bool
-	live      config.Config
-	inventory *gateway.Inventory
-	work      []*work
-	owns      func(key string) bool
-	// next is when the detector is due; 0 is never.
-	next time.Duration
-}
-
-// work is one kind of work. do reports whether it has changed the databases; next is when to look again, 0 never.
-type work struct {
-	do     func(g *gateways, ctx context.Context, t turn) (changed bool, next time.Duration, err error)
-	failed string // for the log
 }
 
 // All work, in its order: new chassis are cordoned before anything gives them gateways.
@@ -149,14 +133,6 @@ func (g *gateways) execute(ctx context.Context, t turn) (again time.Duration) {
 	return again
 }
 
-// earliest is the first of two times; 0 is never.
-func earliest(a, b time.Duration) time.Duration {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
-}
-
 // owner returns owns(key), which reports whether the unit that acts schedules the gateway of that name. If several
 // units acted at once, each for its share of the gateways, only owns would differ: drift.Detector.Plan plans what is
 // owned, and holds the rest.
@@ -234,9 +210,6 @@ func admits(live config.Config, inv *gateway.Inventory) bool {
 	return live.Mode == config.On && !maintenance.Admit(inv.NB.IDs, inv.State).Empty()
 }
 
-// byAgent is the suffix of an agent's name in the journal.
-const byAgent = ", agent"
-
 // readRuns reads from the journal which runs of agents were interrupted, once per record and after each own run. They
 // belong to this process, or to an agent that may write no more since its term has ended, such as a removed unit's. A
 // drain that is still requested is continued. A unit that does not act reports none.
@@ -280,4 +253,78 @@ func (g *gateways) endRuns(ctx context.Context, t turn) (changed bool, _ time.Du
 	}
 	g.noted = ""
 	return true, 0, nil
+}
+
+// run uses one connection after another.
+func (g *gateways) run(ctx context.Context) {
+	pause := firstPause
+	defer g.drains.close()
+	for ctx.Err() == nil {
+		begun := g.agent.now()
+		err := g.session(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		g.recordFailure(err)
+		if g.agent.now()-begun > time.Minute {
+			pause = firstPause
+		}
+		if !after(ctx, pause) {
+			return
+		}
+		pause = min(2*pause, retryPause)
+	}
+}
+
+// session uses one connection, separate from the lease's, since its reads take long.
+func (g *gateways) session(ctx context.Context) error {
+	c := g.agent.config
+	f, err := g.agent.dialer.Follow(ctx, c.NB, c.SB)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for {
+		begun := processorTime()
+		r, err := g.read(ctx, f)
+		if err != nil {
+			return err
+		}
+		again := g.pass(ctx, r)
+		releaseMemory(processorTime() - begun)
+		look, untilDue := lookPeriod, time.Duration(-1)
+		if again != 0 {
+			untilDue = max(again-g.agent.now(), 0)
+			look = min(look, untilDue)
+		}
+		if err := g.wait(ctx, f, pauseAfterPass(processorTime()-begun, untilDue), time.After(look)); err != nil {
+			return err
+		}
+	}
+}
+
+// events are the events that a session waits for.
+type events interface {
+	Lost(db ovndb.Database) <-chan struct{}
+	Changed() <-chan struct{}
+}
+
+// wait returns if there is a reason for another pass, or once due fires. Nothing shortens the pause, not even that the
+// unit acts again: the passes themselves may keep it from acting for a moment.
+func (g *gateways) wait(ctx context.Context, f events, pause time.Duration, due <-chan time.Time) error {
+	if !after(ctx, pause) {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.Lost(ovndb.NB):
+		return errors.New("the connection to the Northbound database is lost")
+	case <-f.Lost(ovndb.SB):
+		return errors.New("the connection to the Southbound database is lost")
+	case <-f.Changed():
+	case <-g.wake:
+	case <-due:
+	}
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
-	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -19,57 +18,6 @@ import (
 
 // maxListed limits the status' lists of advice and of held-down changes.
 const maxListed = 200
-
-// gatewayReport has the results of the last pass and of the last change.
-type gatewayReport struct {
-	seen      *observation
-	orphans   []finding.Finding
-	at        time.Duration // of the pass; 0: none yet
-	err       error
-	held      map[string]time.Duration
-	planned   int             // gateways to be scheduled
-	advice    []report.Advice // the first of them
-	advised   time.Duration   // since when there is any
-	left      []string
-	last      *report.Outcome
-	moves     map[schedule.Class]int // candidates changed
-	lastError string
-	northd    progress
-}
-
-// progress is how far the ovn-northd that is active has followed: nb_cfg of NB and of SB. since is when the second was
-// first seen below the first; 0 if it is not.
-type progress struct {
-	asked, done int64
-	since       time.Duration
-}
-
-// update returns the progress as of now. It begins to count again if ovn-northd has moved.
-func (p progress) update(asked, done int64, now time.Duration) progress {
-	if done >= asked {
-		return progress{asked: asked, done: done}
-	}
-	if p.since == 0 || done != p.done {
-		p.since = now
-	}
-	return progress{asked, done, p.since}
-}
-
-// behind is for how long ovn-northd has not moved although it was asked.
-func (p progress) behind(now time.Duration) time.Duration {
-	if p.since == 0 {
-		return 0
-	}
-	return now - p.since
-}
-
-// observation is the part of a reading that is kept until the next pass: about a third, with 10,000 routers.
-type observation struct {
-	state      schedule.State
-	findings   []finding.Finding
-	conditions map[finding.Code]int
-	mayHost    map[string]bool // chassis
-}
 
 func names(candidates []schedule.Candidate) []string {
 	all := []string{}
@@ -304,13 +252,4 @@ func (g *gateways) evaluate() *schedule.Status {
 		g.evaluated = &s
 	}
 	return &s
-}
-
-// document returns everything that the agent knows. The status of the gateways is null before they are read.
-func (a *Agent) document() report.Document {
-	d := report.Document{Status: a.status(), ClusterStatus: a.clusters.document(a.now())}
-	if s := a.gateways.evaluate(); s != nil {
-		d.GatewayStatus = document.ForPrograms(*s)
-	}
-	return d
 }

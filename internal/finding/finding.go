@@ -286,7 +286,8 @@ func Sort(all []Finding) []Finding {
 		sorted[i] = sorted[i].and(f)
 	}
 	slices.SortStableFunc(sorted, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(b.urgency(), a.urgency()), cmp.Compare(b.Severity, a.Severity), cmp.Compare(position(a.Code), position(b.Code)))
+		return cmp.Or(cmp.Compare(b.urgency(), a.urgency()), cmp.Compare(b.Severity, a.Severity),
+			cmp.Compare(position(a.Code), position(b.Code)))
 	})
 	return sorted
 }

@@ -27,13 +27,17 @@ func TestService_without_northd(t *testing.T) {
 	require.NoError(t, exec.CommandContext(t.Context(), "ovn-sbctl", "--db="+sb.Endpoint(), "init", "--",
 		"create", "Chassis", "name=c1", "encaps=@e", "--", "--id=@e", "create", "Encap", "type=geneve", "ip=10.0.0.1", "--",
 		"create", "Chassis_Private", "name=c2").Run())
-	s := gateway.Service{Dialer: &ovsdb.Dialer{}, NB: []string{nb.Endpoint()}, SB: []string{sb.Endpoint()}, Now: time.Now,
-		NorthdTimeout: gateway.DefaultNorthdTimeout}
+	s := gateway.Service{
+		Dialer: &ovsdb.Dialer{}, NB: []string{nb.Endpoint()}, SB: []string{sb.Endpoint()}, Now: time.Now,
+		NorthdTimeout: gateway.DefaultNorthdTimeout,
+	}
 	defer s.Close()
 	status, err := s.Status(t.Context(), schedule.Options{})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"warning CHASSIS_INCOMPLETE c1 Value=Chassis_Private",
-		"warning CHASSIS_INCOMPLETE c2 Value=Chassis"}, findingtest.All(status.Findings))
+	assert.Equal(t, []string{
+		"warning CHASSIS_INCOMPLETE c1 Value=Chassis_Private",
+		"warning CHASSIS_INCOMPLETE c2 Value=Chassis",
+	}, findingtest.All(status.Findings))
 	begun := time.Now()
 	_, err = s.Reschedule(t.Context(), gateway.Request{Wait: 500 * time.Millisecond})
 	require.ErrorIs(t, err, gateway.ErrBehind)

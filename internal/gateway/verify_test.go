@@ -66,7 +66,8 @@ func TestMisplaced_expects_chassis_that_responds(t *testing.T) {
 	t.Parallel()
 	s := Service{unresponsive: map[string]bool{"c1": true}}
 	changed := []schedule.Change{{Group: "lrp-1", Ports: []schedule.Port{{Name: "lrp-1"}}, After: []schedule.Candidate{
-		{Chassis: "c1", Priority: 3}, {Chassis: "c2", Priority: 2}, {Chassis: "c3", Priority: 1}}}}
+		{Chassis: "c1", Priority: 3}, {Chassis: "c2", Priority: 2}, {Chassis: "c3", Priority: 1},
+	}}}
 	for host, want := range map[string][]string{
 		"c2": nil,
 		"c3": {"warning GATEWAY_MISPLACED lrp-1 Other=c3 Value=c2"},

@@ -303,11 +303,15 @@ func TestAlerts(t *testing.T) {
 		},
 		"clock behind":  {n: 3, change: func(m []member) { m[1].ahead = -45 }, firing: []string{"OVNClocksDiffer"}},
 		"drain stalled": {n: 3, change: func(m []member) { m[0].stalled = 2 }, firing: []string{"OVNDrainStalled"}},
-		"chassis does not respond": {n: 3, change: func(m []member) { each(m, func(m *member) { m.silentChassis = 2 }) },
-			firing: []string{"OVNChassisUnresponsive"}},
+		"chassis does not respond": {
+			n: 3, change: func(m []member) { each(m, func(m *member) { m.silentChassis = 2 }) },
+			firing: []string{"OVNChassisUnresponsive"},
+		},
 		"disk almost full": {n: 3, change: func(m []member) { m[1].full = true }, firing: []string{"OVNDiskAlmostFull"}},
-		"backup too old": {n: 3, change: func(m []member) { m[1].backup = "0+60x5 300x114" },
-			firing: []string{"OVNBackupMissing"}},
+		"backup too old": {
+			n: 3, change: func(m []member) { m[1].backup = "0+60x5 300x114" },
+			firing: []string{"OVNBackupMissing"},
+		},
 		"no backup": {n: 3, change: func(m []member) { m[1].backup = "" }, firing: []string{"OVNBackupMissing"}},
 		"northd behind": {n: 3, change: func(m []member) {
 			each(m, func(m *member) { m.northdBehind = 90 })

@@ -55,8 +55,8 @@ func answer(
 				refused = append(refused, plan)
 				continue
 			}
-			a.Lines = append(a.Lines, fmt.Sprintf("%s: %d of %d members are up; afterwards %s", c.Database.Short(), plan.Before.Up,
-				plan.Before.Members, plan.After))
+			a.Lines = append(a.Lines, fmt.Sprintf("%s: %d of %d members are up; afterwards %s", c.Database.Short(),
+				plan.Before.Up, plan.Before.Members, plan.After))
 		}
 	}
 	f = f.Because(append(reasons(m, refused), against...)...)

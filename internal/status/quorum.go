@@ -129,7 +129,8 @@ func quorum(r observe.Report) (all []finding.Finding) {
 // recoveryOf returns the way to recover a cluster. It is a wait if a recovery of it was requested on another unit.
 func recoveryOf(c observe.Cluster, m observe.Application, clusters Views) finding.Remedy {
 	for _, unit := range m.Others() {
-		if q, is := m.Peers[unit].State.Requests[c.Database]; is && c.Status.Cluster != nil && q.Cluster == *c.Status.Cluster {
+		q, is := m.Peers[unit].State.Requests[c.Database]
+		if is && c.Status.Cluster != nil && q.Cluster == *c.Status.Cluster {
 			return finding.ByHand(finding.AwaitAccept).For(unit)
 		}
 	}

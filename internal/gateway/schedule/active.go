@@ -5,25 +5,6 @@ import (
 	"slices"
 )
 
-// locate records where groups are bound. If no port is, for instance because no ovn-controller runs, only the order of
-// the candidates is known.
-func (in *instance) locate() {
-	all := slices.Concat(in.groups, in.externals)
-	in.bound = slices.ContainsFunc(all, func(g *group) bool { return g.bound() })
-	for _, g := range all {
-		g.works, g.nowhere = 0, in.bound
-		for _, p := range g.Ports {
-			if p.Active == "" {
-				continue
-			}
-			g.nowhere = false
-			if c, found := in.number[p.Active]; found {
-				g.works = max(g.works, slices.Index(g.was, c))
-			}
-		}
-	}
-}
-
 // kept is how many of the first candidates keep their ranks unless the group moves: those up to the one that hosts it,
 // which is a backup if those before it are dead.
 func (g *group) kept() int {
@@ -83,24 +64,4 @@ func (in *instance) replaceUnresponsiveMasters() {
 		g.explain(in, fmt.Sprintf("not bound to any chassis: ovn-controller on %s is not responding",
 			in.chassis[silent].Name), c, silent)
 	}
-}
-
-// Unavailable returns why a chassis can take nothing over; empty if it can.
-func (s State) Unavailable(chassis string) string {
-	at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == chassis })
-	if at < 0 {
-		return "SB has no such chassis"
-	}
-	return unavailable(s.Chassis[at])
-}
-
-// unavailable returns why a chassis is unschedulable; empty if it is schedulable.
-func unavailable(c Chassis) string {
-	switch {
-	case c.Unresponsive:
-		return "its ovn-controller is not responding (nb_cfg is stale)"
-	case c.Cordoned:
-		return "it is cordoned"
-	}
-	return ""
 }

@@ -240,20 +240,3 @@ func (s State) with(changes []Change) State {
 	}
 	return s
 }
-
-func (in *instance) groupNamed(name string) *group {
-	compare := func(g *group, name string) int { return cmp.Compare(g.Name, name) }
-	n, found := slices.BinarySearchFunc(in.groups, name, compare)
-	if !found {
-		return nil
-	}
-	return in.groups[n]
-}
-
-func chassisOf(candidates []Candidate) []string {
-	names := make([]string, len(candidates))
-	for i, c := range candidates {
-		names[i] = c.Chassis
-	}
-	return names
-}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
 // Drain moves every group off a chassis and makes it the last candidate of every group that has it. It deletes no row,
@@ -62,13 +63,6 @@ func (d *draining) plan(o Options) Plan {
 	p.Findings = SortFindings(d.findings)
 	p.Cost = costOf(p.Changes)
 	return p
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 type draining struct {
@@ -293,4 +287,54 @@ func behind(names []string, name string) []string {
 		rest = append(rest, name)
 	}
 	return rest
+}
+
+// hostAll finds other chassis for groups such that the load gets as even as is found; for groups of one port alone that
+// is exact. A group carries nothing until it is placed.
+func (d *draining) hostAll(groups []*group, rank map[*group]int) {
+	e := evening{loads: d.loads(), singles: make([]jobList, len(d.networks))}
+	var several []*group
+	for _, g := range groups {
+		unload(e.loads, g)
+		if g.single() {
+			l := &e.singles[g.weight[0].network]
+			l.add(g, mincost.None, l.class(g.open()))
+		} else {
+			several = append(several, g)
+		}
+	}
+	for _, g := range several {
+		c := choice{group: g, among: g.open()}
+		c.at = slices.MinFunc(c.among, func(a, b int) int {
+			return cmp.Or(cmp.Compare(g.carried(e.loads, a), g.carried(e.loads, b)), cmp.Compare(a, b))
+		})
+		put(e.loads, g, c.at, 1)
+		e.several = append(e.several, c)
+	}
+	e.search()
+	for _, c := range e.several {
+		d.host(c.group, rank[c.group], c.at)
+	}
+	for n, l := range e.singles {
+		loads := d.loads()
+		for _, g := range l.groups {
+			unload(loads, g)
+		}
+		a := l.start(loads[n], d.totals(loads), d.slots(n, loads[n]))
+		a.Optimize()
+		for i, g := range l.groups {
+			d.host(g, rank[g], a.of(i))
+		}
+	}
+}
+
+func (d *draining) host(g *group, r, c int) {
+	g.order = slices.DeleteFunc(slices.Clone(g.order), func(x int) bool { return x == c })
+	if len(g.order) >= MaxCandidates-1 && !slices.Contains(g.was, c) {
+		dropped := g.order[len(g.order)-1]
+		g.reasons[d.instance.chassis[dropped].Name] = "it is unschedulable, and a gateway has no more than five candidates"
+		g.order = g.order[:len(g.order)-1]
+	}
+	g.order = slices.Insert(g.order, min(r, len(g.order)), c)
+	g.reasons[d.instance.chassis[c].Name] = "takes over from " + d.chassis
 }

@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// Owner is the client whose rules decide which chassis may host a group: docs/reference/gateway-hosts.md.
-type Owner int
-
 // The owners.
 const (
 	// Neutron takes only marked chassis. While none is marked, gateways may stay where they are.
@@ -17,9 +14,6 @@ const (
 	// Other is any other client, or a person: the network alone counts.
 	Other
 )
-
-// Kind is what the ports of a group are. The kinds of external ports differ in where Neutron hosts them.
-type Kind int
 
 // The kinds. Those of external ports differ in what Neutron has them hosted by.
 const (
@@ -55,47 +49,6 @@ func (m mark) missing(c Chassis) string {
 
 func anyChassis(all []Chassis, is func(Chassis) bool) bool {
 	return slices.ContainsFunc(all, func(c Chassis) bool { return !c.Remote && is(c) })
-}
-
-// needs returns the mark that a chassis needs to host a group, and whether the group may get new chassis. external
-// reports whether it is for external-port hosts.
-func (in *instance) needs(g Group, external bool) (m mark, grows bool) {
-	switch {
-	case g.Kind != RouterPorts && !g.networked():
-		return noMark, false // nothing is known of which chassis could host it
-	case g.Owner == Other:
-		return noMark, true
-	case external:
-		return externalMark, true
-	case g.Kind != RouterPorts || g.Owner == Neutron:
-		if in.marked {
-			return gatewayMark, true
-		}
-		return noMark, false
-	case anyChassis(in.chassis, func(c Chassis) bool { return c.Gateway && g.unconnected(c) == "" }):
-		return gatewayMark, true
-	}
-	return noMark, true
-}
-
-// onExternalHosts reports whether a group of external ports is for chassis with the mark for them.
-func (in *instance) onExternalHosts(g Group) bool {
-	switch {
-	case g.Kind == RouterPorts || g.Kind == RoutedExternalPorts || g.Owner == Other || !in.external:
-		return false
-	case g.Kind == OneExternalPort:
-		return true
-	}
-	gateways := false
-	for _, x := range g.Candidates {
-		if n, found := in.number[x.Chassis]; found && !in.chassis[n].Remote {
-			if in.chassis[n].External {
-				return true
-			}
-			gateways = gateways || g.unconnected(in.chassis[n]) == "" && (in.chassis[n].Gateway || !in.marked)
-		}
-	}
-	return !gateways
 }
 
 func (g Group) networked() bool {
@@ -146,15 +99,22 @@ func ineligible(c Chassis, g Group, m mark) string {
 	return ""
 }
 
-// MayHost returns the chassis that may host gateways: those that are marked, and those that may host an existing group
-// of routers' gateways by the rules of its owner.
-func (s State) MayHost() map[string]bool {
-	in, all := newInstance(s), map[string]bool{}
-	for i, c := range in.chassis {
-		all[c.Name] = c.Gateway && !c.Remote
-		for _, k := range in.classes {
-			all[c.Name] = all[c.Name] || k.kind == RouterPorts && k.eligible[i]
-		}
+// Unavailable returns why a chassis can take nothing over; empty if it can.
+func (s State) Unavailable(chassis string) string {
+	at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == chassis })
+	if at < 0 {
+		return "SB has no such chassis"
 	}
-	return all
+	return unavailable(s.Chassis[at])
+}
+
+// unavailable returns why a chassis is unschedulable; empty if it is schedulable.
+func unavailable(c Chassis) string {
+	switch {
+	case c.Unresponsive:
+		return "its ovn-controller is not responding (nb_cfg is stale)"
+	case c.Cordoned:
+		return "it is cordoned"
+	}
+	return ""
 }

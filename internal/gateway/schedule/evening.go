@@ -28,12 +28,6 @@ type choice struct {
 	at    int
 }
 
-func put(loads [][]int, g *group, c, sign int) {
-	for _, s := range g.weight {
-		loads[s.network][c] += sign * s.ports
-	}
-}
-
 func (e *evening) move(i, to int) {
 	put(e.loads, e.several[i].group, e.several[i].at, -1)
 	put(e.loads, e.several[i].group, to, 1)

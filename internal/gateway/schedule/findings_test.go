@@ -64,17 +64,37 @@ func TestEvaluate_findings(t *testing.T) {
 		"a network while no gateway has one": {
 			both, nil, schedule.Options{Networks: []string{"physnet7"}}, "warning NETWORK_UNKNOWN physnet7",
 		},
-		"a gateway without a network": {both, []schedule.Group{good, hostedIn("", 0)}, schedule.Options{},
-			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000"},
-		"a bound gateway without a network": {both, []schedule.Group{good, bind(hostedIn("", 0, "c1"), "c1")},
-			schedule.Options{}, "warning GATEWAY_NETWORK_UNKNOWN lrp--0000"},
-		"bound to the first candidate, which is dead": {dead, []schedule.Group{good}, schedule.Options{},
+		"a gateway without a network": {
+			both,
+			[]schedule.Group{good, hostedIn("", 0)},
+			schedule.Options{},
+			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000",
+		},
+		"a bound gateway without a network": {
+			both,
+			[]schedule.Group{good, bind(hostedIn("", 0, "c1"), "c1")},
+			schedule.Options{},
+			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000",
+		},
+		"bound to the first candidate, which is dead": {
+			dead,
+			[]schedule.Group{good},
+			schedule.Options{},
 			"warning GATEWAY_HOST_SILENT " + good.Name + " Value=c1 -> " +
-				"IF_THIS_LASTS_THERE: systemctl restart ovn-controller"},
-		"bound to the third candidate, the first is dead": {dead, []schedule.Group{third}, schedule.Options{},
-			"warning GATEWAY_MISPLACED " + name + " Other=c3 Value=c2 Detail=ovn-controller on c1 is not responding"},
-		"bound nowhere, the first candidate is dead": {dead, []schedule.Group{good, hostedIn("physnet1", 0, "c1", "c2")},
-			schedule.Options{}, "warning GATEWAY_UNBOUND " + name + " Value=c2 Detail=ovn-controller on c1 is not responding"},
+				"IF_THIS_LASTS_THERE: systemctl restart ovn-controller",
+		},
+		"bound to the third candidate, the first is dead": {
+			dead,
+			[]schedule.Group{third},
+			schedule.Options{},
+			"warning GATEWAY_MISPLACED " + name + " Other=c3 Value=c2 Detail=ovn-controller on c1 is not responding",
+		},
+		"bound nowhere, the first candidate is dead": {
+			dead,
+			[]schedule.Group{good, hostedIn("physnet1", 0, "c1", "c2")},
+			schedule.Options{},
+			"warning GATEWAY_UNBOUND " + name + " Value=c2 Detail=ovn-controller on c1 is not responding",
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -1,34 +1,13 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
-
-// isHosted reports whether the port is bound to a responding chassis, whichever should host it.
-func (in *instance) isHosted(p Port) bool {
-	c, found := in.number[p.Active]
-	return found && !in.chassis[c].Unresponsive
-}
-
-func (g Group) bound() bool {
-	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
-}
-
-func (g Group) boundTo(chassis string) bool {
-	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == chassis })
-}
-
-// unhostedPorts counts the ports that are not hosted, except those of disabled routers.
-func (in *instance) unhostedPorts(g Group) (n int) {
-	for _, p := range g.Ports {
-		n += btoi(!p.Disabled && !in.isHosted(p))
-	}
-	return n
-}
 
 // expected is the chassis that should host the group now: the best candidate that responds or, if none does, the best
 // that exists; empty if there is none.
@@ -137,15 +116,6 @@ func (in *instance) countChassis() (here, respond int) {
 	return here, respond
 }
 
-// Unbound is the finding about a port that is bound nowhere although its best candidate responds. In OVN 23.03, an
-// ovn-controller that has claimed a port at the same time as another candidate may not claim it again after the other
-// one has released it, which takes the port from it; its recomputation does (measured: tests/dataplane).
-func Unbound(port, best string) finding.Finding {
-	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
-	remedy := finding.If(finding.IfItLastsThere, recompute)
-	return finding.About(finding.GatewayUnbound, port, finding.Args{Value: best}, remedy)
-}
-
 func (in *instance) findMisplaced(g Group, silent bool) {
 	should := in.expected(g) // that it has no candidate is found apart
 	expected := finding.Args{Value: should}
@@ -204,4 +174,27 @@ func (in *instance) findInvalid(g *group) {
 		}
 		in.find(code, g.Name, finding.Args{Value: name, Detail: g.reasons[name]})
 	}
+}
+
+// whyNo lists the reasons against the chassis as candidates of a group, except those to leave out.
+func (in *instance) whyNo(g *group, leaveOut func(chassis int) bool) string {
+	return against(in.chassis, func(c Chassis) string {
+		if leaveOut(in.number[c.Name]) {
+			return ""
+		}
+		return cmp.Or(ineligible(c, g.Group, g.class.mark), unavailable(c))
+	})
+}
+
+func (in *instance) unhosted() (all []*group) {
+	for _, g := range in.groups {
+		switch {
+		case len(g.order) > 0 || g.held:
+		case len(g.class.schedulable) == 0:
+			in.findIneligible(g)
+		default:
+			all = append(all, g)
+		}
+	}
+	return all
 }

@@ -165,18 +165,6 @@ func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool
 	}
 }
 
-// in reports whether the network is that of the group's first port.
-func (g *group) in(network int) bool { return g.weight[0].network == network }
-
-func (g *group) portsIn(network int) int {
-	for _, s := range g.weight {
-		if s.network == network {
-			return s.ports
-		}
-	}
-	return 0
-}
-
 // forFailureOf chooses for the groups of one chassis. Of equal backups it takes the one that is first backup of fewer,
 // so that not all chassis depend on the same one.
 func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
@@ -227,13 +215,6 @@ func (f *firstBackupChoice) movable(g *group) bool {
 }
 
 func (f *firstBackupChoice) free(g *group) bool { return f.complete && g.missing() > 0 }
-
-func (g *group) firstBackup() int {
-	if len(g.order) < 2 {
-		return mincost.None
-	}
-	return g.order[1]
-}
 
 func (f *firstBackupChoice) set(g *group, c int) {
 	f.firsts[c]++

@@ -11,39 +11,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// PinKind is the kind of a pinned gateway, by the option that pins it (ovn-nb(5)).
-type PinKind string
-
 // The kinds. The option that pins each of them is that of ovn-nb(5).
 const (
 	PinnedRouter PinKind = "router"    // options:chassis of Logical_Router
 	PinnedL2     PinKind = "l2gateway" // options:l2gateway-chassis of Logical_Switch_Port
 	PinnedVTEP   PinKind = "vtep"      // options:vtep-physical-switch of Logical_Switch_Port
 )
-
-// Pinned is what one chassis hosts by configuration: a gateway router, or a port of a switch. OVN never moves it.
-// ovn-controller compares the name of the chassis, not the host name (consider_nonvif_lport_ in controller/binding.c).
-type Pinned struct {
-	// Name is that of the router or of the port.
-	Name    string  `json:"name" yaml:"name"`
-	Kind    PinKind `json:"kind" yaml:"kind"`
-	Chassis string  `json:"chassis" yaml:"chassis"`
-	// Active is the chassis to which its ports are bound; empty if to none. If to several, it is one that the router is
-	// not pinned to.
-	Active string `json:"active" yaml:"active"`
-	// Networks are the sets of provider networks of which it needs one each.
-	Networks [][]string `json:"-" yaml:"-"`
-	// Ports are those of the router, or the port itself.
-	Ports []string `json:"-" yaml:"-"`
-	// Peers are the ports of switches that a router is connected by: they are bound as its own ports are.
-	Peers []string `json:"-" yaml:"-"`
-	// Candidates are the ports of the router with candidates, which ovn-northd ignores.
-	Candidates []string `json:"with-candidates,omitempty" yaml:"with-candidates,omitempty"`
-	// Disabled reports whether the router is disabled: then OVN binds it nowhere.
-	Disabled bool `json:"-" yaml:"-"`
-	// Record is how ovn-nbctl finds the row.
-	Record string `json:"-" yaml:"-"`
-}
 
 // PinnedTo returns what is pinned to a chassis.
 func (s State) PinnedTo(chassis string) []Pinned {

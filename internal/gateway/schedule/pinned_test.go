@@ -90,8 +90,10 @@ func TestEvaluate_counts_pinned_gateway_once(t *testing.T) {
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")},
 		Groups:  []schedule.Group{bind(hostedIn("physnet1", 1, "c1", "c2"), "c1")},
-		Pinned: []schedule.Pinned{{Name: "gr", Kind: schedule.PinnedRouter, Chassis: "c2", Active: "c2",
-			Networks: [][]string{{"physnet1"}}, Ports: []string{"gr-1", "gr-2"}, Peers: []string{"one", "two"}}},
+		Pinned: []schedule.Pinned{{
+			Name: "gr", Kind: schedule.PinnedRouter, Chassis: "c2", Active: "c2",
+			Networks: [][]string{{"physnet1"}}, Ports: []string{"gr-1", "gr-2"}, Peers: []string{"one", "two"},
+		}},
 	}
 	n := schedule.Evaluate(s, schedule.Options{}).Networks[0]
 	assert.Equal(t, []int{1, 1}, []int{n.Hosts[0].Hosts, n.Hosts[1].Hosts})

@@ -61,3 +61,17 @@ func prioritized(before []Candidate, order []string) []Candidate {
 	}
 	return sparse
 }
+
+// Ranked are the chassis of the candidates, best first.
+func (g Group) Ranked() []string { return chassisOf(ranked(g.Candidates)) }
+
+// Mastered are the groups that have the chassis as their first candidate, sorted.
+func (s State) Mastered(chassis string) (names []string) {
+	for _, g := range s.Groups {
+		if order := g.Ranked(); len(order) > 0 && order[0] == chassis {
+			names = append(names, g.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,14 +68,6 @@ func (in *instance) hold(o Options) {
 	}
 }
 
-// knows reports whether a gateway or an external port is connected to the network.
-func (in *instance) knows(network string) bool {
-	is := func(joined string) bool { return isOf([]string{network}, joined) }
-	return slices.ContainsFunc(in.networks, is) || slices.ContainsFunc(in.externals, func(g *group) bool {
-		return slices.ContainsFunc(g.Ports, func(p Port) bool { return is(p.Network) })
-	})
-}
-
 // namedNetworks is how many networks a finding names.
 const namedNetworks = 20
 
@@ -91,15 +82,6 @@ func (in *instance) networkNames() string {
 		text += fmt.Sprintf(", and %d more", more)
 	}
 	return text
-}
-
-func isOf(some []string, joined string) bool {
-	for n := range strings.SplitSeq(joined, networkSeparator) {
-		if slices.Contains(some, n) {
-			return true
-		}
-	}
-	return slices.Contains(some, joined)
 }
 
 // added are the chassis that are no candidate of any group, and those of [Options.Added].
@@ -140,48 +122,6 @@ func (in *instance) gaining(chassis []int, changes []Change) (names []string) {
 	return names
 }
 
-func (g *group) missing() int {
-	if g.held {
-		return 0
-	}
-	n := len(g.class.schedulable)
-	for _, c := range g.order {
-		if g.takes(c) {
-			n--
-		}
-	}
-	return max(0, min(n, MaxCandidates-len(g.order)))
-}
-
-func (g *group) append(in *instance, c int) {
-	if g.lacking == "" {
-		g.lacking = fmt.Sprintf("the gateway had %d of %d candidates", len(g.was), g.possible)
-	}
-	g.reasons[in.chassis[c].Name] = g.lacking
-	g.order = append(g.order, c)
-}
-
-func (g *group) explain(in *instance, reason string, chassis ...int) {
-	for _, c := range chassis {
-		if slices.Contains(g.was, c) {
-			g.reasons[in.chassis[c].Name] = reason
-		}
-	}
-}
-
-func (in *instance) unhosted() (all []*group) {
-	for _, g := range in.groups {
-		switch {
-		case len(g.order) > 0 || g.held:
-		case len(g.class.schedulable) == 0:
-			in.findIneligible(g)
-		default:
-			all = append(all, g)
-		}
-	}
-	return all
-}
-
 func (in *instance) findIncomplete() {
 	groups, closed := make([]int, len(in.networks)), make([]map[int]bool, len(in.networks))
 	for _, g := range in.groups {
@@ -213,14 +153,4 @@ func (in *instance) findIncomplete() {
 			})
 		}
 	}
-}
-
-// whyNo lists the reasons against the chassis as candidates of a group, except those to leave out.
-func (in *instance) whyNo(g *group, leaveOut func(chassis int) bool) string {
-	return against(in.chassis, func(c Chassis) string {
-		if leaveOut(in.number[c.Name]) {
-			return ""
-		}
-		return cmp.Or(ineligible(c, g.Group, g.class.mark), unavailable(c))
-	})
 }

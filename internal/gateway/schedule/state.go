@@ -82,9 +82,6 @@ type Candidate struct {
 	Priority int    `json:"priority" yaml:"priority"`
 }
 
-// Ranked are the chassis of the candidates, best first.
-func (g Group) Ranked() []string { return chassisOf(ranked(g.Candidates)) }
-
 // Scheduler names the way to choose among chassis, as Neutron does.
 type Scheduler string
 
@@ -123,13 +120,58 @@ func (s State) WithCordon(chassis string, cordoned bool) State {
 	return s
 }
 
-// Mastered are the groups that have the chassis as their first candidate, sorted.
-func (s State) Mastered(chassis string) (names []string) {
-	for _, g := range s.Groups {
-		if order := g.Ranked(); len(order) > 0 && order[0] == chassis {
-			names = append(names, g.Name)
-		}
+func chassisOf(candidates []Candidate) []string {
+	names := make([]string, len(candidates))
+	for i, c := range candidates {
+		names[i] = c.Chassis
 	}
-	slices.Sort(names)
 	return names
 }
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Owner is the client whose rules decide which chassis may host a group: docs/reference/gateway-hosts.md.
+type Owner int
+
+// Kind is what the ports of a group are. The kinds of external ports differ in where Neutron hosts them.
+type Kind int
+
+func (g Group) bound() bool {
+	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
+}
+
+func (g Group) boundTo(chassis string) bool {
+	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == chassis })
+}
+
+// Pinned is what one chassis hosts by configuration: a gateway router, or a port of a switch. OVN never moves it.
+// ovn-controller compares the name of the chassis, not the host name (consider_nonvif_lport_ in controller/binding.c).
+type Pinned struct {
+	// Name is that of the router or of the port.
+	Name    string  `json:"name" yaml:"name"`
+	Kind    PinKind `json:"kind" yaml:"kind"`
+	Chassis string  `json:"chassis" yaml:"chassis"`
+	// Active is the chassis to which its ports are bound; empty if to none. If to several, it is one that the router is
+	// not pinned to.
+	Active string `json:"active" yaml:"active"`
+	// Networks are the sets of provider networks of which it needs one each.
+	Networks [][]string `json:"-" yaml:"-"`
+	// Ports are those of the router, or the port itself.
+	Ports []string `json:"-" yaml:"-"`
+	// Peers are the ports of switches that a router is connected by: they are bound as its own ports are.
+	Peers []string `json:"-" yaml:"-"`
+	// Candidates are the ports of the router with candidates, which ovn-northd ignores.
+	Candidates []string `json:"with-candidates,omitempty" yaml:"with-candidates,omitempty"`
+	// Disabled reports whether the router is disabled: then OVN binds it nowhere.
+	Disabled bool `json:"-" yaml:"-"`
+	// Record is how ovn-nbctl finds the row.
+	Record string `json:"-" yaml:"-"`
+}
+
+// PinKind is the kind of a pinned gateway, by the option that pins it (ovn-nb(5)).
+type PinKind string

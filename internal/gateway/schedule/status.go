@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -47,15 +46,4 @@ func Evaluate(s State, o Options) Status {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}
 	return status
-}
-
-// SortFindings sorts findings by severity, the most severe first, then by subject, and drops duplicates.
-func SortFindings(findings []finding.Finding) []finding.Finding {
-	compare := func(a, b finding.Finding) int {
-		return cmp.Or(
-			cmp.Compare(b.Severity, a.Severity), CompareNames(a.Subject.Name, b.Subject.Name), cmp.Compare(a.Code, b.Code),
-			cmp.Compare(a.Args.Value, b.Args.Value), cmp.Compare(a.Args.Detail, b.Args.Detail))
-	}
-	slices.SortStableFunc(findings, compare)
-	return slices.CompactFunc(findings, func(a, b finding.Finding) bool { return compare(a, b) == 0 })
 }

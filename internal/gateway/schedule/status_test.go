@@ -80,8 +80,10 @@ func TestEvaluate_next(t *testing.T) {
 func TestChange_arrived(t *testing.T) {
 	t.Parallel()
 	g := hostedIn("physnet1", 1, "c1", "c2")
-	c := schedule.Change{Group: g.Name, Ports: g.Ports, Before: g.Candidates,
-		After: []schedule.Candidate{{Chassis: "c2", Priority: 2}, {Chassis: "c1", Priority: 1}}}
+	c := schedule.Change{
+		Group: g.Name, Ports: g.Ports, Before: g.Candidates,
+		After: []schedule.Candidate{{Chassis: "c2", Priority: 2}, {Chassis: "c1", Priority: 1}},
+	}
 	assert.False(t, c.Arrived())
 	c.Ports[0].Active = "c1"
 	assert.False(t, c.Arrived())

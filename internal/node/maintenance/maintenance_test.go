@@ -84,8 +84,10 @@ func TestNodes_pinned_router_is_held_once(t *testing.T) {
 	t.Parallel()
 	s := maintenance.Seen{State: schedule.State{
 		Chassis: []schedule.Chassis{{Name: "c1"}},
-		Pinned: []schedule.Pinned{{Name: "gr", Kind: schedule.PinnedRouter, Chassis: "c1", Active: "c1",
-			Ports: []string{"rp-ext"}, Peers: []string{"ls-rp-ext"}}},
+		Pinned: []schedule.Pinned{{
+			Name: "gr", Kind: schedule.PinnedRouter, Chassis: "c1", Active: "c1",
+			Ports: []string{"rp-ext"}, Peers: []string{"ls-rp-ext"},
+		}},
 	}}
 	for _, port := range []string{"ls-rp-ext", "rp-ext", "another"} {
 		s.Bindings = append(s.Bindings, maintenance.Binding{Port: port, Type: "l3gateway", Chassis: "c1"})

@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// New makes an agent. now is a clock that never jumps and also runs while the machine sleeps, such as [Boottime]; paths
+// are the files and control sockets of this machine's servers, if it has any. New fails if the configuration is
+// invalid.
+func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers Servers,
+	log *slog.Logger,
+) (*Agent, error) {
+	dialer, err := check(c)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{
+		config: c, paths: paths, now: now, log: log, dialer: dialer,
+		election: lease.Election{Unit: c.Unit, Instance: rand.Text()[:8], Address: c.PeerListen, TTL: c.TTL},
+		updated:  make(chan struct{}, 1), swaps: make(chan lease.Swap, 1), quit: make(chan struct{}),
+	}
+	a.northbound.database, a.southbound.database = ovndb.NB, ovndb.SB
+	a.current.Store(&c)
+	a.watchdog.every = watchdogPeriod()
+	a.peers = newPeers(a)
+	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: a.newDrains()}
+	a.clusters = &clusters{agent: a, servers: servers, files: map[ovndb.Database]*file{}}
+	return a, nil
+}
+
+// check checks the configuration and loads its credentials: no other agent could ask an agent without them, so it would
+// act as if it were alone.
+func check(c config.Config) (*ovsdb.Dialer, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	d := &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}}
+	if !c.Secure() {
+		return d, nil
+	}
+	_, err := d.ClientTLS()
+	return d, err
+}
+
+// Run takes part until ctx is done, then releases the record, so that others take over at once, and returns. It fails
+// if it can't listen.
+func (a *Agent) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-a.quit:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	servers, err := a.serve(ctx)
+	if err != nil {
+		return err
+	}
+	defer servers.close()
+	if a.config.PeerListen == "" {
+		a.log.Warn("this agent never acts: without an address for other agents (peer-listen) they could not ask it")
+	}
+	// The goroutines that release the record outlive ctx until that is done.
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() { a.follow(work) })
+	wg.Go(func() { a.reportEligibility(work) })
+	wg.Go(func() { a.peers.ask(work) })
+	wg.Go(func() { a.gateways.run(work) })
+	wg.Go(func() { a.clusters.run(work) })
+	a.loop(ctx)
+	return nil
+}
+
+// loop runs until ctx is done and the record is released.
+func (a *Agent) loop(ctx context.Context) {
+	beat := time.NewTicker(min(a.election.Beat()/4, time.Second))
+	defer beat.Stop()
+	a.step()
+	a.notify(ctx, daemon.SdNotifyReady)
+	done, deadline := ctx.Done(), make(<-chan time.Time)
+	for {
+		select {
+		case <-beat.C:
+		case <-a.updated:
+		case <-deadline:
+			return
+		case <-done:
+			a.updateElection(func(e *lease.Election, _ time.Duration) { e.Stop() })
+			if _, again := a.Again(); !again { // otherwise systemd would wait for the process to end
+				a.notify(ctx, daemon.SdNotifyStopping)
+			}
+			done, deadline = nil, time.After(a.config.TTL/2)
+		}
+		a.step()
+		if done == nil && !a.holds() {
+			return
+		}
+	}
+}
+
+// step asks the election for the next decision and carries it out.
+func (a *Agent) step() {
+	a.mu.Lock()
+	now := a.now()
+	d := a.election.Next(now)
+	began := d.Acts && !a.seen.acts
+	record, _ := a.election.Guard(now)
+	lines := a.seen.update(&a.election, a.live().Knows, d, now)
+	a.mu.Unlock()
+	if d.Swap.New != "" {
+		a.swaps <- d.Swap // never blocks: the election proposes one swap at a time
+	}
+	for _, l := range lines {
+		a.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
+	}
+	if began && a.gateways.needsPass(record) {
+		a.wakeGateways()
+	}
+	a.stepped.Store(int64(now))
+	a.watchdog.kick(now)
+}
+
+// Reload replaces the configuration and makes new connections read the credentials again. If either is invalid it
+// changes nothing. If a part that is fixed at the start has changed, [Agent.Run] releases the lease and returns; then
+// [Agent.Again] returns the configuration to run with.
+func (a *Agent) Reload(c config.Config) error {
+	if _, err := check(c); err != nil {
+		return err
+	}
+	a.log.Info("read the configuration again", "mode", c.Mode, "restarts", a.config.Restarts(c))
+	a.current.Store(&c)
+	a.dialer.Forget()
+	a.wakeGateways()
+	a.peers.client.CloseIdleConnections()
+	if a.config.Restarts(c) {
+		if a.next.Swap(&c) == nil {
+			close(a.quit)
+		}
+	}
+	return nil
+}
+
+// Again returns the configuration for another run, after [Agent.Run] has returned; ok is false if the agent should end.
+func (a *Agent) Again() (c config.Config, ok bool) {
+	if next := a.next.Load(); next != nil {
+		return *next, true
+	}
+	return config.Config{}, false
+}

@@ -1,0 +1,218 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+)
+
+// locate records where groups are bound. If no port is, for instance because no ovn-controller runs, only the order of
+// the candidates is known.
+func (in *instance) locate() {
+	all := slices.Concat(in.groups, in.externals)
+	in.bound = slices.ContainsFunc(all, func(g *group) bool { return g.bound() })
+	for _, g := range all {
+		g.works, g.nowhere = 0, in.bound
+		for _, p := range g.Ports {
+			if p.Active == "" {
+				continue
+			}
+			g.nowhere = false
+			if c, found := in.number[p.Active]; found {
+				g.works = max(g.works, slices.Index(g.was, c))
+			}
+		}
+	}
+}
+
+// needs returns the mark that a chassis needs to host a group, and whether the group may get new chassis. external
+// reports whether it is for external-port hosts.
+func (in *instance) needs(g Group, external bool) (m mark, grows bool) {
+	switch {
+	case g.Kind != RouterPorts && !g.networked():
+		return noMark, false // nothing is known of which chassis could host it
+	case g.Owner == Other:
+		return noMark, true
+	case external:
+		return externalMark, true
+	case g.Kind != RouterPorts || g.Owner == Neutron:
+		if in.marked {
+			return gatewayMark, true
+		}
+		return noMark, false
+	case anyChassis(in.chassis, func(c Chassis) bool { return c.Gateway && g.unconnected(c) == "" }):
+		return gatewayMark, true
+	}
+	return noMark, true
+}
+
+// onExternalHosts reports whether a group of external ports is for chassis with the mark for them.
+func (in *instance) onExternalHosts(g Group) bool {
+	switch {
+	case g.Kind == RouterPorts || g.Kind == RoutedExternalPorts || g.Owner == Other || !in.external:
+		return false
+	case g.Kind == OneExternalPort:
+		return true
+	}
+	gateways := false
+	for _, x := range g.Candidates {
+		if n, found := in.number[x.Chassis]; found && !in.chassis[n].Remote {
+			if in.chassis[n].External {
+				return true
+			}
+			gateways = gateways || g.unconnected(in.chassis[n]) == "" && (in.chassis[n].Gateway || !in.marked)
+		}
+	}
+	return !gateways
+}
+
+// MayHost returns the chassis that may host gateways: those that are marked, and those that may host an existing group
+// of routers' gateways by the rules of its owner.
+func (s State) MayHost() map[string]bool {
+	in, all := newInstance(s), map[string]bool{}
+	for i, c := range in.chassis {
+		all[c.Name] = c.Gateway && !c.Remote
+		for _, k := range in.classes {
+			all[c.Name] = all[c.Name] || k.kind == RouterPorts && k.eligible[i]
+		}
+	}
+	return all
+}
+
+// unhostedPorts counts the ports that are not hosted, except those of disabled routers.
+func (in *instance) unhostedPorts(g Group) (n int) {
+	for _, p := range g.Ports {
+		n += btoi(!p.Disabled && !in.isHosted(p))
+	}
+	return n
+}
+
+func newInstance(s State) *instance {
+	in := &instance{number: map[string]int{}, classes: map[classKey]*class{}, misnamed: s.Misnamed, pinned: s.Pinned}
+	in.chassis = slices.Clone(s.Chassis)
+	slices.SortFunc(in.chassis, func(a, b Chassis) int { return cmp.Compare(a.Name, b.Name) })
+	in.chassis = slices.CompactFunc(in.chassis, func(a, b Chassis) bool { return a.Name == b.Name })
+	for i, c := range in.chassis {
+		in.number[c.Name] = i
+	}
+	for _, g := range s.Groups {
+		for _, p := range g.Ports {
+			if !p.External {
+				in.networks = append(in.networks, p.Network)
+			}
+		}
+	}
+	slices.Sort(in.networks)
+	in.networks = slices.DeleteFunc(slices.Compact(in.networks), func(n string) bool { return n == "" })
+	in.marked = anyChassis(in.chassis, func(c Chassis) bool { return c.Gateway })
+	in.external = anyChassis(in.chassis, func(c Chassis) bool { return c.External })
+	in.marks = slices.Repeat([]mark{gatewayMark}, len(in.networks))
+	groups := slices.Clone(s.Groups)
+	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Name, b.Name) })
+	for _, g := range groups {
+		g.Ports = slices.SortedFunc(slices.Values(g.Ports), func(a, b Port) int { return cmp.Compare(a.Name, b.Name) })
+		in.addGroup(g)
+	}
+	in.schedulable = make([][]int, len(in.networks))
+	for n := range in.networks {
+		for i, c := range in.chassis {
+			if in.unfit(c, n) == "" && unavailable(c) == "" {
+				in.schedulable[n] = append(in.schedulable[n], i)
+			}
+		}
+	}
+	in.locate()
+	return in
+}
+
+// addGroup adds a group, unless it can't be planned for.
+func (in *instance) addGroup(g Group) {
+	networks := map[int]int{}
+	for _, p := range g.Ports {
+		if p.External {
+			continue
+		}
+		n, found := slices.BinarySearch(in.networks, p.Network)
+		if !found {
+			in.find(finding.GatewayNetworkUnknown, p.Name, finding.Args{})
+			in.unplanned = append(in.unplanned, g)
+			return
+		}
+		networks[n]++
+	}
+	if len(g.Ports) == 0 {
+		return
+	}
+	n := &group{Group: g, class: in.classOf(g), reasons: map[string]string{}, order: make([]int, 0, MaxCandidates)}
+	for i := range in.networks {
+		if networks[i] > 0 {
+			n.weight = append(n.weight, share{i, networks[i]})
+			in.marks[i] = min(in.marks[i], n.class.mark)
+		}
+	}
+	in.addCandidates(n)
+	in.findTooMany(g)
+	n.was = slices.Clone(n.order)
+	n.possible = len(n.was) + n.missing()
+	if g.Kind == RouterPorts {
+		in.groups = append(in.groups, n)
+	} else {
+		in.externals = append(in.externals, n)
+	}
+}
+
+// addCandidates makes the valid candidates the order of a group, and finds what is wrong with the others.
+func (in *instance) addCandidates(g *group) {
+	sorted := ranked(g.Candidates)
+	for i, c := range sorted {
+		number, found := in.number[c.Chassis]
+		switch {
+		case slices.ContainsFunc(sorted[:i], func(b Candidate) bool { return b.Chassis == c.Chassis }):
+			g.repeated = true
+			in.find(finding.CandidateRepeated, g.Name, finding.Args{Value: c.Chassis})
+		case found && g.class.eligible[number]:
+			g.order = append(g.order, number)
+		default:
+			g.gone = append(g.gone, c.Chassis)
+			g.reasons[c.Chassis] = in.invalid(g, c.Chassis)
+		}
+		if i > 0 && sorted[i-1].Priority == c.Priority {
+			tie := finding.Args{Value: sorted[i-1].Chassis, Other: c.Chassis, Count: c.Priority}
+			in.find(finding.CandidatesTied, g.Name, tie)
+		}
+	}
+}
+
+func (in *instance) classOf(g Group) *class {
+	networks := make([]string, 0, 1)
+	for _, p := range g.Ports {
+		networks = append(networks, p.Network)
+	}
+	external := in.onExternalHosts(g)
+	key := classKey{g.Kind, g.Owner, external, set(networks), set(g.Zones)}
+	if k := in.classes[key]; k != nil {
+		return k
+	}
+	n := len(in.chassis)
+	m, grows := in.needs(g, external)
+	k := &class{kind: g.Kind, mark: m, eligible: make([]bool, n), accepts: make([]bool, n), takes: make([]bool, n)}
+	for i, c := range in.chassis {
+		k.eligible[i] = ineligible(c, g, m) == ""
+		switch {
+		case !k.eligible[i]:
+		case unavailable(c) != "":
+			k.unschedulable = append(k.unschedulable, i)
+		default:
+			k.accepts[i], k.takes[i] = true, grows
+			if grows {
+				k.schedulable = append(k.schedulable, i)
+			}
+		}
+	}
+	if g.Kind != RouterPorts && g.Owner != Other && len(g.Zones) == 0 {
+		k.preferUnzoned(in.chassis)
+	}
+	in.classes[key] = k
+	return k
+}

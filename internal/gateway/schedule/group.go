@@ -1,0 +1,122 @@
+package schedule
+
+import (
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/mincost"
+)
+
+func unload(loads [][]int, g *group) {
+	if len(g.order) > 0 {
+		put(loads, g, g.order[0], -1)
+	}
+}
+
+// open are the chassis that may take the group over: its schedulable candidates, or else any schedulable chassis.
+func (g *group) open() []int {
+	if some := slices.DeleteFunc(slices.Clone(g.order), func(c int) bool { return !g.accepts(c) }); len(some) > 0 {
+		return some
+	}
+	return g.class.schedulable
+}
+
+func put(loads [][]int, g *group, c, sign int) {
+	for _, s := range g.weight {
+		loads[s.network][c] += sign * s.ports
+	}
+}
+
+// class is groups of the same kind, owner, networks and zones, which may be hosted by the same chassis.
+type class struct {
+	kind Kind
+	mark mark
+	// eligible chassis may host such groups. Of these, accepts are those that are schedulable: they take over if they are
+	// candidates. takes may also become candidates; schedulable lists them.
+	eligible, accepts, takes   []bool
+	schedulable, unschedulable []int
+}
+
+// group is a group of the state, with chassis as numbers.
+type group struct {
+	Group
+	class  *class
+	weight []share
+	// order is the chassis that may host it, best first: at first the valid candidates, in the end the plan.
+	order []int
+	// was is the order at first, gone the invalid candidates.
+	was  []int
+	gone []string
+	// possible is how many candidates it can have.
+	possible int
+	// reasons are why chassis come, go or change rank; lacking is the one for chassis that complete the list.
+	reasons map[string]string
+	lacking string
+	held    bool
+	// works is the rank of the candidate that it is bound to. nowhere reports whether it is bound to no chassis, though
+	// others are.
+	works    int
+	nowhere  bool
+	repeated bool
+}
+
+type share struct{ network, ports int }
+
+type classKey struct {
+	kind            Kind
+	owner           Owner
+	external        bool
+	networks, zones string
+}
+
+// preferUnzoned limits groups of external ports without a zone to chassis without a zone, if there are any, as Neutron
+// does.
+func (k *class) preferUnzoned(chassis []Chassis) {
+	unzoned := slices.DeleteFunc(slices.Clone(k.schedulable), func(c int) bool { return len(chassis[c].Zones) > 0 })
+	if len(unzoned) == 0 {
+		return
+	}
+	for _, c := range k.schedulable {
+		k.takes[c] = slices.Contains(unzoned, c)
+	}
+	k.schedulable = unzoned
+}
+
+func (g *group) single() bool { return len(g.weight) == 1 && g.weight[0].ports == 1 }
+
+func (g *group) has(chassis int) bool { return slices.Contains(g.order, chassis) }
+
+func (g *group) accepts(chassis int) bool { return g.class.accepts[chassis] }
+
+func (g *group) takes(chassis int) bool { return g.class.takes[chassis] }
+
+// in reports whether the network is that of the group's first port.
+func (g *group) in(network int) bool { return g.weight[0].network == network }
+
+func (g *group) portsIn(network int) int {
+	for _, s := range g.weight {
+		if s.network == network {
+			return s.ports
+		}
+	}
+	return 0
+}
+
+func (g *group) firstBackup() int {
+	if len(g.order) < 2 {
+		return mincost.None
+	}
+	return g.order[1]
+}
+
+func (g *group) missing() int {
+	if g.held {
+		return 0
+	}
+	n := len(g.class.schedulable)
+	for _, c := range g.order {
+		if g.takes(c) {
+			n--
+		}
+	}
+	return max(0, min(n, MaxCandidates-len(g.order)))
+}
