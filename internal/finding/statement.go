@@ -38,8 +38,8 @@ const (
 	MadeOfFile    Line = "a new cluster is made of the file of {unit} ({value}) and replaces {cluster}"
 	MadeOfBackup  Line = "a new cluster is made of the backup {path} and replaces {cluster}"
 	OthersJoin    Line = "units that rename their files and join it: {units}"
-	OthersStayOff Line = "units that must never serve the old cluster again: {units}; power off their machines, or remove " +
-		"them; a unit that comes back renames its file"
+	OthersStayOff Line = "units that must never serve the old cluster again: {units}; power off their machines, or " +
+		"remove them; a unit that comes back renames its file"
 	LosesSinceBackup Line = "every change since the backup was taken is lost"
 	LosesNothing     Line = "nothing that was acknowledged is lost: {count} of {total} copies are compared, " +
 		"and a majority had each change"
