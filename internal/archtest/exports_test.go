@@ -29,7 +29,7 @@ func TestExports_are_used_by_other_packages(t *testing.T) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
 		compiled[path] = file
 	}
-	c := calls{token.NewFileSet(), map[string]string{}, map[string]bool{}}
+	c := newCalls()
 	load := importer.ForCompiler(c.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(compiled[path]) })
 	for _, p := range list(t) {
 		var product []*ast.File
@@ -43,10 +43,60 @@ func TestExports_are_used_by_other_packages(t *testing.T) {
 		c.check(t, p.ImportPath, product, load)
 	}
 	assert.Empty(t, c.wrong())
+	for path, uses := range c.files {
+		assert.LessOrEqual(t, len(cycle(uses)), maxCycle, "%s: files that reach each other: %v", path, cycle(uses))
+	}
+}
+
+// maxCycle is the most files of a package that may reach each other by what they use.
+const maxCycle = 10
+
+// cycle returns the most files that reach each other, sorted. uses has the files that each file uses.
+func cycle(uses map[string]map[string]bool) (most []string) {
+	reached := map[string]map[string]bool{}
+	for file := range uses {
+		seen := map[string]bool{}
+		for next := []string{file}; len(next) > 0; {
+			for used := range uses[next[0]] {
+				if !seen[used] {
+					seen[used], next = true, append(next, used)
+				}
+			}
+			next = next[1:]
+		}
+		reached[file] = seen
+	}
+	for file, seen := range reached {
+		var all []string
+		for other := range seen {
+			if reached[other][file] {
+				all = append(all, other)
+			}
+		}
+		if len(all) > len(most) {
+			most = all
+		}
+	}
+	slices.Sort(most)
+	return most
+}
+
+func TestCycle_of_files(t *testing.T) {
+	use := func(files ...string) map[string]bool {
+		all := map[string]bool{}
+		for _, f := range files {
+			all[f] = true
+		}
+		return all
+	}
+	assert.Equal(t, []string{"a", "b", "c"}, cycle(map[string]map[string]bool{
+		"a": use("b", "d"), "b": use("c"), "c": use("a"), "d": use("e"), "f": use("a"),
+	}))
+	assert.Empty(t, cycle(map[string]map[string]bool{"a": use("b"), "b": use("c")}))
 }
 
 func TestExports_unused_is_found(t *testing.T) {
-	c := calls{token.NewFileSet(), map[string]string{}, map[string]bool{}}
+	c := newCalls()
 	const text = "package a\ntype S struct{}\nfunc (S) Get() int { return Own() }\ntype T struct{ S }\nfunc (T) Get() int { return 0 }\n" +
 		"type named interface{ Name() }\nfunc (T) Name() {}\nfunc Own() int { return Named() }\nfunc Named() int { return S{}.Get() }\n"
 	c.check(t, module+"/internal/a", []*ast.File{c.parse(t, "a.go", []byte(text))}, nil)
@@ -60,6 +110,12 @@ type calls struct {
 	set      *token.FileSet
 	declared map[string]string
 	known    map[string]bool
+	// files has, for each package, the other files of it that each file uses.
+	files map[string]map[string]map[string]bool
+}
+
+func newCalls() calls {
+	return calls{token.NewFileSet(), map[string]string{}, map[string]bool{}, map[string]map[string]map[string]bool{}}
 }
 
 // parse reads a file; name is empty for a file outside of the packages that it tests.
@@ -86,12 +142,23 @@ func (c calls) check(t *testing.T, path string, files []*ast.File, load types.Im
 			c.declared[key] = c.set.Position(id.Pos()).Filename
 		}
 	}
-	for _, o := range info.Uses {
+	uses := map[string]map[string]bool{}
+	c.files[path] = uses
+	for id, o := range info.Uses {
+		from, to := c.file(id.Pos()), c.file(o.Pos())
+		if o.Pkg() == p && from != to {
+			if uses[from] == nil {
+				uses[from] = map[string]bool{}
+			}
+			uses[from][to] = true
+		}
 		if key, _ := function(o); key != "" {
 			c.known["used "+key], c.known["elsewhere "+key] = true, c.known["elsewhere "+key] || o.Pkg() != p
 		}
 	}
 }
+
+func (c calls) file(at token.Pos) string { return filepath.Base(c.set.Position(at).Filename) }
 
 // function names a function of internal/, and gives the type of which it is a method.
 func function(o types.Object) (key string, of types.Type) {
