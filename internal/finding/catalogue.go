@@ -2,39 +2,7 @@ package finding
 
 import (
 	"slices"
-	"time"
 )
-
-// Entry describes a code.
-type Entry struct {
-	Code     Code
-	Severity Severity
-	Kind     Kind
-	// Line names the problem in at most 80 characters. Words in braces are arguments.
-	Line string
-	// Meaning explains the line on the page of findings; it may be empty. Do is the instruction for operators; it is empty
-	// if there is nothing to do.
-	Meaning, Do string
-	// Quiet findings are listed, but not in the status line.
-	Quiet bool
-	// For is how long the finding lasts before the alert fires. It is 0 if there is no such alert, or if alerts.json
-	// has one on a metric.
-	For time.Duration
-}
-
-func entry(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
-	return Entry{Code: code, Severity: severity, Kind: kind, Line: line, Meaning: meaning, Do: do}
-}
-
-func (e Entry) alert(after time.Duration) Entry {
-	e.For = after
-	return e
-}
-
-func (e Entry) quiet() Entry {
-	e.Quiet = true
-	return e
-}
 
 // catalogue has every code, in the order of importance among those of the same severity.
 var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries,

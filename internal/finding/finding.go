@@ -12,44 +12,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Code names an entry of the catalogue. It never changes its meaning.
-type Code string
-
-// Severity is the urgency of a finding.
-type Severity int
-
-// The severities, the lowest first.
-const (
-	// Info is worth knowing.
-	Info Severity = iota
-	// Warning needs an operator's attention while the unit works.
-	Warning
-	// Waiting ends by itself.
-	Waiting
-	// Error keeps the unit from working until an operator does something.
-	Error
-)
-
 // String returns the name that documents for programs use.
 func (s Severity) String() string {
 	return [...]string{"info", "warning", "waiting", "error"}[s]
 }
-
-// Kind is the kind of a finding's subject.
-type Kind string
-
-// The kinds of subjects.
-const (
-	Database    Kind = "database"
-	Member      Kind = "member"
-	Unit        Kind = "unit"
-	Northd      Kind = "northd"
-	Option      Kind = "option"
-	Node        Kind = "node"
-	Application Kind = "application"
-	Gateway     Kind = "gateway"
-	Chassis     Kind = "chassis"
-)
 
 // Subject is what a finding is about.
 type Subject struct {
