@@ -162,7 +162,7 @@ func (w *world) crashesAmid(dies *chassis, crash func(*chassis), do func(*node.S
 	dead := false
 	said = do(w.nodeService(func(line string) {
 		lines = append(lines, line)
-		if !dead && strings.Contains(line, "gateways written") {
+		if !dead && strings.HasSuffix(line, " written") {
 			dead = true
 			crash(dies)
 		}

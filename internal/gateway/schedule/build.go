@@ -135,7 +135,9 @@ func (in *instance) addGroup(g Group) {
 		}
 		n, found := slices.BinarySearch(in.networks, p.Network)
 		if !found {
-			in.find(finding.GatewayNetworkUnknown, p.Name, finding.Args{})
+			if in.unhostedPorts(g) > 0 { // the owner of the others, for instance ovn-kubernetes, needs no network
+				in.find(finding.GatewayNetworkUnknown, p.Name, finding.Args{})
+			}
 			in.unplanned = append(in.unplanned, g)
 			return
 		}

@@ -70,12 +70,6 @@ func TestEvaluate_findings(t *testing.T) {
 			schedule.Options{},
 			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000",
 		},
-		"a bound gateway without a network": {
-			both,
-			[]schedule.Group{good, bind(hostedIn("", 0, "c1"), "c1")},
-			schedule.Options{},
-			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000",
-		},
 		"bound to the first candidate, which is dead": {
 			dead,
 			[]schedule.Group{good},

@@ -29,7 +29,7 @@ func (c *cloud) drainWhere(dying ...string) (answer.Status, []string) {
 	var lines []string
 	s.Gateways.Progress = func(_ context.Context, line string) {
 		lines = append(lines, line)
-		if !strings.Contains(line, "gateways written") {
+		if !strings.HasSuffix(line, " written") {
 			return
 		}
 		_, chassis, _ := strings.Cut(c.candidates("lrp-001")[0], " ")
@@ -85,7 +85,7 @@ func TestDrain_gateway_moves_during_proof_is_proved_again(t *testing.T) {
 	asked := 0
 	s.Gateways.Progress = func(_ context.Context, line string) {
 		switch {
-		case strings.Contains(line, "gateways written"):
+		case strings.HasSuffix(line, " written"):
 			c.sbctl("lsp-unbind", "cr-lrp-001")
 			c.bind("c2", "cr-lrp-001")
 		case strings.Contains(line, "checking that"):

@@ -165,7 +165,7 @@ func TestRevisions_every_combination(t *testing.T) {
 				case gone != "":
 					assert.Equal(t, 412, status.Code, name)
 					assert.Equal(t, answer.PreconditionFailed, status.Reason, name)
-					assert.Contains(t, status.Message, "there is no ", name)
+					assert.Contains(t, status.Message, "was not found", name)
 				default:
 					assert.Equal(t, 200, status.Code, "%s: %s", name, status.Message)
 					differ[name] = len(status.Details.MessageList)

@@ -113,7 +113,7 @@ func (c *routed) write() {
 	var batches []time.Time
 	s := c.service(func(line string) {
 		c.b.Logf("%s %s", time.Now().Format("04:05.000"), line)
-		if strings.HasSuffix(line, " gateways written") {
+		if strings.HasSuffix(line, " written") {
 			batches = append(batches, time.Now())
 		}
 	})
