@@ -53,7 +53,7 @@ func answered(format string, status answer.Status) (results, error) {
 	return results{"status": text}, err
 }
 
-// shownAs is a document as the only result, unless err says that there is none.
+// shownAs returns a document as the only result, or err if it is not nil.
 func shownAs[T presentable[T]](key, format string, text func(T) string, d T, err error) (results, error) {
 	if err != nil {
 		return nil, err

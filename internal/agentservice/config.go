@@ -92,9 +92,9 @@ func copyProgram(from, to string) error {
 const steppedRestarts = 254
 
 // unit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). The agent runs as root, since root owns
-// the servers' sockets and the unit's key, but without root's capabilities. It may read what root owns and connect. It
-// can write only to the directory of the servers' sockets, where it has its own. That directory is made before the
-// start: otherwise systemd would keep it read-only while the agent runs.
+// the servers' sockets and the unit's key, but without root's capabilities. It may read what root owns and connect. Its
+// own socket is in the directory of the servers' sockets, the only one that it can write to. That directory is made
+// before the start: otherwise systemd would keep it read-only while the agent runs.
 func unit(p ovndb.Paths, systemd int) string {
 	backoff := ""
 	if systemd >= steppedRestarts {

@@ -55,7 +55,7 @@ ACTIONS
 			u := unit(getenv, stderr)
 			u.Members.Progress = func(ctx context.Context, text string) {
 				if err := u.Tools.ActionLog(ctx, text); err != nil {
-					u.Log.InfoContext(ctx, text) //nolint:sloglint // for a person who waits
+					u.Log.InfoContext(ctx, text) //nolint:sloglint // progress, shown to an operator
 				}
 			}
 			return action.Run(cmd.Context(), action.Unit{Reconciler: u, Backup: backups(u)}, args[0])

@@ -64,7 +64,7 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		Machine:  machine,
 		Observer: observer,
 		Goal:     tools.GoalState,
-		//nolint:sloglint // for a person who waits
+		//nolint:sloglint // progress, shown to an operator
 		Progress: func(ctx context.Context, text string) { log.InfoContext(ctx, text) },
 	}
 	program, err := os.Executable()

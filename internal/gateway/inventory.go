@@ -278,7 +278,7 @@ func (inv *Inventory) misnamed() {
 	}
 }
 
-// followed is the group of the router that external ports are connected to; empty if there is none to follow.
+// followed is the group of the router that external ports are connected to, or empty.
 func (inv *Inventory) followed(t *topology, name string, external []ovsdb.LogicalSwitchPort) string {
 	found := map[string]bool{}
 	for _, p := range external {

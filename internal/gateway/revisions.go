@@ -101,7 +101,7 @@ func (s *Service) onlyReviewed(ctx context.Context, reviewed schedule.Plan, plan
 		})
 		if left := all - len(p.Changes); left > 0 {
 			s.progress(ctx, "left: "+schedule.Count(left, "gateway")+
-				"; what is planned for them now was not reviewed; review it with a dry run")
+				": their plan was not reviewed; review it with a dry run")
 		}
 		return p
 	}

@@ -186,7 +186,8 @@ func TestWhileDown_noted(t *testing.T) {
 		plan := raft.PlanRestart(raft.Change{Database: ovndb.NB, View: view})
 		require.NotNil(t, plan.Refusal, name)
 		const waits = " -> " + string(finding.AwaitHook)
-		assert.Contains(t, briefs(findingsOf(r)), "warning LEAVE_BLOCKED ovn-central/2"+test.first+waits+" {unit=ovn-central/1}", name)
+		assert.Contains(t, briefs(findingsOf(r)),
+			"warning LEAVE_BLOCKED ovn-central/2"+test.first+waits+" {unit=ovn-central/1}", name)
 
 		// Of a unit that is gone no hook ends it; as printed the command is not refused.
 		delete(r.Application.Goal, "ovn-central/1")

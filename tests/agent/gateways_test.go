@@ -241,12 +241,14 @@ func TestAgent_lost_binding_is_counted(t *testing.T) {
 	unbound := func(n int) {
 		t.Helper()
 		eventually(t, func() bool {
-			return strings.Contains(p.get(p.agents[0], "/metrics"), fmt.Sprintf(`gateways_by_finding{finding="GATEWAY_UNBOUND"} %d`, n))
+			return strings.Contains(p.get(p.agents[0], "/metrics"),
+				fmt.Sprintf(`gateways_by_finding{finding="GATEWAY_UNBOUND"} %d`, n))
 		}, patience, time.Second)
 	}
 	unbound(1)
 	p.sb("--id=@c", "get", "Chassis", "c1", "--", "--id=@d", "create", "Datapath_Binding", "tunnel_key=1", "--",
-		"create", "Port_Binding", "logical_port=cr-lrp-r0", "type=chassisredirect", "tunnel_key=1", "datapath=@d", "chassis=@c")
+		"create", "Port_Binding", "logical_port=cr-lrp-r0", "type=chassisredirect",
+		"tunnel_key=1", "datapath=@d", "chassis=@c")
 	unbound(0)
 	p.sb("clear", "Port_Binding", "cr-lrp-r0", "chassis")
 	unbound(1)

@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 )
 
-// 002-1 … 002-9: the specification's paths, on a socket that only root can open, with the same answers as the actions.
+// 002-1 … 002-9: the specification's paths, on a socket for root only, answer like the actions.
 func TestAPI_operates_nodes_by_specified_paths(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)

@@ -81,7 +81,8 @@ func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis
 		}
 	})
 	begun := time.Now()
-	said := s.Drain(w.t.Context(), node.Request{Node: "ch1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
+	said := s.Drain(w.t.Context(),
+		node.Request{Node: "ch1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
 	log := strings.Join(lines, "\n")
 	w.t.Logf("%s dies after %q: drained in %s", dies.name, step, time.Since(begun).Round(time.Second))
 	require.True(w.t, dead, log)
@@ -124,7 +125,8 @@ func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 				w.answers()
 				w.named(dies).reboot()
 				if dies == "ch1" {
-					back := w.nodeService(func(string) {}).Undrain(t.Context(), node.Request{Node: "ch1", Confirmed: true, Wait: patience})
+					back := w.nodeService(func(string) {}).Undrain(t.Context(),
+						node.Request{Node: "ch1", Confirmed: true, Wait: patience})
 					require.Equal(t, answer.Success, back.Reason, document.Answer(back))
 				}
 				require.Equal(t, before, w.candidates())
@@ -150,7 +152,8 @@ func (w *world) drained(name string) {
 	w.t.Helper()
 	var lines []string
 	s := w.nodeService(func(line string) { lines = append(lines, line) })
-	said := s.Drain(w.t.Context(), node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
+	said := s.Drain(w.t.Context(),
+		node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
 	require.Equal(w.t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
 	assert.Empty(w.t, w.bound().on(name))
 }

@@ -71,7 +71,8 @@ func TestReschedule_moves_gateway_off_dead_controller(t *testing.T) {
 	w.settles(best(w.candidates()))
 	w.named("ch4").silence()
 	w.addGateway("ch4", "ch2", "ch3", "ch1") // as Neutron would schedule it
-	assert.Contains(t, w.operated("status"), "lrp-4 is not bound to any chassis; expected ch2 (ovn-controller on ch4 is not responding)\n")
+	assert.Contains(t, w.operated("status"),
+		"lrp-4 is not bound to any chassis; expected ch2 (ovn-controller on ch4 is not responding)\n")
 	w.proved("reschedule", "--wait", "60s")
 	masters := best(w.candidates())
 	assert.NotEqual(t, "ch4", masters["lrp-4"])
@@ -129,6 +130,7 @@ func (w *world) unproved(chassis string, args ...string) []string {
 		want = append(want, fmt.Sprintf("%s is bound to %s; expected %s\n", port, candidates[port][1], chassis))
 	}
 	assert.Equal(w.t, want, said)
-	assert.Regexp(w.t, fmt.Sprintf("not bound as expected after 10s: %d ports?; run: ovn-central-operator gateways status --nb \\S+ --sb \\S+\n", len(missing)), stderr)
+	assert.Regexp(w.t, fmt.Sprintf("not bound as expected after 10s: %d ports?; "+
+		"run: ovn-central-operator gateways status --nb \\S+ --sb \\S+\n", len(missing)), stderr)
 	return missing
 }

@@ -35,7 +35,7 @@ func (j Journal) tagged() []Entry {
 	return all
 }
 
-// named is the entry that a version names; nil if there is none.
+// named returns the entry of a version, or nil.
 func (j Journal) named(v Version) *Entry {
 	for _, e := range j.tagged() {
 		if v == Last || v == Successful && e.end.Outcome == Succeeded || e.end.Revision == string(v) && j.kept(e) {

@@ -124,10 +124,10 @@ type Row struct {
 	Reason string `json:"reason" yaml:"reason"`
 }
 
-// From is the first candidate before the change; empty if there is none.
+// From returns the first candidate before the change, or an empty name.
 func (c Change) From() string { return first(c.Before) }
 
-// To is the first candidate after the change; empty if there is none.
+// To returns the first candidate after the change, or an empty name.
 func (c Change) To() string { return first(c.After) }
 
 // Arrived reports whether every port is bound to the first candidate after the change already.

@@ -9,7 +9,8 @@ import (
 const (
 	// Neutron takes only marked chassis. While none is marked, gateways may stay where they are.
 	Neutron Owner = iota
-	// EarlierNeutron takes the marked chassis that have the network or, if there is none, all that have the network.
+	// EarlierNeutron uses the marked chassis that have the network. If no chassis is marked, it uses all that have the
+	// network.
 	EarlierNeutron
 	// Other is any other client, or a person: the network alone counts.
 	Other

@@ -27,8 +27,8 @@ type ActionResult struct {
 	Log []string
 }
 
-// RunAction is `juju run UNIT ACTION key=value…`. The error says why the action was refused, or is that of a hook which
-// other units ran because of it; a failed action is no error. It also runs on a dying unit or one in error, but not
+// RunAction is `juju run UNIT ACTION key=value…`. The error is why Juju refused the action, or that of a hook which it
+// made other units run; a failed action is no error. It also runs on a dying unit or one in error, but not
 // beside a hook.
 func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...string) (ActionResult, error) {
 	result, _, err := l.act(ctx, u, action, args, neverKill)

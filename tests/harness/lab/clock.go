@@ -65,7 +65,10 @@ func LayOutWithClock(ctx context.Context, dir, root string) (err error) {
 }
 
 // playedCalls names the sources that read a clock, with the call and its replacement.
-var playedCalls = map[string][2]string{"machine.go": {"time.Now", "playedNow"}, "agent.go": {"agent.Boottime", "playedBoottime"}}
+var playedCalls = map[string][2]string{
+	"machine.go": {"time.Now", "playedNow"},
+	"agent.go":   {"agent.Boottime", "playedBoottime"},
+}
 
 func clockOverlay(dir, root string) (path string, err error) {
 	root, err = filepath.Abs(root)

@@ -94,7 +94,7 @@ func (l *Lab) Close() error {
 
 var intercepted bool
 
-// Intercept runs systemctl, a replaced program or the guard if called by its name, and exits. [New] requires this call first.
+// Intercept runs systemctl, a replaced program or the guard if called by its name, and exits. Call it before [New].
 func Intercept() {
 	intercepted = true
 	machine.Play()

@@ -55,7 +55,8 @@ func (m *Model) RequireManifest(dir string, u *lab.Unit) {
 		x := made.Databases[i]
 		s := m.Raft(u, db)
 		server := m.ServerID(u, db)
-		schema := Output(m.T, u, "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), db.Schema())
+		schema := Output(m.T, u, "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version",
+			"unix:"+filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), db.Schema())
 		assert.Equal(m.T, db.Schema(), x.Name)
 		assert.Equal(m.T, "server", x.Source)
 		assert.Equal(m.T, *s.Cluster, x.Cluster)

@@ -133,7 +133,8 @@ func (m *Model) Connections(db lab.DB) map[string]string {
 	if db == lab.SB {
 		program, columns = "ovn-sbctl", columns+",role"
 	}
-	out := Output(m.T, m, program, "--timeout=20", "--db="+m.Remotes(db), "--format=csv", "--data=bare", "--no-headings", "--columns="+columns, "list", "Connection")
+	out := Output(m.T, m, program, "--timeout=20", "--db="+m.Remotes(db), "--format=csv", "--data=bare",
+		"--no-headings", "--columns="+columns, "list", "Connection")
 	rows := map[string]string{}
 	for line := range strings.Lines(out) {
 		target, rest, _ := strings.Cut(strings.TrimSpace(line), ",")

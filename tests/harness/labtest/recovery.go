@@ -20,7 +20,8 @@ import (
 // Seen returns the switches that clients see, through any unit that serves the Northbound database.
 func (m *Model) Seen(u *lab.Unit) string {
 	m.T.Helper()
-	out := Output(m.T, u, "ovn-nbctl", "--timeout=20", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "ls-list")
+	out := Output(m.T, u, "ovn-nbctl", "--timeout=20", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(),
+		"ovnnb_db.sock"), "ls-list")
 	return out
 }
 
@@ -114,7 +115,8 @@ func (m *Model) RequireProof(on *lab.Unit, units ...*lab.Unit) map[string]string
 	}
 	for _, command := range []string{"ovn-nbctl", "ovn-sbctl"} {
 		db := map[string]lab.DB{"ovn-nbctl": lab.NB, "ovn-sbctl": lab.SB}[command]
-		out := Output(m.T, units[0], command, "--timeout=20", "--db="+m.Remotes(db), "--bare", "--columns=external_ids", "list", strings.ToUpper(command[4:6])+"_Global")
+		out := Output(m.T, units[0], command, "--timeout=20", "--db="+m.Remotes(db), "--bare", "--columns=external_ids",
+			"list", strings.ToUpper(command[4:6])+"_Global")
 		assert.NotContains(m.T, out, "recovery-proof")
 	}
 	m.RequireClientsAreTold(shown)

@@ -189,7 +189,8 @@ func ActingUnit(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
 func Tool(t *testing.T, u *lab.Unit, program string, db lab.DB, args ...string) string {
 	t.Helper()
 	socket := "unix:" + u.RunDir() + "/ovn" + string(db) + "_db.sock"
-	return strings.TrimSpace(Output(t, u, program, append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...))
+	return strings.TrimSpace(Output(t, u, program,
+		append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...))
 }
 
 // Output runs a program on a machine, or on the lab's host, which must succeed.

@@ -43,7 +43,8 @@ func TestDrain_beside_Neutron_writes(t *testing.T) {
 	nb, sb := c.relayTo(t, r)
 	s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
 	for acted < drainInterleavings*exploretest.Factor(t) {
-		require.Equal(t, 200, s.Drain(t.Context(), node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Minute}}).Code)
+		require.Equal(t, 200, s.Drain(t.Context(),
+			node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Minute}}).Code)
 		for range 25 {
 			n.nbctl(n.setCandidates(n.port(), "c1", []string{"c2", "c3", "c4"}[n.rand.IntN(3)])...) // so that there is something to do
 			left = 1 + n.rand.IntN(3)

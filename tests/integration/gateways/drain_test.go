@@ -132,7 +132,8 @@ func TestR12_of_two_concurrent_drains_one_is_refused(t *testing.T) {
 		for i, name := range []string{"c1", "c2"} {
 			s := c.nodeService()
 			all.Go(func() {
-				answers[i] = s.Drain(t.Context(), node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: 30 * time.Second}})
+				answers[i] = s.Drain(t.Context(),
+					node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: 30 * time.Second}})
 			})
 		}
 		all.Wait()
@@ -190,7 +191,8 @@ func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	s.Gateways.Progress = func(_ context.Context, line string) { lines <- line }
 	joined := make(chan answer.Status)
 	go func() {
-		joined <- s.Drain(context.WithoutCancel(t.Context()), node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Minute, Grace: 50 * time.Second}})
+		joined <- s.Drain(context.WithoutCancel(t.Context()),
+			node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Minute, Grace: 50 * time.Second}})
 	}()
 	await := func(text string) {
 		t.Helper()
@@ -258,7 +260,8 @@ func TestDrain_continued_by_two_does_no_harm(t *testing.T) {
 		s := c.nodeService()
 		s.Gateways.NorthdTimeout = patience
 		all.Go(func() {
-			said := s.Drain(t.Context(), node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: 2 * patience}})
+			said := s.Drain(t.Context(),
+				node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: 2 * patience}})
 			assert.Equal(t, 200, said.Code, document.Answer(said))
 		})
 	}

@@ -39,7 +39,8 @@ func (c *cloud) drainWhere(dying ...string) (answer.Status, []string) {
 			c.sbctl("--if-exists", "destroy", "Chassis_Private", chassis, "--", "create", "Chassis_Private", "name="+chassis, "nb_cfg="+c.nbctl("get", "NB_Global", ".", "nb_cfg"))
 		}
 	}
-	return s.Drain(c.t.Context(), node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}}), lines
+	return s.Drain(c.t.Context(),
+		node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}}), lines
 }
 
 // That a chassis has claimed a gateway does not prove that it carries it.
@@ -95,7 +96,8 @@ func TestDrain_gateway_moves_during_proof_is_proved_again(t *testing.T) {
 			}
 		}
 	}
-	said := s.Drain(t.Context(), node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}})
+	said := s.Drain(t.Context(),
+		node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}})
 	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, 2, asked)
 }

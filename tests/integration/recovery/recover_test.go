@@ -56,7 +56,8 @@ func TestRecover_survivor_becomes_new_cluster(t *testing.T) {
 	assert.Equal(t, made, *m.Raft(before, lab.NB).Cluster)
 	shown = m.RequireProof(before, before)
 	assert.Contains(t, shown["recovery"], before.Name())
-	assert.Contains(t, shown["next"], "juju remove-unit --force "+strings.ReplaceAll(labtest.Names(m.Deployed[1:]), ",", " ")+"\njuju add-unit ovn-central -n 2\n")
+	assert.Contains(t, shown["next"], "juju remove-unit --force "+strings.ReplaceAll(labtest.Names(m.Deployed[1:]),
+		",", " ")+"\njuju add-unit ovn-central -n 2\n")
 	assert.Contains(t, shown["proof"], "nb: "+m.Deployed[2].Name()+" ")
 	now := m.Raft(before, lab.NB)
 	assert.NotEqual(t, *old.Cluster, *now.Cluster)

@@ -63,7 +63,8 @@ func TestControlPlane(t *testing.T) {
 	})
 	confirmed := "next: juju run " + units[2].Name() + " drain node=gw1 i-really-mean-it=true\n"
 	assert.Contains(t, m.Refuse(units[2], "drain", "node=gw1"), confirmed, "it interrupts traffic")
-	r, err := m.RunAction(t.Context(), units[2], "drain", "node=gw1", "timeout=5", "grace-period=0", "i-really-mean-it=true")
+	r, err := m.RunAction(t.Context(), units[2], "drain", "node=gw1", "timeout=5", "grace-period=0",
+		"i-really-mean-it=true")
 	require.NoError(t, err)
 	assert.Equal(t, "failed", r.Status, "the gateway is still bound to gw1")
 	bind("gw2")

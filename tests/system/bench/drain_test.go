@@ -42,7 +42,8 @@ func TestDrain_one_of_200_chassis_with_10000_gateways(t *testing.T) {
 	claimed := make(chan error, 1)
 	go func() { claimed <- claimElsewhere(ctx, nb, sb, chassis) }()
 	begun := time.Now()
-	said := s.Drain(t.Context(), node.Request{Node: chassis, Confirmed: true, Limits: maintenance.Limits{Timeout: 10 * time.Minute}})
+	said := s.Drain(t.Context(),
+		node.Request{Node: chassis, Confirmed: true, Limits: maintenance.Limits{Timeout: 10 * time.Minute}})
 	t.Logf("drained in %s", time.Since(begun).Round(time.Millisecond))
 	require.Equal(t, answer.Success, said.Reason, document.Answer(said))
 	require.NoError(t, <-claimed)

@@ -151,7 +151,8 @@ func (c *routed) drain() {
 	go func() { claimed <- c.playClaims(ctx, chassis) }()
 	s := &node.Service{Gateways: g, Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value }}
 	begun := time.Now()
-	said := s.Drain(c.b.Context(), node.Request{Node: chassis, Confirmed: true, Limits: maintenance.Limits{Timeout: northdPatience}})
+	said := s.Drain(c.b.Context(),
+		node.Request{Node: chassis, Confirmed: true, Limits: maintenance.Limits{Timeout: northdPatience}})
 	took := time.Since(begun)
 	require.Equal(c.b, answer.Success, said.Reason, document.Answer(said))
 	require.NoError(c.b, <-claimed)

@@ -165,7 +165,8 @@ func TestZaza_tests_of_Python_charm(t *testing.T) {
 	sb, nb := z.clusterStatus(z.Leader())
 	for _, u := range z.Units() {
 		for db, status := range map[lab.DB]map[string]any{lab.SB: sb, lab.NB: nb} {
-			text := labtest.Output(t, u, "ovn-appctl", "-t", u.Ctl(db), "cluster/status", map[lab.DB]string{lab.SB: "OVN_Southbound", lab.NB: "OVN_Northbound"}[db])
+			text := labtest.Output(t, u, "ovn-appctl", "-t", u.Ctl(db), "cluster/status",
+				map[lab.DB]string{lab.SB: "OVN_Southbound", lab.NB: "OVN_Northbound"}[db])
 			assert.Equal(t, strings.SplitN(text, "\n", 2)[0], unitMap(t, status)[u.Name()])
 		}
 	}

@@ -130,7 +130,8 @@ func long(m *labtest.Model, what string, condition func() bool, units ...*lab.Un
 
 func counted(m *labtest.Model, u *lab.Unit) int {
 	m.T.Helper()
-	out := labtest.Output(m.T, u, "ovn-nbctl", "--timeout=100", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "--bare", "--columns=name", "list", "Address_Set")
+	out := labtest.Output(m.T, u, "ovn-nbctl", "--timeout=100", "--no-leader-only",
+		"--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "--bare", "--columns=name", "list", "Address_Set")
 	return strings.Count(out, "large-")
 }
 

@@ -161,7 +161,8 @@ func TestForeign_database_blocks_unit_and_is_kept(t *testing.T) {
 	assert.Equal(t, running1, c.Processes(units[0]))
 	c.RequireWritable()
 	for program, db := range map[string]lab.DB{"ovn-nbctl": lab.NB, "ovn-sbctl": lab.SB} {
-		out := labtest.Output(t, member, program, "--timeout=20", "--db=unix:"+filepath.Join(member.RunDir(), "ovn"+string(db)+"_db.sock"), "list", "Connection")
+		out := labtest.Output(t, member, program, "--timeout=20", "--db=unix:"+filepath.Join(member.RunDir(),
+			"ovn"+string(db)+"_db.sock"), "list", "Connection")
 		assert.Empty(t, out, "nothing is written to the foreign database")
 		assert.Equal(t, time.Second, c.Raft(member, db).ElectionTimer, "nor changed in its cluster")
 	}

@@ -48,7 +48,8 @@ func TestR5_kick_of_stopped_process_counts_until_it_continues(t *testing.T) {
 		require.Fail(t, "it was not stopped", "%v", r)
 	}
 	noted := func() string {
-		record := labtest.Output(t, leaves, "ovn-nbctl", "--timeout=30", "--db="+kicks.Client(lab.NB), "get", "NB_Global", ".", "external_ids:ovn-central\\:membership")
+		record := labtest.Output(t, leaves, "ovn-nbctl", "--timeout=30", "--db="+kicks.Client(lab.NB), "get", "NB_Global",
+			".", "external_ids:ovn-central\\:membership")
 		return record
 	}
 	require.Contains(t, noted(), id, "the premise")

@@ -29,7 +29,8 @@ func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	others, u := m.Deployed[:2], m.Deployed[2]
 	for db, global := range globals {
 		m.MakeLeader(others[0], db)
-		labtest.Output(t, others[0], global[0], "--timeout=30", "--db="+m.Remotes(db), "set", global[1], ".", "external_ids:left-out=no")
+		labtest.Output(t, others[0], global[0], "--timeout=30", "--db="+m.Remotes(db), "set", global[1], ".",
+			"external_ids:left-out=no")
 	}
 	// asked is a client of this unit's own server alone.
 	asked := func(db lab.DB, timeout string, command ...string) (string, error) {

@@ -108,7 +108,7 @@ func outside(argv0 string, args []string) int {
 	return exitFailure
 }
 
-// Play runs what this program is called as: systemctl, a replacement of a program, the guard or an init. Otherwise it returns.
+// Play runs the program of this one's name: systemctl, a replaced program, the guard or an init. Otherwise it returns.
 func Play() {
 	argv0, args := os.Args[0], os.Args[1:]
 	name := filepath.Base(argv0)
