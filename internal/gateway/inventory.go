@@ -235,7 +235,10 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 			g.Zones = foreign.Names(items(row.ExternalIDs[zoneHintsKey], ","))
 		}
 	default:
-		if _, neutrons := row.ExternalIDs[zoneHintsKey]; !neutrons && len(rows) > 0 {
+		// The ports of pinned routers are not among users.
+		names := func(p ovsdb.LogicalRouterPort) bool { return p.Group == row.UUID }
+		_, neutrons := row.ExternalIDs[zoneHintsKey]
+		if !neutrons && len(rows) > 0 && !slices.ContainsFunc(inv.NB.RouterPorts, names) {
 			inv.find(finding.GroupUnused, row.Name, finding.Args{})
 		}
 		return

@@ -210,6 +210,7 @@ func TestBuildInventory_pinned_router_leads_nothing(t *testing.T) {
 	assert.Empty(t, c.State.Groups[at].Follows)
 	require.Len(t, c.State.Pinned, 1)
 	assert.Contains(t, c.State.Pinned[0].Peers, "public-2")
+	assert.False(t, finding.Has(c.Findings, finding.GroupUnused), "its candidates are reported as ignored")
 }
 
 func TestBuildInventory_gateway_without_candidates(t *testing.T) {
