@@ -16,7 +16,7 @@ func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis s
 	if err != nil {
 		return schedule.Plan{}, err
 	}
-	return schedule.Drain(inventory.State, schedule.Options{}, chassis, j.Drained()[chassis]), nil
+	return schedule.Drain(inventory.State, chassis, j.Drained()[chassis]), nil
 }
 
 // Drain moves every gateway off a chassis, as long as it is cordoned, and returns what it has changed. Gateways that no
@@ -29,7 +29,7 @@ func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([
 	}
 	t.read, t.cordon = read, true
 	t.plan = func(state schedule.State, _ int) schedule.Plan {
-		return schedule.Drain(state, schedule.Options{}, chassis, t.drained[chassis])
+		return schedule.Drain(state, chassis, t.drained[chassis])
 	}
 	return s.apply(ctx, t)
 }
@@ -71,7 +71,7 @@ func (s *Service) Undrain(
 	}
 	planned, unavailable := false, ""
 	t.plan = func(state schedule.State, _ int) schedule.Plan {
-		p := schedule.Undrain(state, schedule.Options{}, chassis, t.drained[chassis])
+		p := schedule.Undrain(state, chassis, t.drained[chassis])
 		if !planned {
 			first, planned = p, true
 		}
@@ -91,7 +91,7 @@ func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis
 	if err != nil {
 		return schedule.Plan{}, err
 	}
-	return schedule.Undrain(inventory.State.WithCordon(chassis, false), schedule.Options{}, chassis,
+	return schedule.Undrain(inventory.State.WithCordon(chassis, false), chassis,
 		j.Drained()[chassis]), nil
 }
 

@@ -236,7 +236,7 @@ func TestDrain_disabled_router(t *testing.T) {
 	sb.Chassis[1].Config, sb.Chassis[1].Follows = sb.Chassis[0].Config, 5
 	progress := func() (schedule.Plan, maintenance.Progress) {
 		c := gateway.BuildInventory(nb, sb)
-		p := schedule.Drain(c.State, schedule.Options{}, "c1", nil)
+		p := schedule.Drain(c.State, "c1", nil)
 		return p, maintenance.Progress{Left: len(p.Changes), Blocked: p.Blocked, Unbound: c.Unbound("c1")}
 	}
 	nb.Routers[1].Disabled = true

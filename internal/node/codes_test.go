@@ -109,7 +109,7 @@ func TestBlocked_names_what_ends_each_cordon(t *testing.T) {
 	x := snapshot{inventory: &gateway.Inventory{State: state}, nodes: []maintenance.Node{
 		{Chassis: "c1"}, {Chassis: "c2", Cordon: new(maintenance.Note)}, {Chassis: "c3", Drain: new(maintenance.Drain)},
 	}}
-	p := schedule.Drain(state, schedule.Options{}, "c1", nil)
+	p := schedule.Drain(state, "c1", nil)
 	s := Service{Command: func(c command.Command) string { return c.Action }}
 	refused := s.blocked(x, x.nodes[0], p)
 	assert.Equal(t, string(finding.DrainBlocked), refused.Metadata["finding"])

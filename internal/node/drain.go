@@ -116,7 +116,7 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 			continue
 		}
 		state := x.inventory.State.WithCordon(c.Name, false)
-		if len(schedule.Drain(state, schedule.Options{}, chassis, nil).Blocked) < len(p.Blocked) {
+		if len(schedule.Drain(state, chassis, nil).Blocked) < len(p.Blocked) {
 			all = append(all, c.Name)
 		}
 	}

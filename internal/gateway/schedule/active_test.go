@@ -119,7 +119,7 @@ func TestDrain_new_host_unresponsive(t *testing.T) {
 			t.Parallel()
 			state := s
 			state.Groups = []schedule.Group{tt.group}
-			p := schedule.Drain(state, schedule.Options{}, "c1", tt.was)
+			p := schedule.Drain(state, "c1", tt.was)
 			after := applied(state, p)
 			assert.Equal(t, tt.first, top(after.Groups[0].Candidates))
 			assert.Equal(t, tt.first == "c2", p.Empty())
@@ -127,7 +127,7 @@ func TestDrain_new_host_unresponsive(t *testing.T) {
 				assert.Contains(t, document.Plan(p),
 					"moved to a chassis that may not carry it: ovn-controller on c2 is not responding")
 				after.Groups[0] = bind(after.Groups[0], "c3")
-				assert.True(t, schedule.Drain(after, schedule.Options{}, "c1", ranks(base, after.Groups[0])).Empty())
+				assert.True(t, schedule.Drain(after, "c1", ranks(base, after.Groups[0])).Empty())
 			}
 		})
 	}

@@ -135,10 +135,10 @@ func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []i
 // Undrain gives a chassis its ranks back in the groups that still have it. If only drains have changed a group since,
 // all its candidates get their ranks back, except those that can't host it now. Otherwise only the chassis does; it
 // never gets a worse rank than it has.
-func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
+func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 	in := newInstance(s)
 	p := Plan{Operation: OperationUndrain, Chassis: chassis, Changes: []Change{}}
-	p.Before = in.selected(o, in.networkReports())
+	p.Before = in.networkReports()
 	groups := groupsByName(s)
 	for _, t := range byGroup(taken) {
 		g, found := groups[t.Group]
@@ -165,7 +165,7 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 		}
 		in.add(&p, g, names, reasons)
 	}
-	p.After = in.selected(o, newInstance(s.with(p.Changes)).networkReports())
+	p.After = newInstance(s.with(p.Changes)).networkReports()
 	p.Findings = SortFindings(in.findings)
 	p.Cost = costOf(p.Changes)
 	return p

@@ -13,7 +13,7 @@ import (
 // that no other responding, uncordoned chassis could host stays as it is, and is in [Plan.Blocked]. A group moves again
 // if the chassis that got it no longer responds. was are the changes of unfinished drains of the chassis, from the
 // candidates before the first of them to those that were written last.
-func Drain(s State, o Options, chassis string, was []AppliedChange) Plan {
+func Drain(s State, chassis string, was []AppliedChange) Plan {
 	d := &draining{
 		instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "drained",
 		concerns: func(Group) bool { return true }, was: map[string]AppliedChange{},
@@ -21,7 +21,7 @@ func Drain(s State, o Options, chassis string, was []AppliedChange) Plan {
 	for _, c := range was {
 		d.was[c.Group] = c
 	}
-	p := d.plan(o)
+	p := d.plan()
 	p.Blocked = SortFindings(append(p.Blocked, s.Moves(chassis)...))
 	return p
 }
@@ -35,20 +35,20 @@ func Demote(s State, chassis string, stay []string) Plan {
 		names := g.Ranked()
 		return len(names) > 0 && names[0] == chassis && !slices.Contains(stay, g.Name)
 	}
-	p := d.plan(Options{})
+	p := d.plan()
 	p.Operation, p.Chassis = OperationDemote, "" // nothing is put back
 	return p
 }
 
-func (d *draining) plan(o Options) Plan {
+func (d *draining) plan() Plan {
 	d.drained = slices.IndexFunc(d.instance.chassis, func(c Chassis) bool { return c.Name == d.chassis })
 	before := d.networkReports()
 	d.moveMasters()
 	d.chooseBackupsOfSeveral()
 	d.chooseFirstBackups(func(g *group) bool { return d.touched[g] }, false)
 	p := Plan{
-		Operation: OperationDrain, Chassis: d.chassis, Before: d.selected(o, before),
-		After: d.selected(o, d.networkReports()), Changes: []Change{},
+		Operation: OperationDrain, Chassis: d.chassis, Before: before, After: d.networkReports(),
+		Changes: []Change{},
 	}
 	for _, g := range d.groups {
 		if d.concerned[g] && !d.blocks[g.Name] {

@@ -34,7 +34,7 @@ func cordon(s schedule.State, name string, cordoned bool) schedule.State {
 // drained is a state after a chassis was cordoned and drained, the changes, and the plan.
 func drained(s schedule.State, name string) (schedule.State, []schedule.AppliedChange, schedule.Plan) {
 	s = cordon(s, name, true)
-	p := schedule.Drain(s, schedule.Options{}, name, nil)
+	p := schedule.Drain(s, name, nil)
 	return applied(s, p), taken(p), p
 }
 
@@ -51,7 +51,7 @@ func TestDrain_even_by_brute_force(t *testing.T) {
 		after, _, p := drained(s, "c0")
 		require.Equal(t, fewestSquares(cordon(s, "c0", true), "c0"), spreadOf(after), "seed %d: %+v\n%s", seed, s,
 			document.Plan(p))
-		again := schedule.Drain(after, schedule.Options{}, "c0", nil)
+		again := schedule.Drain(after, "c0", nil)
 		require.True(t, again.Empty(), "seed %d: %s", seed, document.Plan(again))
 	}
 }
@@ -67,7 +67,7 @@ func TestDrain_two_at_once_end(t *testing.T) {
 			require.Less(t, round, 4, "seed %d: %+v", seed, s)
 			quiet := true
 			for _, name := range []string{"c0", "c1"} {
-				p := schedule.Drain(s, schedule.Options{}, name, was[name])
+				p := schedule.Drain(s, name, was[name])
 				quiet, written = quiet && p.Empty(), written+len(p.Changes)
 				was[name] = append(was[name], taken(p)...)
 				s = applied(s, p)
@@ -101,13 +101,13 @@ func TestDrain_new_host_dies(t *testing.T) {
 			Ports: []schedule.Port{{Name: name, Network: "n", Active: active, Router: "r"}},
 		})
 	}
-	p := schedule.Drain(s, schedule.Options{}, "c0", nil)
+	p := schedule.Drain(s, "c0", nil)
 	require.Len(t, p.Changes, 1)
 	assert.Equal(t, []string{"c2", "c1", "c0"}, order(applied(s, p), "waits"))
 	rows := p.Changes[0].Rows
 	at := slices.IndexFunc(rows, func(r schedule.Row) bool { return r.Chassis == "c1" })
 	assert.Equal(t, "not bound to any chassis: ovn-controller on c1 is not responding", rows[at].Reason)
-	again := schedule.Drain(applied(s, p), schedule.Options{}, "c0", nil)
+	again := schedule.Drain(applied(s, p), "c0", nil)
 	assert.True(t, again.Empty(), document.Plan(again))
 }
 
@@ -153,7 +153,7 @@ func TestDrain_new_host_cordoned(t *testing.T) {
 		}
 		was = ranks
 		test.change(&now)
-		p := schedule.Drain(now, schedule.Options{}, "c0", was)
+		p := schedule.Drain(now, "c0", was)
 		assert.Len(t, p.Blocked, test.blocked, "%s: %v", name, p.Blocked)
 		assert.Empty(t, p.Changes, name)
 	}
@@ -193,7 +193,7 @@ func TestR12_drain_keeps_living_chassis(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		s = cordon(s, "c0", true)
 		chassis := byName(s)
-		p := schedule.Drain(s, schedule.Options{}, "c0", nil)
+		p := schedule.Drain(s, "c0", nil)
 		after := applied(s, p)
 		blocked := map[string]bool{}
 		for _, f := range p.Blocked {
@@ -222,8 +222,8 @@ func TestR12_drain_keeps_living_chassis(t *testing.T) {
 				}
 			}
 		}
-		assert.True(t, schedule.Drain(after, schedule.Options{}, "c0", nil).Empty(), "it is idempotent")
-		assert.Equal(t, p, schedule.Drain(s, schedule.Options{}, "c0", nil), "it is deterministic")
+		assert.True(t, schedule.Drain(after, "c0", nil).Empty(), "it is idempotent")
+		assert.Equal(t, p, schedule.Drain(s, "c0", nil), "it is deterministic")
 	})
 }
 
@@ -256,7 +256,7 @@ func TestUndrain_after_several_drains(t *testing.T) {
 					back = append(back, schedule.AppliedChange{Group: g.Name, Before: base[g.Name], After: g.Candidates})
 				}
 			}
-			p := schedule.Undrain(now, schedule.Options{}, name, back)
+			p := schedule.Undrain(now, name, back)
 			assert.Empty(t, p.Blocked)
 			now = applied(now, p)
 		}
@@ -277,11 +277,11 @@ func TestUndrain_leaves_changes_by_others(t *testing.T) {
 	after.Groups[1] = hosted(1, "c3", "c2")       // it is no candidate any more
 	after.Groups = slices.Delete(after.Groups, 2, 3)
 
-	stays := schedule.Undrain(after, schedule.Options{}, "c1", ranks)
+	stays := schedule.Undrain(after, "c1", ranks)
 	assert.True(t, stays.Empty(), "a chassis that is cordoned gets nothing back")
 	assert.Len(t, stays.Blocked, 4)
 
-	back := schedule.Undrain(cordon(after, "c1", false), schedule.Options{}, "c1", ranks)
+	back := schedule.Undrain(cordon(after, "c1", false), "c1", ranks)
 	restored := applied(cordon(after, "c1", false), back)
 	assert.Equal(t, []string{"c1", "c3", "c2"}, order(restored, names[0]))
 	assert.Equal(t, []string{"c3", "c2"}, order(restored, names[1]))
@@ -303,7 +303,7 @@ func TestUndrain_keeps_better_rank(t *testing.T) {
 	after, ranks, _ := drained(s, "c1")
 	require.Equal(t, []string{"c2", "c3", "c1"}, order(after, s.Groups[0].Name))
 	after.Groups[0] = hosted(0, "c1", "c2")
-	p := schedule.Undrain(cordon(after, "c1", false), schedule.Options{}, "c1", ranks)
+	p := schedule.Undrain(cordon(after, "c1", false), "c1", ranks)
 	assert.True(t, p.Empty(), document.Plan(p))
 }
 

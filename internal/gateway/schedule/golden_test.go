@@ -71,7 +71,7 @@ func TestPlans_golden_marked_neutron(t *testing.T) {
 				AllowNewCandidates: true,
 				MaxMoves:           2,
 			}),
-			schedule.Drain(mended, schedule.Options{}, "c0", nil), schedule.Demote(mended, "c0",
+			schedule.Drain(mended, "c0", nil), schedule.Demote(mended, "c0",
 				nil), schedule.Clear(cordon(mended, "c0", true), "c0"),
 		} {
 			fmt.Fprintf(&b, "%d %d %s%s\n", seed, name, p.Operation, planLine(p))

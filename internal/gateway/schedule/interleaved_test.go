@@ -85,7 +85,7 @@ func TestDrain_beside_neutron(t *testing.T) {
 		}
 		drain := func(interrupted int) bool {
 			from := b.state
-			p := schedule.Drain(from, schedule.Options{}, "c0", nil)
+			p := schedule.Drain(from, "c0", nil)
 			for range interrupted {
 				b.neutron(r)
 			}
@@ -98,7 +98,7 @@ func TestDrain_beside_neutron(t *testing.T) {
 		}
 		require.True(t, drain(0), "seed %d", seed)
 		at := fmt.Sprintf("seed %d: %+v", seed, b.state)
-		require.True(t, schedule.Drain(b.state, schedule.Options{}, "c0", nil).Empty(), at)
+		require.True(t, schedule.Drain(b.state, "c0", nil).Empty(), at)
 		require.Len(t, b.state.Groups, len(b.wanted), at)
 		for _, g := range b.state.Groups {
 			names := g.Ranked()
@@ -112,7 +112,7 @@ func TestDrain_beside_neutron(t *testing.T) {
 		for _, was := range b.ranks {
 			ranks = append(ranks, was)
 		}
-		p := schedule.Undrain(b.state, schedule.Options{}, "c0", ranks)
+		p := schedule.Undrain(b.state, "c0", ranks)
 		require.True(t, b.write(b.state, p), at)
 		for _, g := range b.state.Groups {
 			if top(b.wanted[g.Name]) == "c0" {

@@ -202,7 +202,7 @@ func keepsNetworks(t *testing.T, s schedule.State) {
 			back.Chassis[i].Networks = c.Networks[min(1, len(c.Networks)):]
 		}
 	}
-	check(back, schedule.Undrain(back, schedule.Options{}, "c0", ranks))
+	check(back, schedule.Undrain(back, "c0", ranks))
 }
 
 // A plan interrupts exactly the working gateways that OVN would move after it.
@@ -229,7 +229,7 @@ func countsInterruptions(t *testing.T, s schedule.State) {
 	after, ranks, p := drained(s, "c0")
 	check(shut, p)
 	back := cordon(rebind(after), "c0", false)
-	check(back, schedule.Undrain(back, schedule.Options{}, "c0", ranks))
+	check(back, schedule.Undrain(back, "c0", ranks))
 }
 
 // After a drain the chassis hosts only what the plan named; a second drain changes nothing; and an undrain restores the
@@ -239,7 +239,7 @@ func drainKeepsItsPromise(t *testing.T, s schedule.State) {
 	s = rebind(s)
 	after, ranks, p := drained(s, "c0")
 	after = rebind(after)
-	again := schedule.Drain(after, schedule.Options{}, "c0", ranks)
+	again := schedule.Drain(after, "c0", ranks)
 	assert.Empty(t, again.Changes)
 	blocked := subjects(p.Blocked)
 	for name := range subjects(again.Blocked) {
@@ -253,7 +253,7 @@ func drainKeepsItsPromise(t *testing.T, s schedule.State) {
 		return
 	}
 	open := cordon(after, "c0", false)
-	back := schedule.Undrain(open, schedule.Options{}, "c0", ranks)
+	back := schedule.Undrain(open, "c0", ranks)
 	restored := subjects(back.Blocked)
 	for _, g := range applied(open, back).Groups {
 		cannot := func(name string) bool {

@@ -61,7 +61,7 @@ func TestDrain_behind_repeated_candidate(t *testing.T) {
 	t.Parallel()
 	s := crowded(schedule.HAChassisGroup, "c2", "c1", "c1", "c1", "c2")
 	s.Chassis[0].Unresponsive = true
-	p := schedule.Drain(s, schedule.Options{}, "c2", nil)
+	p := schedule.Drain(s, "c2", nil)
 	require.Len(t, p.Changes, 1)
 	assert.Equal(t, []string{"c1", "c3", "c2"}, names(p.Changes[0].After))
 }

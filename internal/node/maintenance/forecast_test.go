@@ -120,7 +120,7 @@ func (c *imagined) unbound(chassis string) (all []string) {
 func (c *imagined) drain(t *testing.T, chassis string) {
 	t.Helper()
 	for range 10 {
-		p := schedule.Drain(c.State, schedule.Options{}, chassis, nil)
+		p := schedule.Drain(c.State, chassis, nil)
 		if len(p.Changes) == 0 {
 			return
 		}
@@ -141,12 +141,12 @@ func TestForecast(t *testing.T) {
 	for seed := range uint64(3000) {
 		c := imagine(rand.New(rand.NewPCG(seed, 1)))
 		chassis := c.Chassis[0].Name
-		p := schedule.Drain(c.State, schedule.Options{}, chassis, nil)
+		p := schedule.Drain(c.State, chassis, nil)
 		pinned := len(c.PinnedTo(chassis))
 		if len(p.Blocked) > 0 {
 			refused++
 			c.drain(t, chassis)
-			again := schedule.Drain(c.State, schedule.Options{}, chassis, nil)
+			again := schedule.Drain(c.State, chassis, nil)
 			assert.NotEmpty(t, again.Blocked, "seed %d: what is refused would have ended well", seed)
 			continue
 		}
