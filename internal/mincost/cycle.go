@@ -7,23 +7,15 @@ type weights struct{ squares, moves int64 }
 
 func (a *Assignment) lexicographic() weights { return weights{int64(len(a.problem.Jobs)) + 1, 1} }
 
-// cycle is a list of slots: each gives a job to the next one, and the last one to the first. An open one goes through
-// the sink: the first slot only gives, the last one only takes. Squares and moves are its changes of the two parts of
+// edge is a job that goes from one slot to another.
+type edge struct{ from, to int }
+
+// cycle is the edges of a cycle, except those through the sink. Squares and moves are its changes of the two parts of
 // the cost.
 type cycle struct {
-	slots          []int
-	open           bool
+	edges          []edge
 	squares, moves int64
 }
-
-func (c cycle) edges() int {
-	if c.open {
-		return len(c.slots) - 1
-	}
-	return len(c.slots)
-}
-
-func (c cycle) edge(i int) (from, to int) { return c.slots[i], c.slots[(i+1)%len(c.slots)] }
 
 // Optimize makes the loads as even as possible, with the fewest moves for that.
 func (a *Assignment) Optimize() {
@@ -123,31 +115,27 @@ func predecessorCycle(pred []int) []int {
 }
 
 func (a *Assignment) newCycle(g *residualGraph, nodes []int) cycle {
-	c := cycle{slots: nodes}
-	if i := slices.Index(nodes, g.slots); i >= 0 {
-		c.open = true
-		c.slots = slices.Concat(nodes[i+1:], nodes[:i])
-		first, last := c.slots[0], c.slots[len(c.slots)-1]
-		c.squares = nextUnit(a.load[last]) - lastUnit(a.load[first])
-	}
-	for i := range c.edges() {
-		from, to := c.edge(i)
-		c.moves += int64(g.cost[from*g.slots+to])
+	var c cycle
+	for i, from := range nodes {
+		switch to := nodes[(i+1)%len(nodes)]; g.slots {
+		case from:
+			c.squares -= lastUnit(a.load[to])
+		case to:
+			c.squares += nextUnit(a.load[from])
+		default:
+			c.edges = append(c.edges, edge{from, to})
+			c.moves += int64(g.cost[from*g.slots+to])
+		}
 	}
 	return c
 }
 
 func (a *Assignment) cancel(g *residualGraph, c cycle) {
-	jobs := make([]int, c.edges())
-	for i := range jobs {
-		from, to := c.edge(i)
-		jobs[i] = int(g.job[from*g.slots+to])
+	for _, e := range c.edges {
+		a.move(int(g.job[e.from*g.slots+e.to]), e.to)
 	}
-	for i, job := range jobs {
-		_, to := c.edge(i)
-		a.move(job, to)
-	}
-	for _, s := range c.slots {
-		a.rebuildEdges(g, s)
+	for _, e := range c.edges {
+		a.rebuildEdges(g, e.from)
+		a.rebuildEdges(g, e.to)
 	}
 }

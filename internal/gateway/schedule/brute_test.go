@@ -4,149 +4,131 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// failures are the loads after the failure of each chassis of provnet1, squared and summed for each.
-func failures(s schedule.State) map[string]int {
-	sums := map[string]int{}
-	for _, failed := range s.Chassis {
-		load := map[string]int{}
-		for _, c := range s.Chassis {
-			load[c.Name] = 0
-		}
-		for _, g := range s.Groups {
-			left := slices.DeleteFunc(slices.Clone(g.Candidates),
-				func(c schedule.Candidate) bool { return c.Chassis == failed.Name })
-			if len(left) > 0 {
-				load[top(left)]++
-			}
-		}
-		sums[failed.Name] = squares(load)
-	}
-	return sums
-}
-
-// G4 against brute force: with the masters and the candidates that there are in the end, no other choice of first
-// backups is evener for any failure.
-func TestG4_first_backups_by_brute_force(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 5))
-		s := small(r)
-		for _, p := range []schedule.Plan{
-			schedule.Reschedule(s, schedule.Options{}),
-			schedule.Rebalance(s, schedule.Options{}),
-		} {
-			if p.Operation == "rebalance" && p.Moves() == 0 {
-				continue // it leaves all as it is
-			}
-			after := applied(s, p)
-			for name, sum := range failures(after) {
-				require.Equal(t, evenest(after, name), sum, "seed %d, %s, %s: %+v", seed, p.Operation, name, s)
-			}
-		}
-	}
-}
-
 // small is a network of few chassis and gateways that all have candidates.
 func small(r *rand.Rand) schedule.State {
-	var s schedule.State
-	n := 2 + r.IntN(3)
-	for i := range n {
-		s.Chassis = append(s.Chassis, chassis(fmt.Sprintf("c%d", i), "provnet1"))
-	}
+	s := schedule.State{Chassis: pool("provnet1", "c0", "c1", "c2", "c3")[:2+r.IntN(3)]}
 	for i := range r.IntN(7) {
-		var names []string
-		for _, c := range r.Perm(n)[:1+r.IntN(n)] {
-			names = append(names, s.Chassis[c].Name)
-		}
-		s.Groups = append(s.Groups, hosted(i, names...))
+		s.Groups = append(s.Groups, hosted(i, some(r, s)...))
 	}
 	return s
 }
 
-// evenest is the least sum of squares after a failure, over all choices of first backups among the candidates.
-func evenest(s schedule.State, failed string) int {
-	load := map[string]int{}
-	var choices [][]string
-	for _, g := range s.Groups {
-		if master := top(g.Candidates); master != failed {
-			load[master]++
-			continue
-		}
-		var others []string
-		for _, c := range g.Candidates {
-			if c.Chassis != failed {
-				others = append(others, c.Chassis)
-			}
-		}
-		if len(others) > 0 {
-			choices = append(choices, others)
-		}
+// severalPorts is a cloud of two networks in which groups have up to so many ports.
+func severalPorts(r *rand.Rand, chassisCount, groups, ports int) schedule.State {
+	var s schedule.State
+	for i := range chassisCount {
+		s.Chassis = append(s.Chassis, chassis(fmt.Sprint("c", i), "physnet0", "physnet1"))
 	}
-	return fewest(load, choices)
+	for i := range groups {
+		g := schedule.Group{
+			Name: fmt.Sprint("g", i), Storage: schedule.HAChassisGroup, Candidates: candidates(some(r, s)...),
+		}
+		for p := range 1 + r.IntN(ports) {
+			g.Ports = append(g.Ports, schedule.Port{
+				Name: fmt.Sprintf("g%d-%d", i, p), Router: fmt.Sprint("r", i), Network: fmt.Sprint("physnet", r.IntN(2)),
+			})
+		}
+		s.Groups = append(s.Groups, g)
+	}
+	return s
 }
 
-// fewest is the least sum of squares of the loads, over all choices of one chassis each that is loaded besides.
-func fewest(load map[string]int, choices [][]string) int {
-	if len(choices) == 0 {
-		return squares(load)
+// some are some chassis, at least one, in any order.
+func some(r *rand.Rand, s schedule.State) (names []string) {
+	for _, c := range r.Perm(len(s.Chassis))[:1+r.IntN(len(s.Chassis))] {
+		names = append(names, s.Chassis[c].Name)
 	}
-	best := -1
-	for _, c := range choices[0] {
-		load[c]++
-		if sum := fewest(load, choices[1:]); best < 0 || sum < best {
-			best = sum
-		}
-		load[c]--
-	}
-	return best
+	return names
 }
 
-func squares(load map[string]int) (sum int) {
-	for _, l := range load {
+// either is a small cloud, with groups of one port or of several.
+func either(r *rand.Rand) schedule.State {
+	if r.IntN(2) == 0 {
+		return small(r)
+	}
+	return severalPorts(r, 3+r.IntN(2), 2+r.IntN(6), 3)
+}
+
+// lamed cordons some chassis, and makes some others than c0 unresponsive.
+func lamed(r *rand.Rand, s schedule.State) schedule.State {
+	for i := range s.Chassis {
+		s.Chassis[i].Unresponsive, s.Chassis[i].Cordoned = i > 0 && r.IntN(8) == 0, r.IntN(8) == 0
+	}
+	return s
+}
+
+// weighed is a load for each network and chassis.
+type weighed map[[2]string]int
+
+func (w weighed) add(g schedule.Group, chassis string, sign int) {
+	for _, p := range g.Ports {
+		w[[2]string{p.Network, chassis}] += sign
+	}
+}
+
+func (w weighed) squares() (sum int) {
+	for _, l := range w {
 		sum += l * l
 	}
 	return sum
 }
 
-// No choice of masters among the candidates is evener, and none as even takes fewer moves; with a bound, none of so few
-// moves is evener if any of two chassis may host a gateway.
-func TestG2G3_rebalance_by_brute_force(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(600) {
-		s := small(rand.New(rand.NewPCG(seed, 6)))
-		p := schedule.Rebalance(s, schedule.Options{})
-		sum, moves := chosen(s, len(s.Groups))
-		got := spreadOf(applied(s, p))
-		require.Equal(t, sum, got, "seed %d: %+v", seed, s)
-		require.Equal(t, moves, p.Moves(), "seed %d: %+v", seed, s)
-		for most := 1; most < moves; most++ {
-			p := schedule.Rebalance(s, schedule.Options{MaxMoves: most})
-			assert.LessOrEqual(t, p.Moves(), most)
-			sum, _ := chosen(s, most)
-			require.Equal(t, sum, spreadOf(applied(s, p)), "seed %d, at most %d moves: %+v", seed, most, s)
+// evenest is the least sum of squares of the loads, over all choices of one chassis for each group.
+func evenest(load weighed, groups []schedule.Group, choices [][]string) int {
+	if len(groups) == 0 {
+		return load.squares()
+	}
+	best := -1
+	for _, c := range choices[0] {
+		load.add(groups[0], c, 1)
+		if sum := evenest(load, groups[1:], choices[1:]); best < 0 || sum < best {
+			best = sum
+		}
+		load.add(groups[0], c, -1)
+	}
+	return best
+}
+
+// afterFailure is the sum of squares of the loads after a chassis fails, and the least that other first backups could
+// make it. free returns the first backups that a group may get; if there are none, it keeps its own.
+func afterFailure(s schedule.State, fails string, free func(group int, backups []string) []string) (got, least int) {
+	is, load := weighed{}, weighed{}
+	var groups []schedule.Group
+	var choices [][]string
+	for i, g := range s.Groups {
+		names := g.Ranked()
+		switch {
+		case names[0] != fails:
+			is.add(g, names[0], 1)
+			load.add(g, names[0], 1)
+			continue
+		case len(names) == 1:
+			continue // no chassis hosts it then
+		}
+		is.add(g, names[1], 1)
+		if among := free(i, names[1:]); len(among) > 0 {
+			groups, choices = append(groups, g), append(choices, among)
+		} else {
+			load.add(g, names[1], 1)
 		}
 	}
+	return is.squares(), evenest(load, groups, choices)
 }
 
-// spreadOf is the sum of the squares of the masters.
-func spreadOf(s schedule.State) (sum int) {
-	load := map[string]int{}
-	for _, g := range s.Groups {
-		load[top(g.Candidates)]++
-	}
-	return squares(load)
-}
-
-// chosen is the least sum of squares that at most some moves can bring about, and the least number of moves for it.
-func chosen(s schedule.State, most int) (best, moves int) {
+// chosen is the least sum of squares of a network's masters that at most some moves to candidates can bring about, and
+// the least number of moves for it.
+func chosen(s schedule.State, network string, most int) (best, moves int) {
 	load := map[string]int{}
 	best = -1
 	var choose func(i, moved int)
@@ -161,17 +143,162 @@ func chosen(s schedule.State, most int) (best, moves int) {
 			}
 			return
 		}
-		g := s.Groups[i]
+		g, ports := s.Groups[i], 0
+		for _, p := range g.Ports {
+			if p.Network == network {
+				ports++
+			}
+		}
 		for _, c := range g.Candidates {
 			cost := 0
-			if c.Chassis != top(g.Candidates) {
+			if ports > 0 && c.Chassis != top(g.Candidates) {
 				cost = 1
 			}
-			load[c.Chassis]++
+			load[c.Chassis] += ports
 			choose(i+1, moved+cost)
-			load[c.Chassis]--
+			load[c.Chassis] -= ports
 		}
 	}
 	choose(0, 0)
 	return best, moves
+}
+
+func squares(load map[string]int) (sum int) {
+	for _, l := range load {
+		sum += l * l
+	}
+	return sum
+}
+
+// G4: with the masters and the candidates that there are in the end, no other choice of first backups is evener for
+// any failure.
+func TestG4_first_backups_by_brute_force(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		s := small(rand.New(rand.NewPCG(seed, 5)))
+		for _, p := range []schedule.Plan{
+			schedule.Reschedule(s, schedule.Options{}),
+			schedule.Rebalance(s, schedule.Options{}),
+		} {
+			if p.Operation == "rebalance" && p.Moves() == 0 {
+				continue // it leaves all as it is
+			}
+			for _, c := range s.Chassis {
+				got, least := afterFailure(applied(s, p), c.Name, func(_ int, backups []string) []string { return backups })
+				require.Equal(t, least, got, "seed %d, %s, %s: %+v", seed, p.Operation, c.Name, s)
+			}
+		}
+	}
+}
+
+// No choice of masters among the candidates is evener, and none as even takes fewer moves; with a bound, none of so few
+// moves is evener if any of two chassis may host a gateway.
+func TestG2G3_rebalance_by_brute_force(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(600) {
+		s := small(rand.New(rand.NewPCG(seed, 6)))
+		most := len(s.Groups)
+		for bound := range most + 1 { // 0 is no bound
+			p := schedule.Rebalance(s, schedule.Options{MaxMoves: bound})
+			if bound > 0 {
+				most = bound
+			}
+			sum, moves := chosen(s, "provnet1", most)
+			require.Equal(t, sum, squares(masters(applied(s, p))), "seed %d, at most %d moves: %+v", seed, bound, s)
+			require.Equal(t, moves, p.Moves(), "seed %d, at most %d moves: %+v", seed, bound, s)
+		}
+	}
+}
+
+// If a proof claims the fewest moves, brute force finds no fewer. Most plans have such a proof.
+func TestG2G3_proofs_with_several_ports(t *testing.T) {
+	t.Parallel()
+	proved, even := 0, 0
+	for seed := range uint64(1500) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		s := severalPorts(r, 3, 2+r.IntN(5), 2)
+		s.Groups[0].Ports[0].Active = top(s.Groups[0].Candidates)
+		for _, b := range schedule.Rebalance(s, schedule.Options{}).Bounds {
+			ports := 0
+			for _, g := range s.Groups {
+				for _, p := range g.Ports {
+					ports += btoi(p.Network == b.Network)
+				}
+			}
+			each, more := ports/3, ports%3
+			best, moves := chosen(s, b.Network, len(s.Groups))
+			isEven := best == more*(each+1)*(each+1)+(3-more)*each*each
+			even += btoi(isEven)
+			if strings.Contains(b.Proof, "lower bound") || strings.Contains(b.Proof, "already balanced") {
+				proved++
+				assert.LessOrEqual(t, b.Spread, 1, "seed %d: %v", seed, s)
+				require.True(t, isEven && moves == b.Moves, "seed %d: %s of %v", seed, b.Proof, s)
+			}
+		}
+	}
+	assert.Greater(t, 100*proved, 75*even, "most are proved")
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// No other choice of chassis for what a drain moves is evener, with groups of several ports and unschedulable chassis.
+func TestDrain_even_by_brute_force(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(800 * exploretest.Factor(t)) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		s := lamed(r, either(r))
+		after, _, p := drained(s, "c0")
+		shut := func(name string) bool {
+			c := byName(after)[name]
+			return c.Cordoned || c.Unresponsive
+		}
+		var all []string
+		for _, c := range after.Chassis {
+			all = append(all, c.Name)
+		}
+		load, got := weighed{}, weighed{}
+		var groups []schedule.Group
+		var choices [][]string
+		for i, g := range s.Groups {
+			got.add(g, after.Groups[i].Ranked()[0], 1)
+			names := g.Ranked()
+			if names[0] != "c0" {
+				load.add(g, names[0], 1)
+				continue
+			}
+			among := slices.DeleteFunc(names, shut)
+			if len(among) == 0 {
+				among = slices.DeleteFunc(slices.Clone(all), shut)
+			}
+			if len(among) == 0 {
+				among = []string{"c0"} // it stays
+			}
+			groups, choices = append(groups, g), append(choices, among)
+		}
+		require.Equal(t, evenest(load, groups, choices), got.squares(), "seed %d: %+v\n%s", seed, s, document.Plan(p))
+	}
+}
+
+// No other first backups of the gateways that a drain has touched make the load evener after one more failure.
+func TestDrain_even_after_next_failure(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(400 * exploretest.Factor(t)) {
+		s := either(rand.New(rand.NewPCG(seed, 12)))
+		after, _, p := drained(s, "c0")
+		touched := func(group int, backups []string) []string {
+			if at := slices.Index(s.Groups[group].Ranked(), "c0"); at != 0 && at != 1 {
+				return nil
+			}
+			return slices.DeleteFunc(slices.Clone(backups), func(name string) bool { return name == "c0" })
+		}
+		for _, c := range s.Chassis[1:] {
+			got, least := afterFailure(after, c.Name, touched)
+			require.Equal(t, least, got, "seed %d: %s fails: %+v\n%s", seed, c.Name, s, document.Plan(p))
+		}
+	}
 }

@@ -72,7 +72,7 @@ func TestPlans_golden_marked_neutron(t *testing.T) {
 				MaxMoves:           2,
 			}),
 			schedule.Drain(mended, "c0", nil), schedule.Demote(mended, "c0",
-				nil), schedule.Clear(cordon(mended, "c0", true), "c0"),
+				nil), schedule.Clear(mended.WithCordon("c0", true), "c0"),
 		} {
 			fmt.Fprintf(&b, "%d %d %s%s\n", seed, name, p.Operation, planLine(p))
 		}

@@ -77,7 +77,7 @@ func TestDrain_beside_neutron(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 15))
 		b := &board{
-			state: cordon(small(r), "c0", true), ranks: map[string]schedule.AppliedChange{},
+			state: small(r).WithCordon("c0", true), ranks: map[string]schedule.AppliedChange{},
 			wanted: map[string][]schedule.Candidate{},
 		}
 		for _, g := range b.state.Groups {
@@ -107,7 +107,7 @@ func TestDrain_beside_neutron(t *testing.T) {
 			}
 			require.NotEqual(t, "c0", names[0], "%s: %v, %s", g.Name, names, at)
 		}
-		b.state = cordon(b.state, "c0", false)
+		b.state = b.state.WithCordon("c0", false)
 		var ranks []schedule.AppliedChange
 		for _, was := range b.ranks {
 			ranks = append(ranks, was)

@@ -191,11 +191,11 @@ func keepsNetworks(t *testing.T, s schedule.State) {
 	} {
 		check(s, p)
 	}
-	shut := cordon(s, "c0", true)
+	shut := s.WithCordon("c0", true)
 	check(shut, schedule.Clear(shut, "c0"))
 	after, ranks, p := drained(s, "c0")
 	check(s, p)
-	back := cordon(rebind(after), "c0", false)
+	back := rebind(after).WithCordon("c0", false)
 	back.Chassis = slices.Clone(back.Chassis)
 	for i, c := range back.Chassis {
 		if c.Name == "c0" { // a network is taken from it meanwhile
@@ -224,11 +224,11 @@ func countsInterruptions(t *testing.T, s schedule.State) {
 	check(s, schedule.Reschedule(s, options(schedule.LeastLoaded, 1)))
 	check(s, schedule.Rebalance(s, schedule.Options{}))
 	check(s, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}))
-	shut := cordon(s, "c0", true)
+	shut := s.WithCordon("c0", true)
 	check(shut, schedule.Clear(shut, "c0"))
 	after, ranks, p := drained(s, "c0")
 	check(shut, p)
-	back := cordon(rebind(after), "c0", false)
+	back := rebind(after).WithCordon("c0", false)
 	check(back, schedule.Undrain(back, "c0", ranks))
 }
 
@@ -252,7 +252,7 @@ func drainKeepsItsPromise(t *testing.T, s schedule.State) {
 	if byName(s)["c0"].Unresponsive {
 		return
 	}
-	open := cordon(after, "c0", false)
+	open := after.WithCordon("c0", false)
 	back := schedule.Undrain(open, "c0", ranks)
 	restored := subjects(back.Blocked)
 	for _, g := range applied(open, back).Groups {

@@ -14,21 +14,33 @@ func chassis(name string, networks ...string) schedule.Chassis {
 	return schedule.Chassis{Name: name, Hostname: name + ".example", Gateway: true, Networks: networks}
 }
 
+// pool are chassis that may host gateways of a network.
+func pool(network string, names ...string) (all []schedule.Chassis) {
+	for _, name := range names {
+		all = append(all, chassis(name, network))
+	}
+	return all
+}
+
 // hosted is a gateway of provnet1 with these candidates, best first, as Neutron writes them.
 func hosted(n int, candidates ...string) schedule.Group {
 	return hostedIn("provnet1", n, candidates...)
 }
 
-func hostedIn(network string, n int, candidates ...string) schedule.Group {
+func hostedIn(network string, n int, chassis ...string) schedule.Group {
 	name := fmt.Sprintf("lrp-%s-%04d", network, n)
-	g := schedule.Group{
-		Name: name, Storage: schedule.GatewayChassis,
+	return schedule.Group{
+		Name: name, Storage: schedule.GatewayChassis, Candidates: candidates(chassis...),
 		Ports: []schedule.Port{{Name: name, Router: fmt.Sprintf("r%d", n), Network: network}},
 	}
-	for i, c := range candidates {
-		g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c, Priority: len(candidates) - i})
+}
+
+// candidates are chassis, best first.
+func candidates(chassis ...string) (all []schedule.Candidate) {
+	for i, c := range chassis {
+		all = append(all, schedule.Candidate{Chassis: c, Priority: len(chassis) - i})
 	}
-	return g
+	return all
 }
 
 // many are gateways of provnet1 that have the same candidates.
