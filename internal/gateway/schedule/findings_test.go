@@ -1,11 +1,13 @@
 package schedule_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -13,116 +15,140 @@ import (
 
 func TestEvaluate_findings(t *testing.T) {
 	t.Parallel()
-	silent, unmarked := chassis("c1", "physnet1"), chassis("c3", "physnet1")
-	silent.Unresponsive, unmarked.Gateway = true, false
-	both := []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")}
-	tied := bind(hostedIn("physnet1", 0, "c1", "c2"), "c1")
+	c1, both := chassis("c1", "provnet1"), pool("provnet1", "c1", "c2")
+	silent, cordoned, unmarked := chassis("c3", "provnet1"), chassis("c4", "provnet1"), chassis("c5", "provnet1")
+	silent.Unresponsive, cordoned.Cordoned, unmarked.Gateway = true, true, false
+	dead := append(pool("provnet1", "c1", "c2"), silent)
+	good, single, first := bind(hosted(1, "c1", "c2"), "c1"), bind(hosted(0, "c1"), "c1"), hosted(0, "c3", "c1", "c2")
+	tied := bind(hosted(0, "c1", "c2"), "c2")
 	tied.Candidates[0].Priority = 1
-	good := bind(hostedIn("physnet1", 1, "c1", "c2"), "c1")
-	name := hostedIn("physnet1", 0).Name
-	dead := []schedule.Chassis{silent, chassis("c2", "physnet1"), chassis("c3", "physnet1")}
-	third := bind(hostedIn("physnet1", 0, "c1", "c2", "c3"), "c3")
+	name := hosted(0).Name
 	for title, test := range map[string]struct {
 		chassis []schedule.Chassis
 		groups  []schedule.Group
-		options schedule.Options
-		want    string
+		// network is asked for, if it is not empty.
+		network string
+		// want is the only finding; empty is none.
+		want string
 	}{
 		"nothing is bound": {
 			both,
-			[]schedule.Group{hostedIn("physnet1", 0, "c1", "c2")},
-			schedule.Options{},
+			[]schedule.Group{hosted(0, "c1", "c2")},
+			"",
 			"warning NO_GATEWAY_BOUND Count=2 Total=2 Detail=gateways: 1, external ports: 0",
 		},
-		"no chassis responds": {
-			[]schedule.Chassis{silent},
-			[]schedule.Group{good},
-			schedule.Options{},
-			"warning NO_CHASSIS_RESPONDS Total=1",
-		},
-		"a gateway without candidates": {
-			both,
-			[]schedule.Group{good, hostedIn("physnet1", 0)},
-			schedule.Options{},
-			"warning GATEWAY_WITHOUT_CANDIDATE " + name,
-		},
+		"a gateway without candidates": {both, []schedule.Group{good, hosted(0)}, "", "warning GATEWAY_WITHOUT_CANDIDATE " + name},
 		"no chassis may be a candidate": {
-			[]schedule.Chassis{chassis("c1", "physnet2"), unmarked},
-			[]schedule.Group{bind(hostedIn("physnet2", 1, "c1"), "c1"), hostedIn("physnet1", 0)},
-			schedule.Options{},
+			[]schedule.Chassis{chassis("c1", "provnet2"), chassis("c2", "provnet2"), unmarked},
+			[]schedule.Group{bind(hostedIn("provnet2", 1, "c1", "c2"), "c1"), hosted(0)},
+			"",
 			"warning GATEWAY_WITHOUT_CANDIDATE " + name +
-				" Detail=no chassis is eligible: 1 chassis: no enable-chassis-as-gw; 1 chassis: not connected to physnet1",
+				" Detail=no chassis is eligible: 2 chassis: not connected to provnet1; 1 chassis: no enable-chassis-as-gw",
 		},
-		"two candidates of one priority": {both, []schedule.Group{tied}, schedule.Options{}, "info CANDIDATES_TIED " + name +
-			" Other=c1 Value=c2 Count=1"},
-		"a network that is not known": {
+		"one candidate of two":      {both, []schedule.Group{single}, "", "warning SINGLE_CANDIDATE " + name + " Value=c1 Count=2"},
+		"one candidate and chassis": {both[:1], []schedule.Group{single}, "", "warning SINGLE_CANDIDATE " + name + " Value=c1 Count=1 Detail=there are none"},
+		"one candidate may take over": {
+			[]schedule.Chassis{c1, silent, cordoned, unmarked},
+			[]schedule.Group{single},
+			"",
+			"warning SINGLE_CANDIDATE " + name + " Value=c1 Count=1 Detail=1 chassis: no enable-chassis-as-gw; " +
+				"1 chassis: cordoned; 1 chassis: ovn-controller is not responding (nb_cfg is stale)",
+		},
+		"two candidates of one priority": {
+			both, []schedule.Group{tied}, "", "info CANDIDATES_TIED " + name + " Other=c1 Value=c2 Count=1",
+		},
+		"an unknown network": {
 			both,
-			[]schedule.Group{good, hostedIn("physnet2", 2)},
-			schedule.Options{Networks: []string{"physnet7"}},
-			"warning NETWORK_UNKNOWN physnet7 Detail=networks with gateways: physnet1, physnet2",
+			[]schedule.Group{good, hostedIn("provnet2", 2)},
+			"physnet7",
+			"warning NETWORK_UNKNOWN physnet7 Detail=networks with gateways: provnet1, provnet2",
 		},
-		"a network while no gateway has one": {
-			both, nil, schedule.Options{Networks: []string{"physnet7"}}, "warning NETWORK_UNKNOWN physnet7",
-		},
+		"a network while no gateway has one": {both, nil, "physnet7", "warning NETWORK_UNKNOWN physnet7"},
 		"a gateway without a network": {
-			both,
-			[]schedule.Group{good, hostedIn("", 0)},
-			schedule.Options{},
-			"warning GATEWAY_NETWORK_UNKNOWN lrp--0000",
+			both, []schedule.Group{good, hostedIn("", 0)}, "", "warning GATEWAY_NETWORK_UNKNOWN lrp--0000",
 		},
 		"bound to the first candidate, which is dead": {
 			dead,
-			[]schedule.Group{good},
-			schedule.Options{},
-			"warning GATEWAY_HOST_SILENT " + good.Name + " Value=c1 -> " +
-				"IF_THIS_LASTS_THERE: systemctl restart ovn-controller",
+			[]schedule.Group{bind(first, "c3")},
+			"",
+			"warning GATEWAY_HOST_SILENT " + name + " Value=c3 -> IF_THIS_LASTS_THERE: systemctl restart ovn-controller",
 		},
+		"bound to the second candidate, the first is dead": {dead, []schedule.Group{bind(first, "c1")}, "", ""},
 		"bound to the third candidate, the first is dead": {
 			dead,
-			[]schedule.Group{third},
-			schedule.Options{},
-			"warning GATEWAY_MISPLACED " + name + " Other=c3 Value=c2 Detail=ovn-controller on c1 is not responding",
+			[]schedule.Group{bind(first, "c2")},
+			"",
+			"warning GATEWAY_MISPLACED " + name + " Other=c2 Value=c1 Detail=ovn-controller on c3 is not responding",
 		},
 		"bound nowhere, the first candidate is dead": {
 			dead,
-			[]schedule.Group{good, hostedIn("physnet1", 0, "c1", "c2")},
-			schedule.Options{},
-			"warning GATEWAY_UNBOUND " + name + " Value=c2 Detail=ovn-controller on c1 is not responding",
+			[]schedule.Group{good, first},
+			"",
+			"warning GATEWAY_UNBOUND " + name + " Value=c1 Detail=ovn-controller on c3 is not responding",
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			found := schedule.Evaluate(schedule.State{Chassis: test.chassis, Groups: test.groups}, test.options).Findings
-			assert.Contains(t, findingtest.All(found), test.want)
+			var o schedule.Options
+			if test.network != "" {
+				o.Networks = []string{test.network}
+			}
+			s := schedule.State{Chassis: test.chassis, Groups: test.groups}
+			var want []string
+			if test.want != "" {
+				want = []string{test.want}
+			}
+			assert.Equal(t, want, findingtest.All(schedule.Evaluate(s, o).Findings))
 		})
 	}
-	p := schedule.Reschedule(schedule.State{Chassis: both, Groups: []schedule.Group{good}},
-		schedule.Options{Added: []string{"c9"}})
+	lone := schedule.State{Chassis: []schedule.Chassis{silent}, Groups: []schedule.Group{bind(hosted(0, "c3", "c1"), "c3")}}
+	assert.Contains(t, findingtest.All(schedule.Evaluate(lone, schedule.Options{}).Findings),
+		"warning NO_CHASSIS_RESPONDS Total=1")
+	s := schedule.State{Chassis: both, Groups: []schedule.Group{good}}
+	p := schedule.Reschedule(s, schedule.Options{Added: []string{"c9"}})
 	assert.Equal(t, []string{"info CHASSIS_UNKNOWN c9"}, findingtest.All(p.Findings))
 }
 
-// The first candidate is dead, and the second hosts the gateway: nothing is misplaced.
-func TestEvaluate_dead_chassis_is_not_expected_to_host(t *testing.T) {
+func TestClass(t *testing.T) {
 	t.Parallel()
-	silent := chassis("c1", "physnet1")
-	silent.Unresponsive = true
-	s := schedule.State{
-		Chassis: []schedule.Chassis{silent, chassis("c2", "physnet1")},
-		Groups:  []schedule.Group{bind(hostedIn("physnet1", 0, "c1", "c2"), "c2")},
+	classes := func(candidates ...string) map[schedule.Class]int {
+		count := map[schedule.Class]int{}
+		s := schedule.State{Chassis: pool("provnet1", "c1", "c2"), Groups: many(1, 1, candidates...)}
+		for _, c := range schedule.Reschedule(s, schedule.Options{}).Changes {
+			for _, r := range c.Rows {
+				count[c.Class(r)]++
+				assert.Contains(t, schedule.Classes(), c.Class(r))
+			}
+		}
+		return count
 	}
-	assert.Empty(t, schedule.Evaluate(s, schedule.Options{}).Findings)
-	assert.Zero(t, schedule.Conditions(s)[finding.GatewayMisplaced])
+	assert.Equal(t, map[schedule.Class]int{schedule.ClassUnhosted: 2}, classes())
+	assert.Equal(t, map[schedule.Class]int{schedule.ClassIncomplete: 1, schedule.ClassRank: 1}, classes("c1"))
+	assert.Equal(t, map[schedule.Class]int{schedule.ClassReplaced: 2}, classes("c1", "c9"))
 }
 
-func TestConditions_unbound_gateway_is_not_misplaced(t *testing.T) {
+// Conditions counts what Evaluate finds.
+func TestConditions(t *testing.T) {
 	t.Parallel()
-	s := two(3, 2)
-	s.Groups[0].Ports[0].Active = "c1"
+	lost := bind(hosted(5, "c1"), "c1")
+	lost.Kind, lost.Follows, lost.Ports[0].External = schedule.ExternalPorts, "none", true
+	s := schedule.State{Chassis: pool("provnet1", "c1", "c2"), Groups: []schedule.Group{
+		hosted(1), bind(hosted(2, "c1"), "c1"), bind(hosted(3, "c1", "c2", "c9"), "c1"), bind(hosted(4, "c1", "c2"), "c2"), lost,
+	}}
+	assert.Equal(t, map[finding.Code]int{
+		finding.GatewayUnbound: 1, finding.SingleCandidate: 1, finding.CandidateInvalid: 1, finding.GatewayMisplaced: 1,
+		finding.ExternalGatewayUnknown: 1, finding.ExternalUnserved: 0,
+	}, schedule.Conditions(s))
+	assert.Len(t, schedule.Evaluate(s, schedule.Options{}).Findings, 5)
+
+	s = two(3, 2)
+	s.Groups[0] = bind(s.Groups[0], "c1")
 	assert.Equal(t, 4, schedule.Conditions(s)[finding.GatewayUnbound])
-	assert.Zero(t, schedule.Conditions(s)[finding.GatewayMisplaced])
+	assert.Zero(t, schedule.Conditions(s)[finding.GatewayMisplaced], "what is bound nowhere is not misplaced")
 }
 
-func TestRebalance_no_gateway_bound(t *testing.T) {
+// A plan that can't balance says why, and calls nothing balanced.
+func TestRebalance_proof_without_moves(t *testing.T) {
 	t.Parallel()
 	for _, s := range []schedule.State{two(3, 2), two(4, 1)} {
 		p := schedule.Rebalance(s, schedule.Options{})
@@ -132,36 +158,49 @@ func TestRebalance_no_gateway_bound(t *testing.T) {
 			assert.NotEqual(t, "rebalance", step.Operation)
 		}
 	}
+	const closed = "no chassis can take a gateway now"
+	proof := func(unresponsive, cordoned int) string { // how many chassis are
+		s := schedule.State{Chassis: pool("provnet1", "c1", "c2"), Groups: many(1, 2, "c1", "c2")}
+		for i := range s.Chassis {
+			s.Chassis[i].Unresponsive, s.Chassis[i].Cordoned = i < unresponsive, i < cordoned
+		}
+		return schedule.Rebalance(s, schedule.Options{}).Bounds[0].Proof
+	}
+	assert.Equal(t, closed, proof(2, 0))
+	assert.Equal(t, closed, proof(1, 2))
+	assert.NotEqual(t, closed, proof(0, 1))
 }
 
-// A network that only external ports are connected to has no table, and is known.
-func TestOptions_network_of_external_ports_is_known(t *testing.T) {
+func TestOptions_networks(t *testing.T) {
 	t.Parallel()
 	g := hostedIn("phyext", 1)
 	g.Kind, g.Ports[0].External = schedule.ExternalPorts, true
-	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "phyext")}, Groups: []schedule.Group{g}}
+	s := schedule.State{Chassis: pool("phyext", "c1"), Groups: []schedule.Group{g}}
 	o := schedule.Options{Networks: []string{"phyext"}}
-	assert.False(t, finding.Has(schedule.Evaluate(s, o).Findings, finding.NetworkUnknown))
 	p := schedule.Reschedule(s, o)
 	assert.Len(t, p.Changes, 1)
-	assert.False(t, finding.Has(p.Findings, finding.NetworkUnknown))
+	for _, found := range [][]finding.Finding{p.Findings, schedule.Evaluate(s, o).Findings} {
+		assert.False(t, finding.Has(found, finding.NetworkUnknown), "that only external ports are connected to")
+	}
+	const none = "no gateways are connected to provider networks"
+	s = schedule.State{Chassis: pool("provnet1", "c1"), Groups: many(0, 1, "c1")}
+	shown := document.Gateways(schedule.Evaluate(s, o))
+	assert.NotContains(t, shown, none)
+	assert.Contains(t, shown, "provnet1", "what there is, if another one was asked for")
+	assert.Contains(t, document.Gateways(schedule.Evaluate(schedule.State{}, schedule.Options{})), none)
 }
 
 func TestClear_blocked(t *testing.T) {
 	t.Parallel()
-	silent := chassis("c3", "physnet1")
-	silent.Unresponsive = true
-	first, alone := hostedIn("physnet1", 0, "c1", "c2"), hostedIn("physnet1", 1, "c3", "c1")
-	s := schedule.State{
-		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1"), silent},
-		Groups:  []schedule.Group{first, alone},
-	}
+	first, alone := hosted(0, "c1", "c2"), hosted(1, "c3", "c1")
+	s := schedule.State{Chassis: pool("provnet1", "c1", "c2", "c3"), Groups: []schedule.Group{first, alone}}
+	s.Chassis[2].Unresponsive = true
 	assert.Equal(t, []string{
 		"error CANDIDATE_STAYS " + first.Name + " Value=c1 Detail=it is the first candidate",
 		"error CANDIDATE_STAYS " + alone.Name + " Value=c1 Detail=no other one is alive and not cordoned",
 	}, findingtest.All(schedule.Clear(s, "c1").Blocked))
 	s.Pinned = []schedule.Pinned{
-		{Name: "r1", Kind: schedule.PinnedRouter, Chassis: "c1", Record: "r1", Networks: [][]string{{"physnet1"}}},
+		{Name: "r1", Kind: schedule.PinnedRouter, Chassis: "c1", Record: "r1", Networks: [][]string{{"provnet1"}}},
 		{Name: "v1", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v1"},
 	}
 	assert.Equal(t, []string{
@@ -171,20 +210,50 @@ func TestClear_blocked(t *testing.T) {
 	}, findingtest.All(s.Moves("c1")))
 }
 
-func TestRebalance_without_eligible_chassis_is_not_called_balanced(t *testing.T) {
+// A plan that gives fewer candidates than possible reports why.
+func TestReschedule_incomplete(t *testing.T) {
 	t.Parallel()
-	c1, c2 := chassis("c1", "physnet1"), chassis("c2", "physnet1")
-	s := schedule.State{Groups: []schedule.Group{hostedIn("physnet1", 1, "c1", "c2"), hostedIn("physnet1", 2, "c1", "c2")}}
-	proof := func() string {
-		s.Chassis = []schedule.Chassis{c1, c2}
-		p := schedule.Rebalance(s, schedule.Options{})
-		require.Len(t, p.Bounds, 1)
-		return p.Bounds[0].Proof
+	s := schedule.State{
+		Chassis: append(pool("provnet1", "c1", "c2", "c3"), chassis("c4", "provnet2")),
+		Groups:  []schedule.Group{hosted(1, "c1"), hosted(2, "c2", "c3"), hostedIn("provnet2", 3, "c4")},
 	}
-	c1.Unresponsive, c2.Unresponsive = true, true
-	assert.Equal(t, "no chassis can take a gateway now", proof())
-	c1.Unresponsive, c1.Cordoned = false, true
-	assert.Equal(t, "no chassis can take a gateway now", proof())
-	c2.Unresponsive = false
-	assert.NotEqual(t, "no chassis can take a gateway now", proof())
+	s.Chassis[2].Unresponsive = true
+	p := schedule.Reschedule(s, schedule.Options{})
+	assert.Len(t, p.Changes, 2)
+	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE provnet1 Count=1 Total=5 Detail=1 chassis: " +
+		"ovn-controller is not responding (nb_cfg is stale)"}, findingtest.All(p.Findings))
+	s.Chassis[2].Unresponsive = false
+	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
+}
+
+func TestEvaluate_next(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: pool("provnet1", "c1", "c2")}
+	for n := range 4 {
+		s.Groups = append(s.Groups, bind(hosted(n, "c1"), "c1"))
+	}
+	for _, want := range []schedule.Step{
+		{Operation: "reschedule", Cost: schedule.Cost{Gateways: 4, Rows: 8}},
+		{Operation: "rebalance", Cost: schedule.Cost{Gateways: 2, Rows: 4, Interruptions: 2}},
+	} {
+		require.Equal(t, []schedule.Step{want}, schedule.Evaluate(s, schedule.Options{}).Next)
+		plan := schedule.Rebalance
+		if want.Operation == "reschedule" {
+			plan = schedule.Reschedule
+		}
+		s = applied(s, plan(s, schedule.Options{}))
+	}
+	assert.Empty(t, schedule.Evaluate(s, schedule.Options{}).Next)
+}
+
+// A gateway that is bound to its new first candidate already is marked.
+func TestChange_arrived(t *testing.T) {
+	t.Parallel()
+	for active, arrived := range map[string]bool{"": false, "c1": false, "c2": true} {
+		g := bind(hosted(1, "c1", "c2"), active)
+		c := schedule.Change{Group: g.Name, Ports: g.Ports, Before: g.Candidates, After: candidates("c2", "c1")}
+		assert.Equal(t, arrived, c.Arrived(), active)
+		text := document.Plan(schedule.Plan{Changes: []schedule.Change{c}})
+		assert.Equal(t, arrived, strings.Contains(text, "c1 -> c2 (bound to c2 already)\n"), text)
+	}
 }
