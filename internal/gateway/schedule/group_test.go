@@ -44,50 +44,38 @@ func TestRebalance_router_moves_as_one(t *testing.T) {
 // An external port works only where its router's gateway is.
 func TestReschedule_external_ports_follow(t *testing.T) {
 	t.Parallel()
-	follower := func(follows string, candidates ...schedule.Candidate) schedule.Group {
+	follower := func(follows string, chassis ...string) schedule.Group {
 		return schedule.Group{
 			Name: "extport", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: follows,
-			Ports: []schedule.Port{{Name: "vm", External: true}}, Candidates: candidates,
+			Ports: []schedule.Port{{Name: "vm", External: true}}, Candidates: candidates(chassis...),
 		}
 	}
-	base := two(4, 0)
-	for name, x := range map[string]struct {
-		group schedule.Group
-		want  []schedule.Candidate
-	}{
-		"a candidate already": {
-			follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c2", Priority: 2}, schedule.Candidate{
-				Chassis:  "c1",
-				Priority: 1,
-			}),
-			[]schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
-		},
-		"no candidate yet": {
-			follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c2", Priority: 1}),
-			[]schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
-		},
-		"first already": {follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c1", Priority: 1}), nil},
+	with := func(g schedule.Group) schedule.State { // every gateway is on c1
+		s := two(4, 0)
+		s.Groups = append(s.Groups, g)
+		return s
+	}
+	lead := two(1, 0).Groups[0].Name
+	for name, x := range map[string]struct{ before, after []string }{
+		"a candidate already": {[]string{"c2", "c1"}, []string{"c1", "c2"}},
+		"no candidate yet":    {[]string{"c2"}, []string{"c1", "c2"}},
+		"first already":       {[]string{"c1"}, []string{"c1"}},
 	} {
-		s := schedule.State{Chassis: base.Chassis, Groups: append([]schedule.Group{x.group}, base.Groups...)}
+		s := with(follower(lead, x.before...))
 		p := schedule.Reschedule(s, schedule.Options{})
-		if x.want == nil {
-			assert.True(t, p.Empty(), name)
-			continue
-		}
-		require.Len(t, p.Changes, 1, name)
-		assert.Equal(t, x.want, p.Changes[0].After, name)
+		assert.Equal(t, x.before[0] == "c1", p.Empty(), name)
+		assert.Equal(t, candidates(x.after...), groupOf(applied(s, p), "extport").Candidates, name)
 	}
-	s := schedule.State{Chassis: base.Chassis, Groups: append(base.Groups, follower("lrp-gone"))}
 	assert.Equal(t, []string{"warning EXTERNAL_GATEWAY_UNKNOWN extport Value=lrp-gone"},
-		findingtest.All(schedule.Reschedule(s, schedule.Options{}).Findings))
+		findingtest.All(schedule.Reschedule(with(follower("lrp-gone")), schedule.Options{}).Findings))
 
 	// In a rebalancing it moves with its router.
-	s = schedule.State{
-		Chassis: base.Chassis,
-		Groups:  append(base.Groups, follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c1", Priority: 9})),
-	}
+	s := with(follower(lead, "c1"))
 	after := applied(s, schedule.Rebalance(s, schedule.Options{}))
-	assert.Equal(t, top(after.Groups[0].Candidates), top(after.Groups[4].Candidates))
+	assert.Equal(t, order(after, lead)[0], order(after, "extport")[0])
+	moved := with(follower(two(4, 0).Groups[3].Name, "c1"))
+	moved = applied(moved, schedule.Rebalance(moved, schedule.Options{}))
+	assert.ElementsMatch(t, []string{"c1", "c2"}, []string{order(after, "extport")[0], order(moved, "extport")[0]})
 }
 
 func TestReschedule_unschedulable_chassis(t *testing.T) {
@@ -136,27 +124,21 @@ func TestReschedule_some_networks(t *testing.T) {
 
 func TestReschedule_keeps_priorities(t *testing.T) {
 	t.Parallel()
-	chassisThree := []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}
-	group := func(candidates ...schedule.Candidate) schedule.State {
-		g := hosted(0)
-		g.Candidates = candidates
-		return schedule.State{Chassis: chassisThree, Groups: []schedule.Group{g}}
-	}
 	c := func(name string, priority int) schedule.Candidate {
 		return schedule.Candidate{Chassis: name, Priority: priority}
 	}
-	for name, x := range map[string]struct {
-		state schedule.State
-		want  []schedule.Candidate
-	}{
-		"room below":    {group(c("c1", 100), c("c2", 50)), []schedule.Candidate{c("c1", 100), c("c2", 50), c("c3", 49)}},
-		"no room below": {group(c("c1", 100), c("c2", 0)), []schedule.Candidate{c("c1", 3), c("c2", 2), c("c3", 1)}},
-		"one has gone": {group(c("c9", 100), c("c1", 70), c("c2", 50), c("c3", 20)), []schedule.Candidate{
-			c("c1", 70),
-			c("c2", 50), c("c3", 20),
-		}},
+	for name, x := range map[string]struct{ before, want []schedule.Candidate }{
+		"room below":    {[]schedule.Candidate{c("c1", 100), c("c2", 50)}, []schedule.Candidate{c("c1", 100), c("c2", 50), c("c3", 49)}},
+		"no room below": {[]schedule.Candidate{c("c1", 100), c("c2", 0)}, []schedule.Candidate{c("c1", 3), c("c2", 2), c("c3", 1)}},
+		"one has gone": {
+			[]schedule.Candidate{c("c9", 100), c("c1", 70), c("c2", 50), c("c3", 20)},
+			[]schedule.Candidate{c("c1", 70), c("c2", 50), c("c3", 20)},
+		},
 	} {
-		p := schedule.Reschedule(x.state, schedule.Options{})
+		g := hosted(0)
+		g.Candidates = x.before
+		s := schedule.State{Chassis: pool("provnet1", "c1", "c2", "c3"), Groups: []schedule.Group{g}}
+		p := schedule.Reschedule(s, schedule.Options{})
 		require.Len(t, p.Changes, 1, name)
 		after := p.Changes[0].After
 		if name != "one has gone" { // any chassis may be the first backup

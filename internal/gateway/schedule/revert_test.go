@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -23,10 +24,7 @@ func taken(p schedule.Plan) (all []schedule.AppliedChange) {
 
 func TestRevert_rebalance(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{
-		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
-		Groups:  many(0, 9, "c1", "c2", "c3"),
-	}
+	s := schedule.State{Chassis: pool("provnet1", "c1", "c2", "c3"), Groups: many(0, 9, "c1", "c2", "c3")}
 	p := schedule.Rebalance(s, schedule.Options{})
 	require.Equal(t, 6, p.Moves())
 	after := applied(s, p)
@@ -46,111 +44,79 @@ func TestRevert_rebalance(t *testing.T) {
 
 func TestRevert(t *testing.T) {
 	t.Parallel()
-	all := []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}
-	without := func(change func(c *schedule.Chassis)) []schedule.Chassis {
-		some := slices.Clone(all)
-		change(&some[0])
-		return some
+	backwards := func(o schedule.Options, chassis []schedule.Chassis, before, after, now string) schedule.Plan {
+		s := schedule.State{Chassis: chassis}
+		if now != "" {
+			s.Groups = []schedule.Group{hosted(0, strings.Fields(now)...)}
+		}
+		return schedule.Revert(s, o, []schedule.AppliedChange{{
+			Group: hosted(0).Name, Before: candidates(strings.Fields(before)...), After: candidates(strings.Fields(after)...),
+		}})
 	}
-	name := hosted(0).Name
+	const notRestored = "GATEWAY_NOT_RESTORED NAME "
+	unchanged := func(*schedule.Chassis) {}
 	for title, x := range map[string]struct {
-		chassis       []schedule.Chassis
-		before, after []string
-		now           []string
-		options       schedule.Options
-		// want is the order in the end; nil is that nothing changes.
-		want    []string
-		problem string
+		c1            func(*schedule.Chassis)
+		before, after string
+		now           string // if it is not after
+		// want is the order in the end; empty is that nothing changes.
+		want    string
+		finding string
+		options schedule.Options
 	}{
-		"master is candidate": {
-			before: []string{"c1", "c2"}, after: []string{"c2", "c1"},
-			want: []string{"c1", "c2"},
-		},
+		"master is candidate": {unchanged, "c1 c2", "c2 c1", "", "c1 c2", "", schedule.Options{}},
 		"changed by another client": {
-			before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, now: []string{"c3", "c2", "c1"},
-			problem: "CANDIDATES_CHANGED NAME",
+			unchanged, "c1 c2", "c2 c1", "c3 c2 c1", "", "CANDIDATES_CHANGED NAME", schedule.Options{},
 		},
 		"master gone": {
-			chassis: all[1:], before: []string{"c1", "c2"}, after: []string{
-				"c2",
-				"c1",
-			}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: the chassis does not exist",
+			func(c *schedule.Chassis) { c.Name = "c9" }, "c1 c2", "c2 c1", "", "",
+			notRestored + "Value=c1 Detail=c1 can no longer host it: the chassis does not exist",
+			schedule.Options{},
 		},
 		"master unresponsive": {
-			chassis: without(func(c *schedule.Chassis) { c.Unresponsive = true }), before: []string{
-				"c1",
-				"c2",
-			}, after: []string{"c2", "c1"},
-			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 is unschedulable: " +
-				"its ovn-controller is not responding (nb_cfg is stale)",
+			func(c *schedule.Chassis) { c.Unresponsive = true }, "c1 c2", "c2 c1", "", "", notRestored +
+				"Value=c1 Detail=c1 is unschedulable: its ovn-controller is not responding (nb_cfg is stale)", schedule.Options{},
 		},
 		"master no candidate": {
-			before: []string{"c1", "c2"}, after: []string{"c3", "c2"},
-			problem: "NEW_CANDIDATE_NEEDED NAME Value=c1",
+			unchanged, "c1 c2", "c3 c2", "", "", "NEW_CANDIDATE_NEEDED NAME Value=c1", schedule.Options{},
 		},
 		"master no candidate, new ones allowed": {
-			before: []string{"c1", "c2"}, after: []string{
-				"c3",
-				"c2",
-			}, options: schedule.Options{AllowNewCandidates: true}, want: []string{"c1", "c2", "c3"},
+			unchanged, "c1 c2", "c3 c2", "", "c1 c2 c3", "", schedule.Options{AllowNewCandidates: true},
 		},
 		"backup without mark": {
-			chassis: without(func(c *schedule.Chassis) { c.Gateway = false }), before: []string{
-				"c3", "c1",
-				"c2",
-			}, after: []string{"c2", "c3", "c1"},
-			want:    []string{"c3", "c2"},
-			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: it has no enable-chassis-as-gw",
+			func(c *schedule.Chassis) { c.Gateway = false }, "c3 c1 c2", "c2 c3 c1", "", "c3 c2", notRestored +
+				"Value=c1 Detail=c1 can no longer host it: it has no enable-chassis-as-gw", schedule.Options{},
 		},
-		"candidates only added": {before: []string{"c1"}, after: []string{"c1", "c2", "c3"}},
+		"candidates only added": {unchanged, "c1", "c1 c2 c3", "", "", "", schedule.Options{}},
 		"no candidates before": {
-			before: nil, after: []string{"c1"},
-			problem: "GATEWAY_NOT_RESTORED NAME Detail=it had no candidates",
+			unchanged, "", "c1", "", "", notRestored + "Detail=it had no candidates", schedule.Options{},
+		},
+		"another network": {
+			unchanged, "c1 c2", "c2 c1", "", "", "", schedule.Options{Networks: []string{"physnet7"}},
 		},
 	} {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			if x.chassis == nil {
-				x.chassis = all
-			}
-			if x.now == nil {
-				x.now = x.after
-			}
-			s := schedule.State{Chassis: x.chassis, Groups: []schedule.Group{hosted(0, x.now...)}}
-			was := schedule.AppliedChange{
-				Group: name, Before: hosted(0, x.before...).Candidates,
-				After: hosted(0, x.after...).Candidates,
-			}
-			p := schedule.Revert(s, x.options, []schedule.AppliedChange{was})
-			if x.want == nil {
-				assert.Empty(t, p.Changes)
-			} else {
-				require.Len(t, p.Changes, 1)
-				assert.Equal(t, hosted(0, x.want...).Candidates, p.Changes[0].After)
-			}
-			if x.problem == "" {
-				assert.Empty(t, p.Findings)
-			} else {
-				assert.Contains(t, findingtest.All(p.Findings), "info "+strings.Replace(x.problem, "NAME", name, 1))
-			}
-		})
+		chassis := pool("provnet1", "c1", "c2", "c3")
+		x.c1(&chassis[0])
+		p := backwards(x.options, chassis, x.before, x.after, cmp.Or(x.now, x.after))
+		if x.want == "" {
+			assert.Empty(t, p.Changes, title)
+		} else {
+			require.Len(t, p.Changes, 1, title)
+			assert.Equal(t, candidates(strings.Fields(x.want)...), p.Changes[0].After, title)
+		}
+		if x.finding != "" {
+			assert.Contains(t, findingtest.All(p.Findings), "info "+strings.Replace(x.finding, "NAME", hosted(0).Name, 1), title)
+		}
 	}
-	p := schedule.Revert(schedule.State{Chassis: all}, schedule.Options{}, []schedule.AppliedChange{{Group: name}})
-	assert.Equal(t, []string{"info GATEWAY_GONE " + name}, findingtest.All(p.Findings))
-	s := schedule.State{Chassis: all, Groups: []schedule.Group{hosted(0, "c2", "c1")}}
-	p = schedule.Revert(s, schedule.Options{Networks: []string{"physnet7"}}, []schedule.AppliedChange{{
-		Group: name, Before: hosted(0, "c1", "c2").Candidates, After: hosted(0, "c2", "c1").Candidates,
-	}})
-	assert.Empty(t, p.Changes, "of another network than was asked for")
+	p := backwards(schedule.Options{}, nil, "", "", "")
+	assert.Equal(t, []string{"info GATEWAY_GONE " + hosted(0).Name}, findingtest.All(p.Findings))
 }
 
 // The backup that a new chassis has replaced comes back.
 func TestRevert_shares_of_new_chassis(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{Groups: many(0, 12, "c1", "c2", "c3", "c4", "c5")}
-	for _, name := range []string{"c1", "c2", "c3", "c4", "c5", "c6"} {
-		s.Chassis = append(s.Chassis, chassis(name, "provnet1"))
-	}
+	all := []string{"c1", "c2", "c3", "c4", "c5", "c6"}
+	s := schedule.State{Chassis: pool("provnet1", all...), Groups: many(0, 12, all[:5]...)}
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Equal(t, []string{"c6"}, p.Added)
 	after := applied(s, p)
@@ -181,16 +147,13 @@ func TestRevert_random_states(t *testing.T) {
 // keepsToTheRules judges a plan that restores candidates.
 func keepsToTheRules(t *testing.T, s schedule.State, back schedule.Plan) {
 	t.Helper()
-	known, groups := byName(s), map[string]schedule.Group{}
-	for _, g := range s.Groups {
-		groups[g.Name] = g
-	}
+	known := byName(s)
 	for _, c := range back.Changes {
 		if c.Interrupts {
 			assert.True(t, slices.ContainsFunc(c.Before, func(b schedule.Candidate) bool { return b.Chassis == c.To() }), c)
 			assert.False(t, known[c.To()].Unresponsive, c)
 		}
-		may := func(x schedule.Candidate) bool { return mayHost(known[x.Chassis], groups[c.Group]) }
+		may := func(x schedule.Candidate) bool { return mayHost(known[x.Chassis], groupOf(s, c.Group)) }
 		valid := 0
 		for _, b := range c.Before {
 			if may(b) {
@@ -226,10 +189,7 @@ func TestRestore_random_states(t *testing.T) {
 		}
 		back := schedule.Restore(s, schedule.Options{}, layout)
 		keepsToTheRules(t, s, back)
-		said := map[string]bool{}
-		for _, f := range back.Findings {
-			said[f.Subject.Name] = true
-		}
+		said := subjects(back.Findings)
 		for _, g := range applied(s, back).Groups {
 			assert.True(t, said[g.Name] || slices.Equal(layout[g.Name], g.Ranked()), "%s: %v then, %v now", g.Name,
 				layout[g.Name], g.Ranked())
