@@ -34,30 +34,20 @@ func TestEligible(t *testing.T) {
 		"external, hosts for them, routed": {schedule.Neutron, schedule.RoutedExternalPorts, "c1", "c2", "c1", "c1"},
 		"external, others":                 {schedule.Other, schedule.ExternalPorts, "c1", "c2", "c1 c2", "c1 c2"},
 	} {
-		var s schedule.State
-		for _, c := range []string{"c1", "c2", "c3"} {
-			network := "n"
-			if c == "c3" {
-				network = "other"
-			}
-			s.Chassis = append(s.Chassis, schedule.Chassis{
-				Name: c, Networks: []string{network}, Gateway: strings.Contains(x.marked, c), External: strings.Contains(x.external,
-					c),
-			})
+		s := schedule.State{Chassis: append(pool("n", "c1", "c2"), chassis("c3", "other"))}
+		for i, c := range s.Chassis {
+			s.Chassis[i].Gateway, s.Chassis[i].External = strings.Contains(x.marked, c.Name), strings.Contains(x.external, c.Name)
 		}
 		g := schedule.Group{
 			Name: "g", Owner: x.owner, Kind: x.kind,
 			Ports: []schedule.Port{{Name: "p", Network: "n", External: x.kind != schedule.RouterPorts}},
 		}
-		given := func(candidates ...schedule.Candidate) string {
-			g.Candidates = candidates
+		given := func(chassis ...string) string {
+			g.Candidates = candidates(chassis...)
 			s.Groups = []schedule.Group{g}
-			return strings.Join(applied(s, schedule.Reschedule(s, schedule.Options{})).Groups[0].Ranked(), " ")
+			return strings.Join(order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g"), " ")
 		}
 		assert.Equal(t, x.fresh, given(), "%s: without candidates", name)
-		assert.Equal(t, x.kept, given(schedule.Candidate{Chassis: "c1", Priority: 3}, schedule.Candidate{
-			Chassis:  "c2",
-			Priority: 2,
-		}, schedule.Candidate{Chassis: "c3", Priority: 1}), name)
+		assert.Equal(t, x.kept, given("c1", "c2", "c3"), name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -146,4 +147,38 @@ func TestReschedule_keeps_priorities(t *testing.T) {
 		}
 		assert.Equal(t, x.want, after, name)
 	}
+}
+
+// The others wait for a master that they hear, though its ovn-controller is dead.
+func TestReschedule_bound_nowhere(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: pool("provnet1", "c1", "c2", "c3")}
+	s.Chassis[0].Unresponsive = true
+	s.Groups = []schedule.Group{
+		bind(hosted(0, "c2", "c3", "c1"), "c2"), hosted(1, "c1", "c2", "c3"), hosted(2, "c1"),
+		bind(hosted(3, "c1", "c3", "c2"), "c1"),
+	}
+	p := schedule.Reschedule(s, schedule.Options{})
+	assert.Zero(t, p.Moves(), "nothing works there")
+	after := applied(s, p)
+	assert.Equal(t, "c2", top(after.Groups[1].Candidates))
+	assert.NotEqual(t, "c1", top(after.Groups[2].Candidates))
+	assert.Equal(t, "c1", top(after.Groups[3].Candidates), "it works there: its flows stay")
+	assert.Contains(t, document.Plan(p), "not bound to any chassis: ovn-controller on c1 is not responding")
+	assert.True(t, schedule.Reschedule(after, schedule.Options{}).Empty())
+
+	for i := range s.Groups { // if nothing is bound, no ovn-controller may be running
+		s.Groups[i] = bind(s.Groups[i], "")
+	}
+	assert.Equal(t, "c1", top(applied(s, schedule.Reschedule(s, schedule.Options{})).Groups[1].Candidates))
+}
+
+// A move to where the gateway works already interrupts nothing.
+func TestRebalance_counts_interruptions(t *testing.T) {
+	t.Parallel()
+	s := two(2, 0)
+	s.Groups = []schedule.Group{bind(s.Groups[0], "c2"), bind(s.Groups[1], "c2")}
+	p := schedule.Rebalance(s, schedule.Options{})
+	require.Len(t, p.Changes, 1)
+	assert.Zero(t, p.Moves())
 }

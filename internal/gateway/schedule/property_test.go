@@ -95,79 +95,85 @@ func mayHost(c schedule.Chassis, g schedule.Group) bool {
 			return false
 		}
 	}
-	zone := len(g.Zones) == 0
-	for _, z := range g.Zones {
-		zone = zone || slices.Contains(c.Zones, z)
-	}
+	zone := len(g.Zones) == 0 ||
+		slices.ContainsFunc(g.Zones, func(z string) bool { return slices.Contains(c.Zones, z) })
 	return c.Name != "" && c.Gateway && !c.Remote && zone
 }
 
 func top(candidates []schedule.Candidate) string {
-	best := schedule.Candidate{Priority: -1}
-	for _, c := range candidates {
-		if c.Priority > best.Priority || c.Priority == best.Priority && c.Chassis > best.Chassis {
-			best = c
-		}
+	names := schedule.Group{Candidates: candidates}.Ranked()
+	if len(names) == 0 {
+		return ""
 	}
-	return best.Chassis
+	return names[0]
 }
 
-func TestG1_reschedule_keeps_masters(t *testing.T) {
+// eachScheduler tries a property of a rescheduling on many states.
+func eachScheduler(t *testing.T, property func(*testing.T, *rand.Rand, schedule.State, schedule.Options)) {
+	t.Helper()
 	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
 		t.Run(string(scheduler), func(t *testing.T) {
-			each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
-				chassis := byName(s)
-				after := applied(s, schedule.Reschedule(s, options(scheduler, 1)))
-				for i, g := range s.Groups {
-					if master := top(g.Candidates); mayHost(chassis[master], g) {
-						assert.Equal(t, master, top(after.Groups[i].Candidates), g.Name)
-					}
-				}
+			each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
+				t.Helper()
+				property(t, r, s, options(scheduler, 1))
 			})
 		})
 	}
+}
+
+// Valid hosts keep their gateways, also if they are backups of dead masters. If nothing is bound, valid masters do.
+func TestG1_reschedule_interrupts_nothing(t *testing.T) {
+	eachScheduler(t, func(t *testing.T, r *rand.Rand, s schedule.State, o schedule.Options) {
+		known, hosts, bound := byName(s), map[string][]string{}, r.IntN(2) == 0
+		for i, g := range s.Groups {
+			valid := slices.DeleteFunc(g.Ranked(), func(name string) bool { return !mayHost(known[name], g) })
+			switch {
+			case bound && len(valid) > 0 && r.IntN(4) > 0:
+				rank := r.IntN(len(valid))
+				s.Groups[i], hosts[g.Name] = bind(g, valid[rank]), valid[:rank+1]
+			case !bound && len(valid) > 0 && valid[0] == g.Ranked()[0]:
+				hosts[g.Name] = valid[:1]
+			}
+		}
+		p := schedule.Reschedule(s, o)
+		after := applied(s, p)
+		for name, known := range hosts { // those before the last one are dead
+			dead := func(name string) bool { return slices.Contains(known[:len(known)-1], name) }
+			alive := slices.DeleteFunc(order(after, name), dead)
+			require.NotEmpty(t, alive)
+			assert.Equal(t, known[len(known)-1], alive[0], name)
+		}
+		if bound {
+			assert.Zero(t, p.Moves())
+		}
+		assert.Empty(t, schedule.Reschedule(after, o).Changes)
+	})
 }
 
 // Every group gets five candidates, or as many as it can have, and all are valid.
 func TestReschedule_completes_candidates(t *testing.T) {
-	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
-		t.Run(string(scheduler), func(t *testing.T) {
-			each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
-				chassis := byName(s)
-				p := schedule.Reschedule(s, options(scheduler, 1))
-				changed := map[string]bool{}
-				for _, c := range p.Changes {
-					changed[c.Group] = true
-				}
-				for i, g := range applied(s, p).Groups {
-					possible := 0
-					has := map[string]bool{}
-					for _, c := range s.Groups[i].Candidates {
-						has[c.Chassis] = true
-					}
-					for _, c := range s.Chassis {
-						if mayHost(c, g) && (has[c.Name] || !c.Unresponsive && !c.Cordoned) {
-							possible++
-						}
-					}
-					if possible == 0 {
-						assert.False(t, changed[g.Name], g.Name)
-						continue
-					}
-					assert.GreaterOrEqual(t, len(g.Candidates), min(schedule.MaxCandidates, possible), g.Name)
-					seen := map[int]bool{}
-					for _, c := range g.Candidates {
-						assert.True(t, mayHost(chassis[c.Chassis], g), "%s on %s", g.Name, c.Chassis)
-						if c := chassis[c.Chassis]; c.Unresponsive || c.Cordoned {
-							assert.True(t, has[c.Name], "%s was given %s", g.Name, c.Name)
-						}
-						assert.False(t, seen[c.Priority], "%s has priority %d twice", g.Name, c.Priority)
-						seen[c.Priority] = true
-					}
-				}
-			})
-		})
-	}
+	eachScheduler(t, func(t *testing.T, _ *rand.Rand, s schedule.State, o schedule.Options) {
+		chassis := byName(s)
+		for i, g := range applied(s, schedule.Reschedule(s, o)).Groups {
+			possible, had := 0, s.Groups[i].Ranked()
+			for _, c := range s.Chassis {
+				possible += btoi(mayHost(c, g) && (slices.Contains(had, c.Name) || !c.Unresponsive && !c.Cordoned))
+			}
+			if possible == 0 {
+				assert.Equal(t, s.Groups[i], g)
+				continue
+			}
+			assert.GreaterOrEqual(t, len(g.Candidates), min(schedule.MaxCandidates, possible), g.Name)
+			seen := map[int]bool{}
+			for _, x := range g.Candidates {
+				c := chassis[x.Chassis]
+				assert.True(t, mayHost(c, g), "%s on %s", g.Name, x.Chassis)
+				assert.True(t, !c.Unresponsive && !c.Cordoned || slices.Contains(had, c.Name), "%s got %s", g.Name, c.Name)
+				assert.False(t, seen[x.Priority], "%s has priority %d twice", g.Name, x.Priority)
+				seen[x.Priority] = true
+			}
+		}
+	})
 }
 
 func TestG5_row_order(t *testing.T) {
@@ -223,8 +229,7 @@ func TestRebalance_moves_to_candidates(t *testing.T) {
 			if !c.Interrupts {
 				continue
 			}
-			assert.True(t, slices.ContainsFunc(c.Before, func(b schedule.Candidate) bool { return b.Chassis == c.To() }),
-				c.Group)
+			assert.Contains(t, groupOf(s, c.Group).Ranked(), c.To())
 			to := chassis[c.To()]
 			assert.True(t, mayHost(to, schedule.Group{Ports: c.Ports}) && !to.Unresponsive && !to.Cordoned, c.Group)
 		}
@@ -234,20 +239,12 @@ func TestRebalance_moves_to_candidates(t *testing.T) {
 // Each change has a reason, and writes only rows that differ.
 func TestG7_rows_differ(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
-		groups := map[string]schedule.Group{}
-		for _, g := range s.Groups {
-			groups[g.Name] = g
-		}
 		for _, p := range []schedule.Plan{
 			schedule.Reschedule(s, schedule.Options{}),
 			schedule.Rebalance(s, schedule.Options{}),
 		} {
 			for _, c := range p.Changes {
 				assert.NotEmpty(t, c.Rows, c.Group)
-				before := map[string]int{}
-				for _, b := range c.Before {
-					before[b.Chassis] = b.Priority
-				}
 				for _, row := range c.Rows {
 					assert.NotEmpty(t, row.Reason, "%s %s", c.Group, row.Chassis)
 					if row.Before != nil && row.After != nil {
@@ -264,12 +261,9 @@ func TestReschedule_new_chassis_share(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		var s schedule.State
+		s := schedule.State{Groups: many(0, 20+r.IntN(100))}
 		for i := range 6 + r.IntN(6) {
 			s.Chassis = append(s.Chassis, chassis(fmt.Sprintf("c%02d", i), "provnet1"))
-		}
-		for i := range 20 + r.IntN(100) {
-			s.Groups = append(s.Groups, hosted(i))
 		}
 		scheduler := []schedule.Scheduler{schedule.LeastLoaded, schedule.Random}[r.IntN(2)]
 		s = applied(s, schedule.Reschedule(s, options(scheduler, seed)))

@@ -1,7 +1,6 @@
 package schedule_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,21 +12,12 @@ import (
 )
 
 // crowded is a state of one gateway with these candidates, best first.
-func crowded(storage schedule.Storage, active string, candidates ...string) schedule.State {
-	s := schedule.State{Groups: []schedule.Group{{
-		Name: "g", Storage: storage,
-		Ports: []schedule.Port{{Name: "lrp", Router: "r", Network: "n", Active: active}},
-	}}}
-	for i := range 7 {
-		s.Chassis = append(s.Chassis, schedule.Chassis{Name: fmt.Sprintf("c%d", i+1), Gateway: true, Networks: []string{"n"}})
+func crowded(storage schedule.Storage, active string, chassis ...string) schedule.State {
+	g := bind(hosted(0, chassis...), active)
+	g.Name, g.Storage = "g", storage
+	return schedule.State{
+		Chassis: pool("provnet1", "c1", "c2", "c3", "c4", "c5", "c6", "c7"), Groups: []schedule.Group{g},
 	}
-	for i, name := range candidates {
-		s.Groups[0].Candidates = append(s.Groups[0].Candidates, schedule.Candidate{
-			Chassis:  name,
-			Priority: len(candidates) - i,
-		})
-	}
-	return s
 }
 
 func TestReschedule_repeated_candidate(t *testing.T) {
@@ -37,13 +27,7 @@ func TestReschedule_repeated_candidate(t *testing.T) {
 	require.Len(t, p.Changes, 1)
 	c := p.Changes[0]
 	assert.False(t, c.Interrupts)
-	assert.Equal(t, []schedule.Candidate{
-		{Chassis: "c1", Priority: 5},
-		{Chassis: "c2", Priority: 4},
-		{Chassis: "c3", Priority: 3},
-		{Chassis: "c4", Priority: 2},
-		{Chassis: "c5", Priority: 1},
-	}, c.After)
+	assert.Equal(t, candidates("c1", "c2", "c3", "c4", "c5"), c.After)
 	dropped := 0
 	for _, r := range c.Rows {
 		if r.After == nil {
@@ -63,7 +47,7 @@ func TestDrain_behind_repeated_candidate(t *testing.T) {
 	s.Chassis[0].Unresponsive = true
 	p := schedule.Drain(s, "c2", nil)
 	require.Len(t, p.Changes, 1)
-	assert.Equal(t, []string{"c1", "c3", "c2"}, names(p.Changes[0].After))
+	assert.Equal(t, []string{"c1", "c3", "c2"}, order(applied(s, p), "g"))
 }
 
 // LP#2139143: a group grew beyond five candidates.
