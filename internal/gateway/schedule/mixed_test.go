@@ -23,9 +23,8 @@ func mixedCloud(r *rand.Rand) schedule.State {
 	marks, names := r.IntN(3), []string{"gone"} // of no chassis, of some, of all
 	for i := range 2 + r.IntN(6) {
 		c := schedule.Chassis{
-			Name: fmt.Sprintf("c%d", i), Gateway: marks == 2 || marks == 1 && one(2), External: marks > 0 &&
-				one(4), Remote: one(12),
-			Unresponsive: one(8), Cordoned: one(10),
+			Name: fmt.Sprintf("c%d", i), Gateway: marks == 2 || marks == 1 && one(2), External: marks > 0 && one(4),
+			Remote: one(12), Unresponsive: one(8), Cordoned: one(10),
 		}
 		for _, n := range networks[:3] {
 			if !one(3) {
@@ -68,16 +67,13 @@ func mixedCloud(r *rand.Rand) schedule.State {
 			twice.Priority = r.IntN(12)
 			g.Candidates = append(g.Candidates, twice)
 		}
-		s.Groups = append(s.Groups, bind(g, []string{
-			claimant(s, g), claimant(s, g), s.Chassis[r.IntN(len(s.Chassis))].Name,
-			"",
-		}[r.IntN(4)]))
+		anywhere := s.Chassis[r.IntN(len(s.Chassis))].Name
+		s.Groups = append(s.Groups, bind(g, []string{claimant(s, g), claimant(s, g), anywhere, ""}[r.IntN(4)]))
 	}
 	for i := range r.IntN(3) {
 		s.Pinned = append(s.Pinned, schedule.Pinned{
 			Name: fmt.Sprintf("pin%d", i), Kind: schedule.PinnedRouter, Chassis: names[r.IntN(len(names))],
-			Ports:    []string{fmt.Sprintf("pin%d-0", i)},
-			Networks: [][]string{{networks[r.IntN(3)]}},
+			Ports: []string{fmt.Sprintf("pin%d-0", i)}, Networks: [][]string{{networks[r.IntN(3)]}},
 		})
 	}
 	return s
@@ -170,66 +166,54 @@ func TestMixedCloud(t *testing.T) {
 	}
 }
 
-// No plan moves a working gateway to a chassis that lacks its network.
-func keepsNetworks(t *testing.T, s schedule.State) {
-	check := func(before schedule.State, p schedule.Plan) {
+// eachPlan makes a plan of each kind. The check gets the state that it is for, and for each group that works where OVN
+// wants it the change, and the chassis that OVN has claim it afterwards.
+func eachPlan(s schedule.State, check func(before schedule.State, p schedule.Plan, c schedule.Change, to string)) {
+	plan := func(before schedule.State, p schedule.Plan) {
 		for _, c := range p.Changes {
 			g := groupOf(before, c.Group)
-			if !works(before, g) || claimant(before, g) != g.Ports[0].Active {
-				continue
+			if works(before, g) && claimant(before, g) == g.Ports[0].Active {
+				g.Candidates = c.After
+				check(before, p, c, claimant(before, g))
 			}
-			g.Candidates = c.After
-			to := claimant(before, g)
-			assert.True(t, to != "" && reaches(byName(before)[to], g), "%s: %s goes from %s to %q: %v", p.Operation, c.Group,
-				g.Ports[0].Active, to, c.After)
 		}
 	}
-	for _, p := range []schedule.Plan{
-		schedule.Reschedule(s, options(schedule.LeastLoaded, 1)), schedule.Reschedule(s, options(schedule.Random, 1)),
-		schedule.Rebalance(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}),
-		schedule.Demote(s, "c0", nil),
-	} {
-		check(s, p)
-	}
+	plan(s, schedule.Reschedule(s, options(schedule.LeastLoaded, 1)))
+	plan(s, schedule.Reschedule(s, options(schedule.Random, 1)))
+	plan(s, schedule.Rebalance(s, schedule.Options{}))
+	plan(s, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}))
+	plan(s, schedule.Demote(s, "c0", nil))
 	shut := s.WithCordon("c0", true)
-	check(shut, schedule.Clear(shut, "c0"))
+	plan(shut, schedule.Clear(shut, "c0"))
 	after, ranks, p := drained(s, "c0")
-	check(s, p)
+	plan(shut, p)
 	back := rebind(after).WithCordon("c0", false)
-	back.Chassis = slices.Clone(back.Chassis)
-	for i, c := range back.Chassis {
-		if c.Name == "c0" { // a network is taken from it meanwhile
+	plan(back, schedule.Undrain(back, "c0", ranks))
+	for i, c := range back.Chassis { // a network is taken from it meanwhile
+		if c.Name == "c0" {
 			back.Chassis[i].Networks = c.Networks[min(1, len(c.Networks)):]
 		}
 	}
-	check(back, schedule.Undrain(back, "c0", ranks))
+	plan(back, schedule.Undrain(back, "c0", ranks))
+}
+
+// No plan moves a working gateway to a chassis that lacks its network.
+func keepsNetworks(t *testing.T, s schedule.State) {
+	eachPlan(s, func(before schedule.State, p schedule.Plan, c schedule.Change, to string) {
+		assert.True(t, to != "" && reaches(byName(before)[to], groupOf(before, c.Group)), "%s: %s goes from %s to %q: %v",
+			p.Operation, c.Group, c.Ports[0].Active, to, c.After)
+	})
 }
 
 // A plan interrupts exactly the working gateways that OVN would move after it.
 func countsInterruptions(t *testing.T, s schedule.State) {
 	s.Chassis[0].Remote = false
-	s = rebind(s)
-	check := func(before schedule.State, p schedule.Plan) {
-		for _, c := range p.Changes {
-			g := groupOf(before, c.Group)
-			if !works(before, g) || g.Follows != "" || g.Ports[0].Disabled || g.Ports[len(g.Ports)-1].Disabled {
-				continue
-			}
-			g.Candidates = c.After
-			to := claimant(before, g)
-			assert.Equal(t, to != g.Ports[0].Active, c.Interrupts, "%s: %s %s -> %q: %v -> %v", p.Operation, c.Group,
-				g.Ports[0].Active, to, c.Before, c.After)
+	eachPlan(rebind(s), func(before schedule.State, p schedule.Plan, c schedule.Change, to string) {
+		if groupOf(before, c.Group).Follows == "" && !c.Ports[0].Disabled && !c.Ports[len(c.Ports)-1].Disabled {
+			assert.Equal(t, to != c.Ports[0].Active, c.Interrupts, "%s: %s %s -> %q: %v -> %v", p.Operation, c.Group,
+				c.Ports[0].Active, to, c.Before, c.After)
 		}
-	}
-	check(s, schedule.Reschedule(s, options(schedule.LeastLoaded, 1)))
-	check(s, schedule.Rebalance(s, schedule.Options{}))
-	check(s, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}))
-	shut := s.WithCordon("c0", true)
-	check(shut, schedule.Clear(shut, "c0"))
-	after, ranks, p := drained(s, "c0")
-	check(shut, p)
-	back := rebind(after).WithCordon("c0", false)
-	check(back, schedule.Undrain(back, "c0", ranks))
+	})
 }
 
 // After a drain the chassis hosts only what the plan named; a second drain changes nothing; and an undrain restores the
@@ -269,31 +253,21 @@ func drainKeepsItsPromise(t *testing.T, s schedule.State) {
 
 func hostedIsBoundToARespondingChassis(t *testing.T, s schedule.State) {
 	chassis, nowhere := byName(s), map[string]int{}
+	hosts := func(name string) bool { c := chassis[name]; return c.Name != "" && !c.Unresponsive }
 	gateways, externals, ports := 0, 0, 0
 	for _, g := range s.Groups {
 		n, planned := 0, true
 		for _, p := range g.Ports {
 			planned = planned && (p.Network != "" || p.External)
-			if c := chassis[p.Active]; !p.Disabled && (c.Name == "" || c.Unresponsive) {
-				n++
-			}
+			n += btoi(!p.Disabled && !hosts(p.Active))
 		}
 		nowhere[g.Name] = n
-		switch {
-		case n == 0:
-		case g.Kind == schedule.RouterPorts:
-			gateways++
-		default:
-			externals++
-		}
-		if planned && g.Kind == schedule.RouterPorts {
-			ports += n
-		}
+		gateways += btoi(n > 0 && g.Kind == schedule.RouterPorts)
+		externals += btoi(n > 0 && g.Kind != schedule.RouterPorts)
+		ports += n * btoi(planned && g.Kind == schedule.RouterPorts)
 	}
 	for _, p := range s.Pinned {
-		if c := chassis[p.Active]; !p.Disabled && len(p.Ports) > 0 && (c.Name == "" || c.Unresponsive) {
-			gateways++
-		}
+		gateways += btoi(!p.Disabled && len(p.Ports) > 0 && !hosts(p.Active))
 	}
 	status := schedule.Evaluate(s, schedule.Options{})
 	for _, n := range status.Networks {
@@ -309,9 +283,7 @@ func hostedIsBoundToARespondingChassis(t *testing.T, s schedule.State) {
 			assert.NotContains(t, []finding.Code{finding.GatewayUnbound, finding.ExternalUnserved, finding.GatewayHostSilent},
 				f.Code)
 		}
-		if f.Code == finding.NoChassisMarked {
-			marks++
-		}
+		marks += btoi(f.Code == finding.NoChassisMarked)
 	}
 	assert.LessOrEqual(t, marks, 1, "a missing mark is one finding")
 }

@@ -54,25 +54,16 @@ func TestMoves(t *testing.T) {
 		pinned  []schedule.Pinned
 		want    []string
 	}{
-		"one after the other, names as people order them": {all, []schedule.Pinned{
-			pinned("r10", "n"), pinned("r2", "n"),
-			pinned("r1", "n"),
-		}, []string{"c2", "c10", "c2"}},
-		"those to which fewer are pinned come first": {all, []schedule.Pinned{pinned("r", "n"), busy}, []string{"c10"}},
-		"of several networks one is enough":          {all, []schedule.Pinned{pinned("r", "x", "m")}, []string{"c10"}},
-		"one without the mark, if no other has it":   {all, []schedule.Pinned{pinned("r", "o")}, []string{"c3"}},
-		"none that is dead, cordoned or remote": {
-			[]schedule.Chassis{all[0], silent, shut, remote},
-			[]schedule.Pinned{pinned("r", "n")},
-			[]string{""},
+		"one after the other, names as people order them": {
+			all, []schedule.Pinned{pinned("r10", "n"), pinned("r2", "n"), pinned("r1", "n")}, []string{"c2", "c10", "c2"},
 		},
-		"any, where no network is known": {all[:3], []schedule.Pinned{pinned("r")}, []string{"c2"}},
-		"alone":                          {all[:1], []schedule.Pinned{pinned("r", "n")}, []string{""}},
-		"VTEP": {
-			all,
-			[]schedule.Pinned{{Name: "v", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v"}},
-			[]string{""},
-		},
+		"to which fewer are pinned":                {all, []schedule.Pinned{pinned("r", "n"), busy}, []string{"c10"}},
+		"of several networks one is enough":        {all, []schedule.Pinned{pinned("r", "x", "m")}, []string{"c10"}},
+		"one without the mark, if no other has it": {all, []schedule.Pinned{pinned("r", "o")}, []string{"c3"}},
+		"none that is dead, cordoned or remote":    {[]schedule.Chassis{all[0], silent, shut, remote}, []schedule.Pinned{pinned("r", "n")}, []string{""}},
+		"any, if no network is known":              {all[:3], []schedule.Pinned{pinned("r")}, []string{"c2"}},
+		"alone":                                    {all[:1], []schedule.Pinned{pinned("r", "n")}, []string{""}},
+		"VTEP":                                     {all, []schedule.Pinned{{Name: "v", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v"}}, []string{""}},
 	} {
 		s := schedule.State{Chassis: test.chassis, Pinned: test.pinned}
 		assert.Equal(t, test.want, moves(t, s), name)
@@ -83,16 +74,15 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// S15: a name in the database can't become a command, or break one.
 // A pinned gateway counts once for its chassis, however many ports it has.
 func TestEvaluate_counts_pinned_gateway_once(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{
-		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")},
-		Groups:  []schedule.Group{bind(hostedIn("physnet1", 1, "c1", "c2"), "c1")},
+		Chassis: pool("provnet1", "c1", "c2"),
+		Groups:  []schedule.Group{bind(hosted(1, "c1", "c2"), "c1")},
 		Pinned: []schedule.Pinned{{
 			Name: "gr", Kind: schedule.PinnedRouter, Chassis: "c2", Active: "c2",
-			Networks: [][]string{{"physnet1"}}, Ports: []string{"gr-1", "gr-2"}, Peers: []string{"one", "two"},
+			Networks: [][]string{{"provnet1"}}, Ports: []string{"gr-1", "gr-2"}, Peers: []string{"one", "two"},
 		}},
 	}
 	n := schedule.Evaluate(s, schedule.Options{}).Networks[0]
@@ -100,6 +90,7 @@ func TestEvaluate_counts_pinned_gateway_once(t *testing.T) {
 	assert.Equal(t, 1, n.Ports, "of those that plans move")
 }
 
+// S15: a name in the database can't become a command, or break one.
 func TestMoves_quotes_commands(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
@@ -129,8 +120,7 @@ func TestConditions_pinned(t *testing.T) {
 	t.Parallel()
 	pinned := func(chassis, active string) schedule.Pinned {
 		return schedule.Pinned{
-			Name: "r", Kind: schedule.PinnedRouter, Chassis: chassis, Active: active,
-			Ports: []string{"lrp"},
+			Name: "r", Kind: schedule.PinnedRouter, Chassis: chassis, Active: active, Ports: []string{"lrp"},
 		}
 	}
 	off, empty := pinned("c1", ""), pinned("c1", "")
