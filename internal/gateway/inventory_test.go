@@ -196,6 +196,8 @@ func TestBuildInventory_odd_rows(t *testing.T) {
 		c := gateway.BuildInventory(nb, southbound())
 		assert.Contains(t, findingtest.All(c.Findings), x.problem, name)
 		require.NotEmpty(t, c.State.Groups, name)
+		alone := slices.ContainsFunc(c.State.Groups, func(g schedule.Group) bool { return g.Name == "lrp-2" })
+		assert.False(t, alone, "%s: a port of a group has no candidates of its own", name)
 	}
 }
 

@@ -255,6 +255,13 @@ func TestEnd_bounds_journal_and_keeps_versions(t *testing.T) {
 	assert.True(t, j.kept(tagged[1]))
 	assert.False(t, j.kept(tagged[5]))
 
+	for n := range 2 * keptEntries { // operations that nothing has tagged, as those of agents
+		run := Begin(fmt.Sprint("a", n), "reschedule", "", "a test")
+		d.change(run, "reschedule", "", ranks("a"), ranks("b"))
+		d.write(Read(d.rows).Finish(run.ID))
+		require.LessOrEqual(t, len(Read(d.rows).Plans()), keptEntries)
+	}
+
 	// A cordon is not another body.
 	before := len(j.bodies)
 	d.tag("cordoned", Succeeded, hosted("9").WithCordon("c1", true))

@@ -35,13 +35,16 @@ type cloud struct {
 	nb string
 }
 
-// newCloud starts a cloud with some gateway chassis, all on physnet1.
+// newCloud starts a cloud with some gateway chassis, all on the network physnet1; without any there is no network.
 func newCloud(t *testing.T, chassis ...string) *cloud {
 	t.Helper()
 	c := newDatabases(t)
 	c.startNorthd()
 	for _, name := range chassis {
 		c.addChassis(name)
+	}
+	if len(chassis) > 0 {
+		c.addNetwork("physnet1")
 	}
 	return c
 }
@@ -134,11 +137,7 @@ func (c *cloud) gateway(network, name string, candidates ...string) []string {
 		"lsp-add", network, name + "-sw", "--", "lsp-set-type", name + "-sw", "router", "--", "lsp-set-options", name + "-sw", "router-port=" + name, "--",
 		"set", "Logical_Router_Port", name, "external_ids:neutron\\:is_ext_gw=True",
 	}
-	for i, chassis := range candidates { // named as Neutron names them
-		args = append(args, "--", fmt.Sprintf("--id=@%s%d", name, i), "create", "Gateway_Chassis", "name="+name+"_"+chassis, "chassis_name="+chassis,
-			fmt.Sprintf("priority=%d", len(candidates)-i), "--", "add", "Logical_Router_Port", name, "gateway_chassis", fmt.Sprintf("@%s%d", name, i))
-	}
-	return args
+	return append(args, newCandidates(name, name, candidates...)...)
 }
 
 // operate runs the program, as a person would.

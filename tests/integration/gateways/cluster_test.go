@@ -111,7 +111,6 @@ func (c *cloud) built(ctx context.Context) string {
 func TestReschedule_killed_run_is_finished_by_next(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(120, "c1")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

@@ -62,7 +62,6 @@ func (c *cloud) ranks() string {
 func TestDrain_and_undrain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(6, "c1", "c2", "c3")
 	backups := c.addGateways(2, "c2", "c1", "c3")
 	before := c.ranks()
@@ -110,7 +109,6 @@ func TestDrain_and_undrain(t *testing.T) {
 func TestR12_second_of_two_chassis_is_not_drained(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addGateways(2, "c1", "c2")
 	require.Equal(t, 200, c.drain("c2").Code)
 	refused := c.drain("c1")
@@ -124,7 +122,6 @@ func TestR12_second_of_two_chassis_is_not_drained(t *testing.T) {
 func TestR12_of_two_concurrent_drains_one_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(4, "c1", "c2")
 	for round := range 2 {
 		var all sync.WaitGroup
@@ -152,7 +149,6 @@ func TestR12_of_two_concurrent_drains_one_is_refused(t *testing.T) {
 func TestDrain_that_would_leave_gateway_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addNetwork("physnet9")
 	c.sbctl("set", "Chassis", "c1", "other_config:ovn-bridge-mappings=\"physnet1:br-ex,physnet9:br-9\"")
 	ports := c.addGateways(2, "c1", "c2")
@@ -177,7 +173,6 @@ func TestDrain_that_would_leave_gateway_is_refused(t *testing.T) {
 func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addGateways(1, "c1", "c2")
 	c.bind("c1", "vm-1", "vm-2")
 	require.Equal(t, 200, c.answer("hold", "c1", "ovn-bgp-agent", "--reason", "routes").Code)
@@ -220,7 +215,6 @@ func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 func TestDrain_interrupted_continues_when_run_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(150, "c1", "c2", "c3")
 	before := c.ranks()
 	s, begun := c.nodeService(), time.Now()
@@ -252,7 +246,6 @@ func TestDrain_interrupted_continues_when_run_again(t *testing.T) {
 func TestDrain_continued_by_two_does_no_harm(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(150, "c1", "c2", "c3")
 	before := c.ranks()
 	var all sync.WaitGroup
@@ -282,7 +275,6 @@ func TestDrain_continued_by_two_does_no_harm(t *testing.T) {
 func TestDrain_two_that_wait_write_nothing_more(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := append(c.addGateways(3, "c1", "c2", "c3"), c.addGateways(3, "c2", "c1", "c3")...)
 	before := c.ranks()
 	var services []*node.Service
@@ -329,7 +321,6 @@ func (c *cloud) listed(chassis string) string {
 func TestUndrain_chassis_that_was_stopped_meanwhile(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(3, "c1", "c2")
 	before := c.ranks()
 	require.Equal(t, 200, c.drain("c1.example").Code)
@@ -347,7 +338,6 @@ func TestUndrain_chassis_that_was_stopped_meanwhile(t *testing.T) {
 func TestDrain_dead_node(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(4, "c1", "c3", "c2")
 	for _, dead := range []string{"c1", "c3"} {
 		c.sbctl("create", "Chassis_Private", "name="+dead)
@@ -366,7 +356,6 @@ func TestDrain_dead_node(t *testing.T) {
 func TestDrain_disabled_router_is_moved_and_not_awaited(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(2, "c1", "c2", "c3")
 	ports = append(ports, c.addGateways(1, "c1")...)
 	for _, port := range ports[1:] {

@@ -76,7 +76,6 @@ func (c *cloud) members(group string) (all []string) {
 func TestForms_groups_are_operated_like_single_gateways(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	for _, name := range []string{"c1", "c2", "c3"} {
 		c.setChassis(name, []string{"physnet1"}, []string{"az1"})
 	}
@@ -105,79 +104,10 @@ func TestForms_groups_are_operated_like_single_gateways(t *testing.T) {
 	assert.Equal(t, "3 c1", c.members("neutron-r3")[0])
 }
 
-func TestForms_of_both_only_group_is_changed(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
-	port := c.addGateways(1, "c2")[0]
-	c.nbctl(c.group("neutron-both", []string{port}, "c1")[1:]...)
-	single := c.addGateways(1, "c3")[0]
-	before := c.candidates(port)
-	c.operated("reschedule", "--wait", "0")
-	assert.Equal(t, before, c.candidates(port))
-	assert.Len(t, c.members("neutron-both"), 3)
-	assert.Equal(t, "3 c1", c.members("neutron-both")[0])
-	assert.Len(t, c.candidates(single), 3, "both ways in one cloud")
-	assert.Len(t, strings.Fields(c.scheduled("neutron-both")), 3)
-	assert.Contains(t, codes(told[shownStatus](c, "status").Problems), "GATEWAY_STORED_TWICE "+port)
-}
-
-// Two gateways of a router in two networks on chassis that are connected to one, the other
-// or both: each network is even for itself, and a group goes only where both are.
-func TestForms_routers_in_several_networks_share_chassis(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2", "c3", "c4")
-	c.addNetwork("physnet1")
-	c.addNetwork("physnet2")
-	both := []string{"physnet1", "physnet2"}
-	c.setChassis("c1", both, []string{"az1"})
-	c.setChassis("c2", both, []string{"az1"})
-	c.setChassis("c3", both[:1], []string{"az1"})
-	c.setChassis("c4", both[1:], []string{"az1", "az2"})
-	var first, second []string
-	for n := range 6 { // multi-homed, a list for each port
-		one, other := fmt.Sprintf("lrp-one-%d", n), fmt.Sprintf("lrp-other-%d", n)
-		c.nbctl(c.gateway("physnet1", one, "c1", "c2", "c3")...)
-		c.nbctl(c.gateway("physnet2", other, "c1", "c2", "c4")...)
-		first, second = append(first, one), append(second, other)
-	}
-	c.router("multi", both, "c1")
-	c.operated("reschedule", "--wait", "0")
-	assert.Equal(t, []string{"2 c1", "1 c2"}, c.members("neutron-multi"), "the others lack a network")
-	c.operated("rebalance", "--yes", "--wait", "0")
-	count := c.masters(first...)
-	count[strings.Fields(c.members("neutron-multi")[0])[1]]++
-	for _, name := range []string{"c1", "c2", "c3"} {
-		assert.InDelta(t, 2, count[name], 1, "physnet1: %v", count)
-	}
-	assert.Positive(t, c.masters(first...)["c3"])
-	assert.Positive(t, c.masters(second...)["c4"])
-	assert.Contains(t, c.operated("rebalance", "--network", "physnet2", "--yes", "--wait", "0"), "nothing to do")
-}
-
-func TestForms_gateways_stay_in_zones_of_router(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
-	c.setChassis("c1", []string{"physnet1"}, []string{"az1"})
-	c.setChassis("c2", []string{"physnet1"}, []string{"az2", "az1"})
-	c.setChassis("c3", []string{"physnet1"}, []string{"az2"})
-	port := c.addGateways(1, "c3")[0]
-	c.nbctl("set", "Logical_Router", "r-"+port, "external_ids:neutron\\:availability_zone_hints=az1")
-	anywhere := c.addGateways(1, "c3")[0]
-	c.operated("reschedule", "--wait", "0")
-	assert.Len(t, c.candidates(port), 2)
-	assert.NotContains(t, strings.Join(c.candidates(port), " "), "c3")
-	assert.Len(t, c.candidates(anywhere), 3)
-	c.nbctl("set", "Logical_Router", "r-"+port, `external_ids:neutron\:availability_zone_hints="az7"`)
-	assert.Contains(t, codes(told[shownStatus](c, "status").Problems), "GATEWAY_WITHOUT_CANDIDATE "+port)
-}
-
 // Where the others are in groups, an unhosted router gets one as Neutron would make it.
 func TestForms_unhosted_router_gets_group_like_others(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addNetwork("physnet2")
 	for _, name := range []string{"c1", "c2"} {
 		c.setChassis(name, []string{"physnet1", "physnet2"}, []string{"az1"})
@@ -216,7 +146,6 @@ func TestForms_unhosted_router_gets_group_like_others(t *testing.T) {
 func TestForms_external_ports_follow_router(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	for _, name := range []string{"c1", "c2", "c3"} {
 		c.setChassis(name, []string{"physnet1"}, []string{"az1"})
 	}
@@ -246,7 +175,6 @@ func TestForms_external_ports_follow_router(t *testing.T) {
 func TestForms_rows_of_unknown_origin_are_named(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(2, "c1")
 	c.nbctl("lrp-set-gateway-chassis", ports[0], "c2", "7") // named with a hyphen
 	c.nbctl("ha-chassis-group-add", "by-hand", "--", "ha-chassis-group-add-chassis", "by-hand", "c1", "1")

@@ -16,7 +16,6 @@ import (
 func TestHostName_control_characters_are_shown_escaped(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "evil", "long")
-	c.addNetwork("physnet1")
 	port := c.addGateways(1, "c1", "c2")[0]
 	name := func(chassis, host string) { c.sbctl("set", "Chassis", chassis, `hostname="`+host+`"`) }
 	name("evil", `\u001b[2J\u001b[1;31mPWNED\r\nnext: juju remove-unit ovn-central/0`)

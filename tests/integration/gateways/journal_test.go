@@ -36,7 +36,6 @@ func (c *cloud) service() *gateway.Service {
 func TestJournal_change_is_recorded_and_reverted(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(6, "c1")
 	assert.Empty(t, c.history().Plans)
 
@@ -90,7 +89,6 @@ func TestJournal_change_is_recorded_and_reverted(t *testing.T) {
 func TestJournal_ignores_foreign_DNS_rows(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addGateways(2, "c1")
 	c.nbctl("create", "DNS", "external_ids:ls_name=neutron-7", "records:vm=10.0.0.1")
 	c.nbctl("create", "DNS", "external_ids:ovn-central-operator=gateways", "external_ids:ovn-central-operator\\:plan=garbage")
@@ -105,34 +103,11 @@ func TestJournal_ignores_foreign_DNS_rows(t *testing.T) {
 	assert.Contains(t, c.nbctl("find", "DNS", "external_ids:ls_name=neutron-7"), "10.0.0.1")
 }
 
-func TestJournal_keeps_newest_plans(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
-	port := c.addGateways(1, "c1", "c2")[0]
-	s := c.service()
-	for n := range 25 {
-		c.nbctl("lrp-set-gateway-chassis", port, "c1", fmt.Sprint(2+n), "--", "lrp-del-gateway-chassis", port, "c2")
-		changed, err := s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan { return schedule.Reschedule(state, schedule.Options{}) })
-		require.NoError(t, err)
-		require.Len(t, changed, 1)
-	}
-	h := c.history()
-	require.Len(t, h.Plans, 20)
-	assert.Equal(t, "a test", h.Plans[0].By)
-	newest := 0
-	for _, e := range h.Plans {
-		newest = max(newest, c.history(e.ID).Plans[0].Changes[0].Before[0].Priority)
-	}
-	assert.Equal(t, 26, newest)
-}
-
 // A chassis that has a part of its share doesn't look like one that was added: the journal
 // knows that it was.
 func TestRebalance_interrupted_share_is_finished_by_next_run(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4", "c5")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(150, "c1", "c2", "c3", "c4", "c5")
 	c.addChassis("c6")
 	entries := func(chassis string) int {
@@ -167,7 +142,6 @@ func TestRebalance_interrupted_share_is_finished_by_next_run(t *testing.T) {
 func TestRebalance_never_exceeds_confirmed_moves(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(6, "c1", "c2", "c3")
 	s := c.service()
 	var told []string
@@ -186,17 +160,15 @@ func TestRebalance_never_exceeds_confirmed_moves(t *testing.T) {
 func TestReschedule_batch_with_lost_answer_counts(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(12, "c1", "c2", "c3")
 	rebalance := func(most int) error {
 		s := c.service()
-		nb, sb := c.relayTo(t, &relay{before: func(number int) fate {
+		c.relayTo(t, s, &relay{before: func(number int) fate {
 			if number == 1 {
 				return unanswered
 			}
 			return passes
 		}})
-		s.NB, s.SB = []string{nb}, []string{sb}
 		operation, err := s.Rebalance(t.Context(), gateway.Request{Options: schedule.Options{MaxMoves: most}, Confirmed: true, Wait: 2 * time.Second})
 		require.NoError(t, err)
 		return operation.Apply(t.Context())
@@ -213,7 +185,6 @@ func TestReschedule_batch_with_lost_answer_counts(t *testing.T) {
 func TestReschedule_random_seed_gives_shown_plan(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
-	c.addNetwork("physnet1")
 	c.addGateways(20, "c1")
 	var p schedule.Plan
 	require.NoError(t, json.Unmarshal([]byte(c.operated("reschedule", "--scheduler", "random", "--seed", "7", "--dry-run", "--format", "json")), &p))

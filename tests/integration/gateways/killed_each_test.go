@@ -32,7 +32,6 @@ type killing struct {
 func newKilling(t *testing.T) *killing {
 	t.Helper()
 	k := &killing{cloud: newCloud(t, "c1", "c2", "c3"), seconds: 1}
-	k.addNetwork("physnet1")
 	k.ports = k.addGateways(4, "c1", "c2", "c3")
 	k.ports = append(k.ports, k.addGateways(2, "c2", "c1", "c3")...)
 	return k
@@ -47,7 +46,7 @@ func (k *killing) service() *node.Service {
 }
 
 // operation is something that the program does.
-type operation func(context.Context, *node.Service) answer.Status
+type operation func(*killing, context.Context, *node.Service) answer.Status
 
 func (k *killing) drain(ctx context.Context, s *node.Service) answer.Status {
 	return s.Drain(ctx, node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Hour}})
@@ -83,7 +82,7 @@ func (k *killing) works(t *testing.T, do operation) {
 	t.Helper()
 	s := k.service()
 	defer s.Close()
-	status := do(t.Context(), s)
+	status := do(k, t.Context(), s)
 	require.Equal(t, 200, status.Code, document.Answer(status))
 }
 
@@ -102,9 +101,8 @@ func (k *killing) killedAt(t *testing.T, number int, at fate, do operation) bool
 		return passes
 	}
 	r.ended = func() { cancel(errors.New("killed")) }
-	nb, sb := k.relayTo(t, r)
-	s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
-	status := do(ctx, s)
+	k.relayTo(t, s.Gateways, r)
+	status := do(k, ctx, s)
 	s.Close()
 	r.kill()
 	if !killed {
@@ -139,15 +137,14 @@ func (k *killing) state() string {
 // restore makes the node a candidate again, as Neutron would, and ends its drain.
 func (k *killing) restore(t *testing.T) {
 	t.Helper()
-	k.works(t, k.undrain)
-	n := &neutron{cloud: k.cloud, masters: map[string]string{}}
+	k.works(t, (*killing).undrain)
 	var args []string
 	for i, port := range k.ports {
 		list := []string{"c1", "c2", "c3"}
 		if i >= 4 {
 			list = []string{"c2", "c1", "c3"}
 		}
-		args = append(append(args, n.setCandidates(port, list...)...), "--")
+		args = append(append(args, setCandidates(port, port, list...)...), "--")
 	}
 	k.nbctl(args[:len(args)-1]...)
 }
@@ -160,42 +157,42 @@ func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 	for name, test := range map[string]struct {
 		// prepare leads to where the operation begins; restore leads from its end to where prepare begins.
 		prepare, restore func(*killing, *testing.T)
-		do               func(*killing) operation
+		do               operation
 		// then are ways to continue; ends are the operations after do that lead to the same state without a kill.
-		then map[string][]func(*killing) operation
-		ends map[string][]func(*killing) operation
+		then map[string][]operation
+		ends map[string][]operation
 		// least is how many transactions it has at least.
 		least int
 	}{
 		"drain": {
-			do: doDrain, restore: func(k *killing, t *testing.T) { t.Helper(); k.works(t, k.undrain) }, least: 3,
-			then: map[string][]func(*killing) operation{
-				"the command": {doDrain}, "the agent, the command": {doAgent, doDrain}, "an undrain": {doUndrain}, "the agent, an undrain": {doAgent, doUndrain},
+			do: (*killing).drain, restore: func(k *killing, t *testing.T) { t.Helper(); k.works(t, (*killing).undrain) }, least: 3,
+			then: map[string][]operation{
+				"the command": {(*killing).drain}, "the agent, the command": {(*killing).agent, (*killing).drain}, "an undrain": {(*killing).undrain}, "the agent, an undrain": {(*killing).agent, (*killing).undrain},
 			},
-			ends: map[string][]func(*killing) operation{"an undrain": {doUndrain}, "the agent, an undrain": {doUndrain}},
+			ends: map[string][]operation{"an undrain": {(*killing).undrain}, "the agent, an undrain": {(*killing).undrain}},
 		},
 		"undrain": {
-			prepare: func(k *killing, t *testing.T) { t.Helper(); k.works(t, k.drain) }, do: doUndrain, least: 5,
-			then: map[string][]func(*killing) operation{"the command": {doUndrain}, "the agent, the command": {doAgent, doUndrain}},
+			prepare: func(k *killing, t *testing.T) { t.Helper(); k.works(t, (*killing).drain) }, do: (*killing).undrain, least: 5,
+			then: map[string][]operation{"the command": {(*killing).undrain}, "the agent, the command": {(*killing).agent, (*killing).undrain}},
 		},
 		"clear-labels": {
-			prepare: func(k *killing, t *testing.T) { t.Helper(); k.works(t, k.drain) }, do: doClear, restore: (*killing).restore, least: 2,
-			then: map[string][]func(*killing) operation{"the command": {doClear}, "the agent, the command": {doAgent, doClear}},
+			prepare: func(k *killing, t *testing.T) { t.Helper(); k.works(t, (*killing).drain) }, do: (*killing).clearLabels, restore: (*killing).restore, least: 2,
+			then: map[string][]operation{"the command": {(*killing).clearLabels}, "the agent, the command": {(*killing).agent, (*killing).clearLabels}},
 		},
 		"decommission": {
-			do: doDecommission, restore: (*killing).restore, least: 5,
-			then: map[string][]func(*killing) operation{"the command": {doDecommission}, "the agent, the command": {doAgent, doDecommission}},
+			do: (*killing).decommission, restore: (*killing).restore, least: 5,
+			then: map[string][]operation{"the command": {(*killing).decommission}, "the agent, the command": {(*killing).agent, (*killing).decommission}},
 		},
 		"remove-node": {
 			prepare: func(k *killing, t *testing.T) {
 				t.Helper()
 				k.seconds = 20 // what does not respond for 15 is dead
-				k.works(t, k.decommission)
+				k.works(t, (*killing).decommission)
 				k.sbctl("create", "Chassis_Private", "name=c1")
 				k.nbctl("--wait=sb", "sync")
 			},
-			do: doRemove, restore: func(k *killing, t *testing.T) { t.Helper(); k.addChassis("c1"); k.restore(t) }, least: 3,
-			then: map[string][]func(*killing) operation{"the command": {doRemove}},
+			do: (*killing).remove, restore: func(k *killing, t *testing.T) { t.Helper(); k.addChassis("c1"); k.restore(t) }, least: 3,
+			then: map[string][]operation{"the command": {(*killing).remove}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,15 +200,15 @@ func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 			k := newKilling(t)
 			prepare, restore := orNothing(test.prepare), orNothing(test.restore)
 			prepare(k, t)
-			k.works(t, test.do(k))
+			k.works(t, test.do)
 			whole := k.state()
 			restore(k, t)
 			for way, then := range test.then {
 				want := whole
 				if end := test.ends[way]; end != nil {
 					prepare(k, t)
-					for _, do := range append([]func(*killing) operation{test.do}, end...) {
-						k.works(t, do(k))
+					for _, do := range append([]operation{test.do}, end...) {
+						k.works(t, do)
 					}
 					want = k.state()
 				}
@@ -219,11 +216,11 @@ func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 				for _, at := range []fate{killedBefore, killedAfter} {
 					for number := 1; ; number++ {
 						prepare(k, t)
-						killed := k.killedAt(t, number, at, test.do(k))
+						killed := k.killedAt(t, number, at, test.do)
 						if killed {
 							points++
 							for _, do := range then {
-								k.finishes(t, do(k))
+								k.finishes(t, do)
 							}
 							require.Equal(t, want, k.state(), "killed at %d (%d), then %s", number, at, way)
 						}
@@ -246,7 +243,7 @@ func (k *killing) finishes(t *testing.T, do operation) {
 	t.Helper()
 	s := k.service()
 	defer s.Close()
-	status := do(t.Context(), s)
+	status := do(k, t.Context(), s)
 	require.Contains(t, []int{200, 404}, status.Code, document.Answer(status))
 }
 
@@ -256,10 +253,3 @@ func orNothing(do func(*killing, *testing.T)) func(*killing, *testing.T) {
 	}
 	return do
 }
-
-func doDrain(k *killing) operation        { return k.drain }
-func doUndrain(k *killing) operation      { return k.undrain }
-func doClear(k *killing) operation        { return k.clearLabels }
-func doDecommission(k *killing) operation { return k.decommission }
-func doRemove(k *killing) operation       { return k.remove }
-func doAgent(k *killing) operation        { return k.agent }

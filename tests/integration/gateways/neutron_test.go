@@ -2,6 +2,7 @@ package gateways
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -17,44 +18,21 @@ import (
 // interleavings is how often another client writes between a plan and its writing; EXPLORE multiplies it.
 const interleavings = 250
 
-// neutron plays the other writer of gateways: it knows what it has written last.
+// neutron plays the other writer of gateways.
 type neutron struct {
 	*cloud
 	rand *rand.Rand
-	// masters is the chassis that it wanted to host each port; made is the name that a port was made
-	// with, after which its router and its switch's port are named.
+	// masters is the chassis that it has last wanted to host each port; made is the name that a port was made with, after
+	// which its router and its switch's port are named.
 	masters, made map[string]string
 	next          int
-	// lists are the candidates that it has given each port, best first, and earlier those before.
-	lists   map[string][]string
-	earlier map[string][][]string
 }
 
-// want notes what it has given a port.
-func (n *neutron) want(port string, candidates ...string) {
-	if n.lists == nil {
-		n.lists, n.earlier = map[string][]string{}, map[string][][]string{}
-	}
-	if list, again := n.lists[port]; again {
-		n.earlier[port] = append(n.earlier[port], list)
-	}
-	n.masters[port], n.lists[port] = candidates[0], candidates
-}
-
-// setCandidates gives a port other candidates, as Neutron does: new rows.
-func (n *neutron) setCandidates(port string, candidates ...string) []string {
-	return n.setCandidatesOf(port, port, candidates...)
-}
-
-// setCandidatesOf is for a row of a port that has this name.
-func (n *neutron) setCandidatesOf(row, port string, candidates ...string) []string {
-	args := []string{"clear", "Logical_Router_Port", row, "gateway_chassis"}
-	for i, chassis := range candidates {
-		args = append(args, "--", fmt.Sprintf("--id=@%s%d", port, i), "create", "Gateway_Chassis", "name="+port+"_"+chassis, "chassis_name="+chassis,
-			fmt.Sprintf("priority=%d", len(candidates)-i), "--", "add", "Logical_Router_Port", row, "gateway_chassis", fmt.Sprintf("@%s%d", port, i))
-	}
-	n.want(port, candidates...)
-	return args
+// setCandidates returns the arguments that give a port other candidates. The row is that of the port; its name may be
+// another one yet.
+func (n *neutron) setCandidates(row, port string, candidates ...string) []string {
+	n.masters[port] = candidates[0]
+	return setCandidates(row, port, candidates...)
 }
 
 // some are a few of the chassis, in any order.
@@ -66,11 +44,7 @@ func (n *neutron) some() []string {
 
 // port is any that there is.
 func (n *neutron) port() string {
-	var all []string
-	for port := range n.masters {
-		all = append(all, port)
-	}
-	slices.Sort(all)
+	all := slices.Sorted(maps.Keys(n.masters))
 	return all[n.rand.IntN(len(all))]
 }
 
@@ -78,7 +52,7 @@ func (n *neutron) port() string {
 func (n *neutron) act() {
 	switch port := n.port(); {
 	case n.rand.IntN(4) > 0 || len(n.masters) < 3:
-		n.nbctl(n.setCandidates(port, n.some()...)...)
+		n.nbctl(n.setCandidates(port, port, n.some()...)...)
 	case n.rand.IntN(3) == 0:
 		n.remove(port)
 	case n.rand.IntN(2) == 0: // the same port has another name, and with it its candidates
@@ -86,28 +60,22 @@ func (n *neutron) act() {
 		name, row := fmt.Sprintf("lrp-m%d", n.next), n.nbctl("get", "Logical_Router_Port", port, "_uuid")
 		n.nbctl(append([]string{
 			"set", "Logical_Router_Port", row, "name=" + name, "--", "lsp-set-options", n.madeAs(port) + "-sw", "router-port=" + name, "--",
-		}, n.setCandidatesOf(row, name, n.some()...)...)...)
+		}, n.setCandidates(row, name, n.some()...)...)...)
 		n.made[name] = n.madeAs(port)
-		n.forget(port)
+		delete(n.masters, port)
 	default: // another port takes its place
 		n.remove(port)
 		n.next++
 		name, candidates := fmt.Sprintf("lrp-n%d", n.next), n.some()
 		n.nbctl(n.gateway("physnet1", name, candidates...)...)
-		n.want(name, candidates...)
+		n.masters[name] = candidates[0]
 	}
 }
 
 func (n *neutron) remove(port string) {
 	made := n.madeAs(port)
 	n.nbctl("lrp-del", port, "--", "lr-del", "r-"+made, "--", "lsp-del", made+"-sw")
-	n.forget(port)
-}
-
-// forget is for a port that is gone.
-func (n *neutron) forget(port string) {
 	delete(n.masters, port)
-	delete(n.lists, port)
 }
 
 func (n *neutron) madeAs(port string) string {
@@ -122,7 +90,6 @@ func (n *neutron) madeAs(port string) string {
 func TestReschedule_keeps_concurrent_Neutron_writes(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
-	c.addNetwork("physnet1")
 	n := &neutron{cloud: c, rand: rand.New(rand.NewPCG(1, 1)), masters: map[string]string{}, made: map[string]string{}}
 	for _, port := range c.addGateways(6, "c1", "c2") {
 		n.masters[port] = "c1"
@@ -130,7 +97,8 @@ func TestReschedule_keeps_concurrent_Neutron_writes(t *testing.T) {
 	s := c.service()
 	acted := 0
 	for acted < interleavings*exploretest.Factor(t) {
-		n.nbctl(n.setCandidates(n.port(), n.some()...)...) // so that there is something to do
+		port := n.port()
+		n.nbctl(n.setCandidates(port, port, n.some()...)...) // so that there is something to do
 		plans := 0
 		_, err := s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan {
 			p := schedule.Reschedule(state, schedule.Options{})

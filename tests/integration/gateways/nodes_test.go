@@ -91,7 +91,6 @@ func (c *cloud) bind(chassis string, ports ...string) {
 func TestCordon_node_gets_nothing_new(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(6, "c1")
 	said := c.answer("cordon", "c2.example", "--reason", "new\n disk")
 	assert.Equal(t, 200, said.Code, said.Message)
@@ -128,7 +127,6 @@ func TestCordon_node_gets_nothing_new(t *testing.T) {
 func TestHold_of_removed_unit_is_honoured_and_released(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	port := c.addGateways(1, "c1", "c2")[0]
 	by := maintenance.Note{By: "ovn-central/9, action 12", At: time.Now().Add(-240 * time.Hour), Reason: "new disk", Hostname: "c3.example"}
 	for _, change := range []maintenance.Change{
@@ -160,7 +158,6 @@ func TestHold_of_removed_unit_is_honoured_and_released(t *testing.T) {
 func TestCordon_applies_to_running_plan(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(4, "c1", "c2")
 	s := c.service()
 	require.NoError(t, reschedule(t.Context(), s, func() { c.answer("cordon", "c3") }))
@@ -191,7 +188,6 @@ func TestCordon_changed_after_read_is_judged_again(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t, "c1", "c2")
-			c.addNetwork("physnet1")
 			c.addGateways(1, "c1", "c2")
 			run := func(operations []string) {
 				for _, operation := range operations {
@@ -223,7 +219,6 @@ func TestCordon_changed_after_read_is_judged_again(t *testing.T) {
 func TestDrain_without_cordon_is_not_done(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(2, "c1", "c2")
 	before := c.ranks()
 	require.Equal(t, 200, c.drain("c1").Code)
@@ -247,7 +242,6 @@ func TestDrain_without_cordon_is_not_done(t *testing.T) {
 func TestHold_each_kind(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(2, "c1", "c2")
 	c.bind("c1", "vm-1", "vm-2", "cr-"+ports[0])
 	c.bind("c2", "bm-1")
@@ -306,7 +300,6 @@ func TestNode_unknown_is_refused(t *testing.T) {
 func TestNode_chassis_named_like_other_host(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addChassis("c1.example")
 	c.addGateways(2, "c1.example", "c1", "c2")
 	c.sbctl("set", "Chassis", "c1.example", "hostname=c1.example")
@@ -343,7 +336,6 @@ func TestNode_databases_down_are_reported(t *testing.T) {
 func TestNode_gateways_that_depend_on_it_are_named(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addGateways(1, "c1", "c2")
 	alone := c.addGateways(1, "c1")
 	assert.Equal(t, alone, c.node("c1").Lost)

@@ -34,7 +34,6 @@ func reschedule(ctx context.Context, s *gateway.Service, meanwhile ...func()) er
 func TestReschedule_interrupted_reports_progress(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(220, "c1")
 	s := c.service()
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
@@ -58,7 +57,6 @@ func TestReschedule_interrupted_reports_progress(t *testing.T) {
 func TestNorthd_known_to_be_slow_is_awaited_longer(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(120, "c1")
 	c.nbctl("--wait=sb", "sync") // what the routers themselves cost it is not what is shown here
 	s := c.service()
@@ -129,7 +127,6 @@ func TestNorthd_wait_is_reported(t *testing.T) {
 func TestDrain_timeout_bounds_wait_for_northd(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(2, "c1", "c2")
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
 	for range 2 {

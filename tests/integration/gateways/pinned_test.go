@@ -61,7 +61,6 @@ func TestPinned_drain_names_gateway_and_printed_command_moves_it(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t, "c1", "c2", "c3")
-			c.addNetwork("physnet1")
 			c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet9:br-9")
 			test.add(c)
 			ports := c.addGateways(2, "c1", "c2")
@@ -98,7 +97,6 @@ func TestPinned_drain_names_gateway_and_printed_command_moves_it(t *testing.T) {
 func TestR13_node_with_pinned_gateway_is_not_removed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c2")
-	c.addNetwork("physnet1")
 	c.pinRouter("gr", "gone")
 	c.nbctl("lr-add", "unnamed", "--", "set", "Logical_Router", "unnamed", "options:chassis=gone", `name=""`)
 	c.sbctl("create", "Chassis_Private", "name=gone")
@@ -131,7 +129,6 @@ func TestPinned_problems_are_found_and_repaired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t, "c1", "c2")
-			c.addNetwork("physnet1")
 			c.pinRouter("gr", test.chassis, test.more...)
 			c.nbctl("--wait=sb", "sync")
 			if strings.HasPrefix(test.chassis, "c1") && test.more != nil {
@@ -156,7 +153,6 @@ func TestCandidates_too_many_are_shortened(t *testing.T) {
 	t.Parallel()
 	all := []string{"c1", "c2", "c3", "c4", "c5", "c6", "c7"}
 	c := newCloud(t, all...)
-	c.addNetwork("physnet1")
 	for _, chassis := range all {
 		c.setChassis(chassis, []string{"physnet1"}, []string{"az1"})
 	}

@@ -47,7 +47,6 @@ func (c *cloud) drainWhere(dying ...string) (answer.Status, []string) {
 func TestDrain_waits_until_new_chassis_responds(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(1, "c1", "c2", "c3")
 	c.bind("c1", "cr-lrp-001")
 	before := c.ranks()
@@ -63,7 +62,6 @@ func TestDrain_waits_until_new_chassis_responds(t *testing.T) {
 func TestDrain_fails_if_only_new_chassis_does_not_respond(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(1, "c1", "c2")
 	c.bind("c1", "cr-lrp-001")
 	said, lines := c.drainWhere("c2")
@@ -78,7 +76,6 @@ func TestDrain_fails_if_only_new_chassis_does_not_respond(t *testing.T) {
 func TestDrain_gateway_moves_during_proof_is_proved_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	c.addGateways(1, "c1", "c2", "c3")
 	c.bind("c1", "cr-lrp-001")
 	s := c.nodeService()
@@ -123,7 +120,6 @@ func (c *cloud) followsOnce(chassis string) {
 func TestVerify_chassis_silent_after_claim_fails_move(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(2, "c1", "c2")
 	c.sbctl("create", "Chassis_Private", "name=c2")
 	c.bind("c2", "cr-"+ports[0], "cr-"+ports[1]) // whichever of them moves
@@ -144,7 +140,6 @@ func TestVerify_chassis_silent_after_claim_fails_move(t *testing.T) {
 func TestUndrain_node_silent_after_claim_fails(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(1, "c1", "c2")
 	require.Equal(t, 200, c.drain("c1").Code)
 	c.sbctl("create", "Chassis_Private", "name=c1")
@@ -161,7 +156,6 @@ func TestUndrain_node_silent_after_claim_fails(t *testing.T) {
 func TestDrain_moves_nothing_to_chassis_dead_before_restore(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	port := c.addGateways(1, "c1", "c2", "c3")[0]
 	c.addGateways(2, "c3", "c1", "c2")
 	c.nbctl("set", "NB_Global", ".", "nb_cfg=8700")

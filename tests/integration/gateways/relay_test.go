@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -43,11 +44,11 @@ const (
 	unanswered
 )
 
-// relayTo starts a relay to the databases of a cloud, and returns where NB and SB are reached by it.
-func (c *cloud) relayTo(t *testing.T, r *relay) (nb, sb string) {
+// relayTo starts a relay to the databases of a cloud, and makes a service reach them by it.
+func (c *cloud) relayTo(t *testing.T, s *gateway.Service, r *relay) {
 	t.Helper()
 	dir := t.TempDir()
-	listen := func(name, to string) string {
+	listen := func(name, to string) []string {
 		at := dir + "/" + name
 		listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", at)
 		require.NoError(t, err)
@@ -71,9 +72,10 @@ func (c *cloud) relayTo(t *testing.T, r *relay) (nb, sb string) {
 				go link.answers()
 			}
 		}()
-		return "unix:" + at
+		return []string{"unix:" + at}
 	}
-	return listen("nb", c.servers["nb"].Paths.Socket(ovndb.NB)), listen("sb", c.servers["sb"].Paths.Socket(ovndb.SB))
+	s.NB = listen("nb", c.servers["nb"].Paths.Socket(ovndb.NB))
+	s.SB = listen("sb", c.servers["sb"].Paths.Socket(ovndb.SB))
 }
 
 // keep notes connections to end them together; they end at once where the program is dead.

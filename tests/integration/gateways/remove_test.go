@@ -25,7 +25,6 @@ import (
 func TestR13_node_is_removed_only_if_unused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	port := c.addGateways(1, "c2", "c1")[0]
 	c.bind("c1", "vm-1")
 	c.answer("hold", "c1", "bgp")
@@ -90,7 +89,6 @@ func TestR13_node_used_after_judgement_is_not_removed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t, "c1", "c2")
-			c.addNetwork("physnet1")
 			port := c.addGateways(1, "c2")[0]
 			c.nbctl("ls-add", "inside", "--", "lsp-add", "inside", "vm-1")
 			c.answer("cordon", "c1")
@@ -125,7 +123,6 @@ func TestR13_node_used_after_judgement_is_not_removed(t *testing.T) {
 func TestEvict_requires_proof_that_node_is_unreachable(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	for _, name := range []string{"c1", "c2"} {
 		c.sbctl("create", "Chassis_Private", "name="+name)
 	}
@@ -178,7 +175,6 @@ func TestEvict_requires_proof_that_node_is_unreachable(t *testing.T) {
 func TestR12_force_leaves_no_gateway_without_chassis(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addNetwork("physnet9")
 	c.sbctl("set", "Chassis", "c1", "other_config:ovn-bridge-mappings=\"physnet1:br-ex,physnet9:br-9\"")
 	ports := c.addGateways(1, "c1", "c2")
@@ -250,7 +246,6 @@ func TestRemove_orphan_of_chassis(t *testing.T) {
 func TestDecommission_fails_with_answer_of_drain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addGateways(1, "c1", "c2")
 	c.bind("c1", "vm-1")
 	said := c.answer("decommission", "c1", "--timeout", "10s", "--grace-period", "0s", "--yes")
@@ -265,7 +260,6 @@ func TestDecommission_fails_with_answer_of_drain(t *testing.T) {
 func TestClearLabels_error_names_gateway(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	port := c.addGateways(1, "c1", "c2")[0]
 	s := c.nodeService()
 	assert.Equal(t, finding.NodeNotDrained, codeOf(s.ClearLabels(t.Context(), node.Request{Node: "c1", Clear: time.Minute})))

@@ -60,7 +60,6 @@ func (c *cloud) reviewID(args ...string) string {
 func TestRevisions_operations_tag_them(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	c.addGateways(6, "c1", "c2", "c3")
 	code, _, _ := c.operate("rebalance", "--wait", "0")
 	assert.Equal(t, 1, code, "not confirmed")
@@ -107,7 +106,6 @@ func TestRevisions_operations_tag_them(t *testing.T) {
 func TestRevisions_retiring_node_tags_them(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	c.addGateways(3, "c1", "c2", "c3")
 	decommission := func(flags ...string) answer.Status {
 		return c.answer(append([]string{"decommission", "c1", "--timeout", "60s", "--grace-period", "0s"}, flags...)...)
@@ -141,7 +139,6 @@ func TestRevisions_retiring_node_tags_them(t *testing.T) {
 func TestRevisions_every_combination(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(3, "c1", "c2", "c3")
 	bases := []string{"committed", "successful-site-action", "last-site-action"}
 	diffs := append([]string{"plan"}, bases...)
@@ -222,7 +219,6 @@ func TestRevisions_every_combination(t *testing.T) {
 func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(6, "c1", "c2", "c3")
 	apply := func(id string, more ...string) []string {
 		return append([]string{"rebalance", "--yes", "--wait", "0", "--review-id", id}, more...)
@@ -300,7 +296,6 @@ func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 func TestRestoreLayout_as_far_as_possible(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(5, "c1", "c2", "c3")
 	status := c.status("rebalance", "--target-revision", "successful-site-action", "--yes", "--wait", "0")
 	assert.Equal(t, 412, status.Code)
@@ -352,15 +347,26 @@ func TestRestoreLayout_as_far_as_possible(t *testing.T) {
 	assert.NotContains(t, c.masters(ports[1:]...), "c2")
 }
 
-// rank gives the candidates of a gateway another order, best first, as another client does.
+// setCandidates returns the arguments that give a port other candidates, best first, as Neutron does: new rows.
+func setCandidates(row, port string, chassis ...string) []string {
+	args := []string{"clear", "Logical_Router_Port", row, "gateway_chassis"}
+	return append(args, newCandidates(row, port, chassis...)...)
+}
+
+// newCandidates returns the arguments that add candidates to a port, named as Neutron names them.
+func newCandidates(row, port string, chassis ...string) (args []string) {
+	for i, name := range chassis {
+		id := fmt.Sprintf("@%s%d", port, i)
+		args = append(args, "--", "--id="+id, "create", "Gateway_Chassis", "name="+port+"_"+name, "chassis_name="+name,
+			fmt.Sprintf("priority=%d", len(chassis)-i), "--", "add", "Logical_Router_Port", row, "gateway_chassis", id)
+	}
+	return args
+}
+
+// rank gives a port other candidates, best first, as another client does.
 func (c *cloud) rank(port string, chassis ...string) {
 	c.t.Helper()
-	args := []string{"clear", "Logical_Router_Port", port, "gateway_chassis"}
-	for i, name := range chassis {
-		args = append(args, "--", fmt.Sprintf("--id=@c%d", i), "create", "Gateway_Chassis", "name="+port+"_"+name, "chassis_name="+name,
-			fmt.Sprintf("priority=%d", len(chassis)-i), "--", "add", "Logical_Router_Port", port, "gateway_chassis", fmt.Sprintf("@c%d", i))
-	}
-	c.nbctl(args...)
+	c.nbctl(setCandidates(port, port, chassis...)...)
 }
 
 // hosts are the chassis of candidates, without priorities.

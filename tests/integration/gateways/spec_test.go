@@ -55,7 +55,6 @@ func (c *cloud) operated(args ...string) string {
 func TestSpec_cases_on_real_databases(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(4, "c1")
 
 	// Rescheduling 1: a second chassis gets everything at priority 1.
@@ -112,7 +111,6 @@ func TestSpec_cases_on_real_databases(t *testing.T) {
 func TestDryRun_writes_nothing(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	c.addGateways(5, "c1", "c2")
 	c.nbctl("--wait=sb", "sync")
 	dump := func() string {

@@ -25,11 +25,9 @@ import (
 func TestUndrain_names_what_it_could_not_restore(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(3, "c1", "c2", "c3")
 	require.Equal(t, 200, c.drain("c1").Code)
-	n := &neutron{cloud: c, masters: map[string]string{}}
-	c.nbctl(n.setCandidates(ports[0], "c3", "c2")...)
+	c.rank(ports[0], "c3", "c2")
 	c.nbctl("lrp-del", ports[1])
 	back := c.answer("undrain", "c1", "--wait", "0s")
 	require.Equal(t, 200, back.Code)
@@ -46,7 +44,6 @@ func TestUndrain_names_what_it_could_not_restore(t *testing.T) {
 func TestUndrain_gives_northd_its_own_time(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	c.addGateways(1, "c1", "c2")
 	before := c.ranks()
 	require.Equal(t, 200, c.drain("c1").Code)
@@ -62,7 +59,6 @@ func TestUndrain_gives_northd_its_own_time(t *testing.T) {
 func TestUndrain_failed_proof_reports_restored_ranks(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(2, "c1", "c2")
 	before := c.ranks()
 	require.Equal(t, 200, c.drain("c1").Code)
@@ -111,19 +107,17 @@ func TestUndrain_concurrent_changes_keep_ranks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t, "c1", "c2", "c3")
-			c.addNetwork("physnet1")
 			c.addGateways(3, "c1", "c2", "c3")
 			before := c.ranks()
 			require.Equal(t, 200, c.drain("c1").Code)
 			s := c.nodeService()
 			s.Gateways.NorthdTimeout = patience
-			nb, sb := c.relayTo(t, &relay{before: func(number int) fate {
+			c.relayTo(t, s.Gateways, &relay{before: func(number int) fate {
 				if number == test.at {
 					test.others(c)
 				}
 				return passes
 			}})
-			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
 			t.Cleanup(s.Close)
 			cut := s.Undrain(t.Context(), node.Request{Node: "c1", Confirmed: true})
 			assert.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
@@ -173,7 +167,6 @@ func TestDrain_node_that_died_during_undrain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t, "c1", "c2", "c3")
-			c.addNetwork("physnet1")
 			ports := c.addGateways(101, "c1", "c2", "c3")
 			before := c.ranks()
 			require.Equal(t, 200, c.drain("c1").Code)
@@ -181,14 +174,13 @@ func TestDrain_node_that_died_during_undrain(t *testing.T) {
 			t.Cleanup(cancel)
 			s := c.nodeService()
 			s.Gateways.NorthdTimeout = patience
-			nb, sb := c.relayTo(t, &relay{ended: cancel, before: func(number int) fate {
+			c.relayTo(t, s.Gateways, &relay{ended: cancel, before: func(number int) fate {
 				if number < 3 {
 					return passes
 				}
 				test.dies(c)
 				return killedAfter // it has written the first 100
 			}})
-			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
 			t.Cleanup(s.Close)
 			cut := s.Undrain(ctx, node.Request{Node: "c1", Confirmed: true})
 			require.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
@@ -219,7 +211,6 @@ func TestDrain_node_that_died_during_undrain(t *testing.T) {
 func TestDecommission_node_that_died_during_undrain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
 	ports := c.addGateways(3, "c1", "c2", "c3")
 	require.Equal(t, 200, c.drain("c1").Code)
 	c.sbctl("chassis-del", "c1")
