@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 )
 
 func TestAPI_is_read_only_and_peers_need_certificate(t *testing.T) {
@@ -24,23 +27,42 @@ func TestAPI_is_read_only_and_peers_need_certificate(t *testing.T) {
 			assert.Equal(t, http.StatusMethodNotAllowed, p.code(method, a.url+"/", p.client))
 		}
 		assert.Equal(t, http.StatusNotFound, p.code(http.MethodGet, a.url+"/other", p.client))
-		eventually(t, func() bool {
-			for _, peer := range p.status(a).Peers {
-				if peer.AnsweredSecondsAgo < 0 || peer.Unit == "" {
-					return false
-				}
-			}
-			return len(p.status(a).Peers) == 2
-		}, patience, 50*time.Millisecond, "it asks both others")
+		p.until(func() bool { return p.hearsAll(a) }, "it asks both others")
 	}
-	peer := "https" + strings.TrimSuffix(strings.TrimPrefix(holder.url, "http"), "1") + "2/lease"
-	stranger := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // it is to be refused
-	assert.Zero(t, p.code(http.MethodGet, peer, &http.Client{Transport: &http.Transport{TLSClientConfig: stranger}, Timeout: patience}))
+	assert.Zero(t, p.answers(peerClient()), "a client without a certificate")
+	assert.Equal(t, hub, p.answers(peerClient(p.certificate())))
+}
+
+// hearsAll reports whether all other agents answer this one.
+func (p *plane) hearsAll(a *process) bool {
+	peers := p.status(a).Peers
+	return len(peers) == hub-1 && !slices.ContainsFunc(peers, func(peer report.PeerStatus) bool {
+		return peer.Unit == "" || peer.Error != "" || peer.AnsweredSecondsAgo < 0 || peer.AnsweredSecondsAgo > ttl.Seconds()
+	})
+}
+
+func (p *plane) certificate() tls.Certificate {
+	p.t.Helper()
 	pair, err := tls.LoadX509KeyPair(p.path("cert"), p.path("key"))
-	require.NoError(t, err)
-	known := stranger.Clone()
-	known.Certificates = []tls.Certificate{pair}
-	assert.Equal(t, http.StatusOK, p.code(http.MethodGet, peer, &http.Client{Transport: &http.Transport{TLSClientConfig: known}, Timeout: patience}))
+	require.NoError(p.t, err)
+	return pair
+}
+
+// peerClient connects to agents as another agent with these certificates does.
+func peerClient(certificates ...tls.Certificate) *http.Client {
+	c := &tls.Config{InsecureSkipVerify: true, Certificates: certificates} //nolint:gosec // the agents check the client
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}, Timeout: 5 * time.Second}
+}
+
+// answers returns how many agents answer a client at the addresses for other agents.
+func (p *plane) answers(client *http.Client) (all int) {
+	p.t.Helper()
+	for n := range hub {
+		if p.code(http.MethodGet, "https://"+p.host(n)+":16402/lease", client) == http.StatusOK {
+			all++
+		}
+	}
+	return all
 }
 
 // code returns the status of an answer, or 0 without an answer.
@@ -98,7 +120,7 @@ func TestLease_slow_API_clients_keep_holder(t *testing.T) {
 	for _, c := range open {
 		_ = c.Close()
 	}
-	eventually(t, func() bool { return p.status(holder).Acts }, patience, 50*time.Millisecond)
+	p.until(func() bool { return p.status(holder).Acts })
 	assert.Equal(t, term, p.status(holder).Term, "the lease was never taken over")
 }
 
@@ -108,45 +130,20 @@ func TestAgents_replaced_certificates_are_used(t *testing.T) {
 	p := newPlane(t)
 	holder := p.holder(p.agents...)
 	term := p.status(holder).Term
-	client := func() *http.Client {
-		pair, err := tls.LoadX509KeyPair(p.path("cert"), p.path("key"))
-		require.NoError(t, err)
-		known := &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{pair}} //nolint:gosec // only whether it is let in is looked at
-		return &http.Client{Transport: &http.Transport{TLSClientConfig: known, DisableKeepAlives: true}, Timeout: 5 * time.Second}
-	}
-	old := client()
-	answers := func(by *http.Client) (all int) {
-		for n := range hub {
-			if p.code(http.MethodGet, "https://"+p.host(n)+":16402/lease", by) == http.StatusOK {
-				all++
-			}
-		}
-		return all
-	}
-	require.Equal(t, hub, answers(old))
+	old := peerClient(p.certificate())
+	require.Equal(t, hub, p.answers(old))
 
 	p.authority()
 	for _, a := range p.agents {
 		require.NoError(t, a.Signal(syscall.SIGHUP))
 	}
-	eventually(t, func() bool { return answers(client()) == hub }, patience, 50*time.Millisecond, "not all take the new certificate")
-	assert.Zero(t, answers(old), "the old one is refused")
-	fresh := func() bool {
-		for _, a := range p.agents {
-			peers := p.status(a).Peers
-			for _, peer := range peers {
-				if peer.AnsweredSecondsAgo < 0 || peer.AnsweredSecondsAgo > ttl.Seconds() || peer.Error != "" {
-					return false
-				}
-			}
-			if len(peers) != hub-1 {
-				return false
-			}
-		}
-		return true
+	p.until(func() bool { return p.answers(peerClient(p.certificate())) == hub }, "not all take the new certificate")
+	assert.Zero(t, p.answers(old), "the old one is refused")
+	hear := func() bool {
+		return !slices.ContainsFunc(p.agents, func(a *process) bool { return !p.hearsAll(a) })
 	}
-	eventually(t, fresh, patience, 50*time.Millisecond, "not all peers answer")
-	always(t, fresh, 2*ttl, ttl/10, "a peer does not answer any more")
+	p.until(hear, "not all peers answer")
+	always(t, hear, 2*ttl, ttl/10, "a peer does not answer any more")
 	assert.Equal(t, term, p.status(holder).Term)
 	assert.True(t, p.status(holder).Acts)
 }

@@ -47,21 +47,20 @@ func BenchmarkRowToPlanAgainstPlanAndWrite(b *testing.B) {
 	}
 	var agents, alone time.Duration
 	for b.Loop() {
-		p := newPlane(b, "--mode", "on", "--hold-down", holdDown.String())
-		p.nb("init")
+		p := newCloud(b, 1, 0, "--mode", "on", "--hold-down", holdDown.String())
 		p.northd()
-		p.arrive("c1")
-		p.followsAll("c1")
 		p.gateways(count)
 		p.holder(p.agents...)
-		p.arrive("c2")
-		p.followsAll("c2")
+		arrive := func(chassis string) {
+			p.arrive(chassis)
+			p.followAll()
+		}
+		arrive("c2")
 		p.listed("c2", count)
 
 		p.nb("--wait=sb", "sync")
 		begun := time.Now()
-		p.arrive("c3")
-		p.followsAll("c3")
+		arrive("c3")
 		p.listed("c3", count)
 		agents += time.Since(begun) - holdDown
 
@@ -74,8 +73,7 @@ func BenchmarkRowToPlanAgainstPlanAndWrite(b *testing.B) {
 			By: "a benchmark", Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
 		}
 		begun = time.Now()
-		p.arrive("c4")
-		p.followsAll("c4")
+		arrive("c4")
 		o, err := s.Reschedule(b.Context(), gateway.Request{})
 		require.NoError(b, err)
 		require.NoError(b, o.Apply(b.Context()))
@@ -91,12 +89,13 @@ func BenchmarkRowToPlanAgainstPlanAndWrite(b *testing.B) {
 func (p *plane) listed(chassis string, gateways int) {
 	p.t.Helper()
 	eventually(p.t, func() bool {
-		return strings.Count(p.nb("--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "chassis_name="+chassis), chassis) == gateways
+		found := p.nb("--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "chassis_name="+chassis)
+		return strings.Count(found, chassis) == gateways
 	}, 10*time.Minute, 50*time.Millisecond, chassis)
 }
 
-// followsAll deletes the row that shows whether a chassis lags behind nb_cfg.
-func (p *plane) followsAll(chassis string) {
+// followAll deletes the rows that show whether a chassis lags behind nb_cfg.
+func (p *plane) followAll() {
 	p.t.Helper()
-	p.sb("--if-exists", "destroy", "Chassis_Private", chassis)
+	p.sb("--all", "destroy", "Chassis_Private")
 }

@@ -57,9 +57,21 @@ func newPlane(t testing.TB, more ...string) *plane {
 
 func newPlaneOf(t testing.TB, program executable, more ...string) *plane {
 	t.Helper()
-	p := &plane{t: t, dir: t.TempDir(), network: loopbacktest.Network(t), client: &http.Client{Timeout: 2 * time.Second}, program: program}
+	p := &plane{
+		t: t, dir: t.TempDir(), network: loopbacktest.Network(t), client: &http.Client{Timeout: 2 * time.Second},
+		program: program,
+	}
 	t.Cleanup(p.client.CloseIdleConnections)
 	p.begin(more...)
+	return p
+}
+
+// newCloud returns a plane with the chassis c1, c2 and so on, and the routers r0, r1 and so on, whose gateways have the
+// candidate c1.
+func newCloud(t testing.TB, chassis, gateways int, more ...string) *plane {
+	t.Helper()
+	p := newPlane(t, more...)
+	p.populate(chassis, gateways)
 	return p
 }
 
@@ -79,6 +91,19 @@ func (p *plane) begin(more ...string) {
 	for n := range 3 {
 		p.agents = append(p.agents, p.agent(n, more...))
 	}
+}
+
+// until waits until the condition holds.
+func (p *plane) until(isSo func() bool, why ...any) {
+	p.t.Helper()
+	eventually(p.t, isSo, patience, 100*time.Millisecond, why...)
+}
+
+// idle requires that nothing is written to NB for two TTLs (R17).
+func (p *plane) idle() {
+	p.t.Helper()
+	before := p.database().Committed()
+	always(p.t, func() bool { return p.database().Committed() == before }, 2*ttl, ttl/4, "commits without an event")
 }
 
 func (p *plane) path(name string) string { return filepath.Join(p.dir, name) }
@@ -214,7 +239,7 @@ func (p *plane) status(a *process) (s report.Status) {
 // holder waits until one of the agents acts and all say so, and returns it.
 func (p *plane) holder(agents ...*process) (holder *process) {
 	p.t.Helper()
-	eventually(p.t, func() bool {
+	p.until(func() bool {
 		acting := 0
 		for _, a := range agents {
 			if p.status(a).Acts {
@@ -222,8 +247,24 @@ func (p *plane) holder(agents ...*process) (holder *process) {
 			}
 		}
 		return acting == 1 && p.all(agents, holder.unit)
-	}, patience, 50*time.Millisecond, "not one agent acts")
+	}, "not one agent acts")
 	return holder
+}
+
+// calm reports whether the agent has nothing to schedule, now or later.
+func (p *plane) calm(a *process) bool {
+	s := p.status(a).Gateways
+	return s.LookedSecondsAgo >= 0 && len(s.HeldDown)+len(s.Advice)+s.Planned == 0
+}
+
+// looks waits until the agent has read the databases again.
+func (p *plane) looks(a *process) {
+	p.t.Helper()
+	begun := time.Now()
+	p.until(func() bool {
+		ago := p.status(a).Gateways.LookedSecondsAgo
+		return ago >= 0 && ago < time.Since(begun).Seconds()
+	}, "it does not read the databases")
 }
 
 func (p *plane) all(agents []*process, unit string) bool {

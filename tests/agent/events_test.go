@@ -26,11 +26,7 @@ func TestAgent_ten_thousand_chassis_events_make_few_plans(t *testing.T) {
 	t.Parallel()
 	const holdDown = 2 * time.Second
 	p := newPlaneOf(t, shipped(t), "--mode", "on", "--hold-down", holdDown.String())
-	p.nb("init")
-	for _, c := range []string{"c1", "c2"} {
-		p.arrive(c)
-	}
-	p.gateways(3)
+	p.populate(2, 3)
 	holder := p.holder(p.agents...)
 	p.complete(2)
 	before, changes := len(p.journal()), p.status(holder).Changes
@@ -60,7 +56,7 @@ func TestAgent_ten_thousand_chassis_events_make_few_plans(t *testing.T) {
 			p.transact(departure(name))
 		}
 	}
-	eventually(t, func() bool {
+	p.until(func() bool {
 		for i := range 3 {
 			have := p.candidates(fmt.Sprint("r", i))
 			slices.Sort(have)
@@ -68,9 +64,8 @@ func TestAgent_ten_thousand_chassis_events_make_few_plans(t *testing.T) {
 				return false
 			}
 		}
-		s := p.status(holder).Gateways
-		return len(s.HeldDown)+len(s.Advice) == 0
-	}, patience, 200*time.Millisecond, "want %v: %v", want, p.candidates("r0"))
+		return p.calm(holder)
+	}, "want %v: %v", want, p.candidates("r0"))
 	for i := range 3 {
 		assert.Equal(t, "c1", p.candidates(fmt.Sprint("r", i))[0], "the master stays")
 	}

@@ -30,11 +30,33 @@ const (
 
 const electionTimer = 4 * time.Second
 
-// agents' port, and those of the databases.
+// The packets that a rule of iptables drops: those of other agents' questions, and those of the databases.
 const (
-	agentsPort    = "-p tcp --dport 16402"
+	questions     = "-p tcp --dport 16402"
 	databasePorts = "-p tcp -m multiport --ports 6642,6643"
 )
+
+// everything are the rules that cut a machine off.
+var everything = []string{"-A OUTPUT ! -o lo -j DROP", "-A INPUT ! -i lo -j DROP"}
+
+// both are the rules that drop such packets in both directions; host is the other machine, or empty for all.
+func both(packets, host string) []string {
+	to, from := "", ""
+	if host != "" {
+		to, from = " -d "+host, " -s "+host
+	}
+	return []string{"-A OUTPUT " + packets + to + " -j DROP", "-A INPUT " + packets + from + " -j DROP"}
+}
+
+// fill makes a server's disk look full: its file can't grow.
+func fill(t testing.TB, s *ovsdbtest.Server) (size uint64) {
+	t.Helper()
+	found, err := os.Stat(s.File())
+	require.NoError(t, err)
+	size = uint64(found.Size())
+	require.NoError(t, unix.Prlimit(s.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: math.MaxUint64}, nil))
+	return size
+}
 
 func (p *plane) number(a *process) int { return slices.Index(p.agents, a) }
 
@@ -75,7 +97,7 @@ func (p *plane) handsOver(t *testing.T, most, rightly time.Duration, fault func(
 	} else {
 		always(t, quiet, ttl/2, ttl/10, "the one before acts again, or says so")
 	}
-	eventually(t, func() bool { return p.all(p.agents, next.unit) }, patience, 50*time.Millisecond, "not all name it afterwards")
+	p.until(func() bool { return p.all(p.agents, next.unit) }, "not all name it afterwards")
 	assert.True(t, p.status(next).Acts, "and it has gone on")
 }
 
@@ -111,10 +133,10 @@ func TestLease_network_of_holder_is_cut(t *testing.T) {
 		rightly time.Duration
 		rules   []string
 	}{
-		{"all of it", forever, []string{"-A OUTPUT ! -o lo -j DROP", "-A INPUT ! -i lo -j DROP"}},
-		{"only to the databases", forever, []string{"-A OUTPUT " + databasePorts + " -j DROP", "-A INPUT " + databasePorts + " -j DROP"}},
-		{"only between agents", again, []string{"-A OUTPUT " + agentsPort + " -j DROP", "-A INPUT " + agentsPort + " -j DROP"}},
-		{"one way: it is not asked", again, []string{"-A INPUT " + agentsPort + " -j DROP"}},
+		{"all of it", forever, everything},
+		{"only to the databases", forever, both(databasePorts, "")},
+		{"only between agents", again, both(questions, "")},
+		{"one way: it is not asked", again, both(questions, "")[1:]},
 	} {
 		t.Log(c.what)
 		p.handsOver(t, most, c.rightly, p.filtered(c.rules...))
@@ -126,10 +148,9 @@ func TestLease_holder_that_another_agent_hears_stays(t *testing.T) {
 	t.Parallel()
 	p := newPlaneOnMachines(t, tested(t))
 	t.Log("it asks no other one")
-	p.stays(t, p.filtered("-A OUTPUT "+agentsPort+" -j DROP"))
+	p.stays(t, p.filtered(both(questions, "")[:1]...))
 	t.Log("one of two others does not reach it, nor it that one")
-	next := p.host((p.number(p.holder(p.agents...)) + 1) % hub)
-	p.stays(t, p.filtered("-A OUTPUT "+agentsPort+" -d "+next+" -j DROP", "-A INPUT "+agentsPort+" -s "+next+" -j DROP"))
+	p.stays(t, p.filtered(both(questions, p.host((p.number(p.holder(p.agents...))+1)%hub))...))
 }
 
 // 003-5: faults of the database's members. An election is no reason for another holder.
@@ -153,9 +174,10 @@ func TestLease_database_of_holder_fails(t *testing.T) {
 		require.NoError(t, s.Signal(syscall.SIGSTOP))
 	}
 	const isConnected = `["_Server",{"op":"select","table":"Database","where":[["name","==","OVN_Northbound"]],"columns":["connected"]}]`
-	eventually(t, func() bool { // the other agent's server has noticed it, which takes a while
-		return strings.Contains(p.run("ovsdb-client", "--timeout=60", "query", p.servers[(n+2)%hub].Endpoint(), isConnected), `"connected":false`)
-	}, patience, 200*time.Millisecond)
+	third := p.servers[(n+2)%hub].Endpoint()
+	p.until(func() bool { // the other agent's server has noticed it, which takes a while
+		return strings.Contains(p.run("ovsdb-client", "--timeout=60", "query", third, isConnected), `"connected":false`)
+	})
 	p.becomes(none, "one acts without a quorum, or is named")
 	always(t, none, ttl, ttl/10, "one acts without a quorum, or is named")
 	for _, s := range stopped {
@@ -169,19 +191,18 @@ func TestLease_database_of_holder_fails(t *testing.T) {
 	t.Log("another leader of NB")
 	holder = p.holder(p.agents...)
 	term := p.status(holder).Term
-	leader := -1
-	eventually(t, func() bool { leader = p.leader(); return leader >= 0 }, patience, 100*time.Millisecond)
+	leader := p.otherLeader(-1)
 	for leader == p.number(holder) { // its own member would be gone for as long as it takes to start
 		require.NoError(t, p.servers[leader].Signal(syscall.SIGSTOP))
-		eventually(t, func() bool { now := p.leader(); return now >= 0 && now != leader }, patience, 100*time.Millisecond)
+		p.otherLeader(leader)
 		require.NoError(t, p.servers[leader].Signal(syscall.SIGCONT))
 		connected()
 		holder = p.holder(p.agents...)
 		term = p.status(holder).Term
-		eventually(t, func() bool { leader = p.leader(); return leader >= 0 }, patience, 100*time.Millisecond)
+		leader = p.otherLeader(-1)
 	}
 	p.servers[leader].Kill(p.t)
-	eventually(t, func() bool { now := p.leader(); return now >= 0 && now != leader }, patience, 100*time.Millisecond)
+	p.otherLeader(leader)
 	begun = time.Now()
 	p.servers[leader].Start(p.t)
 	assert.Equal(t, holder.unit, p.holder(p.agents...).unit, "an election is no reason for another one")
@@ -190,10 +211,7 @@ func TestLease_database_of_holder_fails(t *testing.T) {
 
 	t.Log("disk full") // one that follows may stay connected, and its unit the holder
 	n = p.number(p.holder(p.agents...))
-	found, err := os.Stat(p.servers[n].File())
-	require.NoError(t, err)
-	full := unix.Rlimit{Cur: uint64(found.Size()), Max: uint64(found.Size())}
-	require.NoError(t, unix.Prlimit(p.servers[n].Pid, unix.RLIMIT_FSIZE, &full, nil))
+	fill(t, p.servers[n])
 	p.nb("set", "NB_Global", ".", "external_ids:touched=1") // that one can't store
 	longest, since := time.Duration(0), time.Now()
 	for watched := since; time.Since(watched) < 2*most; require.NoError(t, poll.Wait(t.Context(), 100*time.Millisecond)) {
@@ -223,6 +241,13 @@ func (p *plane) agree() bool {
 	return acting != "" && named[acting] && len(named) == 2
 }
 
+// otherLeader waits until another member leads, and returns it.
+func (p *plane) otherLeader(than int) (leader int) {
+	p.t.Helper()
+	p.until(func() bool { leader = p.leader(); return leader >= 0 && leader != than }, "no other member leads")
+	return leader
+}
+
 // leader returns the member that reports itself as leader, or -1.
 func (p *plane) leader() int {
 	for n := range hub {
@@ -248,30 +273,22 @@ func TestAgent_reports_file_that_lacks_entries_between_hooks(t *testing.T) {
 	require.NoError(t, os.Symlink(p.servers[n].Paths.Socket(ovndb.NB), paths.Socket(ovndb.NB)))
 	require.NoError(t, os.Symlink(p.servers[n].File(), paths.File(ovndb.NB)))
 
-	logEnd := func() uint64 {
-		return p.servers[n].Status(t).Log.End
-	}
-	end := logEnd()
-	found, err := os.Stat(paths.File(ovndb.NB))
-	require.NoError(t, err)
-	full := unix.Rlimit{Cur: uint64(found.Size()), Max: math.MaxUint64}
-	require.NoError(t, unix.Prlimit(p.servers[n].Pid, unix.RLIMIT_FSIZE, &full, nil))
+	logEnd := func() uint64 { return p.servers[n].Status(t).Log.End }
+	end, size := logEnd(), fill(t, p.servers[n])
 	p.nb("set", "NB_Global", ".", "external_ids:lost=1")
-	eventually(t, func() bool { return logEnd() > end }, patience, 50*time.Millisecond, "the premise: it has that in memory")
-	after, err := os.Stat(paths.File(ovndb.NB))
-	require.NoError(t, err)
-	require.Equal(t, found.Size(), after.Size(), "the premise: its file has not")
+	p.until(func() bool { return logEnd() > end }, "the premise: it has that in memory")
+	require.Equal(t, size, fill(t, p.servers[n]), "the premise: its file has not")
 	room := unix.Rlimit{Cur: math.MaxUint64, Max: math.MaxUint64}
 	require.NoError(t, unix.Prlimit(p.servers[n].Pid, unix.RLIMIT_FSIZE, &room, nil))
 	p.nb("set", "NB_Global", ".", "external_ids:acknowledged=1")
 
-	told := func() int {
+	published := func() int {
 		return strings.Count(p.nb("get", "NB_Global", ".", "external_ids"), "ovn-central:unhealthy/")
 	}
-	eventually(t, func() bool { return told() > 0 }, patience, time.Second)
-	assert.Equal(t, 1, told())
+	p.until(func() bool { return published() > 0 })
+	assert.Equal(t, 1, published())
 	assert.Contains(t, p.agents[n].Output(), "all units count it as down until a hook has the file rewritten")
 
 	p.run("ovs-appctl", "-t", p.servers[n].Control(), "ovsdb-server/compact", "OVN_Northbound")
-	eventually(t, func() bool { return told() == 0 }, patience, time.Second, "there is no charm whose hook would take it back")
+	p.until(func() bool { return published() == 0 }, "there is no charm whose hook would withdraw it")
 }

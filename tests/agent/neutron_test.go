@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
@@ -21,28 +22,21 @@ func (p *plane) neutrons(router string) {
 		"--", "lsp-add", "ext", "ext-"+router, "--", "lsp-set-type", "ext-"+router, "router", "--", "lsp-set-options", "ext-"+router, "router-port=lrp-"+router)
 }
 
+// has waits until a router's gateway has so many candidates, and returns them.
 func (p *plane) has(router string, candidates int) (names []string) {
 	p.t.Helper()
-	eventually(p.t, func() bool {
+	p.until(func() bool {
 		names = p.candidates(router)
 		return len(names) == candidates
-	}, patience, 100*time.Millisecond, "%s has not %d candidates", router, candidates)
+	}, "%s has not %d candidates", router, candidates)
 	return names
 }
 
 // With schedule-neutron-gateways the agent acts on Neutron's gateways, until Neutron, not a drain, undid that twice.
 func TestAgent_gateway_reverted_twice_is_left_to_Neutron(t *testing.T) {
 	t.Parallel()
-	p := newPlane(t, "--mode", "on", "--schedule-neutron-gateways", "--hold-down", "1s")
-	p.nb("init")
-	p.gateways(0)
-	arrive := func(c string) { // it follows nb_cfg, which a drain raises
-		p.arrive(c)
-		p.followsAll(c)
-	}
-	for _, c := range []string{"c1", "c2", "c3"} {
-		arrive(c)
-	}
+	p := newCloud(t, 3, 0, "--mode", "on", "--schedule-neutron-gateways", "--hold-down", "1s")
+	p.followAll()
 	p.neutrons("n0")
 	holder := p.holder(p.agents...)
 	p.has("n0", 3)
@@ -50,29 +44,30 @@ func TestAgent_gateway_reverted_twice_is_left_to_Neutron(t *testing.T) {
 	for range 2 {
 		first := p.has("n0", 3)[0]
 		p.intend(first)
-		eventually(t, func() bool { return p.candidates("n0")[2] == first }, patience, 100*time.Millisecond, "it is not drained")
-		eventually(t, func() bool { // without ovn-northd it is not proved
+		p.until(func() bool { return p.candidates("n0")[2] == first }, "it is not drained")
+		p.until(func() bool { // without ovn-northd it is not proved
 			d := p.status(holder).Drains
 			return len(d) == 1 && strings.HasPrefix(d[0].Text, "nothing is left")
-		}, patience, 100*time.Millisecond)
+		})
 		p.amend(maintenance.Uncordon(first, maintenance.Note{By: "a person", At: time.Now()}))
 		p.amend(maintenance.End(first))
-		eventually(t, func() bool { return len(p.status(holder).Drains) == 0 }, patience, 100*time.Millisecond)
-		arrive("c4")
+		p.until(func() bool { return len(p.status(holder).Drains) == 0 })
+		p.arrive("c4")
+		p.followAll() // a drain raises nb_cfg
 		p.has("n0", 4)
 		p.depart("c4")
 		p.has("n0", 3)
 	}
-	require.Empty(t, left(), "the agent's own drains are no Neutron's")
+	require.Empty(t, left(), "the agent's own drains are not Neutron's")
 
-	undo := func() { // as Neutron does that wants two
+	undo := func() { // as Neutron does if it wants two
 		p.nb("lrp-del-gateway-chassis", "lrp-n0", p.candidates("n0")[2])
 	}
 	undo()
 	p.has("n0", 3)
 	assert.Empty(t, left())
 	undo()
-	eventually(t, func() bool { return slices.Equal(left(), []string{"lrp-n0"}) }, patience, 100*time.Millisecond, "it is not said")
+	p.until(func() bool { return slices.Equal(left(), []string{"lrp-n0"}) }, "it is not reported")
 	assert.Contains(t, holder.Output(), "Neutron undoes what was done to a gateway; it is left to Neutron for a day")
 	before := p.database().Committed()
 	always(t, func() bool { return len(p.candidates("n0")) == 2 }, 4*time.Second, 200*time.Millisecond, "it is left")
@@ -81,17 +76,19 @@ func TestAgent_gateway_reverted_twice_is_left_to_Neutron(t *testing.T) {
 
 func TestAgent_leaves_Neutron_gateways_by_default(t *testing.T) {
 	t.Parallel()
-	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
-	p.nb("init")
-	p.gateways(1)
+	p := newCloud(t, 2, 1, "--mode", "on", "--hold-down", "1s")
 	p.neutrons("n0")
-	p.arrive("c1")
-	p.arrive("c2")
 	holder := p.holder(p.agents...)
 	p.has("r0", 2)
-	eventually(t, func() bool {
-		a := p.status(holder).Gateways.Advice
-		return len(a) == 1 && a[0].Gateway == "lrp-n0" && a[0].Neutron
-	}, patience, 100*time.Millisecond)
+	var advice []report.Advice
+	p.until(func() bool {
+		advice = p.status(holder).Gateways.Advice
+		return len(advice) == 1 && advice[0].Gateway == "lrp-n0"
+	})
+	require.NotEmpty(t, advice[0].Reason)
+	advice[0].Reason = ""
+	assert.Equal(t, report.Advice{
+		Gateway: "lrp-n0", Before: []string{"c1"}, After: []string{"c1", "c2"}, Neutron: true,
+	}, advice[0])
 	assert.Equal(t, []string{"c1"}, p.candidates("n0"))
 }

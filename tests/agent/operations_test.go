@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,24 +22,17 @@ import (
 // 002-1 … 002-9: the specification's paths, on a socket for root only, answer like the actions.
 func TestAPI_operates_nodes_by_specified_paths(t *testing.T) {
 	t.Parallel()
-	p := newPlane(t)
-	p.nb("init")
-	for _, c := range []string{"c1", "c2", "c3"} {
-		p.arrive(c)
-	}
-	p.sb("--all", "destroy", "Chassis_Private") // no ovn-controller would follow
-	p.gateways(3)
-	for i := range 3 {
-		p.nb("lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c2", "3", "--", "lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c3", "1")
-	}
-	p.start(nil, "ovn-northd", "-vconsole:off", "--unixctl="+p.path("northd.ctl"), "--ovnnb-db="+p.servers[0].Endpoint(), "--ovnsb-db="+p.south.Endpoint())
+	p := newCloud(t, 3, 3)
+	p.followAll()
+	p.backups(3)
+	p.northd()
 	socket := p.path("nodes.sock")
 	p.agent(3, "--nb", p.servers[0].Endpoint(), "--socket", socket, "--peer-listen", "")
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 	t.Cleanup(client.CloseIdleConnections)
-	eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, patience, 50*time.Millisecond)
+	p.until(func() bool { _, err := os.Stat(socket); return err == nil })
 	found, err := os.Stat(socket)
 	require.NoError(t, err)
 	assert.Equal(t, os.ModeSocket|0o600, found.Mode())
@@ -111,7 +102,7 @@ func TestConfig_is_reloaded_and_invalid_file_changes_nothing(t *testing.T) {
 		t.Helper()
 		before := strings.Count(one.Output(), says)
 		require.NoError(t, one.Signal(syscall.SIGHUP))
-		eventually(t, func() bool { return strings.Count(one.Output(), says) > before }, patience, 10*time.Millisecond, says)
+		p.until(func() bool { return strings.Count(one.Output(), says) > before }, says)
 	}
 	const refused = "keeping the last one"
 	for says, text := range map[string]string{
@@ -133,8 +124,8 @@ func TestConfig_is_reloaded_and_invalid_file_changes_nothing(t *testing.T) {
 	assert.Equal(t, term, p.status(one).Term, "the lease is the same")
 	tell(map[string]any{"mode": "advise", "lease-ttl": "4s"})
 	hangUp("restarts=true")
-	eventually(t, func() bool { // it is the holder until it gives the lease back, too
+	p.until(func() bool { // until it releases the lease it is the holder, too
 		p.holder(one)
 		return p.status(one).Term == term+1
-	}, patience, 10*time.Millisecond, "a lease of its own")
+	}, "a lease of its own")
 }

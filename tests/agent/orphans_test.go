@@ -23,11 +23,7 @@ func (p *plane) interrupted(id, by string) {
 // stay. Only unfinished runs of removed units' agents are deleted, in one write, once nothing is left to do.
 func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 	t.Parallel()
-	p := newPlane(t, "--hold-down", "1s")
-	p.nb("init")
-	p.arrive("c1")
-	p.gateways(1)
-	p.arrive("c2") // so that there is something left to do
+	p := newCloud(t, 2, 1, "--hold-down", "1s") // something is left to do: c2 is not a candidate
 	first := p.holder(p.agents...)
 	p.interrupted("g1", "ovn-central/9, agent")
 	p.interrupted("g2", "ovn-central/9")
@@ -44,19 +40,19 @@ func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 		}
 	}
 	run := "PLAN_UNFINISHED g1"
-	eventually(t, is(run), patience, 100*time.Millisecond)
+	p.until(is(run))
 	assert.Contains(t, p.get(holder, "/metrics"), "\novn_central_orphans 1")
 	for _, other := range p.but(holder) {
 		if other != first {
-			assert.Empty(t, p.status(other).Gateways.Orphans, "the unit that acts tells of them")
+			assert.Empty(t, p.status(other).Gateways.Orphans, "only the unit that acts reports them")
 		}
 	}
-	eventually(t, func() bool { return len(p.status(holder).Gateways.Advice) == 1 }, patience, 100*time.Millisecond)
+	p.until(func() bool { return len(p.status(holder).Gateways.Advice) == 1 })
 	before := p.database().Committed()
 	assert.True(t, is(run)(), "there is something left to do")
 
 	p.depart("c2")
-	eventually(t, is(), patience, 100*time.Millisecond, "nothing is left to do")
+	p.until(is(), "nothing is left to do")
 	assert.Equal(t, before+1, p.database().Committed(), "in one write")
 	assert.Len(t, p.journal(), 2, "what was done can be taken back still")
 	assert.Contains(t, p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"left":2`, "what a person has begun is no agent's")
@@ -64,12 +60,12 @@ func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 	halves := []string{"CANDIDATE_UNKNOWN c8", "CHASSIS_INCOMPLETE c1", "CHASSIS_INCOMPLETE c7"}
 	p.sb("create", "Chassis_Private", "name=c7", "--", "--if-exists", "destroy", "Chassis_Private", "c1")
 	p.nb("lrp-set-gateway-chassis", "lrp-r0", "c8", "1")
-	eventually(t, is(halves...), patience, 100*time.Millisecond)
+	p.until(is(halves...))
 	assert.Contains(t, p.get(holder, "/metrics"), "\novn_central_orphans 3")
 	always(t, is(halves...), 3*time.Second, time.Second, "they are deleted by people only")
 	p.sb("destroy", "Chassis_Private", "c7")
 	p.nb("lrp-del-gateway-chassis", "lrp-r0", "c8")
-	eventually(t, is(), patience, 100*time.Millisecond)
+	p.until(is())
 	log := holder.Output()
 	for _, c := range []string{"g1", "c1", "c7", "c8"} {
 		assert.Regexp(t, `msg="orphan found" where="?`+c+`"? `, log)
@@ -80,10 +76,7 @@ func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 // R14: the agent does not end a person's run: the next one finishes it by what is left. Agents' runs end.
 func TestAgent_change_does_not_end_operator_run(t *testing.T) {
 	t.Parallel()
-	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
-	p.nb("init")
-	p.arrive("c1")
-	p.gateways(3)
+	p := newCloud(t, 1, 3, "--mode", "on", "--hold-down", "1s")
 	p.interrupted("g1", "ovn-central/9, agent")
 	p.interrupted("g2", "ovn-central/9")
 	p.arrive("c2")
@@ -91,7 +84,7 @@ func TestAgent_change_does_not_end_operator_run(t *testing.T) {
 	left := func() int {
 		return strings.Count(p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"left":2`)
 	}
-	eventually(t, func() bool { return left() < 2 }, patience, 100*time.Millisecond, "what an agent has begun is over")
+	p.until(func() bool { return left() < 2 }, "what an agent has begun is over")
 	always(t, func() bool { return left() == 1 }, 3*time.Second, 500*time.Millisecond, "what a person has begun is not")
 	assert.Contains(t, p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"by":"ovn-central/9","left":2`)
 }
@@ -99,10 +92,7 @@ func TestAgent_change_does_not_end_operator_run(t *testing.T) {
 // Commands need no lease. The later one plans again: nothing is lost or done twice, and the journal has the authors.
 func TestAgent_concurrent_commands_lose_nothing(t *testing.T) {
 	t.Parallel()
-	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
-	p.nb("init")
-	p.arrive("c1")
-	p.gateways(3)
+	p := newCloud(t, 1, 3, "--mode", "on", "--hold-down", "1s")
 	holder := p.holder(p.agents...)
 	p.arrive("c2")
 	p.complete(2) // by the agent
@@ -115,7 +105,8 @@ func TestAgent_concurrent_commands_lose_nothing(t *testing.T) {
 		}
 		var commands []*process
 		for range 2 {
-			commands = append(commands, p.start(p.program.environment, p.program.path, "gateways", "reschedule", "--wait", "0", "--nb", p.servers[n%hub].Endpoint(), "--sb", p.southbound()))
+			commands = append(commands, p.start(p.program.environment, p.program.path, "gateways", "reschedule", "--wait", "0",
+				"--nb", p.servers[n%hub].Endpoint(), "--sb", p.southbound()))
 		}
 		for _, c := range commands {
 			_ = c.Wait(t)
@@ -123,14 +114,10 @@ func TestAgent_concurrent_commands_lose_nothing(t *testing.T) {
 		}
 	}
 	p.complete(2)
-	eventually(t, func() bool {
-		s := p.status(holder).Gateways
-		return len(s.HeldDown)+len(s.Advice) == 0
-	}, patience, 100*time.Millisecond)
+	p.until(func() bool { return p.calm(holder) })
 
-	all := (&played{plane: p, seen: map[string]bool{}}).records()
 	by, left := map[bool]int{}, map[string]map[string]int{}
-	for _, record := range all {
+	for _, record := range p.changes() {
 		require.NotEmpty(t, record.By)
 		by[strings.HasSuffix(record.By, ", agent")]++
 		for _, c := range record.Changes {

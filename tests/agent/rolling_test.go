@@ -16,19 +16,11 @@ import (
 func TestAgent_rolling_restart_of_twenty_chassis_changes_no_row(t *testing.T) {
 	t.Parallel()
 	const twenty = 20
-	p := newPlane(t, "--mode", "on", "--hold-down", "10s")
-	p.nb("init")
-	for n := range twenty {
-		p.arrive(fmt.Sprint("c", n+1))
-	}
-	p.gateways(3)
+	p := newCloud(t, twenty, 3, "--mode", "on", "--hold-down", "10s")
 	holder := p.holder(p.agents...)
 	p.complete(5)
-	calm := func() bool {
-		s := p.status(holder).Gateways
-		return len(s.HeldDown)+len(s.Advice)+s.Planned == 0
-	}
-	eventually(t, calm, patience, 100*time.Millisecond)
+	calm := func() bool { return p.calm(holder) }
+	p.until(calm)
 
 	before, rows := p.database().Committed(), p.nb("--bare", "list", "Gateway_Chassis")
 	for n := range twenty {
@@ -43,7 +35,7 @@ func TestAgent_rolling_restart_of_twenty_chassis_changes_no_row(t *testing.T) {
 		require.NoError(t, poll.Wait(t.Context(), 100*time.Millisecond))
 		p.follows(fmt.Sprint("c", n+1))
 	}
-	eventually(t, func() bool { return p.status(holder).Gateways.LookedSecondsAgo >= 0 && calm() }, patience, 100*time.Millisecond)
+	p.until(calm)
 	always(t, calm, 11*time.Second, 500*time.Millisecond)
 	assert.Equal(t, rows, p.nb("--bare", "list", "Gateway_Chassis"))
 	assert.Equal(t, before+1, p.database().Committed(), "the one write is that of the client that syncs")
@@ -64,27 +56,21 @@ func (p *plane) follows(name string) {
 // 004: an ovn-controller behind nb_cfg for longer than the hold-down gets nothing, and keeps its gateways.
 func TestAgent_slow_controller_gets_nothing_until_it_catches_up(t *testing.T) {
 	t.Parallel()
-	p := newPlane(t, "--mode", "on", "--hold-down", "2s")
-	p.nb("init")
-	for _, c := range []string{"c1", "c2", "c3"} {
-		p.arrive(c)
-	}
-	p.gateways(2)
+	p := newCloud(t, 3, 2, "--mode", "on", "--hold-down", "2s")
 	holder := p.holder(p.agents...)
 	p.has("r0", 3)
 	p.has("r1", 3)
 
 	p.nb("set", "NB_Global", ".", "nb_cfg=1")
-	eventually(t, func() bool {
-		return strings.Contains(p.get(holder, "/status"), "nb_cfg 0 of 1")
-	}, patience, 100*time.Millisecond)
+	p.until(func() bool { return strings.Contains(p.get(holder, "/status"), "nb_cfg 0 of 1") })
 	assert.NotRegexp(t, `ovn_central_chassis{state="unresponsive"} [1-9]`, p.get(holder, "/metrics"), "without ovn-northd none was asked")
 	p.ask()
 	p.follows("c1")
 	p.follows("c2")
-	eventually(t, func() bool {
-		return strings.Contains(p.get(holder, "/metrics"), `ovn_central_chassis{state="unresponsive"} 1`) && len(p.status(holder).Gateways.HeldDown) == 0
-	}, patience, 100*time.Millisecond, "it is not seen to stay behind")
+	p.until(func() bool {
+		return strings.Contains(p.get(holder, "/metrics"), `ovn_central_chassis{state="unresponsive"} 1`) &&
+			len(p.status(holder).Gateways.HeldDown) == 0
+	}, "it is not seen to stay behind")
 	p.nb("lrp-del-gateway-chassis", "lrp-r0", "c2", "--", "lrp-del-gateway-chassis", "lrp-r0", "c3")
 	assert.Contains(t, p.has("r0", 2), "c2")
 	always(t, func() bool { return len(p.candidates("r0")) == 2 && len(p.candidates("r1")) == 3 }, 4*time.Second, 200*time.Millisecond)
@@ -98,22 +84,18 @@ func TestAgent_slow_controller_gets_nothing_until_it_catches_up(t *testing.T) {
 // A host makes itself a chassis for gateways by its own row: until a person has seen it, it is given none.
 func TestAgent_new_chassis_waits_for_operator(t *testing.T) {
 	t.Parallel()
-	p := newPlane(t, "--mode", "on", "--hold-down", "0s", "--cordon-new-chassis")
-	p.nb("init")
-	p.arrive("c1")
-	p.gateways(3)
+	p := newCloud(t, 1, 3, "--mode", "on", "--hold-down", "0s", "--cordon-new-chassis")
 	holder := p.holder(p.agents...)
 	record := func(key string) string {
 		return strings.TrimSpace(p.nb("--if-exists", "get", "NB_Global", ".", `external_ids:"ovn-central:`+key+`"`))
 	}
-	eventually(t, func() bool { return record("maintenance/c1") == "\"false\"" }, patience, 100*time.Millisecond, "it was there")
+	p.until(func() bool { return record("maintenance/c1") == `"false"` }, "it was there")
 
 	p.arrive("c2")
-	eventually(t, func() bool { return record("maintenance/c2") == "\"true\"" }, patience, 100*time.Millisecond)
+	p.until(func() bool { return record("maintenance/c2") == `"true"` })
 	assert.Contains(t, record("maintenance-by/c2"), "new: uncordon it once you know it")
 	assert.Contains(t, record("maintenance-by/c2"), holder.unit+", agent")
-	before := p.database()
-	always(t, func() bool { return p.database().Committed() == before.Committed() }, 2*ttl, ttl/4, "R17, and no gateway has it as a candidate")
+	p.idle()
 	assert.Equal(t, []string{"c1"}, p.candidates("r0"))
 
 	p.nb("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance/c2"=false`)
@@ -121,5 +103,5 @@ func TestAgent_new_chassis_waits_for_operator(t *testing.T) {
 	p.depart("c2")
 	p.arrive("c2")
 	p.complete(2)
-	assert.Equal(t, "\"false\"", record("maintenance/c2"), "it is known by now")
+	assert.Equal(t, `"false"`, record("maintenance/c2"), "it is known by now")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -45,21 +43,12 @@ type played struct {
 	last    map[string][]schedule.Candidate
 }
 
-// try repeats a command that has failed while there was no quorum; the command must be idempotent.
-func (p *played) try(args ...string) {
-	p.t.Helper()
-	args = append([]string{"--timeout=5", "--db=" + p.members()}, args...)
-	eventually(p.t, func() bool {
-		return exec.CommandContext(p.t.Context(), "ovn-nbctl", args...).Run() == nil
-	}, patience, 200*time.Millisecond, args)
-}
-
 // event adds or removes a chassis, or moves Neutron's router if the database is writable.
 func (p *played) event(writable bool) string {
 	name := fmt.Sprintf("c%d", 1+p.r.IntN(pool))
 	if p.r.IntN(4) == 0 && writable {
 		router := fmt.Sprintf("n%d", p.r.IntN(neutrons))
-		p.try("lrp-del-gateway-chassis", "lrp-"+router, p.neutron[router], "--", "lrp-set-gateway-chassis", "lrp-"+router, name, "2")
+		p.nb("lrp-del-gateway-chassis", "lrp-"+router, p.neutron[router], "--", "lrp-set-gateway-chassis", "lrp-"+router, name, "2")
 		p.neutron[router] = name
 		return "Neutron chooses " + name + " for " + router
 	}
@@ -85,7 +74,7 @@ const (
 // fault begins a fault at a unit, and returns what ends it.
 func (p *played) fault(n int) (what string, end func()) {
 	a, server := p.agents[n], p.servers[n]
-	peers := "-p tcp --dport 16402"
+	filtered := func(what string, rules []string) (string, func()) { return what, p.filtered(rules...)(n) }
 	switch p.r.IntN(11) {
 	case 0:
 		a.Kill(p.t)
@@ -98,20 +87,15 @@ func (p *played) fault(n int) (what string, end func()) {
 		require.NoError(p.t, a.Signal(syscall.SIGSTOP))
 		return "SIGSTOP", func() { require.NoError(p.t, a.Signal(syscall.SIGCONT)) }
 	case 4:
-		p.filter(n, "-A OUTPUT ! -o lo -j DROP", "-A INPUT ! -i lo -j DROP")
-		return cutOff, func() { p.filter(n) }
+		return filtered(cutOff, everything)
 	case 5:
-		p.filter(n, "-A OUTPUT -p tcp -m multiport --ports 6642,6643 -j DROP", "-A INPUT -p tcp -m multiport --ports 6642,6643 -j DROP")
-		return databasesCut, func() { p.filter(n) }
+		return filtered(databasesCut, both(databasePorts, ""))
 	case 6:
-		p.filter(n, "-A OUTPUT "+peers+" -j DROP", "-A INPUT "+peers+" -j DROP")
-		return "cut off from other agents", func() { p.filter(n) }
+		return filtered("cut off from other agents", both(questions, ""))
 	case 7:
-		p.filter(n, "-A OUTPUT "+peers+" -j DROP")
-		return "reaches no other agent", func() { p.filter(n) }
+		return filtered("reaches no other agent", both(questions, "")[:1])
 	case 8:
-		p.filter(n, "-A OUTPUT "+peers+" -d "+p.host((n+1)%hub)+" -j DROP", "-A INPUT "+peers+" -s "+p.host((n+1)%hub)+" -j DROP")
-		return "cut off from the next agent", func() { p.filter(n) }
+		return filtered("cut off from the next agent", both(questions, p.host((n+1)%hub)))
 	case 9:
 		other := p.servers[(n+1)%hub]
 		_ = server.Signal(syscall.SIGSTOP)
@@ -121,13 +105,10 @@ func (p *played) fault(n int) (what string, end func()) {
 			_ = other.Signal(syscall.SIGCONT)
 		}
 	default: // as on a disk that is full; a server that could not write is restarted
-		found, err := os.Stat(p.servers[n].File())
-		require.NoError(p.t, err)
-		full := unix.Rlimit{Cur: uint64(found.Size()), Max: uint64(found.Size())}
-		require.NoError(p.t, unix.Prlimit(server.Pid, unix.RLIMIT_FSIZE, &full, nil))
+		fill(p.t, server)
 		return diskFull, func() {
 			server.Kill(p.t)
-			p.servers[n].Start(p.t)
+			server.Start(p.t)
 		}
 	}
 }
@@ -168,7 +149,7 @@ func (p *played) play(t *testing.T) {
 
 func (p *played) settles(t *testing.T) {
 	holder := p.holder(p.agents...)
-	eventually(t, func() bool {
+	p.until(func() bool {
 		for i := range own {
 			have := p.candidates(fmt.Sprint("r", i))
 			slices.Sort(have)
@@ -177,7 +158,7 @@ func (p *played) settles(t *testing.T) {
 			}
 		}
 		return true
-	}, patience, 100*time.Millisecond, "%v: %v, %s", p.there, p.candidates("r0"), holder.unit)
+	}, "%v: %v, %s", p.there, p.candidates("r0"), holder.unit)
 }
 
 // check requires that each of the agents' records begins with the state in which the one before it ended.
@@ -245,12 +226,10 @@ func TestLease_random_faults_each_event_handled_once(t *testing.T) {
 		plane: newPlaneOnMachines(t, shipped(t), options...), options: options,
 		changed: map[string]int{}, there: map[string]bool{}, neutron: map[string]string{}, seen: map[string]bool{}, last: map[string][]schedule.Candidate{},
 	}
-	p.nb("init")
+	p.populate(3, own)
 	for _, c := range []string{"c1", "c2", "c3"} {
-		p.arrive(c)
 		p.there[c] = true
 	}
-	p.gateways(own)
 	for i := range own {
 		p.last[fmt.Sprint("r", i)] = []schedule.Candidate{{Chassis: "c1", Priority: 5}}
 	}
