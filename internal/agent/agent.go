@@ -227,19 +227,14 @@ type work struct {
 
 // gatewayReport has the results of the last pass and of the last change.
 type gatewayReport struct {
-	seen      *observation
-	orphans   []finding.Finding
-	at        time.Duration // of the pass; 0: none yet
-	err       error
-	held      map[string]time.Duration
-	planned   int             // gateways to be scheduled
-	advice    []report.Advice // the first of them
-	advised   time.Duration   // since when there is any
-	left      []string
-	last      *report.Outcome
-	moves     map[schedule.Class]int // candidates changed
-	lastError string
-	northd    progress
+	// status lacks what depends on the present time.
+	status  report.GatewayStatus
+	seen    *observation  // nil: no pass yet
+	at      time.Duration // of the pass
+	held    map[string]time.Duration
+	advised time.Duration          // since when gateways have to be scheduled; 0: none has
+	moves   map[schedule.Class]int // candidates changed
+	northd  progress
 }
 
 // progress is how far the ovn-northd that is active has followed: nb_cfg of NB and of SB. since is when the second was

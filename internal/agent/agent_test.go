@@ -270,11 +270,9 @@ func TestAPI_slow_and_oversized_requests_are_cut_off(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
 	for i := range 100_000 { // more than the sockets' buffers take
-		a.gateways.report.orphans = append(a.gateways.report.orphans,
-			finding.New(finding.CandidateUnknown, finding.Subject{Name: fmt.Sprint("c", i)},
-				finding.Args{Detail: strings.Repeat("x", 200)}))
+		a.gateways.report.status.Orphans = append(a.gateways.report.status.Orphans,
+			finding.Document{Subject: fmt.Sprint("c", i), Message: strings.Repeat("x", 200)})
 	}
-	a.gateways.report.seen = &observation{}
 	a.config.Listen, a.config.PeerListen = loopbacktest.Network(t)+".1:16401", ""
 	all, err := a.serve(t.Context())
 	require.NoError(t, err)

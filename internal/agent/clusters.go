@@ -144,7 +144,8 @@ func (c *clusters) fresh(now time.Duration) (observe.Report, ovndb.NorthdHealth)
 
 // orphanMembers returns members that are down and belong to no unit, as far as this unit knows. The action
 // cluster-status also asks Juju, and decides whether to kick one.
-func orphanMembers(r observe.Report) (all []finding.Finding) {
+func orphanMembers(r observe.Report) []finding.Document {
+	var all []finding.Finding
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
 			if row.Owner.Unit == "" && !row.Up && !row.OneWay {
@@ -154,13 +155,13 @@ func orphanMembers(r observe.Report) (all []finding.Finding) {
 			}
 		}
 	}
-	return all
+	return present.Documents(juju.Version{}, all)
 }
 
 // document describes both clusters, for programs.
 func (c *clusters) document(now time.Duration) report.ClusterStatus {
 	seen, ago := c.latest(now)
-	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: present.Documents(juju.Version{}, orphanMembers(seen))}
+	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: orphanMembers(seen)}
 	for _, cluster := range seen.Clusters {
 		switch one := status.ClusterDocument(cluster); cluster.Database {
 		case ovndb.NB:

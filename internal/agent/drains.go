@@ -91,9 +91,8 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 	if now := d.agent.now(); now < d.retry {
 		return d.retry, nil
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := d.agent.gateways.whileHeld(ctx, value)
 	defer cancel()
-	go d.agent.gateways.whileHeld(ctx, value, cancel)
 	var said []report.Drain
 	var failures []error
 	asked := false

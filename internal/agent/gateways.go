@@ -92,9 +92,8 @@ func (g *gateways) plan(state schedule.State, owns func(key string) bool) schedu
 func (g *gateways) write(ctx context.Context, value string,
 	do func(context.Context, *gateway.Service) ([]schedule.Change, error),
 ) ([]schedule.Change, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := g.whileHeld(ctx, value)
 	defer cancel()
-	go g.whileHeld(ctx, value, cancel)
 	s := g.agent.service(value)
 	defer s.Close()
 	g.noted = ""
@@ -110,14 +109,19 @@ func (a *Agent) service(value string) *gateway.Service {
 	}
 }
 
-// whileHeld cancels the work when this agent no longer holds the record. The database refuses what is sent later.
-func (g *gateways) whileHeld(ctx context.Context, value string, cancel context.CancelFunc) {
-	for after(ctx, g.agent.election.Beat()/4) {
-		if now, acts := g.agent.guard(); !acts || now != value {
-			cancel()
-			return
+// whileHeld returns a context that ends when this agent no longer holds the record. The database refuses what is sent
+// later.
+func (g *gateways) whileHeld(ctx context.Context, value string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		for after(ctx, g.agent.election.Beat()/4) {
+			if now, acts := g.agent.guard(); !acts || now != value {
+				return
+			}
 		}
-	}
+	}()
+	return ctx, cancel
 }
 
 // guard returns the value that each write of this agent waits for; ok is false if it may write nothing.

@@ -35,7 +35,7 @@ type metrics struct{ agent *Agent }
 // metricsHandler serves these metrics only, without those of the Go runtime.
 func (a *Agent) metricsHandler() http.Handler {
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(metrics{a}, serverMetrics{a.paths})
+	registry.MustRegister(metrics{a})
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, DisableCompression: true})
 }
 
@@ -63,6 +63,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 		gauge("ovn_central_northd_active", "1 if this unit's ovn-northd is the active one, else 0.",
 			oneIf(northd == ovndb.NorthdActive))
 	}
+	m.sendServers(gauge)
 	m.sendUnit(gauge)
 	counts, known := m.agent.gateways.counts()
 	known = known && s.Northbound == "" && s.Southbound == "" && s.Gateways.Error == ""
@@ -302,21 +303,16 @@ func (a *Agent) findings(seen observe.Report, gateways map[finding.Code]int, kno
 // longPollWindow is how much of a server's log is read.
 const longPollWindow = time.Hour
 
-// serverMetrics are metrics of this machine's database servers and their files.
-type serverMetrics struct{ paths ovndb.Paths }
-
-// Describe implements [prometheus.Collector]; see [metrics.Describe].
-func (serverMetrics) Describe(chan<- *prometheus.Desc) {}
-
-// Collect implements [prometheus.Collector]. A machine may have no server, or files that the agent can't read.
-func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
-	gauge := of(out, prometheus.GaugeValue)
-	if free, err := machine.FreeSpace(m.paths.DB); err == nil {
+// sendServers sends metrics of this machine's database servers and their files. A machine may have no server, or files
+// that the agent can't read.
+func (m metrics) sendServers(gauge send) {
+	paths := m.agent.paths
+	if free, err := machine.FreeSpace(paths.DB); err == nil {
 		gauge("ovn_central_disk_free_bytes", "Free space of the file system that has the database files.", float64(free))
 	}
 	for _, db := range ovndb.Databases() {
 		gauge := gauge.with("database", db.Short())
-		file, err := raftfile.ReadStorage(m.paths, db)
+		file, err := raftfile.ReadStorage(paths, db)
 		if err != nil {
 			continue
 		}
@@ -329,7 +325,7 @@ func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
 			gauge("ovn_central_database_file_compacted_seconds", "Seconds since the file was last compacted, or made; "+
 				"absent if the file system does not record that.", max(now.Sub(file.Written).Seconds(), 0))
 		}
-		if polls, err := ovsctl.ReadLongPolls(m.paths, db, now.Add(-longPollWindow)); err == nil {
+		if polls, err := ovsctl.ReadLongPolls(paths, db, now.Add(-longPollWindow)); err == nil {
 			gauge("ovn_central_server_long_polls", "How often in the last hour the server did not respond for a "+
 				"second or more, by its log.", float64(polls.Count))
 			gauge("ovn_central_server_longest_poll_seconds", "The longest of these, in seconds.", polls.Longest.Seconds())

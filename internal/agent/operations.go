@@ -2,14 +2,18 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
@@ -73,38 +77,34 @@ type operations struct {
 // user can take this socket or all of its connections.
 func (o *operations) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+report.Path, func(w http.ResponseWriter, _ *http.Request) { respond(w, o.agent.status()) })
+	mux.HandleFunc("GET "+report.Path, func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, o.agent.status()) })
 	for pattern, route := range routes() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			request := node.Request{Node: r.PathValue("id"), Confirmed: true}
-			q := newQuery(r.URL.Query())
-			route.parse(q, &request)
-			if wrong := q.wrong(); wrong != nil {
-				answerStatus(w, *wrong)
-				return
+			q := query{values: r.URL.Query(), known: map[string]bool{}}
+			route.parse(&q, &request)
+			status := q.wrong()
+			if status == nil {
+				status = new(o.run(r.Context(), route, request))
 			}
-			select {
-			case o.running <- struct{}{}:
-				defer func() { <-o.running }()
-			default:
-				answerStatus(w, answer.New(answer.Conflict, fmt.Sprintf("%d operations are running already", maxOperations)))
-				return
-			}
-			ctx, cancel := context.WithTimeoutCause(r.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
-			defer cancel()
-			s := o.open()
-			defer s.Close()
-			answerStatus(w, route.operate(s, ctx, request))
+			respond(w, status.Code, status)
 		})
 	}
 	return mux
 }
 
-func answerStatus(w http.ResponseWriter, s answer.Status) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(s.Code)
-	_ = json.NewEncoder(w).Encode(s) // an error means that the client is gone
+func (o *operations) run(ctx context.Context, route route, request node.Request) answer.Status {
+	select {
+	case o.running <- struct{}{}:
+		defer func() { <-o.running }()
+	default:
+		return answer.New(answer.Conflict, fmt.Sprintf("%d operations are running already", maxOperations))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
+	defer cancel()
+	s := o.open()
+	defer s.Close()
+	return route.operate(s, ctx, request)
 }
 
 // serveOperations adds the server of operations to s, and replaces the socket of an earlier process. It returns after
@@ -212,4 +212,71 @@ func (a *Agent) charm(ctx context.Context) maintenance.Charm {
 	}
 	add(a.config.PeerListen, a.config.Unit)
 	return c
+}
+
+// query parses the parameters of a request and collects their errors.
+type query struct {
+	values url.Values
+	known  map[string]bool
+	bad    []string
+}
+
+// wrong returns the answer to a request with invalid parameters; nil if all are valid.
+func (q *query) wrong() *answer.Status {
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		if !q.known[name] {
+			q.bad = append(q.bad, fmt.Sprintf("there is no parameter %s; there are %v", name, slices.Sorted(maps.Keys(q.known))))
+		}
+	}
+	if len(q.bad) == 0 {
+		return nil
+	}
+	return new(answer.New(answer.BadRequest, strings.Join(q.bad, "; ")))
+}
+
+// one returns the parameter under the first of its names that is given.
+func (q *query) one(names ...string) (name, value string, given bool) {
+	for _, n := range names {
+		q.known[n] = true
+		if !given && q.values.Has(n) {
+			name, value, given = n, q.values.Get(n), true
+		}
+	}
+	return name, value, given
+}
+
+// number parses the parameter under the first of its names that is given: a whole number from least to most.
+func (q *query) number(otherwise, least, most int, names ...string) int {
+	name, value, given := q.one(names...)
+	if !given {
+		return otherwise
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < least || n > most {
+		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes a whole number from %d to %d", name, value, least, most))
+	}
+	return n
+}
+
+// seconds parses a whole number of seconds, from least to [maintenance.MaxTimeout].
+func (q *query) seconds(otherwise time.Duration, least int, names ...string) time.Duration {
+	most := int(maintenance.MaxTimeout / time.Second)
+	return time.Duration(q.number(int(otherwise/time.Second), least, most, names...)) * time.Second
+}
+
+// limits parses those of a drain.
+func (q *query) limits(timeout, grace string) maintenance.Limits {
+	var l maintenance.Limits
+	l.Timeout = q.seconds(maintenance.DefaultTimeout, 1, timeout)
+	l.Grace = q.seconds(maintenance.GraceFor(l.Timeout), 0, grace)
+	return l
+}
+
+// flag parses true or false; the default is false.
+func (q *query) flag(name string) bool {
+	_, value, given := q.one(name)
+	if given && value != "true" && value != "false" {
+		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes true or false", name, value))
+	}
+	return value == "true"
 }

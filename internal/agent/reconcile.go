@@ -187,7 +187,8 @@ func (g *gateways) observeUndone(groups []schedule.Group, journal drift.Journal,
 func (g *gateways) admit(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
-	go g.whileHeld(ctx, t.value, cancel)
+	ctx, stop := g.whileHeld(ctx, t.value)
+	defer stop()
 	s := &node.Service{Gateways: g.agent.service(t.value), Unit: g.agent.config.Unit}
 	defer s.Close()
 	if !t.live.CordonNew {

@@ -56,64 +56,65 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 	seen := &observation{inv.State, inv.Findings, schedule.Conditions(inv.State), inv.State.MayHost()}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	r := &g.report
-	if r.err != nil {
+	r, s := &g.report, &g.report.status
+	if s.Error != "" {
 		lines = append(lines, line{"gateways can be read again", nil})
 	}
-	orphans := inv.Orphans()
+	found := inv.Orphans()
 	for _, e := range g.unfinished {
-		orphans = append(orphans, e.Interrupted())
+		found = append(found, e.Interrupted())
 	}
-	lines = append(lines, orphanEvents(r.orphans, orphans)...)
-	r.seen, r.orphans, r.at, r.err = seen, orphans, now, nil
-	r.northd = r.northd.update(inv.NB.Config, inv.SB.Config, now)
-	g.evaluated = nil
-	r.held = g.detector.Held(now)
-	if due {
-		before := r.planned
-		r.planned, r.advice = len(plan.Changes), nil
-		for _, c := range plan.Changes[:min(len(plan.Changes), maxListed)] {
-			r.advice = append(r.advice, report.Advice{
-				Gateway: c.Group, Before: names(c.Before), After: names(c.After), Reason: strings.Join(reasons(c), "; "),
-				Neutron: inv.Neutrons(c.Group),
-			})
-		}
-		switch {
-		case len(r.advice) == 0:
-			r.advised = 0
-		case r.advised == 0:
-			r.advised = now
-		}
-		switch {
-		case len(plan.Changes) == before:
-		case plan.Empty():
-			lines = append(lines, line{"no gateway is left to schedule", nil})
-		default:
-			lines = append(lines, line{
-				"gateways to be scheduled",
-				[]any{
-					"gateways", len(plan.Changes), "interruptions", plan.Moves(), "reasons",
-					shortened(reasons(plan.Changes...)),
-				},
-			})
-		}
-	}
-	r.left = nil
+	orphans := present.Documents(juju.Version{}, found)
+	lines = append(lines, orphanEvents(s.Orphans, orphans)...)
+	s.Orphans, s.Error, s.Left = orphans, "", nil
+	s.Chassis, s.Gateways = len(inv.State.Chassis), len(inv.State.Groups)
 	for _, group := range inv.State.Groups {
 		if g.undone.Left(group.Name) {
-			r.left = append(r.left, group.Name)
+			s.Left = append(s.Left, group.Name)
 		}
+	}
+	r.seen, r.at, r.held, g.evaluated = seen, now, g.detector.Held(now), nil
+	r.northd = r.northd.update(inv.NB.Config, inv.SB.Config, now)
+	if due {
+		lines = append(lines, r.advise(inv, plan, now)...)
 	}
 	return lines
 }
 
+// advise stores what a complete plan would change, and returns the events to log.
+func (r *gatewayReport) advise(inv *gateway.Inventory, plan schedule.Plan, now time.Duration) (lines []line) {
+	s := &r.status
+	before := s.Planned
+	s.Planned, s.Advice = len(plan.Changes), []report.Advice{}
+	for _, c := range plan.Changes[:min(len(plan.Changes), maxListed)] {
+		s.Advice = append(s.Advice, report.Advice{
+			Gateway: c.Group, Before: names(c.Before), After: names(c.After), Reason: strings.Join(reasons(c), "; "),
+			Neutron: inv.Neutrons(c.Group),
+		})
+	}
+	switch {
+	case plan.Empty():
+		r.advised = 0
+	case r.advised == 0:
+		r.advised = now
+	}
+	switch {
+	case s.Planned == before:
+		return nil
+	case plan.Empty():
+		return []line{{"no gateway is left to schedule", nil}}
+	}
+	return []line{{"gateways to be scheduled", []any{
+		"gateways", s.Planned, "interruptions", plan.Moves(), "reasons", shortened(reasons(plan.Changes...)),
+	}}}
+}
+
 // orphanEvents returns events for new and resolved orphans.
-func orphanEvents(was, is []finding.Finding) (lines []line) {
-	event := func(message string, of, than []finding.Finding) {
-		known := present.Messages(than)
+func orphanEvents(was, is []finding.Document) (lines []line) {
+	event := func(message string, of, than []finding.Document) {
 		for _, o := range of {
-			if what := o.Message(); !slices.Contains(known, what) {
-				lines = append(lines, line{message, []any{"where", o.Subject.String(), "code", string(o.Code), "what", what}})
+			if !slices.ContainsFunc(than, func(d finding.Document) bool { return d.Message == o.Message }) {
+				lines = append(lines, line{message, []any{"where", o.Subject, "code", o.Code, "what", o.Message}})
 			}
 		}
 	}
@@ -126,10 +127,10 @@ func orphanEvents(was, is []finding.Finding) (lines []line) {
 func (g *gateways) recordFailure(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.report.err == nil || g.report.err.Error() != err.Error() {
+	if g.report.status.Error != err.Error() {
 		g.agent.log.Warn("cannot read gateways", "error", err)
 	}
-	g.report.err = err
+	g.report.status.Error = err.Error()
 }
 
 // recordOutcome stores what was changed.
@@ -137,44 +138,34 @@ func (g *gateways) recordOutcome(changed []schedule.Change, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := &g.report
-	if r.lastError = ""; err != nil {
-		r.lastError = err.Error()
+	if r.status.LastError = ""; err != nil {
+		r.status.LastError = err.Error()
 	}
 	if len(changed) == 0 {
 		return
 	}
-	if r.moves == nil {
-		r.moves = map[schedule.Class]int{}
-	}
-	r.last = &report.Outcome{Gateways: len(changed), Reasons: reasons(changed...), At: g.agent.now()}
+	last := &report.Outcome{Gateways: len(changed), Reasons: reasons(changed...), At: g.agent.now()}
 	for _, c := range changed {
 		if c.Interrupts {
-			r.last.Interruptions++
+			last.Interruptions++
 		}
 		for _, row := range c.Rows {
 			r.moves[c.Class(row)]++
 		}
 	}
-	g.agent.log.Info("gateways were scheduled", "gateways", len(changed), "interruptions", r.last.Interruptions, "reasons",
-		shortened(r.last.Reasons))
+	r.status.Last = last
+	g.agent.log.Info("gateways were scheduled", "gateways", len(changed), "interruptions", last.Interruptions, "reasons",
+		shortened(last.Reasons))
 }
 
 // status returns the present state.
 func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	r := &g.report
-	s := report.GatewayStatus{
-		LookedSecondsAgo: -1, HeldDown: []report.HeldDown{}, Planned: r.planned,
-		Advice: append([]report.Advice{}, r.advice...), Left: r.left, LastError: r.lastError, Orphans: []finding.Document{},
-	}
-	if r.err != nil {
-		s.Error = r.err.Error()
-	}
+	r, s := &g.report, g.report.status
+	s.LookedSecondsAgo, s.HeldDown = -1, []report.HeldDown{}
 	if r.seen != nil {
 		s.LookedSecondsAgo = (now - r.at).Seconds()
-		s.Chassis, s.Gateways = len(r.seen.state.Chassis), len(r.seen.state.Groups)
-		s.Orphans = present.Documents(juju.Version{}, r.orphans)
 	}
 	for name, until := range r.held {
 		if until > now && len(s.HeldDown) < maxListed {
@@ -185,8 +176,8 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	if r.advised != 0 {
 		s.AdvisedSeconds = (now - r.advised).Seconds()
 	}
-	if r.last != nil {
-		last := *r.last
+	if s.Last != nil {
+		last := *s.Last
 		last.SecondsAgo = (now - last.At).Seconds()
 		s.Last = &last
 	}

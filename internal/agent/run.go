@@ -10,6 +10,9 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -34,7 +37,10 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers S
 	a.current.Store(&c)
 	a.watchdog.every = watchdogPeriod()
 	a.peers = newPeers(a)
-	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: a.newDrains()}
+	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: a.newDrains(), report: gatewayReport{
+		status: report.GatewayStatus{Advice: []report.Advice{}, Orphans: []finding.Document{}},
+		moves:  map[schedule.Class]int{},
+	}}
 	a.clusters = &clusters{agent: a, servers: servers, files: map[ovndb.Database]*file{}}
 	return a, nil
 }
@@ -120,7 +126,7 @@ func (a *Agent) step() {
 	a.mu.Lock()
 	now := a.now()
 	d := a.election.Next(now)
-	began := d.Acts && !a.seen.acts
+	began := d.Acts && !a.seen.status.Acts
 	record, _ := a.election.Guard(now)
 	lines := a.seen.update(&a.election, a.live().Knows, d, now)
 	a.mu.Unlock()
@@ -163,4 +169,28 @@ func (a *Agent) Again() (c config.Config, ok bool) {
 		return *next, true
 	}
 	return config.Config{}, false
+}
+
+// notify sends a state to systemd (sd_notify(3)), if NOTIFY_SOCKET is set.
+func (a *Agent) notify(ctx context.Context, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		a.log.WarnContext(ctx, "cannot tell systemd", "state", state, "error", err)
+	}
+}
+
+// watchdogPeriod is a third of the service's WatchdogSec; 0 if it has none.
+func watchdogPeriod() time.Duration {
+	period, err := daemon.SdWatchdogEnabled(false)
+	if err != nil { // set for another process, or by hand
+		return 0
+	}
+	return period / 3
+}
+
+func (w *watchdog) kick(now time.Duration) {
+	if w.every == 0 || now-w.kicked < w.every {
+		return
+	}
+	w.kicked = now
+	_, _ = daemon.SdNotify(false, daemon.SdNotifyWatchdog) // systemd reacts to missing messages
 }

@@ -7,21 +7,105 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 )
+
+// seen is the last state of the lease and of the databases, so that each change is logged once.
+type seen struct {
+	// status has what changes with an event.
+	status report.Status
+	last   string // the last unit that held the lease; there may be gaps
+	known  bool
+	since  time.Duration // when the holder was first seen
+	// northbound and southbound are why a database can't be used; nil if it can.
+	northbound, southbound error
+}
+
+// line is one event for the log.
+type line struct {
+	message    string
+	attributes []any
+}
+
+// update compares the election with its last state and returns the changes to log; known reports whether an address is
+// this agent's or a peer's.
+func (s *seen) update(e *lease.Election, known func(address string) bool, d lease.Decision,
+	now time.Duration,
+) (lines []line) {
+	if r, ok := e.Holder(now); ok {
+		lines = s.updateHolder(e, r, known, now)
+	}
+	if d.Acts != s.status.Acts {
+		s.status.Acts = d.Acts
+		text := "this unit no longer acts"
+		if d.Acts {
+			text = "this unit acts"
+		}
+		lines = append(lines, line{text, []any{"term", s.status.Term}})
+	}
+	for _, db := range []struct {
+		name     string
+		err      error
+		reported *string
+	}{{"Northbound", s.northbound, &s.status.Northbound}, {"Southbound", s.southbound, &s.status.Southbound}} {
+		problem := ""
+		if db.err != nil {
+			problem = db.err.Error()
+		}
+		switch problem {
+		case *db.reported:
+		case "":
+			lines = append(lines, line{"database can be used again", []any{"database", db.name}})
+		default:
+			lines = append(lines, line{"database can't be used", []any{"database", db.name, "error", problem}})
+		}
+		*db.reported = problem
+	}
+	return lines
+}
+
+// updateHolder compares the holder with the last one.
+func (s *seen) updateHolder(e *lease.Election, r lease.Record, known func(address string) bool,
+	now time.Duration,
+) (lines []line) {
+	if !s.known || r.Holder != s.status.Holder || r.Term != s.status.Term {
+		s.setHolder(r, now)
+		lines = append(lines, line{"holder of the lease", []any{"holder", r.Holder, "term", r.Term, "address", r.Address}})
+		if e.HasNamesake() {
+			lines = append(lines, line{"another agent uses this unit's name, or this unit's address has changed; " +
+				"this agent acts only once the other one is silent", []any{"address", r.Address}})
+		}
+	}
+	unknown := r.UnknownHolder(e.Unit, known)
+	if unknown != "" && unknown != s.status.Stranger {
+		lines = append(lines, line{"the lease names an agent that this one does not know; " +
+			"it is not asked, and counts as silent", []any{"holder", r.Holder, "address", r.Address}})
+	}
+	s.status.Stranger = unknown
+	return lines
+}
+
+// setHolder stores the holder of a record that was first seen now.
+func (s *seen) setHolder(r lease.Record, now time.Duration) {
+	if r.Holder != "" && r.Holder != s.last {
+		if s.last != "" {
+			s.status.Changes++
+			s.status.Previous = s.last
+		}
+		s.last = r.Holder
+	}
+	s.known, s.since = true, now
+	s.status.Holder, s.status.Address, s.status.Term = r.Holder, r.Address, r.Term
+}
 
 // status returns the agent's present state.
 func (a *Agent) status() report.Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now, e := a.now(), &a.election
-	s := report.Status{
-		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Answer(now).Acts,
-		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes, Previous: a.seen.previous,
-		Northbound: a.seen.reported[0], Southbound: a.seen.reported[1], Northd: a.clusters.northdError(),
-		Peers:        a.peers.status(now),
-		TakenAddress: a.seen.taken, Stranger: a.seen.unknownHolder, Gateways: a.gateways.status(now),
-		Drains: []report.Drain{},
-	}
+	s := a.seen.status
+	s.Unit, s.Mode, s.Acts, s.Northd = a.config.Unit, a.live().Mode, e.Answer(now).Acts, a.clusters.northdError()
+	s.Peers, s.Gateways, s.Drains = a.peers.status(now), a.gateways.status(now), []report.Drain{}
 	if s.Acts { // otherwise it is outdated
 		s.Drains = a.gateways.drains.status(now)
 	}
