@@ -1,6 +1,8 @@
 package maintenance
 
-import "time"
+import (
+	"time"
+)
 
 // Bounds of the pause between two questions for one proof, each of which makes ovn-northd compute everything again.
 // The first is also the time that the command that began a drain has to prove it itself.
@@ -87,3 +89,137 @@ func (f *proof) look(s Claims, now time.Time) (ask bool) {
 	f.askAt = now.Add(f.pause)
 	return true
 }
+
+// goOnAfter is how long the command that began a drain may make no progress until the agent continues the drain. The
+// command may still run, for instance if ovn-northd takes longer for a batch. That is safe: each batch is a transaction
+// that fails if its rows have changed since it was planned, and the ranks to put back are those before the first batch.
+const goOnAfter = 10 * time.Second
+
+// follower decides when a process that did not begin a drain continues it. It needs every look, in order of time.
+type follower struct {
+	known bool
+	left  int
+	since time.Time
+}
+
+// look takes how many gateways are left, and reports whether to continue now: gateways came back to a node that had
+// none left, or there was no progress for a while. Otherwise next is when to look again; zero if only a change needs
+// that.
+func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
+	before, known := f.left, f.known
+	f.known, f.left = true, left
+	switch {
+	case left == 0:
+		return false, time.Time{}
+	case known && before == 0: // Neutron keeps choosing the node
+		f.since = now
+		return true, time.Time{}
+	case !known || left < before:
+		f.since = now
+	case now.Sub(f.since) >= goOnAfter:
+		f.since = now
+		return true, time.Time{}
+	}
+	return false, f.since.Add(goOnAfter)
+}
+
+// Bounds of the pause between signs of life: each makes ovn-northd compute everything again.
+const (
+	firstRecheck = 5 * time.Second
+	lastRecheck  = 10 * time.Minute
+)
+
+// recheck decides when a drain asks every ovn-controller for another sign of life: the chassis that got gateways may
+// have died if these are on no chassis for longer than a failover takes (up to 4 s). It needs every look, in order of
+// time.
+type recheck struct {
+	since time.Time
+	pause time.Duration
+}
+
+func (r *recheck) due(p Progress, now time.Time) bool {
+	switch {
+	case len(p.Unbound) == 0:
+		*r = recheck{}
+		return false
+	case r.since.IsZero():
+		r.since, r.pause = now, firstRecheck
+		return false
+	case now.Sub(r.since) < r.pause:
+		return false
+	}
+	r.since, r.pause = now, min(2*r.pause, lastRecheck)
+	return true
+}
+
+// unreachableFor is how long an ovn-controller that was asked must not follow until it counts as unreachable. Slow and
+// restarting ones follow long before.
+const unreachableFor = 180 * time.Second
+
+// Verdict is the judgement about an ovn-controller that was asked for a sign of life.
+type Verdict int
+
+// The verdicts.
+const (
+	Undecided Verdict = iota
+	// Reachable: it has followed, or its row has changed since it was asked.
+	Reachable
+	// Unreachable: it has followed nothing for 180 s, while others did.
+	Unreachable
+	// Unprovable: the Southbound database may reach no chassis at all.
+	Unprovable
+)
+
+// Sign is the state of an ovn-controller in Chassis_Private.
+type Sign struct {
+	Chassis string
+	// Known reports whether there is a row. Follows is its nb_cfg, and Responds whether that is the nb_cfg that was asked
+	// for at that time.
+	Known    bool
+	Follows  int64
+	Responds bool
+}
+
+// Silence proves that a node's ovn-controller is unreachable. Pass every look at Chassis_Private to [Silence.Observe],
+// in order of time, from the request for a sign of life on.
+type Silence struct {
+	Chassis string
+
+	first *Sign
+	since time.Time
+	// followed reports whether another one has responded since.
+	followed bool
+}
+
+// Observe takes the signs of all ovn-controllers, and returns the verdict.
+func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
+	var its *Sign
+	others := 0
+	for _, x := range all {
+		switch {
+		case x.Chassis == s.Chassis:
+			its = &x
+		case x.Known:
+			others++
+			s.followed = s.followed || x.Responds
+		}
+	}
+	switch {
+	case its == nil || !its.Known:
+		return Unprovable
+	case its.Responds || s.first != nil && its.Follows != s.first.Follows:
+		return Reachable
+	case s.first == nil:
+		s.first, s.since = its, now
+	}
+	switch {
+	case now.Sub(s.since) < unreachableFor:
+		return Undecided
+	case others > 0 && !s.followed:
+		return Unprovable
+	}
+	return Unreachable
+}
+
+// OfPorts reports whether the hold is of bound ports: an unreachable node does not release them.
+func (h Hold) OfPorts() bool { return h.Derived && h.Name != HoldMember }
