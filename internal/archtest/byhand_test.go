@@ -16,7 +16,7 @@ var begun = map[string][]string{
 	"Recover": {"action/recover.go: recover"}, "Rejoin": {"action/recover.go: rejoin"},
 	// A recovery begins only if an operator asks for it.
 	"AskFor":   {"restore/recover.go: begin"},
-	"Rejoin =": {"restore/rejoin.go: Rejoin"},
+	"Rejoin =": {"restore/recover.go: Rejoin"},
 	// A kick: the action, and the removal for a unit that rejoins. The command itself has one caller.
 	"Kick": {"action/kick.go: kick", "steps/steps.go: removeMember", "membership/kick.go: kick"},
 	// A backup: the action, and the service started by systemd's timer if an option asks for that.

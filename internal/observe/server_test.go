@@ -1,17 +1,26 @@
 package observe_test
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/netip"
 	"os"
+	"strings"
 	"testing"
-
-	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // A database's state on the unit, and what the unit may publish about it.
@@ -89,5 +98,137 @@ func TestObserveServer_refused_by_start_guard(t *testing.T) {
 		note := `{"cluster": "` + cluster + `", "reason": "given up"}`
 		require.NoError(t, os.WriteFile(observer.Control.Paths.StartRefusal(ovndb.NB), []byte(note), 0o600))
 		assert.Equal(t, said, observer.ObserveServer(t.Context(), ovndb.NB).Text(), note)
+	}
+}
+
+// A server continues to write to a file that was deleted or moved away, and no status shows it. No server could be
+// started with these entries.
+func TestMissingEntries_file_is_gone(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		scenario func(s *observetest.Scenario)
+		// ends: the server ends during the observation, since its unit moves its file away.
+		ends bool
+		want string
+	}{
+		"a member":      {func(*observetest.Scenario) {}, false, " is gone"},
+		"ending_server": {func(*observetest.Scenario) {}, true, ""},
+		"joining_server": {
+			func(s *observetest.Scenario) { s.NB = s.NB.In(raft.JoiningCluster) }, false, "",
+		},
+		"leaving_server": {
+			func(s *observetest.Scenario) { s.NB = s.NB.In(raft.LeavingCluster) }, false, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, m := observetest.Three(t), new(observetest.Machine)
+			test.scenario(&s)
+			observer := s.ObserverOn(m)
+			l := observer.ObserveServer(t.Context(), ovndb.NB)
+			require.Equal(t, ovndb.Serving, l.Condition, "the premise")
+			path := observer.Files.Paths.File(ovndb.NB)
+			require.NoError(t, os.Remove(path))
+			if test.ends {
+				m.Errors[ovndb.NB] = `ovs-appctl: cannot connect to "ovnnb_db.ctl" (Connection refused)`
+			}
+			synctest.Test(t, func(t *testing.T) {
+				missing, err := observer.MissingEntries(t.Context(), l)
+				require.NoError(t, err)
+				if test.want != "" {
+					test.want = path + test.want
+				}
+				assert.Equal(t, test.want, missing)
+			})
+		})
+	}
+}
+
+// An earlier observation is immutable: both are compared.
+func TestRefresh_keeps_earlier_snapshot(t *testing.T) {
+	s := observetest.Three(t)
+	observer := s.ObserverOn(new(observetest.Machine))
+	published := relation.UnitIdentities{
+		s.Unit:          {ovndb.SB: {Server: observetest.Full("bb0f")}},
+		"ovn-central/1": {ovndb.NB: {Server: observetest.Full("aa01")}},
+	}
+	application := s.Application()
+	application.Published = maps.Clone(published)
+	before := observe.Snapshot{
+		Application: application,
+		Cache: observe.Cache{
+			Published: application.Published, Configurations: map[ovndb.Database]relation.Configuration{},
+		},
+	}
+
+	after := observer.Refresh(t.Context(), before)
+	assert.Equal(t, observetest.Full("aa00"), after.Own[ovndb.NB].Server, "observed again")
+	assert.Equal(t, published, before.Application.Published)
+	assert.Equal(t, published, before.Cache.Published)
+}
+
+func TestForgetServers_keeps_snapshot(t *testing.T) {
+	s := observetest.Three(t)
+	observer := s.ObserverOn(new(observetest.Machine))
+	published := relation.UnitIdentities{s.Unit: {ovndb.NB: {Server: observetest.Full("aa00")}}}
+	cache := observe.Cache{Published: maps.Clone(published)}
+
+	observer.ForgetServers(t.Context(), cache, relation.Identities{})
+	assert.Equal(t, published, cache.Published)
+	assert.Empty(t, observer.LoadCache(t.Context()).Published[s.Unit])
+}
+
+func TestScenario_matches_observer(t *testing.T) {
+	s := observetest.Three(t)
+	s.SB = observetest.Up("bb00", "bb01").Down("bb02") // a leader need not ask another
+	report, observer := s.Report(), s.Observer()
+	observer.Files.Paths = ovndb.Paths{Run: t.TempDir(), DB: t.TempDir()}
+	servers := map[ovndb.Database]observe.ServerState{}
+	for _, c := range report.Clusters {
+		servers[c.Database] = c.ServerState
+		file := observetest.FileUpTo(c.Status.Log.End-1, c.Database, c.Status.Server, *c.Status.Cluster, nil)
+		require.NoError(t, os.WriteFile(observer.Files.Paths.File(c.Database), file, 0o600))
+	}
+	found := observer.Report(t.Context(), s.Application(), servers)
+	require.Len(t, found.Clusters, 2)
+	for i, c := range found.Clusters {
+		require.Equal(t, report.Clusters[i].Rows, c.Rows)
+		require.Equal(t, report.Clusters[i].Quorum, c.Quorum)
+	}
+}
+
+// bindings are the addresses of each binding, as network-get has them.
+type bindings map[string]string
+
+func (b bindings) Run(_ context.Context, c run.Command) ([]byte, error) {
+	var listed, plain []string
+	for address := range strings.FieldsSeq(b[c.Args[len(c.Args)-1]]) {
+		listed, plain = append(listed, fmt.Sprintf(`{"value":%q}`, address)), append(plain, fmt.Sprintf("%q", address))
+	}
+	return fmt.Appendf(nil, `{"bind-addresses":[{"interface-name":"eth0","addresses":[%s]}],"ingress-addresses":[%s]}`,
+		strings.Join(listed, ","), strings.Join(plain, ",")), nil
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		peer, clients string
+		primary, all  string
+	}{
+		"one_address":  {"10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1"},
+		"two_families": {"10.0.0.1 fd42::1", "10.0.0.1 fd42::1", "10.0.0.1", "10.0.0.1 fd42::1"},
+		"two_spaces":   {"10.0.0.1 10.0.0.9", "10.9.0.1", "10.0.0.1 10.9.0.1", "10.0.0.1 10.0.0.9 10.9.0.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := &observe.Observer{Machine: &observe.Machine{Log: slog.New(slog.DiscardHandler)}}
+			a, err := o.Addresses(
+				t.Context(), juju.New(bindings{"ovsdb-peer": tt.peer, "ovsdb-cms": tt.peer, "ovsdb": tt.clients}), nil, true, false,
+			)
+			require.NoError(t, err)
+			assert.Equal(t, "10.0.0.1", a.Own.String())
+			words := func(all []netip.Addr) string { return strings.Trim(fmt.Sprint(all), "[]") }
+			assert.Equal(t, [2]string{tt.primary, tt.all}, [2]string{words(a.Primary), words(a.All)})
+		})
 	}
 }

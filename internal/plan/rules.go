@@ -10,9 +10,9 @@ import (
 
 // rules are all reasons to do, or to report, something, by priority: the first one with a step decides.
 var rules = slices.Concat(
-	dataRules, recoveryRules, packageRules, fileRules, certificateRules, machineRules, // rules.go
-	clusterRules, serverRules, // rules_servers.go
-	startRules, leaderRules, northdRules, upgradeRules, otherRules, // rules_services.go
+	dataRules, recoveryRules, packageRules, fileRules, certificateRules, machineRules,
+	clusterRules, serverRules,
+	startRules, leaderRules, northdRules, upgradeRules, otherRules,
 )
 
 // What protects data comes first: it needs no packages, address or certificate, and comes before a pause. Only the

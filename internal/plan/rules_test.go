@@ -4,12 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // randomStates calls a function with states of a fixed seed.
@@ -81,4 +83,159 @@ func TestRules_data_come_first(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestDecide_healthy_unit(t *testing.T) {
+	t.Parallel()
+	check(t, map[string]situation{
+		"one of three": {func(*plan.State) {}, ready()},
+		"alone": {func(s *plan.State) {
+			s.Peers, s.Units = nil, 1
+			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
+		}, ready()},
+		"not observed": {func(s *plan.State) {
+			s.Defaults, s.Firewall, s.NorthdParams = "", "", ""
+			edit(s, ovndb.NB, func(x *plan.Database) { x.Listeners, x.Schema = "", "" })
+		}, ready()},
+	})
+}
+
+// dpkg was killed, or the disk was full, and the upgrade can't be finished now.
+func TestDecide_interrupted_upgrade(t *testing.T) {
+	t.Parallel()
+	interrupted := func(unavailable bool, x plan.Database, more ...change) change {
+		return only(x, append(more, func(s *plan.State) {
+			s.Packages.Installed, s.Packages.Unavailable = false, unavailable
+			s.Packages.Version = ovndb.Version{OVN: "23.03", OVS: "3.3"}
+		})...)
+	}
+	pause := func(s *plan.State) { s.Paused = true }
+	full := func(s *plan.State) { s.Disk = "no space left" }
+	down := plan.Database{Condition: ovndb.Down, Cluster: nbCluster}
+	damaged := serving(ovndb.NB, 0)
+	damaged.Damage = "it lacks entry 9"
+	const lacks = "error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9" + makeSpaceOrReplace
+	check(t, map[string]situation{
+		"finished":                 {interrupted(false, down), does(plan.Install, "")},
+		"unavailable, server down": {interrupted(true, down), does(plan.Start, nbServer)},
+		"unavailable, paused":      {interrupted(true, down, pause), finds(paused)},
+		"file lacks entries":       {interrupted(true, damaged), does(plan.RewriteFile, "nb", lacks)},
+		"file lacks entries, disk full": {
+			interrupted(false, damaged, full),
+			does(plan.RewriteFile, "nb", "error DISK_FULL Value=no space left"+makeSpaceThere, lacks),
+		},
+		// dpkg needs no source to finish what is unpacked
+		"source invalid": {interrupted(false, down, invalid(plan.OptionSource)), does(plan.Install, "", invalidSource)},
+		"source invalid, unavailable": {
+			interrupted(true, down, invalid(plan.OptionSource)), does(plan.Start, nbServer, invalidSource),
+		},
+		"never installed": {
+			interrupted(true, down, func(s *plan.State) { s.Packages.Source = "" }), does(plan.Install, ""),
+		},
+	})
+}
+
+func TestDecide_invalid_option(t *testing.T) {
+	t.Parallel()
+	source := func(s *plan.State) { invalid(plan.OptionSource)(s); s.Settings.Source = "no" }
+	const invalidTimer = "error OPTION_INVALID ovsdb-server-election-timer Value=invalid" +
+		" -> config ovn-central --reset ovsdb-server-election-timer"
+	warns := func(option string) string {
+		return "warning OPTION_INVALID " + option + " Value=invalid -> config ovn-central --reset " + option
+	}
+	check(t, map[string]situation{
+		"source, no packages": {
+			all(source, func(s *plan.State) { s.Packages = plan.Packages{} }), ready("waiting PACKAGES_AWAITED", invalidSource),
+		},
+		"source, service down": {
+			all(source, func(s *plan.State) { s.Services[ovndb.Northd] = plan.ServiceState{} }),
+			works(plan.Start, "ovn-northd", "info NORTHD_DOWN", invalidSource),
+		},
+		"source, not upgraded": {source, ready(invalidSource)},
+		"election timer, not changed": {
+			all(invalid(plan.OptionElectionTimer), nb(func(x *plan.Database) { x.Status.ElectionTimer = 8 * time.Second })),
+			ready(invalidTimer),
+		},
+		"election timer, clusters created": {
+			all(fresh(true, func(*plan.State) {}), invalid(plan.OptionElectionTimer)),
+			does(plan.StageCluster, "nb 4s", invalidTimer),
+		},
+		"presentation": {
+			invalid(plan.OptionStatusFormat, plan.OptionExporter, plan.OptionNagiosContext),
+			ready(warns("cluster-status-format"), warns("nagios_context"), warns("ovn-exporter-channel")),
+		},
+	})
+}
+
+func TestDecide_machine(t *testing.T) {
+	t.Parallel()
+	check(t, map[string]situation{
+		"data malformed": {func(s *plan.State) { s.Problem = "no ID" }, ready("error PUBLISHED_DATA_INVALID Detail=no ID")},
+		"no packages":    {func(s *plan.State) { *s = plan.State{} }, does(plan.Install, "")},
+		"no address": {
+			func(s *plan.State) { s.Address = "" },
+			finds("waiting ADDRESS_UNKNOWN -> exec --unit ovn-central/0 network-get ovsdb-peer"),
+		},
+		"defaults":          {func(s *plan.State) { s.Defaults = plan.Drifted }, works(plan.WriteDefaults, "")},
+		"defaults, restart": {func(s *plan.State) { s.Defaults = plan.NeedsRestart }, works(plan.WriteDefaults, "")},
+		"firewall":          {func(s *plan.State) { s.Firewall = plan.Drifted }, works(plan.ConfigureFirewall, "")},
+		"paused": {func(s *plan.State) {
+			s.Paused = true
+			set(s, plan.Database{Condition: ovndb.Down}, ovndb.NB, ovndb.SB)
+		}, finds(paused)},
+		"paused, certificate expires": {func(s *plan.State) {
+			s.Paused = true
+			s.Certificates.Used.NotAfter = noon.AddDate(0, 0, 7)
+			s.Certificates.Issued = certificate("cert1", "A")
+		}, does(plan.InstallCertificate, "",
+			"warning CERTIFICATE_EXPIRES Time=2026-11-27 12:00:00 +0000 UTC"+reissue, paused)},
+	})
+}
+
+func TestDecide_ready(t *testing.T) {
+	t.Parallel()
+	for _, db := range ovndb.Databases() {
+		for name, change := range map[string]func(*plan.Database){
+			"no leader":           func(x *plan.Database) { x.Status.Leader = raft.UnknownRef },
+			"candidate":           func(x *plan.Database) { x.Status.Role = raft.Candidate },
+			"disconnected":        func(x *plan.Database) { x.Status.State = raft.Disconnected },
+			"joining":             func(x *plan.Database) { x.Status.State = raft.JoiningCluster },
+			"leaving":             func(x *plan.Database) { x.Status.State = raft.LeavingCluster },
+			"client ports closed": func(x *plan.Database) { x.ClientsServed = false },
+			"not served":          func(x *plan.Database) { x.Condition = ovndb.Hung },
+			"another cluster":     func(x *plan.Database) { x.Cluster = otherCluster },
+			"no cluster":          func(x *plan.Database) { x.Cluster = "" },
+		} {
+			s := well()
+			edit(&s, db, change)
+			assert.False(t, decide(s).ready, "%s: %s", db.Short(), name)
+		}
+	}
+}
+
+// P8: a failed step is "cannot STEP" in the status and the log. Operators read both, and don't know the kinds of steps.
+func TestStep_text(t *testing.T) {
+	t.Parallel()
+	nb, sb := ovndb.NB, ovndb.SB
+	for want, step := range map[string]plan.Step{
+		"install the certificate":        {Kind: plan.InstallCertificate},
+		"put in place the cluster of sb": {Kind: plan.CommitCluster, Database: sb},
+		"create the cluster of nb with an election timer of 4000 ms": {
+			Kind: plan.StageCluster, Database: nb, Timer: 4 * time.Second,
+		},
+		"convert the schema of sb at an election timer of 84000 ms": {
+			Kind: plan.ConvertSchema, Database: sb, Timer: 84 * time.Second,
+		},
+		"set the election timer of nb to 2000 ms": {Kind: plan.SetElectionTimer, Database: nb, Timer: 2 * time.Second},
+		"start ovn-ovsdb-server-nb ovn-northd": {
+			Kind: plan.Start, Services: []ovndb.Service{ovndb.NorthboundServer, ovndb.Northd},
+		},
+		"restart ovn-northd (upgrade)": {Kind: plan.Restart, Service: ovndb.Northd, Reason: "upgrade"},
+		"withdraw the recovery of nb (RECOVERY_DYING)": {
+			Kind: plan.WithdrawRequest, Database: nb, Why: finding.Finding{Code: finding.RecoveryDying},
+		},
+		"stop the server for the recovery of nb (why)": {Kind: plan.StopServer, Database: nb, Reason: "why"},
+	} {
+		assert.Equal(t, want, step.String())
+	}
 }

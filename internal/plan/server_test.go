@@ -2,11 +2,14 @@ package plan_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -182,4 +185,80 @@ func TestJoin_no_member_known(t *testing.T) {
 		}, tt.change), tt.want}
 	}
 	check(t, situations)
+}
+
+// The leader removes members for their units. The only hook of a unit that is being removed may be a `stop` that is
+// refused until this member is gone: if the leader is such a unit, or asks itself, since its server may run with
+// different data, the first unit that stays removes it.
+func TestRejoin_removed_by_first_unit_that_stays(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		asks   int
+		change func(s *plan.State)
+		does   bool
+	}{
+		"other leads":               {2, func(*plan.State) {}, false},
+		"leader dying":              {2, func(s *plan.State) { s.Peers[0].Dying = true }, true},
+		"leader dying, unit before": {2, func(s *plan.State) { s.Peers[0].Dying = true; preceded(s, before()) }, false},
+		"follower dying": {2, func(s *plan.State) {
+			p := before()
+			p.Dying, p.Servers = true, nil
+			s.Peers = append(s.Peers, p)
+		}, false},
+		"no leader": {2, func(s *plan.State) {
+			s.Peers[0].Dying = true
+			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = raft.UnknownRef })
+		}, false},
+		"asker dying": {
+			2, func(s *plan.State) { s.Peers[0].Dying, s.Peers[1].Dying = true, true }, false,
+		},
+		"leader asks":              {1, func(*plan.State) {}, true},
+		"leader asks, unit before": {1, func(s *plan.State) { preceded(s, before()) }, false},
+		"asked for former server": {1, func(s *plan.State) {
+			s.Peers[0].Rejoin[ovndb.SB] = "dddddddd-0000-4000-8000-000000000000"
+			s.Peers[1].Rejoin = map[ovndb.Database]raft.ID{ovndb.SB: serverOf(ovndb.SB, 2)}
+		}, false},
+	} {
+		s := well()
+		asking, id := s.Peers[tt.asks-1].Unit, serverOf(ovndb.SB, tt.asks)
+		s.Peers[tt.asks-1].Rejoin = map[ovndb.Database]raft.ID{ovndb.SB: id}
+		tt.change(&s)
+		d := plan.Decide(s)
+		if !tt.does {
+			assert.False(t, d.Step != nil && d.Step.Kind == plan.RemoveDamaged, "%s: %v", name, d.Step)
+			continue
+		}
+		require.NotNil(t, d.Step, name)
+		want := plan.Step{
+			Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: asking, Server: id,
+			Reason: asking + " asks to join as a new member",
+		}
+		assert.Equal(t, want, *d.Step, name)
+	}
+}
+
+func preceded(s *plan.State, p plan.Peer) { s.Unit, s.Peers = "ovn-central/9", append(s.Peers, p) }
+
+// before is a unit that stays, precedes ovn-central/9, and is connected.
+func before() plan.Peer {
+	p := peer(1)
+	p.Unit = "ovn-central/3"
+	return p
+}
+
+// R18: a client of the database wrote the target.
+func TestListenerWithoutTLS(t *testing.T) {
+	t.Parallel()
+	const uuid = "0e0eaf6e-6b3c-4d55-8a59-6d1ffae6ab2e"
+	s := well()
+	edit(&s, ovndb.SB, func(x *plan.Database) {
+		x.WithoutTLS = []plan.Listener{{Database: ovndb.SB, Target: "ptcp:1:\x1b" + strings.Repeat("x", 500), UUID: uuid}}
+	})
+	other := func(f finding.Finding) bool { return f.Code != finding.ListenerWithoutTLS }
+	all := slices.DeleteFunc(plan.Decide(s).Findings, other)
+	require.Len(t, all, 1)
+	assert.Equal(t, `"ptcp:1:\x1b`+strings.Repeat("x", 52)+`"`, all[0].Args.Value)
+	require.Len(t, all[0].Remedies, 1)
+	words := []string{"sudo", "ovn-sbctl", "--no-leader-only", "remove", "SB_Global", ".", "connections", uuid}
+	assert.Equal(t, command.OnMachine(s.Unit, words...), all[0].Remedies[0].Command)
 }

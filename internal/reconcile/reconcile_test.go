@@ -1,13 +1,26 @@
 package reconcile
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+	"github.com/ovn-central/ovn-central-operator/internal/operate"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
@@ -57,4 +70,155 @@ func TestResult_settled(t *testing.T) {
 		tt.change(&o)
 		assert.Equal(t, tt.want, o.settled(), name)
 	}
+}
+
+// The version that dpkg unpacked when it was killed does not run yet, and the end of the upgrade restarts nothing.
+func TestAdopt_interrupted_upgrade_restarts_northd(t *testing.T) {
+	t.Parallel()
+	dpkg := func(output string) runtest.Call {
+		const format = `--showformat=${Package} ${db:Status-Status} ${Version}\n`
+		return runtest.Expect("dpkg-query", "--show", format, "ovn-central", "openvswitch-common").Writes(output)
+	}
+	check := runtest.Expect("apt-get", "--quiet", "check")
+	const half, whole = "ovn-central half-configured 25.03\n", "ovn-central installed 25.03\n"
+	for name, c := range map[string]struct {
+		calls []runtest.Call
+		want  map[ovndb.Service]string
+	}{
+		"dpkg was killed": {
+			[]runtest.Call{dpkg(half), check, dpkg(half)},
+			map[ovndb.Service]string{ovndb.Northd: "an upgrade of the packages was cut off"},
+		},
+		"finished by another process": {
+			[]runtest.Call{dpkg(half), check, dpkg(whole)}, map[ovndb.Service]string{},
+		},
+		"installed": {[]runtest.Call{dpkg(whole)}, map[ovndb.Service]string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := &Reconciler{
+				Machine:  &observe.Machine{Env: juju.Env{HookName: "upgrade-charm"}, Log: slog.New(slog.DiscardHandler)},
+				Packages: apt.Packages{Runner: runtest.New(t, c.calls...)}, Paths: ovndb.Paths{DB: t.TempDir()},
+			}
+			r, err := u.loadRecord()
+			require.NoError(t, err)
+			require.NoError(t, u.adopt(t.Context(), r, plan.Settings{}))
+			assert.True(t, r.Packages.Adopted())
+			pending, err := r.Restarts.Pending(ovndb.Version{OVN: "25.03"})
+			require.NoError(t, err)
+			assert.Equal(t, c.want, pending)
+		})
+	}
+}
+
+// What a hook reports beside the findings of its decision.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	refused := finding.Refuse([]finding.Finding{finding.Of(finding.NoLeader, ovndb.NB, finding.Args{})})
+	for name, test := range map[string]struct {
+		failure error
+		code    finding.Code
+	}{
+		"step has failed":            {errors.New("no space left"), finding.StepFailed},
+		"step is refused":            {refused, finding.StepPostponed},
+		"another unit has its turn":  {jujuleader.ErrLater, finding.StepPostponed},
+		"client ports do not answer": {nil, finding.ClientPortsClosed},
+	} {
+		all := (&Reconciler{Machine: new(observe.Machine)}).found(Result{Failure: test.failure})
+		assert.True(t, finding.Has(all, test.code), name)
+	}
+}
+
+// A lost quorum needs no second recovery while the one that was asked for here waits.
+func TestFound_recovery_not_accepted(t *testing.T) {
+	t.Parallel()
+	s := observetest.Three(t)
+	s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff()
+	o := Result{Snapshot: steps.Snapshot{Report: s.Report(), State: plan.State{Unit: s.Unit}}}
+	o.Decision.Findings = []finding.Finding{finding.Of(finding.RecoveryNotAccepted, ovndb.NB, finding.Args{Unit: s.Unit})}
+	for _, f := range (&Reconciler{Machine: new(observe.Machine)}).found(o) {
+		if f.Code == finding.NoQuorum {
+			assert.Equal(t, []finding.Remedy{finding.ByHand(finding.AwaitAccept).For(s.Unit)}, f.Remedies)
+			return
+		}
+	}
+	assert.Fail(t, "the lost quorum is not reported")
+}
+
+func TestActing(t *testing.T) {
+	t.Parallel()
+	s := report.Status{Drains: []report.Drain{
+		{Node: "compute-1", Text: "nothing is left", Done: true},
+		{Node: "compute-2", Text: "12 gateways to move"},
+		{Node: "compute-3", Text: "nova-compute 2, hold ovn-bgp-agent", Stalled: true},
+		{Node: "compute-4", Text: "1 gateway blocked"},
+		{Node: "compute-5", Text: "1 gateway blocked"},
+	}}
+	stalled, runs := acting(s)
+	assert.Empty(t, stalled, "only the acting unit reports it")
+	assert.Empty(t, runs)
+	s.Acts = true
+	stalled, runs = acting(s)
+	require.Len(t, stalled, 1)
+	assert.Equal(
+		t, "warning DRAIN_STALLED compute-3 Value=nova-compute 2, hold ovn-bgp-agent", findingtest.Brief(stalled[0]),
+	)
+	assert.Equal(t, []string{"acts for gateways", s.Drains[1].Line(), s.Drains[3].Line()}, runs)
+}
+
+// recorded keeps on the disk what an operator has asked of the unit, and returns the record.
+func recorded(t *testing.T, u *Reconciler, k kept) *record {
+	t.Helper()
+	r, err := u.loadRecord()
+	require.NoError(t, err)
+	r.kept = k
+	require.NoError(t, u.saveRecord(r))
+	return r
+}
+
+// A unit that was removed by force leaves its record on the machine: the next one isn't
+// paused because that one was, and tells Juju of its ports though that one has.
+func TestRecord_of_other_unit_is_ignored(t *testing.T) {
+	t.Parallel()
+	paths, log := ovndb.Paths{DB: t.TempDir()}, new(bytes.Buffer)
+	unit := func(name string) *Reconciler {
+		return &Reconciler{
+			Machine: &observe.Machine{Env: juju.Env{Unit: name}, Log: slog.New(slog.NewTextHandler(log, nil))}, Paths: paths,
+		}
+	}
+	former, next := unit("ovn-central/1"), unit("ovn-central/5")
+	recorded(t, former, kept{Known: true, Asked: operate.Asked{Paused: true}, Settled: true})
+	r, err := former.loadRecord()
+	require.NoError(t, err)
+	assert.True(t, r.Paused, "its own record")
+	assert.Empty(t, log.String())
+
+	r, err = next.loadRecord()
+	require.NoError(t, err)
+	assert.Equal(t, kept{}, r.kept)
+	assert.Contains(t, log.String(), "ignoring the record of another unit that was on this machine before")
+
+	// Its own record replaces that.
+	recorded(t, next, kept{Known: true})
+	r, err = next.loadRecord()
+	require.NoError(t, err)
+	assert.Equal(t, "ovn-central/5", r.state.Owner().Unit)
+	assert.Equal(t, kept{Known: true}, r.kept)
+}
+
+// The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.
+func TestRecord_of_other_model_is_ignored(t *testing.T) {
+	t.Parallel()
+	paths := ovndb.Paths{DB: t.TempDir()}
+	unit := func(model string) *Reconciler {
+		env := juju.Env{Unit: "ovn-central/1", ModelUUID: model}
+		return &Reconciler{Machine: &observe.Machine{Env: env, Log: slog.New(slog.DiscardHandler)}, Paths: paths}
+	}
+	recorded(t, unit("former"), kept{Known: true, Asked: operate.Asked{Paused: true}})
+	r, err := unit("former").loadRecord()
+	require.NoError(t, err)
+	assert.True(t, r.Paused)
+	r, err = unit("next").loadRecord()
+	require.NoError(t, err)
+	assert.Equal(t, kept{}, r.kept)
 }

@@ -2,12 +2,14 @@ package recovery
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // finds returns a finding about the database and the named unit, member or address.
@@ -140,4 +142,135 @@ func (s State) ahead(r Request, m Member, c Copy) finding.Finding {
 		f.Remedies = append(f.Remedies, s.without(r, s.Unit, m.Unit))
 	}
 	return f
+}
+
+func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.Index) }
+
+// copies returns a statement about each copy. The newest is marked only if all are known.
+func (s State) copies(r Request) (all []finding.Statement) {
+	judged, newest := s.inOrder(), s.newest()
+	for _, m := range judged {
+		c, known := s.copyOf(m.Unit), s.says(finding.CopyEnds, finding.Args{})
+		known.Name = strings.TrimSuffix(m.name(), ",")
+		led := c != nil && c.HasRaftLeader && m.Unit != s.Unit
+		switch {
+		case c == nil && m.Answers:
+			known.Line = finding.CopyUnreported
+		case c == nil:
+			known.Line = finding.CopyUnknown
+		case led && m.Answers:
+			known.Line = finding.CopyLed
+		case led:
+			known.Line = finding.CopyLastLed
+		default:
+			known.Args.Value = c.end()
+			known.More = s.about(m, *c, newest)
+		}
+		if r.givesUp(m) {
+			known.More = append(known.More, finding.AddGivenUp)
+		}
+		all = append(all, known)
+	}
+	return all
+}
+
+// newest returns the newest of all copies; nil if one is unknown.
+func (s State) newest() *Copy {
+	newest := s.Own
+	for _, m := range s.inOrder() {
+		c := s.copyOf(m.Unit)
+		if c == nil || c.HasRaftLeader && m.Unit != s.Unit {
+			return nil
+		}
+		if c.newer(*newest) {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// about returns the additions to the statement about a member's copy.
+func (s State) about(m Member, c Copy, newest *Copy) (more []finding.Line) {
+	if newest != nil && !newest.newer(c) {
+		more = append(more, finding.AddNewest)
+	}
+	if m.Unit != s.Unit && !m.Answers && !c.Stopped {
+		more = append(more, finding.AddLastReported)
+	}
+	if c.Damage != "" {
+		more = append(more, finding.AddDamaged)
+	}
+	return more
+}
+
+// forced returns the losses of data that units had which are given up by force.
+func (s State) forced(r Request) (all []finding.Statement) {
+	for _, m := range s.inOrder() {
+		c := s.copyOf(m.Unit)
+		if c == nil || m.Unit == s.Unit || !r.Force || !r.givesUp(m) || !c.HasRaftLeader && !c.newer(*s.Own) {
+			continue
+		}
+		lost := s.says(finding.GivenUpWithMore, finding.Args{Value: s.Own.end(), Other: c.end()})
+		if c.HasRaftLeader {
+			lost.Line = finding.GivenUpWithALead
+		}
+		lost.Name = m.name()
+		all = append(all, lost)
+	}
+	return all
+}
+
+// givesUp reports whether the request names the unit, or one of its members.
+func (s State) givesUp(r Request, unit string) bool {
+	return slices.Contains(r.GivenUp, unit) || slices.ContainsFunc(s.Members,
+		func(m Member) bool { return m.Unit == unit && r.givesUp(m) })
+}
+
+// Progress states the progress of each unfinished recovery or restore of the database.
+func (s State) Progress() (said []finding.Statement) {
+	all := s.standing()
+	accepted, _, is := s.accepted(all)
+	for _, unit := range slices.Sorted(maps.Keys(all)) {
+		r := all[unit]
+		one := s.says(finding.RecoverAsked, finding.Args{
+			Unit: unit, Time: r.Asked, Path: r.Backup, Units: r.GivenUp,
+			Cluster: r.New.Brief(),
+		})
+		if r.Backup != "" {
+			one.Line = finding.RestoreAsked
+		}
+		if len(r.GivenUp) > 0 {
+			one.More = append(one.More, finding.AddGivesUp)
+		}
+		if !is || accepted != unit {
+			one.More = append(one.More, finding.AddUnaccepted)
+		}
+		if r.New != "" {
+			one.More = append(one.More, finding.AddMade)
+		}
+		said = append(said, one)
+	}
+	return said
+}
+
+// Answer is the answer of another unit's server about the cluster that it serves.
+type Answer struct {
+	// Address is the server's.
+	Address string
+	// Cluster is the cluster that it serves; empty if unknown.
+	Cluster raft.ID
+	// Supersedes are the clusters that its cluster has replaced.
+	Supersedes []raft.ID
+}
+
+// Superseded returns why a server of the cluster own must not be started: another unit's server serves a cluster that
+// has replaced it. It is the zero value if no answer reports that. An answer of the cluster own itself doesn't count:
+// no cluster replaces itself.
+func Superseded(own raft.ID, answers []Answer) finding.Statement {
+	for _, a := range answers {
+		if own != "" && a.Cluster != own && slices.Contains(a.Supersedes, own) {
+			return finding.Statement{Line: finding.ClusterReplaced, Args: finding.Args{Address: a.Address, Cluster: own.Brief()}}
+		}
+	}
+	return finding.Statement{}
 }

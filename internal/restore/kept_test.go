@@ -3,6 +3,7 @@ package restore
 import (
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -175,4 +177,24 @@ func TestCopies_with_leader_ignore_writes(t *testing.T) {
 	alone := recovery.Copy{Cluster: "c", Term: 3, Index: 150, Stopped: true}
 	assert.Equal(t, alone, told(alone))
 	assert.NotContains(t, Copies(map[ovndb.Database]recovery.State{ovndb.SB: {}}), ovndb.SB)
+}
+
+// Any client of the database may write the mark (R18).
+func FuzzParseMark(f *testing.F) {
+	m := newMark("ovn-central/0", recovery.Request{Cluster: "57f8", Backup: "/b", GivenUp: []string{"ovn-central/1"}},
+		time.Unix(1795000000, 0))
+	for _, text := range []string{
+		"", "{}", "null", "garbage", `{"unit":"\u001b[2J\r\nnext: juju remove-unit","backup":"` +
+			strings.Repeat("b", 110_000) + `","given-up":["\n"],"cluster":"\u0000"}`,
+		`{"unit":"` + m.Unit + `","at":"2026-11-18T18:26:40Z","cluster":"57f8","backup":"/b","given-up":["ovn-central/1"]}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		m, found := parseMark(map[string]string{markKey: text})
+		cleaned := m
+		foreign.Texts(&cleaned)
+		assert.Equal(t, cleaned, m)
+		assert.Equal(t, found, m.Unit != "")
+	})
 }

@@ -1,7 +1,12 @@
 package steps
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -19,7 +24,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/restarts"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
@@ -223,4 +230,134 @@ func TestDefaults(t *testing.T) {
 	due, err = u.Restarts.Pending(ovndb.Version{})
 	require.NoError(t, err)
 	assert.Equal(t, map[ovndb.Service]string{ovndb.NorthboundServer: "options changed"}, due)
+}
+
+// Each step that package plan can choose has a function.
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "../plan/step.go", nil, 0)
+	require.NoError(t, err)
+	kinds := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, is := n.(*ast.ValueSpec)
+		if !is {
+			return true
+		}
+		kind, named := spec.Type.(*ast.Ident)
+		if !named || kind.Name != "Kind" {
+			return true
+		}
+		for i := range spec.Names {
+			value := spec.Values[i].(*ast.BasicLit).Value
+			kinds++
+			assert.Contains(t, functions, plan.Kind(value[1:len(value)-1]), spec.Names[i].Name)
+		}
+		return true
+	})
+	assert.Equal(t, len(functions), kinds)
+}
+
+// While the probe's option is invalid, its default serves a database without listeners, and changes no others.
+func TestJudgeListeners(t *testing.T) {
+	t.Parallel()
+	var valid, invalid Snapshot
+	valid.Known.Settings.InactivityProbe, invalid.Known.Settings.InactivityProbe = time.Minute, time.Minute
+	invalid.Known.Invalid = map[string]string{plan.OptionInactivityProbe: "-1"}
+	rows := func(probe time.Duration) (all []ovsdb.Listener) {
+		for _, c := range ovsdb.WantedConnections(ovndb.NB, probe, false) {
+			all = append(all, ovsdb.Listener{Connection: c})
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		o    Snapshot
+		rows []ovsdb.Listener
+		want plan.Drift
+	}{
+		"as wanted":            {valid, rows(time.Minute), plan.InSync},
+		"other probe":          {valid, rows(time.Hour), plan.Drifted},
+		"none":                 {valid, nil, plan.Drifted},
+		"invalid, other probe": {invalid, rows(time.Hour), ""},
+		"invalid, none":        {invalid, nil, plan.Drifted},
+	} {
+		drift, _ := test.o.judgeListeners(ovndb.NB, test.rows)
+		assert.Equal(t, test.want, drift, name)
+	}
+	exposed := ovsdb.Listener{Connection: ovsdb.Connection{Target: "ptcp:6641"}, UUID: "u"}
+	_, found := invalid.judgeListeners(ovndb.NB, []ovsdb.Listener{exposed})
+	assert.Equal(t, []plan.Listener{{Database: ovndb.NB, Target: exposed.Target, UUID: exposed.UUID}}, found)
+}
+
+// Servers of 2.17 are played: what they do with it, ovsdb-server(1) says.
+func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
+	t.Parallel()
+	both := map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Serving}
+	for title, c := range map[string]struct {
+		runs       map[ovndb.Service]ovndb.Version
+		conditions map[ovndb.Database]ovndb.Condition
+		told       []ovndb.Database
+	}{
+		"both are old": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
+			both, ovndb.Databases(),
+		},
+		"one was restarted": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
+			both,
+			[]ovndb.Database{ovndb.SB},
+		},
+		"neither is old": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "3.3.0"}},
+			both, nil,
+		},
+		"one is down": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
+			map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Down},
+			[]ovndb.Database{ovndb.NB},
+		},
+		"their age isn't known": {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "22.03.0-1"}}, both, nil},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			paths := ovndb.Paths{Run: t.TempDir(), DB: t.TempDir()}
+			var calls []runtest.Call
+			for _, db := range ovndb.Databases() {
+				require.NoError(t, os.WriteFile(paths.Control(db), nil, 0o600))
+			}
+			for _, db := range c.told {
+				calls = append(
+					calls,
+					runtest.Expect(
+						"ovs-appctl", "-T", "6", "-t", paths.Control(db), "ovsdb-server/memory-trim-on-compaction", "on",
+					).Fails(2, "\"ovsdb-server/memory-trim-on-compaction\" is not a valid command\n"),
+				)
+			}
+			u := unit(t, &observe.Machine{Control: ovsctl.Control{Runner: runtest.New(t, calls...), Paths: paths}})
+			for service, version := range c.runs {
+				u.Restarts.Started(service, version)
+			}
+			servers := map[ovndb.Database]observe.ServerState{}
+			for db, condition := range c.conditions {
+				servers[db] = observe.ServerState{Database: db, Condition: condition, Err: errors.New("not asked")}
+			}
+			u.TrimMemory(t.Context(), servers) // one that is too old for it fails no hook
+		})
+	}
+}
+
+// Servers may run on although their packages are gone.
+func TestPublishDamage_unobserved_stays_published(t *testing.T) {
+	t.Parallel()
+	log := new(bytes.Buffer)
+	u := unit(t, &observe.Machine{Log: slog.New(slog.NewTextHandler(log, nil))})
+	l := observe.ServerState{
+		Database: ovndb.NB, Condition: ovndb.Serving,
+		Status: raft.Status{Server: "a", State: raft.ClusterMember, Leader: "a"},
+	}
+	o := Snapshot{
+		Report: observe.Report{Clusters: []observe.Cluster{{ServerState: l, View: raft.View{Lost: []raft.ID{"a"}}}}},
+	}
+	o.Servers = map[ovndb.Database]observe.ServerState{ovndb.NB: l}
+	u.PublishDamage(t.Context(), o) // Members is nil
+	assert.Empty(t, log.String())
 }
