@@ -38,29 +38,27 @@ var dataRules = []rule{
 }
 
 // Recoveries: a unit that is being removed does what no other can.
-var recoveryRules = []rule{
+var recoveryRules = slices.Concat([]rule{
 	{
 		name: "unit to be removed is paused", in: leaving, when: func(v *view) bool { return v.Paused },
 		find: (*view).findPaused,
 	},
+}, given("", (*view).deployed, []rule{
 	{
 		name: "recovery was withdrawn", in: working | leaving, each: true,
-		when: func(v *view) bool { return v.deployed() && v.Refused[v.db].Code != "" },
+		when: func(v *view) bool { return v.Refused[v.db].Code != "" },
 		find: func(v *view) finding.Finding { return Withdrawn(v.db, v.Refused[v.db]) },
 	},
 	{
 		name: "recovery has a step", in: working | leaving, each: true,
-		when: func(v *view) bool { return v.deployed() && v.recoveryStep().Kind != "" }, step: (*view).recoveryStep,
+		when: func(v *view) bool { return v.recoveryStep().Kind != "" }, step: (*view).recoveryStep,
 	},
 	{
-		name: "recovery waits", in: working | leaving, each: true,
-		when: func(v *view) bool { return v.deployed() && v.awaitsRecovery() }, find: (*view).findAwaitedRecovery,
+		name: "recovery waits", in: working | leaving, each: true, when: (*view).awaitsRecovery,
+		find: (*view).findAwaitedRecovery,
 	},
-	{
-		name: "recovery holds the server", of: server, outranks: true,
-		when: func(v *view) bool { return v.deployed() && v.held() },
-	},
-}
+	{name: "recovery holds the server", of: server, outranks: true, when: (*view).held},
+}))
 
 // The packages and the address.
 var packageRules = []rule{
@@ -86,87 +84,81 @@ var packageRules = []rule{
 }
 
 // Files that may not be served, or can't be: R10, and what counts as down for all units.
-var fileRules = []rule{
+var fileRules = slices.Concat(given(server, (*view).isOfReplaced, []rule{
+	{name: "this unit's copy was given up", more: true, find: says(finding.CopyGivenUp)},
 	{
-		name: "this unit's copy was given up", of: server, more: true, when: (*view).isOfReplaced,
-		find: says(finding.CopyGivenUp),
+		name: "it is of a cluster that was given up in a recovery", in: working | leaving, step: because(ArchiveFile),
 	},
+}), given(server, (*view).isUnusable, []rule{
 	{
-		name: "it is of a cluster that was given up in a recovery", in: working | leaving, of: server,
-		when: (*view).isOfReplaced, step: because(ArchiveFile),
-	},
-	{
-		name: "file is unreadable", in: every, of: server, outranks: true,
-		when: func(v *view) bool { return v.isUnusable() && v.x.Condition == ovndb.Down && v.x.FileUnknown },
+		name: "file is unreadable", in: every, outranks: true,
+		when: func(v *view) bool { return v.x.Condition == ovndb.Down && v.x.FileUnknown },
 		find: func(v *view) finding.Finding { return v.findFile(finding.FileUnreadable, v.x.Text) },
 	},
-	// its removal may have been undone
 	{
-		name: "file's server was cut off", in: every, of: server, outranks: true,
-		when: func(v *view) bool { return v.isUnusable() && v.x.Condition == ovndb.Down && v.x.File.Outside },
+		name: "file's server was cut off", in: every, outranks: true, // its removal may have been undone
+		when: func(v *view) bool { return v.x.Condition == ovndb.Down && v.x.File.Outside },
 		find: func(v *view) finding.Finding { return v.findFile(finding.FileCutOff, "") },
 	},
-	{
-		name: "stopped server's file lacks entries", in: every, of: server, when: (*view).isUnusable,
-		find: (*view).findUnusable,
-	},
-}
+	{name: "stopped server's file lacks entries", in: every, find: (*view).findUnusable},
+}))
 
 // The certificate.
-var certificateRules = []rule{
+var certificateRules = slices.Concat([]rule{
 	{
 		name: "certificates have no relation", in: staying, of: certificate,
 		when: func(v *view) bool { return !v.Certificates.Related }, find: (*view).findUnrelated,
 	},
+}, given(certificate, (*view).expects, []rule{
 	{
-		name: "no certificate is issued", in: every, of: certificate, when: func(v *view) bool {
-			return v.expects() && v.Certificates.Issued == nil && !v.Certificates.Used.usable()
-		},
+		name: "no certificate is issued", in: every,
+		when: func(v *view) bool { return v.Certificates.Issued == nil && !v.Certificates.Used.usable() },
 		find: (*view).findNoCertificate,
 	},
 	{
-		name: "the only certificate is unusable", in: every, of: certificate, outranks: true, when: func(v *view) bool {
-			return v.expects() && v.Certificates.unfit() != "" && !v.Certificates.Used.usable()
-		},
+		name: "the only certificate is unusable", in: every, outranks: true,
+		when: func(v *view) bool { return v.Certificates.unfit() != "" && !v.Certificates.Used.usable() },
 		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateUnusable) },
 	},
 	{
-		name: "new certificate is unusable", in: every, of: certificate, outranks: true,
-		when: func(v *view) bool { return v.expects() && v.Certificates.unfit() != "" },
+		name: "new certificate is unusable", in: every, outranks: true,
+		when: func(v *view) bool { return v.Certificates.unfit() != "" },
 		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateNewUnusable) },
 	},
+}), given(certificate, (*view).rotates, []rule{
 	{
-		name: "this unit has no certificate that can be used", in: every, of: certificate,
-		when: func(v *view) bool { return v.rotates() && !v.Certificates.Used.usable() }, step: because(InstallCertificate),
+		name: "this unit has no certificate that can be used", in: every,
+		when: func(v *view) bool { return !v.Certificates.Used.usable() }, step: because(InstallCertificate),
 	},
 	{
-		name: "the CA's own certificates have changed", in: every, of: certificate,
+		name: "the CA's own certificates have changed", in: every,
 		when: func(v *view) bool { return v.renewsCAs() && v.trustsTooFew() }, step: because(TrustCA),
 	},
 	{
-		name: "the CA is new", in: every, of: certificate,
-		when: func(v *view) bool { return v.rotates() && !v.renewsCAs() && v.trustsTooFew() }, step: because(TrustCA),
+		name: "the CA is new", in: every, when: func(v *view) bool { return !v.renewsCAs() && v.trustsTooFew() },
+		step: because(TrustCA),
 	},
 	{
-		name: "every unit uses the new CA", in: every, of: certificate, outranks: true,
+		name: "every unit uses the new CA", in: every, outranks: true,
 		when: func(v *view) bool { return v.renewsCAs() && v.stillUses() == "" }, step: because(DropCAs),
 	},
 	{
-		name: "a unit uses the old CA", in: every, of: certificate, outranks: true, when: (*view).renewsCAs,
+		name: "a unit uses the old CA", in: every, outranks: true, when: (*view).renewsCAs,
 		find: func(v *view) finding.Finding {
 			return v.findChange("old CA kept until "+v.stillUses()+" uses the new one", "")
 		},
 	},
 	{
-		name: "the certificate was issued again", in: every, of: certificate, outranks: true,
-		when: func(v *view) bool { return v.rotates() && v.distrusts() == "" }, step: because(InstallCertificate),
+		name: "the certificate was issued again", in: every, outranks: true,
+		when: func(v *view) bool { return v.distrusts() == "" }, step: because(InstallCertificate),
 	},
 	{
-		name: "a unit does not trust the new CA", in: every, of: certificate, when: (*view).rotates,
+		name: "a unit does not trust the new CA", in: every,
 		find: func(v *view) finding.Finding {
 			return v.findChange("new one used once "+v.distrusts()+" trusts its CA", "")
 		},
 	},
+}), []rule{
 	{name: "certificate in use is unusable", in: every, when: (*view).usesUnusable, find: func(v *view) finding.Finding {
 		return v.find(finding.CertificateUnusable, finding.Args{Detail: v.Certificates.Used.Problem},
 			v.Certificates.reissue()...)
@@ -186,7 +178,7 @@ var certificateRules = []rule{
 		name: "no usable certificate", in: staying, ends: staying,
 		when: func(v *view) bool { return !v.Certificates.Used.usable() },
 	},
-}
+})
 
 // The machine.
 var machineRules = []rule{
@@ -227,7 +219,7 @@ var startRules = []rule{
 }
 
 // What a Raft leader does for all members.
-var leaderRules = []rule{
+var leaderRules = slices.Concat([]rule{
 	{
 		name: "roles are not enforced", each: true, when: func(v *view) bool { return v.x.Unrestricted },
 		find: func(v *view) finding.Finding {
@@ -247,58 +239,58 @@ var leaderRules = []rule{
 		when: func(v *view) bool { return v.removesForOthers(v.db, v.x) && v.toRemove() != nil },
 		step: (*view).removeDamaged,
 	},
+}, given(schema, (*view).hasOldSchema, []rule{
 	{
-		name: "restarts precede the conversion", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && len(v.Pending) > 0 },
+		name: "restarts precede the conversion", outranks: true, when: func(v *view) bool { return len(v.Pending) > 0 },
 		find: waits("converted after the restarts"),
 	},
 	{
-		name: "a unit runs other packages", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && v.runsAnother() != "" },
+		name: "a unit runs other packages", outranks: true, when: func(v *view) bool { return v.runsAnother() != "" },
 		find: func(v *view) finding.Finding { return waits(v.runsAnother())(v) },
 	},
-	{name: "conversion lacks room", of: schema, outranks: true, // each member's own copy is converted
-		when: func(v *view) bool { return v.x.ConversionLacks() != "" }, find: (*view).findNoRoom},
 	{
-		name: "leader converts the schema", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && !v.x.IsRaftLeader() }, find: waits("the leader converts it"),
+		name: "conversion lacks room", outranks: true, // each member's own copy is converted
+		when: func(v *view) bool { return v.x.ConversionLacks() != "" }, find: (*view).findNoRoom,
 	},
 	{
-		name: "conversion lacks room on a unit", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && v.withoutRoom(v.db) != "" },
+		name: "leader converts the schema", outranks: true, when: func(v *view) bool { return !v.x.IsRaftLeader() },
+		find: waits("the leader converts it"),
+	},
+	{
+		name: "conversion lacks room on a unit", outranks: true, when: func(v *view) bool { return v.withoutRoom(v.db) != "" },
 		find: func(v *view) finding.Finding { return waits("converted once " + v.withoutRoom(v.db) + " has room")(v) },
 	},
 	{
-		name: "conversion has failed", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && v.x.TriedTimer >= longestConversionTimer },
-		find: (*view).findNotConverted,
+		name: "conversion has failed", outranks: true,
+		when: func(v *view) bool { return v.x.TriedTimer >= longestConversionTimer }, find: (*view).findNotConverted,
 	},
 	{
-		name: "conversion needs the election timer's option", of: schema, outranks: true,
+		name: "conversion needs the election timer's option", outranks: true,
 		when: func(v *view) bool { return v.timerIsTooShort() && !v.usable(OptionElectionTimer) },
 		find: waits("the conversion needs a valid " + OptionElectionTimer + ", since it raises the election timer"),
 	},
 	{
-		name: "election timer rises for the conversion", of: schema, more: true,
+		name: "election timer rises for the conversion", more: true,
 		when: func(v *view) bool { return v.timerIsTooShort() && v.x.Status.ChangingTo == 0 },
 		step: func(v *view) Step { return v.setTimer(v.neededTimer()) },
 	},
 	{
-		name: "conversion needs a longer election timer", of: schema, outranks: true, when: (*view).timerIsTooShort,
+		name: "conversion needs a longer election timer", outranks: true, when: (*view).timerIsTooShort,
 		find: (*view).findTimerRises,
 	},
-	{name: "schema is old", of: schema, when: (*view).hasOldSchema, step: (*view).convert},
+	{name: "schema is old", step: (*view).convert},
+}), given("", (*view).timerDiffers, []rule{
 	{
 		name: "election timer is set", each: true,
-		when: func(v *view) bool { return v.timerDiffers() && v.x.IsRaftLeader() && v.x.Status.ChangingTo == 0 },
+		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Status.ChangingTo == 0 },
 		step: func(v *view) Step { return v.setTimer(v.Settings.ElectionTimer) },
 	},
-	{name: "election timer differs", each: true, when: (*view).timerDiffers, find: (*view).findTimer},
-}
+	{name: "election timer differs", each: true, find: (*view).findTimer},
+}))
 
 // An ovn-northd runs beside the servers; one is active in the whole application. One that hangs is not restarted: an
 // operator may be examining it, and the others take over.
-var northdRules = []rule{
+var northdRules = slices.Concat([]rule{
 	{
 		name: "ovn-northd's parameters differ",
 		when: func(v *view) bool { return v.NorthdParams == Drifted || v.NorthdParams == NeedsRestart },
@@ -309,47 +301,46 @@ var northdRules = []rule{
 		when: func(v *view) bool { return v.Settings.InactivityProbe == 0 && v.usable(OptionInactivityProbe) },
 		find: (*view).findProbeOff,
 	},
+}, given(northd, func(v *view) bool { return v.NorthdHeld }, []rule{
 	{
-		name: "held ovn-northd", of: northd, outranks: true,
-		when: func(v *view) bool { return v.NorthdHeld && v.Northds.Found != NorthdNone },
+		name: "held ovn-northd", outranks: true, when: func(v *view) bool { return v.Northds.Found != NorthdNone },
 		find: func(v *view) finding.Finding { return v.find(finding.NorthdHeld, finding.Args{}, v.release()) },
 	},
 	{
-		name: "held ovn-northd, none active", of: northd, outranks: true, when: func(v *view) bool { return v.NorthdHeld },
+		name: "held ovn-northd, none active", outranks: true,
 		find: func(v *view) finding.Finding { return v.findNoNorthd("this unit's is held", v.release()) },
 	},
+}), []rule{
 	{
 		name: "ovn-northd is down", of: northd, outranks: true,
 		when: func(v *view) bool { return !v.Services[ovndb.Northd].Active },
 		step: startOne(ovndb.Northd, "it was not running"), find: (*view).findNorthdDown,
 	},
+}, given(northd, func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive }, []rule{
 	{
-		name: "ovn-northd hangs, another is active", of: northd, outranks: true,
-		when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive && v.activeElsewhere() },
+		name: "ovn-northd hangs, another is active", outranks: true, when: func(v *view) bool { return v.activeElsewhere() },
 		find: func(v *view) finding.Finding { return v.findHungNorthd("another unit's is active") },
 	},
 	{
-		name: "ovn-northd hangs, no standby", of: northd, outranks: true,
-		when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive && !v.Northds.Standby },
+		name: "ovn-northd hangs, no standby", outranks: true, when: func(v *view) bool { return !v.Northds.Standby },
 		find: func(v *view) finding.Finding { return v.findHungNorthd("").As(finding.Error) },
 	},
-	// it keeps the lock until its connection ends
 	{
-		name: "ovn-northd hangs", of: northd, when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive },
+		name: "ovn-northd hangs", // it keeps the lock until its connection ends
 		find: func(v *view) finding.Finding {
 			return v.findNoNorthd("this unit's hangs", finding.Do(RestartOn(v.Unit, ovndb.Northd)))
 		},
 	},
+}), []rule{
 	{
 		name: "ovn-northd is paused", of: northd, outranks: true, when: func(v *view) bool {
 			return v.Northd == ovndb.NorthdPaused && !v.activeElsewhere() && !v.Northds.Standby
 		},
 		find: (*view).findPausedNorthd,
 	},
-	// restarting this one frees no lock
 	{
-		name: "no ovn-northd is active", of: northd, when: func(v *view) bool { return v.Northds.Found == NorthdNone },
-		find: (*view).findNoneActive,
+		name: "no ovn-northd is active", of: northd, // restarting this one frees no lock
+		when: func(v *view) bool { return v.Northds.Found == NorthdNone }, find: (*view).findNoneActive,
 	},
 	{
 		name: "no ovn-northd is known", of: northd, outranks: true,
@@ -361,21 +352,22 @@ var northdRules = []rule{
 		when: func(v *view) bool { x := v.Services[ovndb.Umbrella]; return !x.Enabled || !x.Active },
 		step: startOne(ovndb.Umbrella, "the services must start at boot"),
 	},
-}
+})
 
 // Upgrades and restarts: one unit at a time, followers before leaders. The lock of a restart, not this order,
 // guarantees that only one unit at a time is down.
-var upgradeRules = []rule{
+var upgradeRules = slices.Concat(given("", func(v *view) bool { return v.outdated() }, []rule{
 	{
-		name: "packages are outdated", when: func(v *view) bool { return v.outdated() && v.upgradesFirst() == "" },
+		name: "packages are outdated", when: func(v *view) bool { return v.upgradesFirst() == "" },
 		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed"} },
 	},
 	{
-		name: "another unit upgrades first", when: func(v *view) bool { return v.outdated() && v.upgradesFirst() != "" },
+		name: "another unit upgrades first", when: func(v *view) bool { return v.upgradesFirst() != "" },
 		find: func(v *view) finding.Finding {
 			return v.find(finding.UpgradeWaits, finding.Args{Unit: v.upgradesFirst()})
 		},
 	},
+}), []rule{
 	{
 		name: "restarts are deferred", when: func(v *view) bool { return len(v.Pending) > 0 && !v.Settings.AutoRestarts },
 		find: (*view).findDeferred,
@@ -385,7 +377,7 @@ var upgradeRules = []rule{
 		step: (*view).restartNext,
 		find: func(v *view) finding.Finding { return v.find(finding.RestartDue, finding.Args{Value: v.pending()}) },
 	},
-}
+})
 
 // Whatever else is found. Only what depends on an invalid option waits for it.
 var otherRules = []rule{

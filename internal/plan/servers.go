@@ -151,11 +151,9 @@ func (v *view) restartFailed() Step {
 	return Step{Kind: Restart, Service: ovndb.ServiceOf(v.db), Reason: "the server has given up the database"}
 }
 
-func (v *view) isAbsent() bool { return v.x.Condition == ovndb.Absent }
-
 // isMade reports whether this unit has made the published cluster, which no other unit has.
 func (v *view) isMade() bool {
-	return v.isAbsent() && v.x.Staged != "" && v.x.Staged == v.cluster() && !v.doubtsClaims()
+	return v.x.Condition == ovndb.Absent && v.x.Staged != "" && v.x.Staged == v.cluster() && !v.doubtsClaims()
 }
 
 func (v *view) join() Step {
@@ -173,7 +171,9 @@ func (v *view) isUnasked() bool {
 
 func (v *view) serves() bool { return v.x.Condition == ovndb.Serving && v.x.Damage == "" }
 
-func (v *view) is(state raft.MemberState) bool { return v.serves() && v.x.Status.State == state }
+func is(state raft.MemberState) func(*view) bool {
+	return func(v *view) bool { return v.serves() && v.x.Status.State == state }
+}
 
 // wantedAddress is the one of a new server in this one's place.
 func (v *view) wantedAddress() string {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -66,6 +68,15 @@ type rule struct {
 	// ends are the modes in which no later rule applies, but those with always.
 	ends   mode
 	always bool
+}
+
+// given are rules with a condition in common, and a subject if one is given.
+func given(of subject, condition func(*view) bool, group []rule) []rule {
+	for i, r := range group {
+		group[i].of = cmp.Or(of, r.of)
+		group[i].when = func(v *view) bool { return condition(v) && (r.when == nil || r.when(v)) }
+	}
+	return group
 }
 
 func (r *rule) perDatabase() bool { return r.each || r.of == server || r.of == old || r.of == schema }
