@@ -63,13 +63,27 @@ func thisUnit() relation.Identities {
 	return u
 }
 
-func goal(units ...string) map[string]any {
-	all := map[string]any{}
+// data are the texts that a unit, or the application, publishes.
+type data map[string]string
+
+// answers are those of Juju if the model has these units, each with its status, and some of them publish data.
+func answers(units []string, published map[string]data, app data) agent {
+	all, listed := map[string]any{}, []string{}
 	for _, u := range units {
 		name, status, _ := strings.Cut(u, " ")
 		all[name] = map[string]string{"status": status, "since": "2026-01-01 00:00:00Z"}
 	}
-	return map[string]any{"units": all, "relations": map[string]any{}}
+	a := agent{
+		"goal-state":              map[string]any{"units": all, "relations": map[string]any{}},
+		"relation-ids ovsdb-peer": []string{"ovsdb-peer:0"},
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": app,
+	}
+	for unit, texts := range published {
+		listed = append(listed, unit)
+		a["relation-get -r ovsdb-peer:0 - "+unit] = texts
+	}
+	a["relation-list -r ovsdb-peer:0"] = listed
+	return a
 }
 
 // modelOf is the application as ovn-central/0, with the servers aa00 and bb00, sees it by the agent's answers and its
@@ -85,18 +99,11 @@ func modelOf(t *testing.T, a agent, cache observe.Cache) observe.Application {
 }
 
 func TestApplication_from_relation(t *testing.T) {
-	m := modelOf(t, agent{
-		"goal-state": goal(
-			"ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 waiting",
-		),
-		"relation-ids ovsdb-peer":                      []string{"ovsdb-peer:0"},
-		"relation-list -r ovsdb-peer:0":                []string{"ovn-central/1", "ovn-central/2"},
-		"relation-get -r ovsdb-peer:0 - ovn-central/1": bag("aa01", "bb01"),
-		"relation-get -r ovsdb-peer:0 - ovn-central/2": map[string]string{"egress-subnets": "10.0.0.2/32"},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{
-			ovndb.SB: {observetest.Full("13fe"): {Unit: "ovn-central/4"}},
-		}.Databag(),
-	}, observe.Cache{})
+	m := modelOf(t, answers(
+		[]string{"ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 waiting"},
+		map[string]data{"ovn-central/1": bag("aa01", "bb01"), "ovn-central/2": {"egress-subnets": "10.0.0.2/32"}},
+		relation.History{ovndb.SB: {observetest.Full("13fe"): {Unit: "ovn-central/4"}}}.Databag(),
+	), observe.Cache{})
 	assert.Empty(t, m.Problems)
 	assert.Equal(t, relation.UnitIdentities{
 		"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/2": {},
@@ -114,28 +121,18 @@ func TestApplication_places_are_cached(t *testing.T) {
 	cache := observe.Cache{
 		Places: map[string]observe.Place{"ovn-central/1": {Hostname: "before"}, "ovn-central/2": one, "ovn-central/9": one},
 	}
-	m := modelOf(t, agent{
-		"goal-state": goal(
-			"ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 active",
-		),
-		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
-		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1", "ovn-central/2"},
-		"relation-get -r ovsdb-peer:0 - ovn-central/1":     told,
-		"relation-get -r ovsdb-peer:0 - ovn-central/2":     map[string]string{"egress-subnets": "10.0.0.2/32"},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{},
-	}, cache)
+	m := modelOf(t, answers(
+		[]string{"ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 active"},
+		map[string]data{"ovn-central/1": told, "ovn-central/2": {"egress-subnets": "10.0.0.2/32"}}, data{},
+	), cache)
 	assert.Equal(t, map[string]observe.Place{"ovn-central/1": one, "ovn-central/2": one}, m.Places)
 }
 
 // Juju 4 continues to list removed units.
 func TestApplication_omits_removed_units(t *testing.T) {
-	m := modelOf(t, agent{
-		"goal-state":                                       goal("ovn-central/0 active"),
-		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
-		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1"},
-		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{},
-	}, observe.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
+	m := modelOf(t, answers(
+		[]string{"ovn-central/0 active"}, map[string]data{"ovn-central/1": bag("aa01", "bb01")}, data{},
+	), observe.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
 	assert.Equal(t, []string{"ovn-central/0"}, m.Published.Names())
 }
 
@@ -147,21 +144,16 @@ func TestR9_application_without_relation_is_cache(t *testing.T) {
 		},
 		History: relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4"}}},
 	}
-	for name, a := range map[string]agent{
-		"gone":      {"relation-ids ovsdb-peer": []string{}},
-		"not known": {"relation-ids ovsdb-peer": errors.New("connection is shut down")},
-		"empty": {
-			"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
-			"relation-list -r ovsdb-peer:0":                    []string{},
-			"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{},
-		},
-		"not readable": {
-			"relation-ids ovsdb-peer":       []string{"ovsdb-peer:0"},
-			"relation-list -r ovsdb-peer:0": errors.New("connection is shut down"),
-		},
+	silent := errors.New("connection is shut down")
+	for name, change := range map[string]func(agent){
+		"gone":         func(a agent) { a["relation-ids ovsdb-peer"] = []string{} },
+		"not known":    func(a agent) { a["relation-ids ovsdb-peer"] = silent },
+		"empty":        func(agent) {},
+		"not readable": func(a agent) { a["relation-list -r ovsdb-peer:0"] = silent },
 	} {
 		t.Run(name, func(t *testing.T) {
-			a["goal-state"] = goal("ovn-central/0 dying", "ovn-central/1 active")
+			a := answers([]string{"ovn-central/0 dying", "ovn-central/1 active"}, nil, data{})
+			change(a)
 			m := modelOf(t, a, remembered)
 			want := relation.UnitIdentities{"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01")}
 			assert.Equal(t, want, m.Published, "its own servers as they are now, and only units that exist")
@@ -181,15 +173,11 @@ func TestApplication_without_Juju(t *testing.T) {
 }
 
 func TestApplication_malformed_data_is_reported(t *testing.T) {
-	m := modelOf(t, agent{
-		"goal-state":                                   goal("ovn-central/0 active", "ovn-central/1 active"),
-		"relation-ids ovsdb-peer":                      []string{"ovsdb-peer:0"},
-		"relation-list -r ovsdb-peer:0":                []string{"ovn-central/1"},
-		"relation-get -r ovsdb-peer:0 - ovn-central/1": map[string]string{"nb-identity": "AA01", "sb-identity": "0017"},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{
-			"nb-servers": "{", "sb-servers": `{"` + string(observetest.Full("13fe")) + `":{"unit":"ovn-central/4"}}`,
-		},
-	}, observe.Cache{})
+	m := modelOf(t, answers(
+		[]string{"ovn-central/0 active", "ovn-central/1 active"},
+		map[string]data{"ovn-central/1": {"nb-identity": "AA01", "sb-identity": "0017"}},
+		data{"nb-servers": "{", "sb-servers": `{"` + string(observetest.Full("13fe")) + `":{"unit":"ovn-central/4"}}`},
+	), observe.Cache{})
 	require.Len(t, m.Problems, 2)
 	assert.Contains(t, briefs(m.Problems)[0], "PUBLISHED_DATA_DAMAGED ovn-central/1 Detail=nb-identity")
 	assert.Contains(t, briefs(m.Problems)[1], "PUBLISHED_DATA_DAMAGED ovn-central Detail=nb-servers")
@@ -206,14 +194,13 @@ func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 	)
 	down := errors.New("connection is shut down")
 	whole := func() agent {
-		return agent{
-			"goal-state":              goal("ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 dying"),
-			"relation-ids ovsdb-peer": []string{"ovsdb-peer:0"},
-			list:                      []string{"ovn-central/1"},
-			get:                       bag("aa01", "bb01"),
-			"relation-get -r ovsdb-peer:0 - ovn-central/2": bag("aa02", "bb02"),
-			app: map[string]string{"nb_cid": string(observetest.Cluster(ovndb.NB))},
-		}
+		a := answers(
+			[]string{"ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 dying"},
+			map[string]data{"ovn-central/1": bag("aa01", "bb01"), "ovn-central/2": bag("aa02", "bb02")},
+			data{"nb_cid": string(observetest.Cluster(ovndb.NB))},
+		)
+		a[list] = []string{"ovn-central/1"}
+		return a
 	}
 	remembered := observe.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}}
 	m := modelOf(t, whole(), remembered)
@@ -267,13 +254,9 @@ func TestApplication_removal_is_never_lost(t *testing.T) {
 	removed := relation.History{
 		ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}},
 	}
-	m := modelOf(t, agent{
-		"goal-state":                    goal("ovn-central/0 active"),
-		"relation-ids ovsdb-peer":       []string{"ovsdb-peer:0"},
-		"relation-list -r ovsdb-peer:0": []string{},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{
-			ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4"}},
-		}.Databag(),
-	}, observe.Cache{History: removed})
+	m := modelOf(t, answers(
+		[]string{"ovn-central/0 active"}, nil,
+		relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4"}}}.Databag(),
+	), observe.Cache{History: removed})
 	assert.Equal(t, removed[ovndb.NB][observetest.Full("aa04")], m.History[ovndb.NB][observetest.Full("aa04")])
 }

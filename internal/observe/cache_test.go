@@ -2,12 +2,9 @@ package observe_test
 
 import (
 	"bytes"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -49,25 +46,6 @@ func memory() observe.Cache {
 			ovndb.NB: {Server: observetest.Full("aa00"), Members: []string{"0017", "aa00"}},
 		},
 	}
-}
-
-func TestCache_round_trip(t *testing.T) {
-	s, log := newCacheObserver(filepath.Join(t.TempDir(), "not", "there", "yet"))
-	require.NoError(t, s.SaveCache(memory()))
-	assert.Equal(t, memory(), s.LoadCache(t.Context()))
-	assert.Empty(t, log.String())
-}
-
-func TestCache_unchanged_is_not_written(t *testing.T) {
-	dir := t.TempDir()
-	s, _ := newCacheObserver(dir)
-	require.NoError(t, s.SaveCache(memory()))
-	before, err := os.Stat(filepath.Join(dir, memoryName))
-	require.NoError(t, err)
-	require.NoError(t, s.SaveCache(memory()))
-	after, err := os.Stat(filepath.Join(dir, memoryName))
-	require.NoError(t, err)
-	assert.True(t, os.SameFile(before, after), "the same file")
 }
 
 func TestCache_missing_is_empty(t *testing.T) {
@@ -121,56 +99,6 @@ func TestCache_empty_can_be_updated(t *testing.T) {
 		next := s.UpdateCache(m, &model, map[ovndb.Database]observe.ServerState{ovndb.NB: local})
 		assert.Equal(t, []string{status.Server.Short()}, next.Configurations[ovndb.NB].Members, text)
 	}
-}
-
-// A full disk, as the database server may meet it.
-func TestCache_full_disk_keeps_old_file(t *testing.T) {
-	dir := t.TempDir()
-	root := os.Geteuid() == 0
-	if root {
-		mountTiny(t, dir)
-	}
-	s, _ := newCacheObserver(dir)
-	require.NoError(t, s.SaveCache(memory()))
-	if root {
-		fill(t, dir)
-	} else { // without the right to mount, the nearest case
-		require.NoError(t, os.Chmod(dir, 0o555))
-		t.Cleanup(func() { require.NoError(t, os.Chmod(dir, 0o755)) })
-	}
-
-	larger := memory()
-	for i := range 200 {
-		id := relation.Identity{Server: observetest.Full(fmt.Sprintf("%04x", i))}
-		larger.History = larger.History.Publish(relation.UnitIdentities{fmt.Sprintf("ovn-central/%d", i): {ovndb.SB: id}})
-	}
-	require.ErrorContains(t, s.SaveCache(larger), "cannot write this unit's cache")
-	assert.Equal(t, memory(), s.LoadCache(t.Context()))
-	files, err := filepath.Glob(filepath.Join(dir, ".*"))
-	require.NoError(t, err)
-	assert.Empty(t, files, "nothing is left of the attempt")
-}
-
-// mountTiny mounts 16 KiB of memory for this test's thread only, so that it always ends with the test.
-func mountTiny(t *testing.T, dir string) {
-	t.Helper()
-	runtime.LockOSThread() // and never unlocked: the thread ends with the test
-	require.NoError(t, syscall.Unshare(syscall.CLONE_NEWNS))
-	require.NoError(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
-	require.NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"))
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
-}
-
-// fill writes until the disk is full.
-func fill(t *testing.T, dir string) {
-	t.Helper()
-	f, err := os.Create(filepath.Join(dir, "other"))
-	require.NoError(t, err)
-	defer f.Close()
-	for err == nil {
-		_, err = f.Write(make([]byte, 1024))
-	}
-	require.ErrorIs(t, err, syscall.ENOSPC)
 }
 
 // A forced removal leaves the unit's cache on the machine.

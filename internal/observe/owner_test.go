@@ -25,73 +25,42 @@ func peer(identity string, id raft.ID) raft.Peer {
 
 // R16: a member is stale only if it belongs to no unit and all units have published.
 func TestR16_owner(t *testing.T) {
-	twin := raft.ID("aa01ffff-0000-4000-8000-000000000000")
-	tests := map[string]struct {
-		scenario func(s *observetest.Scenario)
+	full := func(identity string) raft.Peer { return peer(identity, observetest.Full(identity)) }
+	const twin raft.ID = "aa01ffff-0000-4000-8000-000000000000"
+	type scenario = func(s *observetest.Scenario)
+	publishes := func(unit string, identities [2]string) scenario {
+		return func(s *observetest.Scenario) { s.Published[unit] = identities }
+	}
+	asItIs := func(*observetest.Scenario) {}
+	joining := func(s *observetest.Scenario) { s.Goal["ovn-central/3"] = "waiting" }
+	silent := func(s *observetest.Scenario) { s.Goal = nil }
+	unknown := observe.Owner{Was: "ovn-central/4"}
+	stale := observe.Owner{Was: "ovn-central/4", Stale: true}
+	for name, test := range map[string]struct {
+		scenario scenario
 		peer     raft.Peer
 		owner    observe.Owner
 	}{
-		"a unit's, by the whole ID": {
-			func(*observetest.Scenario) {}, peer("aa01", observetest.Full("aa01")), observe.Owner{Unit: "ovn-central/1"},
-		},
-		"a unit's, by the identity": {
-			func(*observetest.Scenario) {}, peer("aa01", ""), observe.Owner{Unit: "ovn-central/1"},
-		},
-		"this unit's own": {
-			func(*observetest.Scenario) {}, peer("aa00", observetest.Full("aa00")), observe.Owner{Unit: "ovn-central/0"},
-		},
-		"another ID with the same identity": {
-			func(*observetest.Scenario) {}, peer("aa01", twin), observe.Owner{Stale: true},
-		},
-		"an ID of the other database": {
-			func(*observetest.Scenario) {}, peer("bb01", observetest.Full("bb01")), observe.Owner{Stale: true},
-		},
-		"of a unit that is gone": {
-			func(*observetest.Scenario) {}, peer("aa04", observetest.Full("aa04")),
-			observe.Owner{Was: "ovn-central/4", Stale: true},
-		},
-		"of a unit that is gone, by the identity": {
-			func(*observetest.Scenario) {}, peer("aa04", ""), observe.Owner{Was: "ovn-central/4", Stale: true},
-		},
-		"an earlier one of a unit that has another now": {
-			func(s *observetest.Scenario) { s.History[ovndb.NB]["aa0f"] = "ovn-central/1" },
-			peer("aa0f", observetest.Full("aa0f")),
+		"a unit's, whole ID":         {asItIs, full("aa01"), observe.Owner{Unit: "ovn-central/1"}},
+		"a unit's, identity":         {asItIs, peer("aa01", ""), observe.Owner{Unit: "ovn-central/1"}},
+		"this unit's":                {asItIs, full("aa00"), observe.Owner{Unit: "ovn-central/0"}},
+		"a unit's, Juju silent":      {silent, full("aa02"), observe.Owner{Unit: "ovn-central/2"}},
+		"other ID, same identity":    {asItIs, peer("aa01", twin), observe.Owner{Stale: true}},
+		"of the other database":      {asItIs, full("bb01"), observe.Owner{Stale: true}},
+		"of a gone unit":             {asItIs, full("aa04"), stale},
+		"of a gone unit, identity":   {asItIs, peer("aa04", ""), stale},
+		"a unit published nothing":   {joining, full("aa04"), unknown},
+		"a unit published half":      {publishes("ovn-central/2", [2]string{"aa02", ""}), full("aa04"), unknown},
+		"this one published nothing": {publishes("ovn-central/0", [2]string{}), full("aa04"), unknown},
+		"Juju silent":                {silent, full("aa04"), unknown},
+		"of a unit that has another now": {
+			func(s *observetest.Scenario) { s.History[ovndb.NB]["aa0f"] = "ovn-central/1" }, full("aa0f"),
 			observe.Owner{Was: "ovn-central/1", Stale: true},
 		},
-		"no_unit_while_one_has_published_nothing": {
-			func(s *observetest.Scenario) {
-				s.Goal["ovn-central/3"] = "waiting"
-			}, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
-		},
-		"no_unit_while_one_has_published_half": {
-			func(s *observetest.Scenario) { s.Published["ovn-central/2"] = [2]string{"aa02", ""} },
-			peer("aa04", observetest.Full("aa04")),
-			observe.Owner{Was: "ovn-central/4"},
-		},
-		"no_unit_while_this_one_has_published_nothing": {
-			func(s *observetest.Scenario) {
-				s.Published["ovn-central/0"] = [2]string{}
-			}, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
-		},
-		"no_unit_while_dying_one_has_published_nothing": {
-			func(s *observetest.Scenario) {
-				s.Goal["ovn-central/2"], s.Published["ovn-central/2"] = "dying", [2]string{}
-			},
-			peer("aa04", observetest.Full("aa04")),
-			observe.Owner{Was: "ovn-central/4"},
-		},
-		"no_unit_while_Juju_is_silent": {
-			func(s *observetest.Scenario) { s.Goal = nil }, peer(
-				"aa04", observetest.Full("aa04"),
-			), observe.Owner{Was: "ovn-central/4"},
-		},
-		"a unit's, while Juju cannot be asked": {
-			func(s *observetest.Scenario) { s.Goal = nil }, peer(
-				"aa02", observetest.Full("aa02"),
-			), observe.Owner{Unit: "ovn-central/2"},
-		},
-	}
-	for name, test := range tests {
+		"dying one published nothing": {func(s *observetest.Scenario) {
+			s.Goal["ovn-central/2"], s.Published["ovn-central/2"] = "dying", [2]string{}
+		}, full("aa04"), unknown},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := observetest.JoinedBy4(t)
 			test.scenario(&s)
