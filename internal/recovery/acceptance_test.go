@@ -66,70 +66,50 @@ func TestPublish_needs_confirmed_cluster(t *testing.T) {
 		return "waiting RECOVERY_NOT_STOPPED nb " + unit + " Unit=ovn-central/1 " +
 			strings.Replace(again("ovn-central/2,"+unit, unit), "ovn-central/0", "ovn-central/1", 1)
 	}
+	const notPublished = "waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/1"
+	peer := func(n int, change func(p *Peer)) func(*State) { return func(s *State) { change(&s.Peers[n-1]) } }
+	joined := func(p Peer, gaveUp ...string) func(*State) {
+		return func(s *State) {
+			s.Peers = append(s.Peers, p)
+			s.Peers[0].Request.GivenUp = append(s.Peers[0].Request.GivenUp, gaveUp...)
+		}
+	}
+	dying, newer := Peer{Unit: unit(4), Read: true, Dying: true}, Copy{Cluster: old, Term: 3, Index: 11}
 	for name, test := range map[string]struct {
 		edit func(s *State)
 		want Action
 		says string
 	}{
-		"its machine does not answer": {
-			func(s *State) { s.Peers[0].Reached = false }, None,
-			"waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> start the machine of {unit} " +
-				again("ovn-central/2,ovn-central/1", "ovn-central/1"),
+		"machine off": {
+			peer(1, func(p *Peer) { p.Reached = false }), None,
+			strings.Replace(unanswered, "IF_THIS_LASTS: ", "", 1),
 		},
-		"no hook of it has answered": {
-			func(s *State) { s.Peers[0].Request.Heard = Acceptance{} }, None,
-			unanswered,
-		},
-		"it has answered another unit, which led": {
-			func(s *State) { s.Peers[0].Request.Heard.By = unit(2) }, None, unanswered,
-		},
-		"it has answered what was asked before": {
+		"unanswered":              {peer(1, func(p *Peer) { p.Request.Heard = Acceptance{} }), None, unanswered},
+		"answered another leader": {peer(1, func(p *Peer) { p.Request.Heard.By = unit(2) }), None, unanswered},
+		"answered earlier question": {
 			func(s *State) { s.Accepted.At = noon.Add(30 * time.Second) }, None, unanswered,
 		},
-		"its answer is old":                        {func(s *State) { s.Now = noon.Add(time.Hour) }, Accept, holds},
-		"the clock was set back since":             {func(s *State) { s.Now = noon.Add(-time.Hour) }, Accept, holds},
-		"another unit has begun to lead":           {func(s *State) { s.Accepted.By = unit(2) }, Accept, holds},
-		"this unit's own server was started since": {func(s *State) { s.Own.Stopped = false }, Stop, "info "},
-		"a server of another unit runs meanwhile": {
-			func(s *State) { s.Peers[0].Copy.Stopped = false }, None,
-			runs("ovn-central/1"),
+		"answer old":          {func(s *State) { s.Now = noon.Add(time.Hour) }, Accept, holds},
+		"clock set back":      {func(s *State) { s.Now = noon.Add(-time.Hour) }, Accept, holds},
+		"accepted by another": {func(s *State) { s.Accepted.By = unit(2) }, Accept, holds},
+		"own server started":  {func(s *State) { s.Own.Stopped = false }, Stop, "info "},
+		"peer's server runs":  {peer(1, func(p *Peer) { p.Copy.Stopped = false }), None, runs("ovn-central/1")},
+		"peer may have started": { // it was stopped for an earlier request
+			peer(1, func(p *Peer) { p.Copy.For = "ovn-central/9 then" }), None, runs("ovn-central/1"),
 		},
-		"a unit that is no member may have a server that runs": {
-			func(s *State) { s.Peers = append(s.Peers, kicked()) }, None,
-			runs("ovn-central/4"),
-		},
-		"that one is given up": {
-			func(s *State) {
-				s.Peers = append(s.Peers, kicked())
-				s.Peers[0].Request.GivenUp = append(s.Peers[0].Request.GivenUp, unit(4))
-			}, Publish, holds,
-		},
-		"a unit is being removed, and not given up": {
-			func(s *State) { s.Peers = append(s.Peers, Peer{Unit: unit(4), Read: true, Dying: true}) }, None,
-			"waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/1",
-		},
-		"a unit that was given up has come back, and has more": {
-			func(s *State) { s.Peers[1].Copy = &Copy{Cluster: old, Term: 3, Index: 11} }, None,
-			"waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/1",
-		},
-		"a unit that was given up has come back, and has a leader": {
-			func(s *State) { s.Peers[1].Copy = &Copy{Cluster: old, HasRaftLeader: true} }, None,
-			"waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/1",
-		},
-		"what it has is given up by force": {func(s *State) {
-			s.Peers[1].Copy = &Copy{Cluster: old, Term: 3, Index: 11}
-			s.Peers[0].Request.Force = true
-		}, Publish, holds},
-		"that unit is given up": {func(s *State) {
-			s.Peers = append(s.Peers, Peer{Unit: unit(4), Read: true, Dying: true})
-			s.Peers[0].Request.GivenUp = append(s.Peers[0].Request.GivenUp, unit(4))
-		}, Publish, holds},
-		"a unit was stopped for what was accepted before, and may have started": {
-			func(s *State) { s.Peers[0].Copy.For = "ovn-central/9 then" }, None,
-			runs("ovn-central/1"),
-		},
-		"what the unit publishes could not be read": {
+		"peer unread": {
 			func(s *State) { s.Peers[0] = Peer{Unit: unit(1)} }, None, "waiting RECOVERY_UNREAD nb Unit=ovn-central/1",
+		},
+		"nonmember may run":           {joined(kicked()), None, runs("ovn-central/4")},
+		"nonmember may run, given up": {joined(kicked(), unit(4)), Publish, holds},
+		"unit dying":                  {joined(dying), None, notPublished},
+		"unit dying, given up":        {joined(dying, unit(4)), Publish, holds},
+		"given up unit has more":      {peer(2, func(p *Peer) { p.Copy = &newer }), None, notPublished},
+		"given up unit has leader": {
+			peer(2, func(p *Peer) { p.Copy = &Copy{Cluster: old, HasRaftLeader: true} }), None, notPublished,
+		},
+		"given up unit has more, force": {
+			func(s *State) { s.Peers[1].Copy, s.Peers[0].Request.Force = &newer, true }, Publish, holds,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,8 +163,7 @@ func TestJudge_copy_of_nonmember(t *testing.T) {
 	assert.Equal(t, []string{
 		"error RECOVERY_MAY_RETURN nb Units=[ovn-central/4] " +
 			again("ovn-central/1,ovn-central/2,ovn-central/4", "ovn-central/4"),
-	},
-		briefs(s.Judge(asked).Refusals), "none begins while a unit is being removed")
+	}, briefs(s.Judge(asked).Refusals), "none begins while a unit is being removed")
 	assert.Equal(t, Withdraw, s.Next().Action)
 	assert.Empty(t, s.Judge(givingUp(1, 2, 4)).Refusals, "one that is given up takes no part")
 	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(4, 5)))

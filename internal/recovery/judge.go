@@ -28,9 +28,7 @@ func (s State) Judge(r Request) Verdict {
 	}
 	j := judging{s: s, r: r, Verdict: Verdict{Refusals: s.refuseHere(r)}}
 	for _, m := range s.inOrder() {
-		if j.joins(m) {
-			j.joining = append(j.joining, m.Unit)
-		}
+		j.judge(m)
 	}
 	for _, unit := range s.leaving(r) {
 		if !slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == unit }) {
@@ -38,7 +36,7 @@ func (s State) Judge(r Request) Verdict {
 		}
 	}
 	j.withWays(func(units []string) finding.Remedy { return s.without(r, s.Unit, units...) })
-	j.Plan = s.plan(r, j.looked, j.joining, j.away)
+	j.plan()
 	return j.Verdict
 }
 
@@ -53,8 +51,8 @@ type judging struct {
 	joining, away []string
 }
 
-// joins judges a member, and reports whether its unit will join the new cluster.
-func (j *judging) joins(m Member) bool {
+// judge judges a member, whose unit will join the new cluster if nothing is against it.
+func (j *judging) judge(m Member) {
 	s, r := j.s, j.r
 	given, copied := r.givesUp(m), s.copyOf(m.Unit)
 	stays := m.Exists && !s.dying(m.Unit)
@@ -63,33 +61,34 @@ func (j *judging) joins(m Member) bool {
 	switch {
 	case m.Unit == s.Unit:
 		j.looked++
-		return false
+		return
 	case compared && (copied.HasRaftLeader || copied.newer(*s.Own)) && (!given || !r.Force || m.Answers):
 		j.Refusals = append(j.Refusals, s.ahead(r, m, *copied))
 	case given:
 		j.away = append(j.away, m.name())
-		return false
+		return
 	case damaged && s.final(m, *copied):
 		j.lacks(s.finds(finding.RecoveryCopyDamaged, m.Unit, finding.Args{Detail: copied.Damage}), m)
-		return false
+		return
 	case copied != nil && copied.Stopped && !s.dying(m.Unit): // a dying unit may have started it since
 	case copied == nil && stays && (r.Backup == "" || s.silent(m)):
 		j.lacks(s.finds(finding.RecoveryNotReported, "", finding.Args{}), m)
-		return false
+		return
 	case stays:
 		j.Waiting = append(j.Waiting, s.mustStop(r, s.Unit, m.Unit))
 		if damaged { // its last entry is known once it has stopped
 			j.Waiting[len(j.Waiting)-1].Args.Detail = copied.Damage
-			return true
+			j.joining = append(j.joining, m.Unit)
+			return
 		}
 	default:
 		j.lacks(s.finds(finding.RecoveryMayReturn, "", finding.Args{}), m)
-		return false
+		return
 	}
 	if m.ID != "" { // otherwise it is no member, and no majority counts it
 		j.looked++
 	}
-	return true
+	j.joining = append(j.joining, m.Unit)
 }
 
 // silent reports whether a member's server does not answer although nothing has stopped it yet. Its unit publishes a
@@ -169,32 +168,33 @@ func (s State) says(line finding.Line, args finding.Args) finding.Statement {
 }
 
 // plan states what will be done, and what is lost.
-func (s State) plan(r Request, looked int, joining, away []string) []finding.Statement {
+func (j *judging) plan() {
+	s, r := j.s, j.r
 	n, args := len(s.Members), finding.Args{Unit: s.Unit, Value: s.Own.end(), Path: r.Backup, Cluster: string(s.Cluster)}
 	all, made := s.copies(r), finding.MadeOfFile
 	if r.Backup != "" {
 		all, made = nil, finding.MadeOfBackup
 	}
 	all = append(all, s.says(made, args))
-	if len(joining) > 0 {
-		all = append(all, s.says(finding.OthersJoin, finding.Args{Units: joining}))
+	if len(j.joining) > 0 {
+		all = append(all, s.says(finding.OthersJoin, finding.Args{Units: j.joining}))
 	}
-	if len(away) > 0 {
-		all = append(all, s.says(finding.OthersStayOff, finding.Args{Units: away}))
+	if len(j.away) > 0 {
+		all = append(all, s.says(finding.OthersStayOff, finding.Args{Units: j.away}))
 	}
 	if r.Backup == "" {
 		all = append(all, s.forced(r)...)
 	}
-	line, lost := finding.LosesUnknown, finding.Args{Count: n - looked, Total: n}
+	line, lost := finding.LosesUnknown, finding.Args{Count: n - j.looked, Total: n}
 	switch {
 	case r.Backup != "":
 		line = finding.LosesSinceBackup
-	case surelyComplete(n, looked):
-		line, lost.Count = finding.LosesNothing, looked
-	case looked+s.givenUp(r) == n:
+	case surelyComplete(n, j.looked):
+		line, lost.Count = finding.LosesNothing, j.looked
+	case j.looked+s.givenUp(r) == n:
 		line = finding.LosesGivenUp
 	}
-	return append(all, s.says(line, lost))
+	j.Plan = append(all, s.says(line, lost))
 }
 
 func (s State) givenUp(r Request) (n int) {
@@ -258,13 +258,8 @@ func (s State) WithUnits(r Request) Request {
 			kept[m.Unit] = true
 		}
 	}
-	r.GivenUp = slices.Clone(r.GivenUp)
-	for _, unit := range slices.Sorted(maps.Keys(given)) {
-		if unit != "" && unit != s.Unit && !kept[unit] && !slices.Contains(r.GivenUp, unit) {
-			r.GivenUp = append(r.GivenUp, unit)
-		}
-	}
-	return r
+	maps.DeleteFunc(given, func(unit string, _ bool) bool { return unit == "" || unit == s.Unit || kept[unit] })
+	return r.Repeated(slices.Sorted(maps.Keys(given)), false)
 }
 
 // Repeated returns the request with more given up units: a command may be repeated because units were lost since.

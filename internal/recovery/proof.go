@@ -34,7 +34,7 @@ type UnitProof struct {
 }
 
 // Complete reports whether every unit has the write. A unit that was given up counts only if it has returned.
-func (p Proof) Complete() bool { return len(p.Broken(""))+len(p.awaited()) == 0 }
+func (p Proof) Complete() bool { return len(p.Findings("")) == 0 }
 
 // Broken returns problems that do not end by themselves, as the unit own sees them. A member that may be lost should be
 // started first, so the other way out is the dry run of a kick.

@@ -108,149 +108,122 @@ func briefs(all []finding.Finding) (lines []string) {
 	return lines
 }
 
+// with is a state with a change.
+func (s State) with(change func(s *State)) State {
+	s.Members, s.Peers = slices.Clone(s.Members), slices.Clone(s.Peers)
+	change(&s)
+	return s
+}
+
 func TestRefusals(t *testing.T) {
-	behind := Copy{Term: 2, Index: 9}
-	newer := func(index string) string {
-		return "error RECOVERY_NEWER_DATA nb ovn-central/1 Detail=term " + index + "; this unit's end with term 2, index 10 "
-	}
-	const there, led = "-> ovn-central/1 recover dry-run=true", "error RECOVERY_HAS_QUORUM nb ovn-central/1"
-	served := func(s State) State { s.Serving = []string{"ssl:10.0.0.2:6643"}; return s }
-	damaged := func(units string) string {
-		return "error RECOVERY_COPY_DAMAGED nb ovn-central/1 Units=[ovn-central/1] Detail=record 7 " +
-			again(units, "ovn-central/1")
-	}
+	const (
+		there, led = "-> ovn-central/1 recover dry-run=true", "error RECOVERY_HAS_QUORUM nb ovn-central/1"
+		serving    = "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643"
+		noCopy     = "error RECOVERY_NO_COPY nb Cluster=5418e1b5"
+		whole      = " -> run it on a unit that has a whole copy"
+	)
 	force := func(units string) string {
 		return " -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=" + units + " force=true dry-run=true {unit=ovn-central/1}"
+	}
+	newer := func(index string) string {
+		return "error RECOVERY_NEWER_DATA nb ovn-central/1 Detail=term " + index + "; this unit's end with term 2, index 10 "
 	}
 	mayReturn := func(lost, units string) string {
 		return "error RECOVERY_MAY_RETURN nb Units=[" + lost + "] " + again(units, lost)
 	}
-	tests := map[string]struct {
+	damaged := "error RECOVERY_COPY_DAMAGED nb ovn-central/1 Units=[ovn-central/1] Detail=record 7 " +
+		again("ovn-central/2,ovn-central/1", "ovn-central/1")
+	silent := "error RECOVERY_NOT_REPORTED nb Units=[ovn-central/2] -> start the machine of {unit} {unit=ovn-central/2} "
+	served := func(s *State) { s.Serving = []string{"ssl:10.0.0.2:6643"} }
+	dying := func(n int) func(*State) { return func(s *State) { s.Peers[n-1].Dying = true } }
+	own := func(change func(c *Copy)) func(*State) { return func(s *State) { change(s.Own) } }
+	has := of(3).publishes
+	behind, leads := has(Copy{Term: 2, Index: 9}), has(Copy{HasRaftLeader: true})
+	longer, later := has(Copy{Term: 2, Index: 11}), has(Copy{Term: 3, Index: 4})
+	for name, test := range map[string]struct {
 		state State
 		asked Request
 		want  string
 	}{
-		"a server is connected to a leader": {
-			served(of(3)), givingUp(1, 2), "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643",
-		},
-		"its own server is": {
-			func() State { s := of(3); s.Own.HasRaftLeader = true; return s }(), givingUp(1, 2),
+		"served":        {of(3).with(served), givingUp(1, 2), serving},
+		"served, force": {leads.with(served), forced(1, 2), serving},
+		"own server has leader": {
+			of(3).with(own(func(c *Copy) { c.HasRaftLeader = true })), givingUp(1, 2),
 			"error RECOVERY_HAS_QUORUM nb ovn-central/0",
 		},
-		"its server still joins": {
-			State{Database: ovndb.NB, Unit: unit(0), Cluster: old, Own: &Copy{Cluster: old}},
-			Request{Cluster: old},
-			"error RECOVERY_NO_COPY nb Cluster=5418e1b5 Detail=its server has not joined: its copy is empty -> run it on a " +
-				"unit that has a whole copy",
+		"own server joins": {
+			of(3).with(func(s *State) { s.Members = nil }), givingUp(),
+			noCopy + " Detail=its server has not joined: its copy is empty" + whole,
 		},
-		"a unit says that it has a leader": {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(2), led},
-		"its server answers": {
-			of(3).publishes(Copy{Term: 3, Index: 90, HasRaftLeader: true}).answers(1), givingUp(2), led,
+		"own file damaged": {
+			of(3).with(own(func(c *Copy) { c.Damage = "record 7" })), givingUp(1, 2),
+			"error RECOVERY_COPY_DAMAGED nb ovn-central/0 Detail=record 7" + whole,
 		},
-		"a unit has a longer log": {
-			of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), newer("2, index 11") + there +
-				force("ovn-central/2,ovn-central/1"),
+		"no copy":                    {of(3).with(func(s *State) { s.Own = nil }), givingUp(1, 2), noCopy + whole},
+		"no cluster":                 {State{Database: ovndb.NB}, givingUp(1, 2), "error RECOVERY_NO_CLUSTER nb"},
+		"force without names":        {behind, forced(), "error RECOVERY_FORCE_UNNAMED nb"},
+		"peer leads":                 {leads, givingUp(2), led},
+		"peer leads, answers":        {leads.answers(1), givingUp(2), led},
+		"peer leads, given up":       {leads, givingUp(1, 2), led + force("ovn-central/1,ovn-central/2")},
+		"peer leads, answers, force": {leads.answers(1), forced(1, 2), led},
+		"peer has more": {
+			longer, givingUp(2), newer("2, index 11") + there + force("ovn-central/2,ovn-central/1"),
 		},
-		"a unit has a shorter log of later term": {
-			of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), givingUp(2), newer("3, index 4") + there,
-		},
-		"newer data are not given up by name": {
-			of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2), newer("3, index 4") + there +
-				force("ovn-central/1,ovn-central/2"),
-		},
-		"a leader is not given up by name": {
-			of(3).publishes(Copy{HasRaftLeader: true}), givingUp(1, 2), led + force("ovn-central/1,ovn-central/2"),
-		},
-		"newer data whose unit force does not name": {
-			of(3).publishes(Copy{Term: 3, Index: 4}), forced(2), newer("3, index 4") + there +
-				force("ovn-central/2,ovn-central/1"),
-		},
-		"force that names no unit": {
-			of(3).publishes(behind), forced(), "error RECOVERY_FORCE_UNNAMED nb",
-		},
-		"newer data of a server that answers, by force": {
-			of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), forced(1, 2), newer("3, index 4") + there,
-		},
-		"a leader whose server answers, by force": {
-			of(3).publishes(Copy{HasRaftLeader: true}).answers(1), forced(1, 2), led,
-		},
-		"a leader that a server is connected to, by force": {
-			served(of(3).publishes(Copy{HasRaftLeader: true})), forced(1, 2), "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643",
-		},
-		"a unit that is being removed has newer data": {
-			func() State {
-				s := of(3).publishes(Copy{Term: 2, Index: 11}).answers(1)
-				s.Peers[0].Dying = true
-				return s
-			}(), forced(1, 2), newer("2, index 11") +
+		"peer has more, dying": {
+			longer.answers(1).with(dying(1)), forced(1, 2), newer("2, index 11") +
 				"-> ovn-central/1 backup -> restore that backup here, with {unit} in give-up {unit=ovn-central/1}",
 		},
-		"a unit has said nothing": {
-			of(3).publishes(behind), givingUp(),
-			"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/2] -> start the machine of {unit} {unit=ovn-central/2} " +
-				again("ovn-central/2", "ovn-central/2"),
+		"peer has later term, answers":        {later.answers(1), givingUp(2), newer("3, index 4") + there},
+		"peer has later term, answers, force": {later.answers(1), forced(1, 2), newer("3, index 4") + there},
+		"peer has later term, given up": {
+			later, givingUp(1, 2), newer("3, index 4") + there + force("ovn-central/1,ovn-central/2"),
 		},
-		"a unit is being removed": {
-			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(),
+		"peer has later term, force for another": {
+			later, forced(2), newer("3, index 4") + there + force("ovn-central/2,ovn-central/1"),
+		},
+		"peer silent": {behind, givingUp(), silent + again("ovn-central/2", "ovn-central/2")},
+		"peer dying":  {behind.with(dying(2)), givingUp(), mayReturn("ovn-central/2", "ovn-central/2")},
+		"peer dying, was stopped": {
+			has(Copy{Term: 2, Index: 9, Stopped: true}).with(dying(1)), givingUp(2),
+			mayReturn("ovn-central/1", "ovn-central/2,ovn-central/1"),
+		},
+		"peer gone": {
+			behind.with(func(s *State) { s.Members[2].Exists, s.Peers = false, s.Peers[:1] }), givingUp(),
 			mayReturn("ovn-central/2", "ovn-central/2"),
 		},
-		"a unit that is being removed was stopped when it was last heard": {
-			func() State {
-				s := of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true})
-				s.Peers[0].Dying = true
-				return s
-			}(), givingUp(2), mayReturn("ovn-central/1", "ovn-central/2,ovn-central/1"),
-		},
-		"a unit is gone": {
-			func() State {
-				s := of(3).publishes(behind)
-				s.Members[2].Exists = false
-				s.Peers = s.Peers[:1]
-				return s
-			}(), givingUp(), mayReturn("ovn-central/2", "ovn-central/2"),
-		},
-		"nothing is known of a member's unit": {
-			func() State { s := of(3).publishes(behind); s.Members[2] = Member{ID: id(7)}; return s }(), givingUp(),
+		"member of unknown unit": {
+			behind.with(func(s *State) { s.Members[2] = Member{ID: id(7)} }), givingUp(),
 			mayReturn(string(id(7)), string(id(7))),
 		},
-		"the file of a unit that has stopped is damaged": {
-			of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true, Damage: "record 7"}), givingUp(2),
-			damaged("ovn-central/2,ovn-central/1"),
-		},
-		"the file of a unit whose server is down is damaged": {
-			of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}), givingUp(2), damaged("ovn-central/2,ovn-central/1"),
-		},
-		"the file here is damaged": {
-			func() State { s := of(3); s.Own.Damage = "record 7"; return s }(), givingUp(1, 2),
-			"error RECOVERY_COPY_DAMAGED nb ovn-central/0 Detail=record 7 -> run it on a unit that has a whole copy",
-		},
-		"there is no copy here": {
-			func() State { s := of(3); s.Own = nil; return s }(), givingUp(1, 2),
-			"error RECOVERY_NO_COPY nb Cluster=5418e1b5 -> run it on a unit that has a whole copy",
-		},
-		"there is no cluster": {State{Database: ovndb.NB}, givingUp(1, 2), "error RECOVERY_NO_CLUSTER nb"},
-	}
-	for name, test := range tests {
+		"peer stopped, damaged": {has(Copy{Term: 2, Index: 9, Stopped: true, Damage: "record 7"}), givingUp(2), damaged},
+		"peer down, damaged":    {has(Copy{Term: 2, Index: 9, Damage: "record 7"}), givingUp(2), damaged},
+	} {
 		t.Run(name, func(t *testing.T) {
 			refusals := test.state.Judge(test.asked).Refusals
 			require.NotEmpty(t, refusals)
 			assert.Equal(t, test.want, findingtest.Brief(refusals[0]))
 		})
 	}
-	assert.Empty(t, of(3).publishes(behind).Judge(givingUp(2)).Refusals)
+	assert.Empty(t, behind.Judge(givingUp(2)).Refusals)
+	assert.Empty(t, has(Copy{Stopped: true, Damage: "record 7"}).Judge(givingUp(1, 2)).Refusals)
+
+	// A backup replaces whatever there is.
 	restored := givingUp()
-	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
-	silent := of(3).publishes(Copy{HasRaftLeader: true, Term: 9})
-	assert.Equal(t, []string{"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/2] -> " + string(finding.StartMachine) +
-		" {unit=ovn-central/2} " + strings.Replace(again("ovn-central/2", "ovn-central/2"), "recover",
-		"restore from="+restored.Backup+" database=nb", 1)}, briefs(silent.Judge(restored).Refusals))
-	silent.Request = &restored
-	assert.Empty(t, silent.Judge(restored).Refusals, "once it has begun, all servers are stopped")
-	assert.Empty(t, of(3).answers(2).publishes(Copy{HasRaftLeader: true, Term: 9}).Judge(restored).Refusals,
-		"a backup replaces what there is")
-	assert.Empty(t, of(3).answers(2).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(restored).Refusals,
-		"nor does it matter what that is")
-	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(givingUp(1, 2)).Refusals)
+	restored.Backup = backup
+	unheard := leads.with(func(s *State) { s.Peers[0].Copy.Term = 9 })
+	assert.Equal(t, []string{silent + restoring(again("ovn-central/2", "ovn-central/2"))},
+		briefs(unheard.Judge(restored).Refusals))
+	unheard.Request = &restored
+	assert.Empty(t, unheard.Judge(restored).Refusals, "once it has begun, all servers are stopped")
+	assert.Empty(t, leads.answers(2).Judge(restored).Refusals)
+	assert.Empty(t, has(Copy{Stopped: true, Damage: "record 7"}).answers(2).Judge(restored).Refusals)
+}
+
+const backup = "/var/backups/ovn-central/20261123T190312Z"
+
+// restoring is the text of a recovery's command as that of a restore of the backup.
+func restoring(text string) string {
+	return strings.Replace(text, "recover ", "restore from="+backup+" database=nb ", 1)
 }
 
 // waits is the finding that a request of unit 0 waits for unit 1.
@@ -278,13 +251,10 @@ func TestJudge_damaged_copy(t *testing.T) {
 	assert.Empty(t, whole.Waiting)
 	assert.Contains(t, whole.Plan, loses(finding.LosesNothing, 2, 4))
 	restored := givingUp(2, 3)
-	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
+	restored.Backup = backup
 	assert.Equal(t, []string{waits + await}, briefs(s.Judge(restored).Waiting), "its machine is on: it is not given up")
 	s.Members[1].Answers = false
-	assert.Equal(t, []string{
-		strings.Replace(mustStop("", "ovn-central/2,ovn-central/3,ovn-central/1"), "recover ",
-			"restore from="+restored.Backup+" database=nb ", 1),
-	},
+	assert.Equal(t, []string{restoring(mustStop("", "ovn-central/2,ovn-central/3,ovn-central/1"))},
 		briefs(s.Judge(restored).Waiting))
 }
 
@@ -352,7 +322,7 @@ func TestPlan_one_line_per_copy(t *testing.T) {
 		finding.CopyEnds, finding.AddNewest, finding.CopyEnds, finding.AddNewest, finding.CopyEnds, finding.AddDamaged,
 	}, lines(s.answers(2).Judge(Request{Cluster: old}).Plan[:3]))
 	restored := givingUp(2)
-	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
+	restored.Backup = backup
 	plan := lines(s.Judge(restored).Plan)
 	assert.Equal(t, finding.MadeOfBackup, plan[0])
 	assert.Contains(t, plan, finding.LosesSinceBackup)

@@ -28,43 +28,27 @@ const (
 	Overtaken Stage = "overtaken"
 )
 
-// event moves a recovery from one stage to another.
-type event string
+// transition has the next stage by the present one. A stage without an entry stays.
+type transition map[Stage]Stage
 
-// The events. The methods of [Attempt] explain them.
-const (
-	eventAsk      event = "ask"
-	eventAccept   event = "accept"
-	eventMake     event = "make"
-	eventWithdraw event = "withdraw"
-	eventPlace    event = "place"
-	eventOvertake event = "overtake"
-	eventLead     event = "lead"
-	eventUnlead   event = "unlead"
-	eventTakeBack event = "take back"
-	eventForget   event = "forget"
+// The transitions. The methods of [Attempt] explain them.
+var (
+	onAsk = transition{
+		Idle: Requested, Requested: Requested, Accepted: Requested, Made: Made, Withdrawn: Requested, Placed: Requested,
+		Served: Requested, Overtaken: Requested,
+	}
+	onAccept   = transition{Requested: Accepted}
+	onMake     = transition{Accepted: Made, Made: Made}
+	onWithdraw = transition{Requested: Withdrawn, Accepted: Withdrawn, Made: Withdrawn}
+	onTakeBack = transition{Requested: Idle, Accepted: Idle, Made: Idle}
+	onPlace    = transition{Requested: Placed, Accepted: Placed, Made: Placed}
+	onOvertake = transition{
+		Requested: Overtaken, Accepted: Overtaken, Made: Overtaken, Placed: Overtaken, Served: Overtaken,
+	}
+	onLead   = transition{Placed: Served, Withdrawn: Idle}
+	onUnlead = transition{Served: Placed}
+	onForget = transition{Placed: Idle, Served: Idle, Overtaken: Idle}
 )
-
-// transitions has the next stage by stage and event. An event without an entry changes nothing.
-var transitions = map[Stage]map[event]Stage{
-	Idle: {eventAsk: Requested},
-	Requested: {
-		eventAsk: Requested, eventAccept: Accepted, eventWithdraw: Withdrawn, eventPlace: Placed,
-		eventOvertake: Overtaken, eventTakeBack: Idle,
-	},
-	Accepted: {
-		eventAsk: Requested, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed,
-		eventOvertake: Overtaken, eventTakeBack: Idle,
-	},
-	Made: {
-		eventAsk: Made, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken,
-		eventTakeBack: Idle,
-	},
-	Withdrawn: {eventAsk: Requested, eventLead: Idle},
-	Placed:    {eventAsk: Requested, eventLead: Served, eventOvertake: Overtaken, eventForget: Idle},
-	Served:    {eventAsk: Requested, eventUnlead: Placed, eventOvertake: Overtaken, eventForget: Idle},
-	Overtaken: {eventAsk: Requested, eventForget: Idle},
-}
 
 // Attempt is this unit's last recovery or restore of a database, and its outcome.
 type Attempt struct {
@@ -76,8 +60,8 @@ type Attempt struct {
 	Why finding.Finding `json:"why,omitzero"`
 }
 
-func (a Attempt) on(what event) Attempt {
-	next, is := transitions[a.Stage][what]
+func (a Attempt) on(what transition) Attempt {
+	next, is := what[a.Stage]
 	switch {
 	case !is:
 		return a
@@ -108,23 +92,23 @@ func (a Attempt) Of(backup string) Stage {
 
 // AskFor returns the attempt after an operator's request.
 func (a Attempt) AskFor(r Request) Attempt {
-	a = a.on(eventAsk)
+	a = a.on(onAsk)
 	a.Request, a.Why = r, finding.Finding{}
 	return a
 }
 
 // Accept returns the attempt after Juju's leader has accepted it.
-func (a Attempt) Accept() Attempt { return a.on(eventAccept) }
+func (a Attempt) Accept() Attempt { return a.on(onAccept) }
 
 // TakeBack returns the attempt after an operator has withdrawn it.
-func (a Attempt) TakeBack() Attempt { return a.on(eventTakeBack) }
+func (a Attempt) TakeBack() Attempt { return a.on(onTakeBack) }
 
 // Forget returns the attempt after an operator has permitted to replace its cluster once more.
-func (a Attempt) Forget() Attempt { return a.on(eventForget) }
+func (a Attempt) Forget() Attempt { return a.on(onForget) }
 
 // Makes returns the attempt after its new cluster was made.
 func (a Attempt) Makes(cluster raft.ID) Attempt {
-	a = a.on(eventMake)
+	a = a.on(onMake)
 	a.Request.New = cluster
 	return a
 }
@@ -133,7 +117,7 @@ func (a Attempt) Makes(cluster raft.ID) Attempt {
 // cluster stays beside the file: Juju's leader may be publishing its ID right now. The next one that is made, or
 // published, replaces it.
 func (a Attempt) Withdraws(why finding.Finding) Attempt {
-	a = a.on(eventWithdraw)
+	a = a.on(onWithdraw)
 	a.Why = why
 	return a
 }
@@ -147,15 +131,15 @@ func (a Attempt) Seen(cluster raft.ID) Attempt {
 		a.Request.New = cluster
 	}
 	if cluster == a.Request.New {
-		return a.on(eventPlace)
+		return a.on(onPlace)
 	}
-	return a.on(eventOvertake)
+	return a.on(onOvertake)
 }
 
 // Led returns the attempt given whether the server here has a leader of the application's cluster.
 func (a Attempt) Led(led bool) Attempt {
 	if led {
-		return a.on(eventLead)
+		return a.on(onLead)
 	}
-	return a.on(eventUnlead)
+	return a.on(onUnlead)
 }
