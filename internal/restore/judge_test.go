@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -20,7 +19,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // playedUnit is a unit of three on a machine with simulated programs.
@@ -52,25 +50,22 @@ func TestJudge_other_backup_than_made_cluster(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
 	const one, two = "/var/backups/ovn-central/20261123T190312Z", "/var/backups/ovn-central/20261124T190312Z"
-	const way = "error RECOVERY_UNDER_WAY nb -> ovn-central/0 "
-	for name, c := range map[string]struct {
-		made, typed string
-		refusals    []string
-	}{
-		"the same backup": {made: one, typed: one},
-		"another backup": {
-			one, two, []string{way + "restore from=" + one + " database=nb i-really-mean-it=true"},
-		},
-		"this unit's file": {
-			one, "", []string{way + "restore from=" + one + " database=nb i-really-mean-it=true"},
-		},
-		"a backup after a recovery":    {"", two, []string{way + "recover database=nb i-really-mean-it=true"}},
-		"the same unit's file, as yet": {},
+	const restoreOne = "restore from=" + one + " database=nb i-really-mean-it=true"
+	for name, c := range map[string]struct{ made, typed, way string }{
+		"same backup":             {one, one, ""},
+		"other backup":            {one, two, restoreOne},
+		"recovery after a backup": {one, "", restoreOne},
+		"backup after a recovery": {"", two, "recover database=nb i-really-mean-it=true"},
+		"recovery":                {},
 	} {
+		var want []string
+		if c.way != "" {
+			want = []string{"error RECOVERY_UNDER_WAY nb -> ovn-central/0 " + c.way}
+		}
 		typed := Request{Databases: []ovndb.Database{ovndb.NB}, Backup: c.typed}
 		j := u.judgeAll(typed, beingMade(recovery.Request{Backup: c.made}), new(Found))
-		assert.Equal(t, c.refusals, briefs(j.refusals), name)
-		assert.Len(t, j.asked, 1-len(c.refusals), name)
+		assert.Equal(t, want, briefs(j.refusals), name)
+		assert.Len(t, j.asked, 1-len(want), name)
 	}
 }
 
@@ -169,46 +164,24 @@ func TestRefuseDying(t *testing.T) {
 	t.Parallel()
 	u := &Unit{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}}}
 	const first = "error RECOVERY_DYING -> ovn-central/0 backup -> "
-	const elsewhere, anew = string(finding.RestoreThere), string(finding.RestoreAnew)
-	copied := &recovery.Copy{Cluster: "c"}
+	there, anew := []string{first + string(finding.RestoreThere)}, []string{first + string(finding.RestoreAnew)}
+	peer := func(dying bool, cluster raft.ID) recovery.Peer {
+		return recovery.Peer{Dying: dying, Copy: &recovery.Copy{Cluster: cluster}}
+	}
 	for name, test := range map[string]struct {
 		dying bool
 		peers []recovery.Peer
 		want  []string
 	}{
-		"it stays": {false, []recovery.Peer{{Unit: "ovn-central/1", Copy: copied}}, nil},
-		"a unit that stays has a copy": {
-			true,
-			[]recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: copied}},
-			[]string{first + elsewhere},
-		},
-		"one that stays has none": {
-			true,
-			[]recovery.Peer{
-				{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: &recovery.Copy{Cluster: "d"}},
-			},
-			[]string{first + anew},
-		},
-		"none stays": {
-			true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}}, []string{first + anew},
-		},
+		"stays":                    {false, []recovery.Peer{peer(false, "c")}, nil},
+		"staying peer has copy":    {true, []recovery.Peer{peer(true, "c"), peer(false, "c")}, there},
+		"staying peer has no copy": {true, []recovery.Peer{peer(true, "c"), peer(false, "d")}, anew},
+		"no peer stays":            {true, []recovery.Peer{peer(true, "c")}, anew},
 	} {
 		s := plan.State{
 			Dying: test.dying, Recovery: map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: "c", Peers: test.peers}},
 		}
 		assert.Equal(t, test.want, briefs(u.refuseDying(s)), name)
-	}
-}
-
-func TestDone_repeated_request(t *testing.T) {
-	t.Parallel()
-	for led, code := range map[bool]finding.Code{true: finding.RecoveryDone, false: finding.RecoveryNotLed} {
-		k := requests(recovery.Request{Cluster: "old", New: "new"})
-		k.See(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: "new"}})
-		states := map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: "new", Own: &recovery.Copy{HasRaftLeader: led}}}
-		done, refused := k.Done(Request{Databases: []ovndb.Database{ovndb.NB}}, states, command.Command{})
-		require.Len(t, append(done, refused...), 1)
-		assert.Equal(t, code, append(done, refused...)[0].Code)
 	}
 }
 

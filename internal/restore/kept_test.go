@@ -50,96 +50,58 @@ func TestGaveUp_of_finished_request(t *testing.T) {
 	assert.False(t, new(Kept).gaveUp(raft.IDArgument{Text: "57f8"}))
 }
 
-func TestKept_finished_request(t *testing.T) {
+// A repeated command is done if its cluster serves, and refused if that one has no leader, or if another restore came
+// before or after it. With again=true it is neither.
+func TestDone(t *testing.T) {
 	t.Parallel()
 	const backup, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
-	at := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
-	request := func(backup string) Request {
-		return Request{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
-	}
-	after := func(backup, made string) *Kept {
-		k := requests(recovery.Request{Cluster: "old", Backup: backup, New: raft.ID(made), Asked: at})
-		k.See(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: raft.ID(made)}})
+	see := func(k *Kept, cluster raft.ID) *Kept {
+		k.See(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: cluster}})
 		return k
 	}
-	twice := after(backup, "first")
-	twice.Note(ovndb.NB, attempted(recovery.Request{Cluster: "first", Backup: other, New: "second", Asked: at}))
-	twice.See(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: "second"}})
-	pending := func(next string) *Kept {
-		k := after(backup, "new")
-		k.Note(ovndb.NB, attempted(recovery.Request{Cluster: "new", Backup: next, Asked: at}))
+	after := func(backup string, made, placed raft.ID) *Kept {
+		return see(requests(recovery.Request{Cluster: "old", Backup: backup, New: made}), placed)
+	}
+	then := func(next string) *Kept { // a further request is pending
+		k := after(backup, "new", "new")
+		k.Note(ovndb.NB, attempted(recovery.Request{Cluster: "new", Backup: next, New: "second"}))
 		return k
 	}
 	for name, c := range map[string]struct {
 		kept          *Kept
-		request       Request
+		request       string
 		serves        raft.ID
 		led           bool
 		done, refused int
 	}{
-		"restored":                        {after(backup, "new"), request(backup), "new", true, 1, 0},
-		"restored, no leader":             {after(backup, "new"), request(backup), "new", false, 0, 1},
-		"restored, then another cluster":  {after(backup, "new"), request(backup), "later", true, 0, 1},
-		"another backup":                  {after(backup, "new"), request(other), "new", true, 0, 0},
-		"the backup before the last":      {twice, request(backup), "second", true, 0, 1},
-		"recovered":                       {after("", "new"), request(""), "new", true, 1, 0},
-		"recovered, no leader":            {after("", "new"), request(""), "new", false, 0, 1},
-		"recovered, then another cluster": {after("", "new"), request(""), "later", false, 0, 0},
-		"it is being restored again":      {pending(backup), request(backup), "new", true, 0, 0},
-		"another one is being restored":   {pending(other), request(backup), "new", true, 0, 1},
-		"nothing before":                  {&Kept{}, request(backup), "old", true, 0, 0},
+		"restored":                     {after(backup, "new", "new"), backup, "new", true, 1, 0},
+		"restored, no leader":          {after(backup, "new", "new"), backup, "new", false, 0, 1},
+		"restored, other command":      {after(backup, "new", "new"), other, "new", true, 0, 0},
+		"restored, a recovery":         {after(backup, "new", "new"), "", "new", true, 0, 0},
+		"restored, overtaken later":    {after(backup, "new", "new"), backup, "later", true, 0, 1},
+		"overtaken":                    {after(backup, "new", "another"), backup, "another", true, 0, 1},
+		"overtaken before it was made": {after(backup, "", "another"), backup, "another", true, 0, 1},
+		"overtaken, other command":     {after(backup, "new", "another"), other, "another", true, 0, 0},
+		"the backup before the last":   {see(then(other), "second"), backup, "second", true, 0, 1},
+		"being restored again":         {then(backup), backup, "new", true, 0, 0},
+		"another is being restored":    {then(other), backup, "new", true, 0, 1},
+		"recovered":                    {after("", "new", "new"), "", "new", true, 1, 0},
+		"recovered by another unit":    {after("", "", "another"), "", "another", true, 1, 0},
+		"recovered, no leader":         {after("", "new", "new"), "", "new", false, 0, 1},
+		"recovered, overtaken":         {after("", "new", "new"), "", "later", false, 0, 0},
+		"nothing before":               {&Kept{}, backup, "old", true, 0, 0},
 	} {
 		states := map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: c.serves, Own: &recovery.Copy{HasRaftLeader: c.led}}}
-		done, refused := c.kept.Done(c.request, states, command.Command{})
+		request := Request{Databases: []ovndb.Database{ovndb.NB}, Backup: c.request}
+		done, refused := c.kept.Done(request, states, command.Command{})
 		assert.Len(t, done, c.done, name)
 		assert.Len(t, refused, c.refused, name)
-		c.kept.Forget(c.request)
-		done, refused = c.kept.Done(c.request, states, command.Command{})
+		c.kept.Forget(request)
+		done, refused = c.kept.Done(request, states, command.Command{})
 		assert.Empty(t, append(done, refused...), "%s: with again=true", name)
 	}
-}
-
-// A repeated restore is refused if another one came before or after it.
-func TestDone_restore_after_other_restore(t *testing.T) {
-	t.Parallel()
-	const mine, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
-	ids := func(nb raft.ID) relation.Clusters {
-		return relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: nb}}
-	}
-	request := func(backup string) Request {
-		return Request{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
-	}
-	state := func(cluster raft.ID) recovery.State {
-		return recovery.State{Cluster: cluster, Own: &recovery.Copy{HasRaftLeader: true}}
-	}
-	for name, c := range map[string]struct {
-		made, placed, served raft.ID
-		overtaken            bool
-	}{
-		"its own":                       {made: "new", placed: "new", served: "new"},
-		"another went first":            {made: "new", placed: "of another", served: "of another", overtaken: true},
-		"another, before it made one":   {made: "", placed: "of another", served: "of another", overtaken: true},
-		"another one followed it later": {made: "new", placed: "new", served: "of another", overtaken: true},
-	} {
-		k := requests(recovery.Request{Cluster: "old", Backup: mine, New: c.made})
-		k.See(ids(c.placed))
-		states := map[ovndb.Database]recovery.State{ovndb.NB: state(c.served)}
-		assert.False(t, k.Requested(), name)
-		assert.Equal(t, !c.overtaken, k.stage(request(mine), states[ovndb.NB], ovndb.NB) == recovery.Served, name)
-		_, refused := k.Done(request(mine), states, command.Command{})
-		assert.Equal(t, c.overtaken, len(refused) > 0, name)
-		_, refused = k.Done(request(other), states, command.Command{})
-		assert.Empty(t, refused, "%s: another backup is another command", name)
-		_, refused = k.Done(request(""), states, command.Command{})
-		assert.Empty(t, refused, "%s: a recovery", name)
-	}
-
-	// A recovery may be made by any unit with the newest copy.
-	k := requests(recovery.Request{Cluster: "old"})
-	k.See(ids("of another"))
-	assert.Equal(t, recovery.Served, k.stage(request(""), state("of another"), ovndb.NB))
-	assert.Equal(t, recovery.Overtaken, k.stage(request(""), state("later"), ovndb.NB), "that one was given up too since")
-	assert.False(t, k.starts(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
+	k := after("", "", "another")
+	assert.False(t, k.starts(Request{}, recovery.State{Cluster: "later"}, ovndb.NB), "that one was given up, too")
 }
 
 // The reason of a withdrawal is stored. Load drops it if another release has stored an unknown one.
