@@ -127,12 +127,19 @@ func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]Serv
 }
 
 func both[T any](observe func(ovndb.Database) T) map[ovndb.Database]T {
-	var nb, sb T
+	all := AtOnce(ovndb.Databases(), observe)
+	return map[ovndb.Database]T{ovndb.NB: all[0], ovndb.SB: all[1]}
+}
+
+// AtOnce calls do for all items at the same time, and returns the results in their order.
+func AtOnce[T, R any](items []T, do func(T) R) []R {
+	results := make([]R, len(items))
 	var wg sync.WaitGroup
-	wg.Go(func() { nb = observe(ovndb.NB) })
-	wg.Go(func() { sb = observe(ovndb.SB) })
+	for i, item := range items {
+		wg.Go(func() { results[i] = do(item) })
+	}
 	wg.Wait()
-	return map[ovndb.Database]T{ovndb.NB: nb, ovndb.SB: sb}
+	return results
 }
 
 func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report {

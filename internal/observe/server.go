@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
@@ -311,38 +310,23 @@ func (s *Observer) reached(status raft.Status) (all []string, err error) {
 
 // Probe asks all other members the question of R0 at the same time.
 func (s *Observer) Probe(ctx context.Context, l ServerState) []raft.ProbeResult {
-	var (
-		mu      sync.Mutex
-		wg      sync.WaitGroup
-		answers []raft.ProbeResult
-		asked   = map[string]bool{}
-	)
-	for _, m := range l.Status.Servers {
-		if m.Self || asked[m.Address] {
-			continue
-		}
-		asked[m.Address] = true
+	answers := AtOnce(OtherAddresses(l.Status), func(address string) raft.ProbeResult {
 		timeout := ProbeTimeout
-		if l.Status.Hears(m.Short) {
+		heard := func(m raft.Member) bool { return m.Address == address && l.Status.Hears(m.Short) }
+		if slices.ContainsFunc(l.Status.Servers, heard) {
 			timeout = s.Patience(l.Database, timeout)
 		}
-		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, timeout)
-			defer cancel()
-			state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, m.Address)...)
-			if err != nil {
-				s.Log.DebugContext(ctx, "member does not answer",
-					"database", l.Database.Short(), "address", m.Address, "error", err)
-				return
-			}
-			state.Address = m.Address
-			mu.Lock()
-			defer mu.Unlock()
-			answers = append(answers, state.ProbeResult)
-		})
-	}
-	wg.Wait()
-	return answers
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
+		if err != nil {
+			s.Log.DebugContext(ctx, "member does not answer", "database", l.Database.Short(), "address", address, "error", err)
+			return raft.ProbeResult{}
+		}
+		state.Address = address
+		return state.ProbeResult
+	})
+	return slices.DeleteFunc(answers, func(a raft.ProbeResult) bool { return a.Address == "" })
 }
 
 // Refusal is the start guard's record of a server that it did not let start. The next allowed start removes it.

@@ -5,10 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -34,18 +35,13 @@ const (
 // server.
 func (u *Unit) prove(
 	ctx context.Context, s plan.State, requests map[ovndb.Database]recovery.Request,
-) (all []recovery.Proof) {
-	for _, db := range ovndb.Databases() {
-		if _, is := requests[db]; is {
-			all = append(all, recovery.Proof{Database: db})
-		}
-	}
-	var wg sync.WaitGroup
-	for i := range all {
-		wg.Go(func() { u.proveOne(ctx, s, requests[all[i].Database], &all[i]) })
-	}
-	wg.Wait()
-	return all
+) []recovery.Proof {
+	databases := slices.Sorted(maps.Keys(requests))
+	return observe.AtOnce(databases, func(db ovndb.Database) recovery.Proof {
+		p := recovery.Proof{Database: db}
+		u.proveOne(ctx, s, requests[db], &p)
+		return p
+	})
 }
 
 func (u *Unit) proveOne(ctx context.Context, s plan.State, request recovery.Request, p *recovery.Proof) {
@@ -73,19 +69,14 @@ func (u *Unit) proveOne(ctx context.Context, s plan.State, request recovery.Requ
 		p.Failure = err.Error()
 		return
 	}
-	var wg sync.WaitGroup
-	for i := range p.Units {
-		unit := &p.Units[i]
-		if !unit.Member {
-			continue
-		}
-		wg.Go(func() {
+	p.Units = observe.AtOnce(p.Units, func(unit recovery.UnitProof) recovery.UnitProof {
+		if unit.Member {
 			if err := u.readProof(ctx, db, addresses[unit.Unit], key, value); err != nil {
 				unit.Failure = err.Error()
 			}
-		})
-	}
-	wg.Wait()
+		}
+		return unit
+	})
 }
 
 // unitProofs returns the units in order, before anything is read from their servers.

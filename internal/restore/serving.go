@@ -3,11 +3,9 @@ package restore
 import (
 	"context"
 	"errors"
-	"maps"
 	"net"
 	"slices"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
@@ -36,21 +34,22 @@ const answerTimeout = 2 * time.Second
 // ask asks the servers of the wanted clusters, all at the same time, unless they have answered recently in this hook:
 // machines that are off use up the whole timeout.
 func (u *Unit) ask(ctx context.Context, snapshot observe.Snapshot, wanted map[ovndb.Database][]raft.ID) {
-	var wg sync.WaitGroup
-	asked := map[ovndb.Database]*answers{}
+	var databases []ovndb.Database
 	for db, clusters := range wanted {
-		if known := u.served[db]; known != nil && !u.Now().After(known.until) && slices.Equal(known.clusters, clusters) {
-			continue
+		known := u.served[db]
+		if known == nil || u.Now().After(known.until) || !slices.Equal(known.clusters, clusters) {
+			databases = append(databases, db)
 		}
-		all := new(answers)
-		asked[db] = all
-		wg.Go(func() { *all = u.askServers(ctx, snapshot, db, clusters) })
 	}
-	wg.Wait()
+	all := observe.AtOnce(databases, func(db ovndb.Database) answers {
+		return u.askServers(ctx, snapshot, db, wanted[db])
+	})
 	if u.served == nil {
 		u.served = map[ovndb.Database]*answers{}
 	}
-	maps.Copy(u.served, asked)
+	for i, db := range databases {
+		u.served[db] = &all[i]
+	}
 }
 
 // Rival returns the address of a server of one of the clusters that is connected to a leader; empty if there is none.
@@ -66,28 +65,22 @@ func (u *Unit) askServers(
 ) answers {
 	timed, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	var (
-		mu  sync.Mutex
-		wg  sync.WaitGroup
-		all = answers{clusters: clusters}
-	)
-	for _, address := range raftAddresses(snapshot, db) {
-		wg.Go(func() {
-			state, err := u.Dialer.Server(timed, db, ovsdb.Endpoints(db, address)...)
-			if err != nil || !slices.Contains(clusters, state.Cluster) {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			all.answering = append(all.answering, address)
-			if state.Connected {
-				all.connected = append(all.connected, address)
-			}
-		})
+	all, addresses := answers{clusters: clusters}, raftAddresses(snapshot, db)
+	states := observe.AtOnce(addresses, func(address string) ovsdb.ServerState {
+		state, err := u.Dialer.Server(timed, db, ovsdb.Endpoints(db, address)...)
+		if err != nil || !slices.Contains(clusters, state.Cluster) {
+			return ovsdb.ServerState{}
+		}
+		return state
+	})
+	for i, state := range states {
+		if state.Cluster != "" {
+			all.answering = append(all.answering, addresses[i])
+		}
+		if state.Connected {
+			all.connected = append(all.connected, addresses[i])
+		}
 	}
-	wg.Wait()
-	slices.Sort(all.answering)
-	slices.Sort(all.connected)
 	all.until = u.Now().Add(answerAge)
 	return all
 }

@@ -118,12 +118,7 @@ func (u *Unit) start(ctx context.Context, services []ovndb.Service) error {
 	if err := u.Save(); err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	failures := make([]error, len(services))
-	for i, service := range services {
-		wg.Go(func() { failures[i] = u.StartOne(ctx, service) })
-	}
-	wg.Wait()
+	failures := observe.AtOnce(services, func(service ovndb.Service) error { return u.StartOne(ctx, service) })
 	for i, service := range services {
 		if failures[i] == nil && service != ovndb.Umbrella {
 			u.Restarts.Started(service, installed)
