@@ -76,20 +76,21 @@ func fileFormat(before, version string) string {
 	return before + " of Open vSwitch " + version
 }
 
-// Cluster renders the status as ovsdb-server prints it, with the member's unit in place of the time of its last
+// Cluster returns the server's status as it was printed, with the member's unit in place of the time of its last
 // message, which means little on a follower.
 func Cluster(c observe.Cluster) string {
 	if c.Condition != ovndb.Serving {
 		return fmt.Sprintf("%s: %s", c.Database, c.ServerState.Text())
 	}
-	s := c.Status
-	s.Servers = slices.Clone(s.Servers)
-	for i := range s.Servers {
-		m := &s.Servers[i]
-		m.LastMsg = nil
-		m.Extra += " " + c.Rows[i].Label() // Extra begins with a space
+	lines := strings.Split(strings.TrimSuffix(c.Status.Text, "\n"), "\n")
+	members := slices.Index(lines, "Servers:") + 1
+	for i, row := range c.Rows {
+		line := &lines[members+i]
+		start, rest, _ := strings.Cut(*line, " last msg ")
+		_, end, _ := strings.Cut(rest, " ms ago")
+		*line = start + end + " " + row.Label()
 	}
-	return strings.TrimSuffix(s.String(), "\n")
+	return strings.Join(lines, "\n")
 }
 
 // Backups renders a table of the backups in a directory, with their problems below it.

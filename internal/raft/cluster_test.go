@@ -28,7 +28,7 @@ func memberAddress(i int) string { return fmt.Sprintf("tcp:10.0.0.%d:6643", i) }
 func viewOf(leader int, up []bool) View {
 	self := memberID(0)
 	v := View{Status: Status{
-		Nick: self.Short(), Name: string(ovndb.NB), Cluster: new(someCluster), Server: self, Address: memberAddress(0),
+		Name: string(ovndb.NB), Cluster: new(someCluster), Server: self, Address: memberAddress(0),
 		State: ClusterMember, Role: Follower, Term: 3, Leader: UnknownRef, Vote: UnknownRef,
 		ElectionTimer: time.Second, Log: Log{Start: 2, End: 12},
 	}}
@@ -42,7 +42,7 @@ func viewOf(leader int, up []bool) View {
 	for i, isUp := range up {
 		m := Member{Short: memberID(i).Short(), Address: memberAddress(i), Self: i == 0}
 		if leader == 0 {
-			m.Next, m.Match = new(uint64(12)), new(uint64(11))
+			m.Match = new(uint64(11))
 		}
 		if i > 0 {
 			s.Connections = append(s.Connections, Connection{Peer: m.Short, Up: isUp})

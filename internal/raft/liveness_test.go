@@ -273,25 +273,6 @@ func TestR0_unknown_is_down(t *testing.T) {
 	})
 }
 
-func TestHasLeader_captured_states(t *testing.T) {
-	t.Parallel()
-	without := map[string]bool{
-		"nb-2member-other-dead-leaving.txt": true, "nb-candidate-alone.txt": true, "nb-candidate-with-votes.txt": true,
-		"nb-ex-leader-no-quorum.txt": true, "nb-follower-leader-unknown-voted-other.txt": true,
-		"nb-joining-remote-unreachable.txt": true, "nb-joining-wrong-cid.txt": true,
-		"nb-just-restarted-alone.txt": true, "nb-kicked-while-down-then-restarted.txt": true,
-		"nb-leader-kick-no-quorum.txt": true, "nb-no-quorum-candidate-survivor.txt": true, "nb-no-quorum-leaving.txt": true,
-		"nb-restarted-after-being-removed-while-down.txt": true, "nb-single-after-leave.txt": true,
-		"ovs36-nb-single-leaving.txt": true,
-	}
-	statuses, _ := captures(t)
-	for _, name := range statuses {
-		s, err := Parse(capture(t, name))
-		require.NoError(t, err)
-		assert.Equal(t, !without[name], s.HasLeader(), name)
-	}
-}
-
 func TestHasLeader_needs_more_than_name(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -3,6 +3,7 @@ package raft
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,9 +33,8 @@ func (e *ParseError) Error() string {
 }
 
 // Parse parses the text of `cluster/status`. It is strict: lines that are always printed must all be present, in their
-// order; a known line must be correct to the last character; an unknown line is kept in [Status.Unknown], and the
-// unknown end of a member's row in [Member.Extra]. So [Status.String] reproduces an accepted text byte for byte, apart
-// from a missing final newline.
+// order, and a value must be correct to the last character. It keeps lines that it does not know in
+// [Status.Unknown], and the unknown end of a member's row in [Member.Extra].
 //
 // It can't detect a text that was cut off below "Servers:". Then the first members are correct and the others missing;
 // the last one may lack values, or have a smaller match_index. The caller must make sure that the text is complete.
@@ -48,7 +48,7 @@ func Parse(text string) (Status, error) {
 	if !utf8.ValidString(text) {
 		return Status{}, &ParseError{Reason: "the text is not UTF-8: it is foreign"}
 	}
-	var p parser
+	p := parser{status: Status{Text: text}}
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		p.number++
 		if err := p.read(line); err != nil {
@@ -64,12 +64,12 @@ func Parse(text string) (Status, error) {
 // parser is the state between two lines.
 type parser struct {
 	status Status
+	// nick is the first line: the first four hex digits of the server's ID.
+	nick string
 	// number is the current line's, from 1.
 	number int
 	// next is the index of the first of statusLines that may follow.
 	next int
-	// seen has bit i set when statusLines[i] was read.
-	seen uint32
 	// rows is true below "Servers:".
 	rows bool
 }
@@ -83,16 +83,17 @@ func (p *parser) read(line string) error {
 		if !IsIdentity(line) {
 			return errors.New("not the four hex digits of a server: the text is truncated or foreign")
 		}
-		p.status.Nick = line
+		p.nick = line
 		return nil
 	}
 	if p.rows && strings.HasPrefix(line, " ") {
 		return p.readRow(line)
 	}
 	p.rows = false
-	known, err := p.readKnown(line)
-	if known || err != nil {
-		return err
+	for i, known := range statusLines {
+		if value, found := strings.CutPrefix(line, known.key); found {
+			return p.readKnown(i, value)
+		}
 	}
 	if p.next == len(statusLines) {
 		// A wrong number of members would change the quorum.
@@ -100,58 +101,47 @@ func (p *parser) read(line string) error {
 			return errors.New("a member's row that is not directly below \"Servers:\"")
 		}
 	}
-	p.status.Unknown = append(p.status.Unknown, Unknown{Line: p.number, Text: line})
+	isUnused := func(key string) bool { return strings.HasPrefix(line, key) }
+	if line != "" && !slices.ContainsFunc(unusedLines, isUnused) {
+		p.status.Unknown = append(p.status.Unknown, line)
+	}
 	return nil
 }
 
-// readKnown parses the line if it is one of statusLines.
-func (p *parser) readKnown(line string) (known bool, err error) {
-	for i := p.next; i < len(statusLines); i++ {
-		f := &statusLines[i]
-		rest, ok := strings.CutPrefix(line, f.key)
-		if !ok || f.key == "" && (line != "" || i != p.next) {
-			continue
-		}
-		if missing := p.missing(i); missing != "" {
-			return true, fmt.Errorf("%s is missing before it: the text is truncated or foreign", missing)
-		}
-		p.next, p.seen = i+1, p.seen|1<<i
-		if f.many {
-			p.next = i
-		}
-		p.rows = p.next == len(statusLines)
-		value, err := f.value(rest)
-		if err != nil {
-			return true, err
-		}
-		return true, f.read(&p.status, value)
+// readKnown reads the value of statusLines[i].
+func (p *parser) readKnown(i int, value string) error {
+	known := statusLines[i]
+	if i < p.next {
+		return errors.New("duplicate line, or out of order")
 	}
-	err = p.misplaced(line)
-	return err != nil, err
-}
-
-// misplaced returns an error if the line is one of those that come earlier.
-func (p *parser) misplaced(line string) error {
-	for i, f := range statusLines[:p.next] {
-		switch {
-		case f.key == "" || !strings.HasPrefix(line, f.key):
-		case p.seen&(1<<i) != 0 && !f.many:
-			return errors.New("duplicate line")
-		default:
-			return errors.New("out of order")
+	if missing := p.missing(i); missing != "" {
+		return fmt.Errorf("%s is missing before it: the text is truncated or foreign", missing)
+	}
+	p.next = i + 1
+	if known.many {
+		p.next = i
+	}
+	p.rows = p.next == len(statusLines)
+	if value != "" && strings.HasSuffix(known.key, ":") {
+		text, spaced := strings.CutPrefix(value, " ")
+		if !spaced || text == "" {
+			return errors.New("no value after one space")
 		}
+		value = text
+	}
+	if err := known.read(&p.status, value); err != nil {
+		return err
+	}
+	if server := p.status.Server; server != "" && server.Short() != p.nick {
+		return fmt.Errorf("does not begin with the digits of the first line, %q", p.nick)
 	}
 	return nil
 }
 
 // missing returns the first line before statusLines[end] that is always printed and was not read.
 func (p *parser) missing(end int) string {
-	for i := p.next; i < end; i++ {
-		switch f := &statusLines[i]; {
-		case !f.always:
-		case f.key == "":
-			return fmt.Sprintf("the empty line after %q", statusLines[i-1].key)
-		default:
+	for _, f := range statusLines[min(p.next, end):end] {
+		if !f.optional {
 			return fmt.Sprintf("%q", f.key)
 		}
 	}

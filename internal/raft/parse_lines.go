@@ -3,72 +3,63 @@ package raft
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
-	"time"
+	"sync"
 )
 
 // statusLine is one kind of line: its beginning and the parser of the rest.
 type statusLine struct {
-	// key is the line's beginning; that of the empty line is empty.
 	key string
-	// always: every version prints it in every state.
-	always bool
+	// optional: it is not printed in every state.
+	optional bool
 	// many: it may be repeated.
 	many bool
 	read func(s *Status, value string) error
 }
 
-// statusLines are the lines after the first one, in the order in which
-// raft_unixctl_status() in ovsdb/raft.c prints them, OVS 2.16 to 3.6.
+// statusLines are the lines with values that are used, in the order in which raft_unixctl_status() in ovsdb/raft.c
+// prints them, OVS 2.16 to 3.6.
 var statusLines = []statusLine{
-	{key: "Name:", always: true, read: func(s *Status, v string) error { return into(&s.Name, v, readWord) }},
-	{key: "Cluster ID:", always: true, read: readCluster},
-	{key: "Server ID:", always: true, read: func(s *Status, v string) (err error) {
-		if s.Server, err = readID(v); err == nil && s.Server.Short() != s.Nick {
-			err = fmt.Errorf("does not begin with the digits of the first line, %q", s.Nick)
-		}
-		return err
-	}},
-	{key: "Address:", always: true, read: func(s *Status, v string) error { return into(&s.Address, v, readAddress) }},
-	{key: "Status:", always: true, read: func(s *Status, v string) (err error) {
+	{key: "Name:", read: func(s *Status, v string) error { return into(&s.Name, v, readWord) }},
+	{key: "Cluster ID:", read: readCluster},
+	{key: "Server ID:", read: func(s *Status, v string) error { return into(&s.Server, v, readID) }},
+	{key: "Address:", read: func(s *Status, v string) error { return into(&s.Address, v, readAddress) }},
+	{key: "Status:", read: func(s *Status, v string) (err error) {
 		s.State, err = readOneOf(v, ClusterMember, JoiningCluster, LeavingCluster, LeftCluster, Failed, Disconnected)
 		return err
 	}},
-	{key: "Remotes for joining:", read: func(s *Status, v string) error { return readList(&s.Remotes, v, readAddress) }},
-	{key: "Adding server ", many: true, read: func(s *Status, v string) error { return readPending(&s.Adding, v) }},
-	{key: "Removing server ", many: true, read: func(s *Status, v string) error { return readPending(&s.Removing, v) }},
-	{key: "Role:", always: true, read: func(s *Status, v string) (err error) {
+	{key: "Remotes for joining:", optional: true, read: func(s *Status, v string) error {
+		return readList(&s.Remotes, v, readAddress)
+	}},
+	{key: "Removing server ", optional: true, many: true, read: func(s *Status, v string) error {
+		m, err := readMember(rowIndent + v)
+		m.Phase = RemovingPhase
+		s.Removing = append(s.Removing, m)
+		return err
+	}},
+	{key: "Role:", read: func(s *Status, v string) (err error) {
 		s.Role, err = readOneOf(v, Leader, Candidate, Follower)
 		return err
 	}},
-	{key: "Term:", always: true, read: func(s *Status, v string) error { return into(&s.Term, v, readNumber) }},
-	{key: "Leader:", always: true, read: func(s *Status, v string) error { return into(&s.Leader, v, readRef) }},
-	{key: "Vote:", always: true, read: func(s *Status, v string) error { return into(&s.Vote, v, readRef) }},
-	{key: "", always: true, read: func(*Status, string) error { return nil }},
-	{key: "Last Election started ", read: readElection},
-	{key: "Last Election won:", read: func(s *Status, v string) error {
-		s.Won = new(time.Duration)
-		return into(s.Won, v, readAgo)
-	}},
-	{key: "Election timer:", always: true, read: readElectionTimer},
-	{key: "Log:", always: true, read: readLog},
-	{key: "Entries not yet committed:", always: true, read: func(s *Status, v string) error {
+	{key: "Term:", read: func(s *Status, v string) error { return into(&s.Term, v, readNumber) }},
+	{key: "Leader:", read: func(s *Status, v string) error { return into(&s.Leader, v, readRef) }},
+	{key: "Vote:", read: func(s *Status, v string) error { return into(&s.Vote, v, readRef) }},
+	{key: "Election timer:", read: readElectionTimer},
+	{key: "Log:", read: readLog},
+	{key: "Entries not yet committed:", read: func(s *Status, v string) error {
 		return into(&s.NotCommitted, v, readNumber)
 	}},
-	{key: "Entries not yet applied:", always: true, read: func(s *Status, v string) error {
+	{key: "Entries not yet applied:", read: func(s *Status, v string) error {
 		return into(&s.NotApplied, v, readNumber)
 	}},
-	{key: "Connections:", always: true, read: func(s *Status, v string) error {
+	{key: "Connections:", read: func(s *Status, v string) error {
 		if v == "" {
 			return nil
 		}
 		return readList(&s.Connections, v, readConnection)
 	}},
-	{key: "Disconnections:", read: func(s *Status, v string) error {
-		s.Disconnections = new(uint64)
-		return into(s.Disconnections, v, readNumber)
-	}},
-	{key: "Servers:", always: true, read: func(_ *Status, v string) error {
+	{key: "Servers:", read: func(_ *Status, v string) error {
 		if v != "" {
 			return errors.New("followed by something on the same line")
 		}
@@ -76,21 +67,12 @@ var statusLines = []statusLine{
 	}},
 }
 
+// unusedLines begin the lines with values that are not used.
+var unusedLines = []string{"Adding server ", "Last Election started ", "Last Election won:", "Disconnections:"}
+
 func into[T any](field *T, v string, read func(string) (T, error)) (err error) {
 	*field, err = read(v)
 	return err
-}
-
-// value is the text after the key: after a colon either nothing, or one space and something.
-func (f *statusLine) value(rest string) (string, error) {
-	if rest == "" || !strings.HasSuffix(f.key, ":") {
-		return rest, nil
-	}
-	v, ok := strings.CutPrefix(rest, " ")
-	if !ok || v == "" {
-		return "", errors.New("no value after one space")
-	}
-	return v, nil
 }
 
 func readCluster(s *Status, v string) error {
@@ -112,30 +94,6 @@ func readList[T any](to *[]T, v string, read func(string) (T, error)) error {
 		*to = append(*to, value)
 	}
 	return nil
-}
-
-func readPending(to *[]Pending, v string) error {
-	short, address, rest, err := readServer(v)
-	if err != nil {
-		return err
-	}
-	if rest == "" {
-		return errors.New("no phase")
-	}
-	p := Pending{Short: short, Address: address}
-	p.Phase, p.Extra = cutPhase(rest)
-	*to = append(*to, p)
-	return nil
-}
-
-func readElection(s *Status, v string) error {
-	ms, reason, ok := strings.Cut(v, " ms ago, reason: ")
-	if !ok || reason == "" {
-		return errors.New("not \"N ms ago, reason: REASON\"")
-	}
-	ago, err := readMillis(ms)
-	s.Election = &Election{Ago: ago, Reason: reason}
-	return err
 }
 
 func readElectionTimer(s *Status, v string) (err error) {
@@ -171,93 +129,38 @@ func readLog(s *Status, v string) (err error) {
 // rowIndent begins every row of "Servers:".
 const rowIndent = "    "
 
-// readServer reads "NICK (SHORT at ADDRESS)", the beginning of rows and pending changes, and leaves the rest.
-func readServer(v string) (short, address, rest string, err error) {
-	nick, v, _ := strings.Cut(v, " (")
-	short, v, _ = strings.Cut(v, " at ")
-	address, rest, ok := strings.Cut(v, ")")
-	switch {
-	case !ok || !IsIdentity(nick) || !IsIdentity(short):
-		err = errors.New("not \"NICK (SHORT at ADDRESS)\"")
-	case nick != short:
-		err = fmt.Errorf("%q and %q are not the same server", nick, short)
-	default:
-		_, err = readAddress(address)
-	}
-	return short, address, rest, err
-}
+// rowForm matches the beginning of a row. It accepts known phases only: the meaning of others must not be guessed.
+var rowForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^` + rowIndent + `(?<nick>\S+) \((?<short>\S+) at (?<address>[^)]*)\)` +
+		`(?<self> \(self\))?` +
+		`(?: \((?<phase>adding: catchup|adding: caught up|adding: committing|removing)\))?` +
+		`(?: \(voted for [0-9a-f]{4}\))?` +
+		`(?: next_index=\d+ match_index=(?<match>\d+))?` +
+		`(?: last msg (?<ago>\d+) ms ago)?`)
+})
 
-// readMember parses a row of "Servers:". The parts after the head are optional, in a fixed order; from the first
-// unknown part on, the row goes into Extra.
+// readMember reads a row. Values that are missing or too large stay nil.
 func readMember(line string) (Member, error) {
-	v, ok := strings.CutPrefix(line, rowIndent)
-	if !ok {
-		return Member{}, fmt.Errorf("not indented by %d spaces", len(rowIndent))
+	found := rowForm().FindStringSubmatch(line)
+	if found == nil {
+		return Member{}, errors.New("not \"    NICK (SHORT at ADDRESS)\"")
 	}
-	short, address, rest, err := readServer(v)
-	if err != nil {
+	part := func(name string) string { return found[rowForm().SubexpIndex(name)] }
+	m := Member{
+		Short: part("short"), Address: part("address"), Self: part("self") != "", Phase: Phase(part("phase")),
+		Extra: line[len(found[0]):],
+	}
+	if part("nick") != m.Short || !IsIdentity(m.Short) {
+		return Member{}, fmt.Errorf("%q and %q are not the four hex digits of one server", part("nick"), m.Short)
+	}
+	if _, err := readAddress(m.Address); err != nil {
 		return Member{}, err
 	}
-	m := Member{Short: short, Address: address}
-	rest, m.Self = strings.CutPrefix(rest, " (self)")
-	m.Phase, rest = cutPhase(rest)
-	rest = m.cutVote(rest)
-	rest = m.cutIndexes(rest)
-	m.Extra = m.cutLastMsg(rest)
+	if match, err := readNumber(part("match")); err == nil {
+		m.Match = &match
+	}
+	if ago, err := readMillis(part("ago")); err == nil {
+		m.LastMsg = &ago
+	}
 	return m, nil
-}
-
-// cutPhase accepts known phases only: the meaning of others must not be guessed.
-func cutPhase(v string) (phase Phase, rest string) {
-	if text, ok := strings.CutPrefix(v, " ("); ok {
-		for _, known := range [...]Phase{AddingCatchup, AddingCaughtUp, AddingCommitting, RemovingPhase} {
-			if after, ok := strings.CutPrefix(text, string(known)); ok && strings.HasPrefix(after, ")") {
-				return known, after[1:]
-			}
-		}
-	}
-	return "", v
-}
-
-func (m *Member) cutVote(v string) (rest string) {
-	text, ok := strings.CutPrefix(v, " (voted for ")
-	nick, rest, closed := strings.Cut(text, ")")
-	if !ok || !closed || !IsIdentity(nick) {
-		return v
-	}
-	m.VotedFor = nick
-	return rest
-}
-
-func (m *Member) cutIndexes(v string) (rest string) {
-	text, ok := strings.CutPrefix(v, " next_index=")
-	next, text, both := strings.Cut(text, " match_index=")
-	if !ok || !both {
-		return v
-	}
-	match, rest := text, ""
-	if end := strings.IndexByte(text, ' '); end >= 0 {
-		match, rest = text[:end], text[end:]
-	}
-	n, errNext := readNumber(next)
-	i, errMatch := readNumber(match)
-	if errNext != nil || errMatch != nil {
-		return v
-	}
-	m.Next, m.Match = &n, &i
-	return rest
-}
-
-func (m *Member) cutLastMsg(v string) (rest string) {
-	text, ok := strings.CutPrefix(v, " last msg ")
-	ms, rest, ago := strings.Cut(text, " ms ago")
-	if !ok || !ago {
-		return v
-	}
-	last, err := readMillis(ms)
-	if err != nil {
-		return v
-	}
-	m.LastMsg = &last
-	return rest
 }

@@ -38,14 +38,6 @@ func readMillis(v string) (time.Duration, error) {
 	return time.Duration(n) * time.Millisecond, err
 }
 
-func readAgo(v string) (time.Duration, error) {
-	ms, ok := strings.CutSuffix(v, " ms ago")
-	if !ok {
-		return 0, errors.New("not \"N ms ago\"")
-	}
-	return readMillis(ms)
-}
-
 func readWord(v string) (string, error) {
 	if v == "" || strings.Contains(v, " ") {
 		return "", errors.New("not one word")

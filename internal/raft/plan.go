@@ -208,16 +208,10 @@ func (c Change) refusePending(plan *Plan) {
 	if s.Role != Leader {
 		return
 	}
-	pending := slices.Clone(s.Removing)
-	for _, m := range s.Servers {
-		if m.Phase != "" {
-			pending = append(pending, Pending{Short: m.Short, Address: m.Address, Phase: m.Phase})
-		}
-	}
-	for _, p := range pending {
-		if p.Short != plan.Target.Short {
+	for _, m := range slices.Concat(s.Removing, s.Servers) {
+		if m.Phase != "" && m.Short != plan.Target.Short {
 			plan.refuse(finding.ChangePending, finding.Args{
-				Member: finding.Server{ID: p.Short, Address: p.Address}, Value: string(p.Phase),
+				Member: finding.Server{ID: m.Short, Address: m.Address}, Value: string(m.Phase),
 			})
 			return
 		}

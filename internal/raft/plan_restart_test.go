@@ -140,7 +140,7 @@ func TestRestart_non_member(t *testing.T) {
 		"not in the configuration": {func(s *Status) { s.Servers = s.Servers[1:] }, "error NOT_A_MEMBER nb"},
 		"another one is being removed": {
 			func(s *Status) {
-				s.Removing = []Pending{{Short: "a004", Address: "tcp:10.0.0.4:6643", Phase: RemovingPhase}}
+				s.Removing = []Member{{Short: "a004", Address: "tcp:10.0.0.4:6643", Phase: RemovingPhase}}
 			},
 			"waiting CHANGE_PENDING nb Value=removing Member=a004 at tcp:10.0.0.4:6643",
 		},

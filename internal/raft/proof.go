@@ -63,9 +63,7 @@ func (p *ConfigurationWatcher) Observe(s Status) bool {
 func (p *RemovalWatcher) Absent() bool { return p.missing }
 
 func (p *RemovalWatcher) isAbsent(s Status) bool {
-	is := func(short, address string) bool {
-		return short == p.Target && (p.Address == "" || address == p.Address)
-	}
-	return !slices.ContainsFunc(s.Servers, func(m Member) bool { return is(m.Short, m.Address) }) &&
-		!slices.ContainsFunc(s.Removing, func(r Pending) bool { return is(r.Short, r.Address) })
+	return !slices.ContainsFunc(slices.Concat(s.Servers, s.Removing), func(m Member) bool {
+		return m.Short == p.Target && (p.Address == "" || m.Address == p.Address)
+	})
 }

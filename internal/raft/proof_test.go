@@ -39,7 +39,7 @@ func TestR6_removal_needs_commit(t *testing.T) {
 	newTerm := func(s *Status) { s.Term++ }
 	leaving := func(s *Status) { s.State = LeavingCluster }
 	removing := func(s *Status) {
-		s.Removing = []Pending{{Short: memberID(2).Short(), Address: memberAddress(2), Phase: RemovingPhase}}
+		s.Removing = []Member{{Short: memberID(2).Short(), Address: memberAddress(2), Phase: RemovingPhase}}
 	}
 	tests := map[string][]look{
 		"at once, nothing else is written": {{without(12, 0), true, true}},
@@ -178,7 +178,7 @@ func TestConfigurationWatcher(t *testing.T) {
 	cut := shownBy(1, 10, 0, "aaaa", "bbbb")
 	cut.State = Disconnected
 	removing := shownBy(1, 10, 0, "aaaa", "bbbb")
-	removing.Removing = []Pending{{Short: "cccc"}}
+	removing.Removing = []Member{{Short: "cccc"}}
 	tests := map[string]struct {
 		seen   []Status
 		proved bool

@@ -11,8 +11,8 @@ import "time"
 // Status is one server's output of `cluster/status DB`. It is that server's own view: the rows of Servers are those of
 // the newest entry of its log, committed or not.
 type Status struct {
-	// Nick is the first line: the first four hex digits of the server's ID.
-	Nick string
+	// Text is the whole output, with the values that have no field here.
+	Text string
 	// Name is the database's name, OVN_Northbound or OVN_Southbound.
 	Name string
 	// Cluster is the cluster's ID; nil while a joining server has not learned it ("not yet known").
@@ -25,16 +25,12 @@ type Status struct {
 	State MemberState
 	// Remotes are the addresses that a joining server tries, in order.
 	Remotes []string
-	// Adding and Removing are a leader's pending changes.
-	Adding, Removing []Pending
-	Role             Role
-	Term             uint64
+	// Removing are the members that a leader is removing.
+	Removing []Member
+	Role     Role
+	Term     uint64
 	// Leader and Vote are "self", "unknown" or the four digits of a server.
 	Leader, Vote Ref
-	// Election is the newest election that this server has started, Won the
-	// time since it last won one. A former leader keeps both.
-	Election *Election
-	Won      *time.Duration
 	// ElectionTimer is the base of all timeouts; ChangingTo is the value that a leader is about to commit, 0 if none.
 	ElectionTimer, ChangingTo time.Duration
 	// Log is the range of entries that the server holds; End is exclusive.
@@ -42,11 +38,9 @@ type Status struct {
 	// NotCommitted and NotApplied count entries at the end of the log.
 	NotCommitted, NotApplied uint64
 	Connections              []Connection
-	// Disconnections counts lost connections since the server started; nil on OVS before 2.15, which does not print it.
-	Disconnections *uint64
-	Servers        []Member
-	// Unknown has the lines that this parser does not know, so that no output of a newer OVS is lost.
-	Unknown []Unknown
+	Servers                  []Member
+	// Unknown has the lines that this parser does not know, which a newer OVS may print.
+	Unknown []string
 }
 
 // ID is a full server or cluster ID: 36 characters, lower case.
@@ -101,31 +95,14 @@ const (
 	UnknownRef Ref = "unknown"
 )
 
-// Phase is the progress of a member or a pending change (raft_server_phase_to_string() in ovsdb/raft-private.c); empty
-// if stable.
+// Phase is a pending change of a member (raft_server_phase_to_string() in ovsdb/raft-private.c); empty if there is none.
 type Phase string
 
-// The phases that ovsdb-server prints.
+// The phases of members with a vote; a server that only catches up has none yet.
 const (
-	AddingCatchup    Phase = "adding: catchup"
-	AddingCaughtUp   Phase = "adding: caught up"
 	AddingCommitting Phase = "adding: committing"
 	RemovingPhase    Phase = "removing"
 )
-
-// Pending is a line "Adding server …" or "Removing server …" of a leader.
-type Pending struct {
-	Short, Address string
-	Phase          Phase
-	// Extra is the unknown rest of the line.
-	Extra string
-}
-
-// Election is the line "Last Election started …".
-type Election struct {
-	Ago    time.Duration
-	Reason string
-}
 
 // Log is the line "Log: [START, END]"; End is exclusive.
 type Log struct{ Start, End uint64 }
@@ -139,25 +116,17 @@ type Connection struct {
 	Up bool
 }
 
-// Member is one row of "Servers:".
+// Member is one row of "Servers:", or the member in a line "Removing server".
 type Member struct {
 	// Short are the first four hex digits of the member's ID; the text prints them twice.
 	Short, Address string
 	Self           bool
 	Phase          Phase
-	// VotedFor is the member that this one voted for, as a candidate sees it; empty if not printed.
-	VotedFor string
-	// Next and Match are the leader's view of the member's log; nil elsewhere.
-	Next, Match *uint64
+	// Match is the newest entry that the leader knows to be stored by the member; nil elsewhere.
+	Match *uint64
 	// LastMsg is the time since the last message from it. It is valid on the leader, and on a follower for the leader's
 	// row.
 	LastMsg *time.Duration
 	// Extra is the unknown rest of the row.
 	Extra string
-}
-
-// Unknown is an unknown line with its number, from 1.
-type Unknown struct {
-	Line int
-	Text string
 }

@@ -146,7 +146,7 @@ func oddMembers(r observe.Report) (all []finding.Finding) {
 			all = append(all, oddMember(r, c, row)...)
 		}
 		for _, line := range c.Status.Unknown {
-			args := finding.Args{Value: fmt.Sprintf("%q", line.Text)}
+			args := finding.Args{Value: fmt.Sprintf("%q", line)}
 			all = append(all, finding.Of(finding.UnknownText, c.Database, args))
 		}
 		if n := len(c.Rows); c.Status.State != raft.JoiningCluster && (n < 3 || n%2 == 0) {

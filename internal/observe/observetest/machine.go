@@ -102,7 +102,7 @@ func (s Scenario) ObserverOn(m *Machine) *observe.Observer {
 	for d, c := range map[ovndb.Database]Members{ovndb.NB: s.NB, ovndb.SB: s.SB} {
 		switch c.Condition {
 		case "":
-			m.Answers[d] = s.View(d, c).Status.String()
+			m.Answers[d] = s.View(d, c).Status.Text
 		case ovndb.Standalone:
 			m.Errors[d] = `"cluster/status" is not a valid command (use "list-commands" to see a list of valid commands)`
 		case ovndb.Left, ovndb.Failed:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -185,8 +186,7 @@ func (m Members) other(r Row, member *raft.Member, status *raft.Status) (probes 
 	}
 	member.LastMsg = &ago
 	if m.Role == raft.Leader {
-		end := status.Log.End
-		member.Match, member.Next = &match, &end
+		member.Match = &match
 	} else if !r.Down && !r.Closed {
 		probes = append(probes, raft.ProbeResult{
 			Address: member.Address, Server: Full(r.Identity), Cluster: *status.Cluster,
@@ -221,16 +221,45 @@ func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 		}
 		if i > 0 {
 			v.Probes = append(v.Probes, m.other(r, &member, &status)...)
-		} else if status.Nick, status.Server = r.Identity, Full(r.Identity); m.Leader == r.Identity {
+		} else if status.Server = Full(r.Identity); m.Leader == r.Identity {
 			status.Leader = raft.Self
 		}
 		status.Servers = append(status.Servers, member)
 	}
-	for i, text := range m.Unread {
-		status.Unknown = append(status.Unknown, raft.Unknown{Line: 30 + i, Text: text})
-	}
+	status.Unknown = m.Unread
+	status.Text = textOf(status)
 	v.Status = status
 	return v
+}
+
+// textOf returns the text that ovsdb-server prints for a status of a member.
+func textOf(s raft.Status) string {
+	var connections, rows strings.Builder
+	for _, c := range s.Connections {
+		fmt.Fprintf(&connections, " %s%s", map[bool]string{true: "<-", false: "->"}[c.Incoming], c.Peer)
+	}
+	for _, m := range s.Servers {
+		fmt.Fprintf(&rows, "    %s (%[1]s at %s)", m.Short, m.Address)
+		if m.Self {
+			rows.WriteString(" (self)")
+		}
+		if m.Phase != "" {
+			fmt.Fprintf(&rows, " (%s)", m.Phase)
+		}
+		if m.Match != nil {
+			fmt.Fprintf(&rows, " next_index=%d match_index=%d", s.Log.End, *m.Match)
+		}
+		if m.LastMsg != nil {
+			fmt.Fprintf(&rows, " last msg %d ms ago", m.LastMsg.Milliseconds())
+		}
+		rows.WriteString(m.Extra + "\n")
+	}
+	return fmt.Sprintf("%s\nName: %s\nCluster ID: %s (%s)\nServer ID: %[1]s (%[5]s)\nAddress: %s\nStatus: %s\nRole: %s\n"+
+		"Term: %d\nLeader: %s\nVote: %s\n\nElection timer: %d\nLog: [%d, %d]\nEntries not yet committed: %d\n"+
+		"Entries not yet applied: %d\nConnections:%s\nServers:\n%s%s",
+		s.Server.Short(), s.Name, s.Cluster.Short(), *s.Cluster, s.Server, s.Address, s.State, s.Role,
+		s.Term, s.Leader, s.Vote, s.ElectionTimer.Milliseconds(), s.Log.Start, s.Log.End, s.NotCommitted,
+		s.NotApplied, &connections, &rows, strings.Join(s.Unknown, "\n"))
 }
 
 // Address is the Raft address of the member in row i.
