@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cenkalti/rpc2"
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
@@ -90,20 +89,11 @@ func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want 
 type listeners struct {
 	client client.Client
 	global string
-	// columns of a row that are read.
-	columns []string
 }
 
 func (d *Dialer) listeners(ctx context.Context, db ovndb.Database, endpoints ...string) (*listeners, error) {
-	c, err := d.database(rpc2.Tables(ctx, db.GlobalTable(), connectionTable), db, endpoints...)
-	if err != nil {
-		return nil, err
-	}
-	l := &listeners{client: c, global: db.GlobalTable(), columns: []string{targetField, probeField}}
-	if db == ovndb.SB {
-		l.columns = append(l.columns, roleField)
-	}
-	return l, nil
+	c, err := d.database(ctx, db, endpoints...)
+	return &listeners{client: c, global: db.GlobalTable()}, err
 }
 
 // listenerState is what was read in one transaction.
@@ -115,24 +105,18 @@ type listenerState struct {
 
 // read reads all rows: a row without a reference from the only row can't exist.
 func (l *listeners) read(ctx context.Context) (listenerState, error) {
-	results, err := transact(ctx, l.client,
-		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: l.global, Columns: []string{"_uuid"}},
-		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: connectionTable, Columns: append([]string{"_uuid"}, l.columns...)},
-	)
+	answers, err := read(ctx, l.client, query{table: connectionTable, columns: []string{targetField, probeField, roleField}},
+		query{table: l.global})
 	if err != nil {
-		return listenerState{}, fmt.Errorf("cannot read table %s: %w", connectionTable, err)
+		return listenerState{}, err
 	}
 	var state listenerState
-	for _, r := range results[0].Rows {
-		state.global = row(r).uuid()
+	for _, r := range answers[0] {
+		c := Connection{Target: r.text(targetField), Role: r.text(roleField), InactivityProbe: probeOf(r[probeField])}
+		state.rows = append(state.rows, Listener{Connection: c, UUID: r.uuid()})
 	}
-	for _, r := range results[1].Rows {
-		found := row(r)
-		c := Connection{
-			Target: found.text(targetField), Role: found.text(roleField),
-			InactivityProbe: probeOf(found[probeField]),
-		}
-		state.rows = append(state.rows, Listener{Connection: c, UUID: found.uuid()})
+	for _, r := range answers[1] {
+		state.global = r.uuid()
 	}
 	slices.SortFunc(state.rows, byTarget)
 	return state, nil
@@ -194,7 +178,7 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 // identity has the columns that must be unchanged for a row to be changed.
 func (l *listeners) identity(c Connection) ovsdb.Row {
 	row := ovsdb.Row{targetField: c.Target}
-	if slices.Contains(l.columns, roleField) {
+	if l.global == ovndb.SB.GlobalTable() { // NB has no roles
 		row[roleField] = c.Role
 	}
 	return row

@@ -44,13 +44,20 @@ func (g *Gateways) Close() {
 	g.sb.Close()
 }
 
+// read reads rows of one of the databases in one transaction.
+func (g *Gateways) read(ctx context.Context, db client.Client, queries ...query) ([][]row, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return read(ctx, db, queries...)
+}
+
 // ErrUninitialized is returned if no client has used NB yet: the first one makes the row.
 var ErrUninitialized = errors.New("NB_Global has no row yet: ovn-northd makes it once it runs, " +
 	"and so does ovn-nbctl init")
 
 // global is the UUID of the only row of NB_Global.
 func (g *Gateways) global(ctx context.Context) (string, error) {
-	answers, err := read(ctx, g.nb, query{table: ovndb.NB.GlobalTable()})
+	answers, err := g.read(ctx, g.nb, query{table: ovndb.NB.GlobalTable()})
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/cenkalti/rpc2"
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
@@ -23,7 +22,7 @@ type Global struct {
 
 // Global connects to the first of the endpoints that serves the database. The caller closes the connection.
 func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...string) (*Global, error) {
-	c, err := d.database(rpc2.Tables(ctx, db.GlobalTable()), db, endpoints...)
+	c, err := d.database(ctx, db, endpoints...)
 	if err != nil {
 		return nil, err
 	}
@@ -56,17 +55,11 @@ func (g *Global) Read(ctx context.Context) (map[string]string, error) {
 }
 
 func (g *Global) row(ctx context.Context) (uuid string, ids map[string]string, err error) {
-	results, err := transact(ctx, g.client, ovsdb.Operation{
-		Op: ovsdb.OperationSelect, Table: g.table, Columns: []string{"_uuid", externalIDs},
-	})
-	if err != nil {
-		return "", nil, fmt.Errorf("cannot read %s: %w", g.table, err)
+	answers, err := read(ctx, g.client, query{table: g.table, columns: []string{externalIDs}})
+	if err != nil || len(answers[0]) == 0 {
+		return "", nil, err
 	}
-	if len(results[0].Rows) == 0 {
-		return "", nil, nil
-	}
-	found := row(results[0].Rows[0])
-	return found.uuid(), found.pairs(externalIDs), nil
+	return answers[0][0].uuid(), answers[0][0].pairs(externalIDs), nil
 }
 
 // Swap replaces the value of key by next, if it still is old when the leader commits the transaction; an empty old

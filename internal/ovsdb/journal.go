@@ -30,7 +30,7 @@ func noteRow(text string) ovsdb.Row {
 // Journal reads the texts of the journal, by the UUIDs of their rows.
 func (g *Gateways) Journal(ctx context.Context) (map[string]string, error) {
 	ours := includes(externalIDs, pairs(map[string]string{noteKey: noteKind}))
-	answers, err := read(ctx, g.nb, query{noteTable, []string{externalIDs}, []ovsdb.Condition{ours}})
+	answers, err := g.read(ctx, g.nb, query{noteTable, []string{externalIDs}, []ovsdb.Condition{ours}})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the journal of gateways in %s: %w", ovndb.NB, err)
 	}

@@ -42,7 +42,7 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 	fail := func(err error) (Occupied, error) {
 		return Occupied{}, fmt.Errorf("cannot read what is on chassis in SB: %w", err)
 	}
-	answers, err := read(ctx, g.sb, query{table: "Chassis", columns: []string{"name", "encaps"}},
+	answers, err := g.read(ctx, g.sb, query{table: "Chassis", columns: []string{"name", "encaps"}},
 		query{table: "Encap", columns: []string{"ip"}})
 	if err != nil {
 		return fail(err)
@@ -72,7 +72,7 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 		}
 		where = []ovsdb.Condition{includes("chassis", ovsdb.UUID{GoUUID: uuid})}
 	}
-	answers, err = read(ctx, g.sb, query{"Port_Binding", []string{"logical_port", "type", "chassis"}, where})
+	answers, err = g.read(ctx, g.sb, query{"Port_Binding", []string{"logical_port", "type", "chassis"}, where})
 	if err != nil {
 		return fail(err)
 	}
@@ -89,7 +89,7 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []string) error {
 	name := was.Name
 	fail := func(err error) error { return fmt.Errorf("cannot remove chassis %s: %w", name, err) }
-	answers, err := read(ctx, g.sb,
+	answers, err := g.read(ctx, g.sb,
 		query{"Chassis_Private", []string{"nb_cfg"}, []ovsdb.Condition{equals("name", name)}},
 		query{"Chassis", []string{"name"}, []ovsdb.Condition{equals("name", name)}})
 	if err != nil {
@@ -139,7 +139,7 @@ func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []str
 	fail := func(err error) (int, error) {
 		return 0, fmt.Errorf("cannot release the ports of chassis %s: %w", was.Name, err)
 	}
-	answers, err := read(ctx, g.sb, query{"Chassis_Private", nil, []ovsdb.Condition{equals("name", was.Name)}},
+	answers, err := g.read(ctx, g.sb, query{"Chassis_Private", nil, []ovsdb.Condition{equals("name", was.Name)}},
 		query{"Chassis", nil, []ovsdb.Condition{equals("name", was.Name)}})
 	if err != nil {
 		return fail(err)

@@ -85,7 +85,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		columns := []string{"name", "type", "options", "ha_chassis_group"}
 		return query{"Logical_Switch_Port", columns, []ovsdb.Condition{equals("type", kind)}}
 	}
-	answers, err := read(ctx, g.nb,
+	answers, err := g.read(ctx, g.nb,
 		query{table: "NB_Global", columns: []string{"nb_cfg", externalIDs}},
 		query{table: routerTable, columns: []string{"name", "ports", externalIDs, "enabled", "options"}},
 		query{table: routerPortTable, columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs}},

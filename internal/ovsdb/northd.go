@@ -33,7 +33,7 @@ func (g *Gateways) AskNorthd(ctx context.Context) (asked int64, err error) {
 // AwaitNorthd waits until ovn-northd has reached the requested nb_cfg.
 func (g *Gateways) AwaitNorthd(ctx context.Context, asked int64, waiting Waiting) error {
 	for {
-		answers, err := read(ctx, g.nb, query{table: ovndb.NB.GlobalTable(), columns: []string{"sb_cfg"}})
+		answers, err := g.read(ctx, g.nb, query{table: ovndb.NB.GlobalTable(), columns: []string{"sb_cfg"}})
 		if err != nil {
 			return err
 		}

@@ -24,8 +24,7 @@ type query struct {
 // row is one row as it was read.
 type row ovsdb.Row
 
-// database connects to the first of the endpoints that serves a database. Callers that do not need the whole schema
-// name the tables that they use with [rpc2.Tables].
+// database connects to the first of the endpoints that serves a database.
 func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...string) (client.Client, error) {
 	m, err := model.NewClientDBModel(string(db), map[string]model.Model{db.GlobalTable(): &globalRow{}})
 	if err != nil {
@@ -36,8 +35,6 @@ func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...s
 
 // read reads rows in one transaction. It does not request tables and columns that are not in the server's schema.
 func read(ctx context.Context, c client.Client, queries ...query) ([][]row, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	schema := c.Schema()
 	answers := make([][]row, len(queries))
 	var ops []ovsdb.Operation

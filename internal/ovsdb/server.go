@@ -70,34 +70,24 @@ func (m *Member) Close() { m.client.Close() }
 
 // State returns the server's state. It returns [ErrNoDatabase] if the server does not serve the database.
 func (m *Member) State(ctx context.Context) (ServerState, error) {
-	results, err := transact(ctx, m.client, ovsdb.Operation{
-		Op: ovsdb.OperationSelect, Table: "Database",
-		Where:   []ovsdb.Condition{equals("name", string(m.db))},
-		Columns: []string{"model", "connected", "leader", "cid", "sid", "index"},
+	answers, err := read(ctx, m.client, query{
+		"Database",
+		[]string{"model", "connected", "leader", "cid", "sid", "index"},
+		[]ovsdb.Condition{equals("name", string(m.db))},
 	})
 	if err != nil {
 		return ServerState{}, fmt.Errorf("cannot read _Server: %w", err)
 	}
-	if len(results[0].Rows) != 1 {
+	if len(answers[0]) != 1 {
 		return ServerState{}, ErrNoDatabase
 	}
-	row := results[0].Rows[0]
-	var s ServerState
-	s.Connected, _ = row["connected"].(bool)
-	s.Leader, _ = row["leader"].(bool)
-	s.Clustered = row["model"] == "clustered"
-	s.Cluster, s.Server = id(row["cid"]), id(row["sid"])
-	if index, ok := row["index"].(float64); ok && index > 0 {
-		s.Index = uint64(index)
-	}
+	r := answers[0][0]
+	s := ServerState{Clustered: r["model"] == "clustered", Index: uint64(max(r.number("index"), 0))}
+	s.Connected, s.Leader = r["connected"] == true, r["leader"] == true
+	// The ID is missing, or zero, if the server has not joined yet.
+	s.Cluster, _ = raft.ParseID(r.reference("cid"))
+	s.Server, _ = raft.ParseID(r.reference("sid"))
 	return s, nil
-}
-
-// id is empty for a column without a value, and for the zero ID of a server that has not joined yet.
-func id(value any) raft.ID {
-	uuid, _ := value.(ovsdb.UUID)
-	id, _ := raft.ParseID(uuid.GoUUID)
-	return id
 }
 
 // answerTimeout limits the question of which server leads. A server that hangs still accepts connections.

@@ -69,7 +69,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 	ofType := func(kind string) query {
 		return query{"Port_Binding", []string{"logical_port", "chassis"}, []ovsdb.Condition{equals("type", kind)}}
 	}
-	answers, err := read(ctx, g.sb,
+	answers, err := g.read(ctx, g.sb,
 		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},
 		query{table: "Chassis_Private", columns: []string{"name", "nb_cfg", "nb_cfg_timestamp"}},
 		ofType("chassisredirect"), ofType("external"),

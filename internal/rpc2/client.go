@@ -36,10 +36,8 @@ const writeTimeout = 10 * time.Second
 // Call is a call in progress.
 type Call struct {
 	reply any
-	// tables are those of a schema that the caller needs; nil means all.
-	tables []string
-	Error  error
-	Done   chan *Call
+	Error error
+	Done  chan *Call
 }
 
 func (c *Call) end(err error) {
@@ -116,15 +114,6 @@ func Hold(ctx context.Context) (held context.Context, release func()) {
 	return context.WithValue(ctx, holds{}, (<-chan struct{})(released)), sync.OnceFunc(func() { close(released) })
 }
 
-// tables is the context key of [Tables].
-type tables struct{}
-
-// Tables returns a context for libovsdb's Connect. A schema that is asked for with it has only these tables: libovsdb
-// decodes each column several times, which takes milliseconds for a whole schema.
-func Tables(ctx context.Context, names ...string) context.Context {
-	return context.WithValue(ctx, tables{}, names)
-}
-
 // CallWithContext calls a method of the server and waits for the answer or the end of ctx.
 func (c *Client) CallWithContext(ctx context.Context, method string, args, reply any) error {
 	if err := ctx.Err(); err != nil {
@@ -140,9 +129,6 @@ func (c *Client) CallWithContext(ctx context.Context, method string, args, reply
 		by = deadline
 	}
 	call := &Call{reply: reply, Done: make(chan *Call, 1)}
-	if method == "get_schema" {
-		call.tables, _ = ctx.Value(tables{}).([]string)
-	}
 	id := c.begin(method, args, call, by)
 	select {
 	case <-call.Done:

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -234,32 +232,9 @@ func (c *Client) answer(m message) error {
 	case m.Result == nil:
 		call.end(fmt.Errorf("%w: it has no result", errMessage))
 	default:
-		result := *m.Result
-		if call.tables != nil {
-			result = withTables(result, call.tables)
-		}
-		call.end(decode(result, call.reply))
+		call.end(decode(*m.Result, call.reply))
 	}
 	return nil
-}
-
-// withTables returns a schema with only these tables. It returns any other value unchanged.
-func withTables(schema json.RawMessage, names []string) json.RawMessage {
-	var all map[string]json.RawMessage
-	var found map[string]json.RawMessage
-	if json.Unmarshal(schema, &all) != nil || json.Unmarshal(all["tables"], &found) != nil {
-		return schema
-	}
-	maps.DeleteFunc(found, func(name string, _ json.RawMessage) bool { return !slices.Contains(names, name) })
-	text, err := json.Marshal(found)
-	if err == nil {
-		all["tables"] = text
-		text, err = json.Marshal(all)
-	}
-	if err != nil {
-		return schema
-	}
-	return text
 }
 
 // decode decodes a result. A panic of libovsdb's types is an error of this call; the connection stays usable.
