@@ -80,10 +80,9 @@ func clusterOf(file io.Reader) (raft.ID, error) {
 	if err != nil {
 		return "", err
 	}
-	var rec logRecord
-	text := topLevel{take: rec.take, object: func(string, []byte) {}}
+	text := topLevel{values: map[string]string{}}
 	body, chunk := io.LimitReader(r, length), make([]byte, 4<<10)
-	for rec.Cluster == "" && err == nil {
+	for text.values["cluster_id"] == "" && err == nil {
 		var n int
 		n, err = body.Read(chunk)
 		_, _ = text.Write(chunk[:n]) // it never fails
@@ -91,6 +90,6 @@ func clusterOf(file io.Reader) (raft.ID, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
-	id, _ := raft.ParseID(rec.Cluster)
+	id, _ := raft.ParseID(text.values["cluster_id"])
 	return id, nil
 }

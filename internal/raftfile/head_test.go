@@ -26,10 +26,10 @@ func compacted(size int) string {
 		`"prev_term":3,"prev_data":[{"name":"data"},{"cluster_id":"data","server_id":"%[2]s"}],`+
 		`"prev_servers":{%[3]q:"tcp:192.0.2.1:6643"},"server_id":%[3]q,"prev_index":7,`+
 		`"local_address":"tcp:192.0.2.1:6643"}`+"\n", headCluster, strings.Repeat("x", size), headServer)
-	return recordOf(text)
+	return recordText(text)
 }
 
-func recordOf(text string) string {
+func recordText(text string) string {
 	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // see above
 }
 
@@ -74,7 +74,7 @@ func TestReadHead_damaged(t *testing.T) {
 	for name, text := range map[string]string{
 		"checksum":  strings.Replace(whole, "xxx", "xxy", 1),
 		"cut_off":   whole[:len(whole)-1],
-		"no_server": recordOf("{}\n") + whole,
+		"no_server": recordText("{}\n") + whole,
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		head, err := ReadHead(t.Context(), path)

@@ -9,11 +9,11 @@ import (
 
 // FuzzLog shows that no file makes the reader panic or hang, and that two reads find the same as one.
 func FuzzLog(f *testing.F) {
-	whole := recordOf(`{"prev_index":1,"prev_term":1}`) + recordOf(`{"index":2,"term":1,"data":["}{",{"index":7}]}`) +
-		recordOf(`{"commit_index":2}`)
+	whole := recordText(`{"prev_index":1,"prev_term":1}`) + recordText(`{"index":2,"term":1,"data":["}{",{"index":7}]}`) +
+		recordText(`{"commit_index":2}`)
 	f.Add([]byte(whole), 150)
-	f.Add([]byte(whole+recordOf("{")+"OVSDB CLUSTER 9 x\n"), 10)
-	f.Add([]byte(whole+recordOf(`{"index":4,"term":1}`)+whole), 300)
+	f.Add([]byte(whole+recordText("{")+"OVSDB CLUSTER 9 x\n"), 10)
+	f.Add([]byte(whole+recordText(`{"index":4,"term":1}`)+whole), 300)
 	f.Fuzz(func(t *testing.T, text []byte, at int) {
 		var once, twice logScan
 		torn, err := once.read(t.Context(), bytes.NewReader(text))

@@ -54,14 +54,13 @@ func readRecord(r *bufio.Reader) (logRecord, error) {
 	if err != nil {
 		return rec, err
 	}
-	rec.head = line
 	length, sum, err := parseHeader(line)
 	if err != nil {
 		return rec, err
 	}
 	body := io.LimitReader(r, length)
 	hash := sha1.New() //nolint:gosec // see above
-	members := topLevel{take: rec.take, object: rec.takeObject}
+	members := topLevel{values: map[string]string{}}
 	n, err := io.Copy(io.MultiWriter(hash, &members), body)
 	switch {
 	case err != nil:
@@ -73,7 +72,8 @@ func readRecord(r *bufio.Reader) (logRecord, error) {
 	case members.depth != 0 || members.broken:
 		return rec, fmt.Errorf("%w: its text is not JSON", errTorn)
 	}
-	rec.size = int64(len(line)) + length
+	rec = recordOf(members)
+	rec.head, rec.size = line, int64(len(line))+length
 	return rec, nil
 }
 
@@ -104,45 +104,25 @@ func parseHeader(line string) (length int64, sum string, err error) {
 	return length, strings.ToLower(sum), nil
 }
 
-// take stores one scalar member of the record's JSON object.
-func (r *logRecord) take(key, value string) {
-	number := func(to *uint64) {
-		if n, err := strconv.ParseUint(value, 10, 64); err == nil {
-			*to = n
+// recordOf returns the record with the values of a JSON object. A value of the wrong type counts as missing.
+func recordOf(object topLevel) logRecord {
+	number := func(key string) uint64 {
+		n, err := strconv.ParseUint(object.values[key], 10, 64)
+		if err != nil {
+			return 0
 		}
+		return n
 	}
-	switch key {
-	case "index":
-		number(&r.Index)
-	case "term":
-		number(&r.Term)
-	case "commit_index":
-		number(&r.Commit)
-	case "prev_index":
-		number(&r.PrevIndex)
-	case "prev_term":
-		number(&r.PrevTerm)
-	case "vote":
-		r.Vote = value
-	case "note":
-		r.Note = value
-	case "server_id":
-		r.Server = value
-	case "local_address":
-		r.Address = value
-	case "cluster_id":
-		r.Cluster = value
-	case "name":
-		r.Name = value
+	r := logRecord{
+		Index: number("index"), Term: number("term"), Commit: number("commit_index"),
+		PrevIndex: number("prev_index"), PrevTerm: number("prev_term"),
+		Vote: object.values["vote"], Note: object.values["note"], Server: object.values["server_id"],
+		Address: object.values["local_address"], Cluster: object.values["cluster_id"], Name: object.values["name"],
 	}
-}
-
-// takeObject stores the servers' IDs and addresses.
-func (r *logRecord) takeObject(key string, text []byte) {
-	var servers map[string]string
-	if (key == "servers" || key == "prev_servers") && json.Unmarshal(text, &servers) == nil {
-		r.Servers = servers
+	if json.Unmarshal(object.servers, &r.Servers) != nil {
+		r.Servers = nil
 	}
+	return r
 }
 
 // maxScalar bounds a stored key or value, in bytes. The longest useful value is an address
@@ -152,24 +132,29 @@ const maxScalar = 320
 // maxObject bounds a stored object of addresses, in bytes.
 const maxObject = 64 << 10
 
-// topLevel is a Writer that finds the members of a JSON object. Of members whose values are objects it finds only those
-// named "…servers". It accepts any text: after invalid JSON it is broken, or its depth is not 0.
+// topLevel is a Writer that finds the members of a JSON object. Of members whose values are objects it keeps only the
+// servers. It accepts any text: after invalid JSON it is broken, or its depth is not 0.
 type topLevel struct {
-	take          func(key, value string)
-	object        func(key string, text []byte)
+	// values are the scalar members; nil if they are not needed.
+	values map[string]string
+	// servers is the text of the member "servers", or "prev_servers".
+	servers []byte
+	// visit, if not nil, is called before each character that is not deep in a string, with its place.
+	visit         func(c byte, at int64)
+	at            int64
 	depth         int
 	text, escaped bool
 	broken        bool
 	afterColon    bool
 	key, value    []byte
-	// inside is the text so far of an object that is being stored.
-	inside []byte
+	// inServers reports whether the place is in the object that is being stored.
+	inServers bool
 }
 
 // Write parses the next part of the text. It never fails.
 func (t *topLevel) Write(part []byte) (int, error) {
 	for i := 0; i < len(part); i++ {
-		if t.text && t.depth > 1 && !t.escaped && t.inside == nil {
+		if t.text && t.depth > 1 && !t.escaped && !t.inServers {
 			// Of a string that deep only the end matters.
 			skip := bytes.IndexAny(part[i:], "\"\\")
 			if skip < 0 {
@@ -177,23 +162,25 @@ func (t *topLevel) Write(part []byte) (int, error) {
 			}
 			i += skip
 		}
-		t.next(part[i])
+		t.next(part[i], t.at+int64(i))
 	}
+	t.at += int64(len(part))
 	return len(part), nil
 }
 
-func (t *topLevel) next(c byte) {
-	if !t.text && c == '{' && t.depth == 1 && t.afterColon && bytes.HasSuffix(t.key, []byte("servers")) {
-		t.inside = []byte{}
+func (t *topLevel) next(c byte, at int64) {
+	if t.visit != nil {
+		t.visit(c, at)
 	}
-	if t.inside != nil && len(t.inside) < maxObject {
-		t.inside = append(t.inside, c)
+	if c == '{' && !t.text && t.depth == 1 && t.afterColon &&
+		(string(t.key) == "servers" || string(t.key) == "prev_servers") {
+		t.inServers, t.servers = true, nil
+	}
+	if t.inServers && len(t.servers) < maxObject {
+		t.servers = append(t.servers, c)
 	}
 	t.step(c)
-	if t.inside != nil && t.depth <= 1 {
-		t.object(string(t.key), t.inside)
-		t.inside = nil
-	}
+	t.inServers = t.inServers && t.depth > 1
 }
 
 func (t *topLevel) step(c byte) {
@@ -242,8 +229,8 @@ func (t *topLevel) keep(c byte) {
 }
 
 func (t *topLevel) member() {
-	if t.afterColon && len(t.value) > 0 {
-		t.take(string(t.key), string(t.value))
+	if t.values != nil && t.afterColon && len(t.value) > 0 {
+		t.values[string(t.key)] = string(t.value)
 	}
 	t.key, t.value, t.afterColon = t.key[:0], t.value[:0], false
 }

@@ -168,15 +168,15 @@ var newline = []byte("\n")
 // dataOf finds the two elements of a record's "data", or "prev_data" of the first record: a schema
 // and a transaction, each nil if it is null or not there.
 func dataOf(ctx context.Context, record *io.SectionReader) (schema, transaction *io.SectionReader, err error) {
-	var e elements
-	if _, err := io.Copy(&e, ctxio.NewReader(ctx, record)); err != nil {
+	found, err := elementsOf(ctxio.NewReader(ctx, record))
+	if err != nil {
 		return nil, nil, err
 	}
-	if e.found != nil && len(e.found) != 2 {
-		return nil, nil, fmt.Errorf("its data are %d elements instead of a schema and a transaction", len(e.found))
+	if found != nil && len(found) != 2 {
+		return nil, nil, fmt.Errorf("its data are %d elements instead of a schema and a transaction", len(found))
 	}
 	parts := [2]*io.SectionReader{}
-	for i, at := range e.found {
+	for i, at := range found {
 		section, text := io.NewSectionReader(record, at[0], at[1]-at[0]), make([]byte, len("null"))
 		if _, err := section.ReadAt(text, 0); section.Size() != int64(len(text)) || err != nil || string(text) != "null" {
 			parts[i] = section
@@ -185,45 +185,24 @@ func dataOf(ctx context.Context, record *io.SectionReader) (schema, transaction 
 	return parts[0], parts[1], nil
 }
 
-// elements is a Writer that finds the places of the elements of a record's array of data. OVSDB
-// writes JSON without spaces between elements.
-type elements struct {
-	text   topLevel
-	at     int64
-	inside bool
-	start  int64
-	found  [][2]int64
-}
-
-// Write parses the next part of the text. It never fails.
-func (e *elements) Write(chunk []byte) (int, error) {
-	e.text.take = func(string, string) {}
-	for i := 0; i < len(chunk); i++ {
-		t := &e.text
-		if t.text && t.depth > 1 && !t.escaped {
-			skip := bytes.IndexAny(chunk[i:], "\"\\") // of a string that deep only the end matters
-			if skip < 0 {
-				break
+// elementsOf returns the first and the last place of each element of a record's array of data. OVSDB writes JSON
+// without spaces between elements.
+func elementsOf(record io.Reader) (found [][2]int64, err error) {
+	var text topLevel
+	var start int64
+	inside := false
+	text.visit = func(c byte, at int64) {
+		switch {
+		case text.text:
+		case !inside:
+			if key := string(text.key); c == '[' && text.depth == 1 && text.afterColon && (key == "data" || key == "prev_data") {
+				inside, start = true, at+1
 			}
-			i += skip
+		case text.depth == 2 && (c == ',' || c == ']'):
+			found = append(found, [2]int64{start, at})
+			start, inside = at+1, c == ','
 		}
-		e.next(chunk[i], e.at+int64(i))
 	}
-	e.at += int64(len(chunk))
-	return len(chunk), nil
-}
-
-func (e *elements) next(c byte, at int64) {
-	t := &e.text
-	switch {
-	case t.text:
-	case !e.inside:
-		if key := string(t.key); c == '[' && t.depth == 1 && t.afterColon && (key == "data" || key == "prev_data") {
-			e.inside, e.start = true, at+1
-		}
-	case t.depth == 2 && (c == ',' || c == ']'):
-		e.found = append(e.found, [2]int64{e.start, at})
-		e.start, e.inside = at+1, c == ','
-	}
-	t.step(c)
+	_, err = io.Copy(&text, record)
+	return found, err
 }
