@@ -2,15 +2,17 @@ package raft
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 )
 
+// R0: a member needs a connection and an answer. In the capture 431d is dead, and a00e leads.
 func TestR0_follower_needs_connection_and_answer(t *testing.T) {
 	t.Parallel()
-	five := captureStatus(t, "sb-5member-follower-one-dead") // 431d is dead, a00e leads
+	five := captureStatus(t, "sb-5member-follower-one-dead")
 	rest := []string{"617e", "5bb3", "a00e"}
 	// but is the answers of rest, with one of them changed.
 	but := func(i int, change func(*ProbeResult)) []ProbeResult {
@@ -18,111 +20,58 @@ func TestR0_follower_needs_connection_and_answer(t *testing.T) {
 		change(&all[i])
 		return all
 	}
-	tests := map[string]struct {
-		file    string
-		edit    func(*Status)
+	for name, tt := range map[string]struct {
 		answers []ProbeResult
-		up      []string
+		up      string
 	}{
-		"one of five is dead": {
-			file: "sb-5member-follower-one-dead", answers: answers(t, five, rest...),
-			up: []string{"6c29", "617e", "5bb3", "a00e"},
-		},
-		"one answers, and nothing connects it with this one": {
-			file: "sb-5member-follower-one-dead", answers: answers(t, five, append(rest, "431d")...),
-			up: []string{"6c29", "617e", "5bb3", "a00e"},
-		},
-		"hung_member_still_in_Connections": {
-			file: "sb-5member-follower-one-dead", answers: answers(t, five, "5bb3", "a00e"),
-			up: []string{"6c29", "5bb3", "a00e"},
-		},
-		"the leader hangs": {
-			file: "sb-5member-follower-one-dead", answers: answers(t, five, "5bb3", "617e"),
-			up: []string{"6c29", "5bb3", "617e"},
-		},
-		"it can't connect to this one, and this one can": {
-			file: "sb-5member-follower-one-dead",
-			edit: func(s *Status) {
-				i := slices.Index(s.Connections, Connection{Peer: "617e", Incoming: true, Up: true})
-				s.Connections[i].Up = false
-			},
-			answers: answers(t, five, rest...),
-			up:      []string{"6c29", "617e", "5bb3", "a00e"},
-		},
-		"this server has not learnt its cluster": {
-			file:    "nb-3member-follower2",
-			edit:    func(s *Status) { s.Cluster = nil },
-			answers: answers(t, captureStatus(t, "nb-3member-follower2"), "c14a", "7d80"),
-			up:      []string{"6e62"},
-		},
-		"no_answers": {file: "sb-5member-follower-one-dead", up: []string{"6c29"}},
-		"another server answers at the address": {
-			file:    "sb-5member-follower-one-dead",
-			answers: but(0, func(a *ProbeResult) { a.Server = fullOf("beef") }),
-			up:      []string{"6c29", "5bb3", "a00e"},
-		},
-		"it answers at another address": {
-			file:    "sb-5member-follower-one-dead",
-			answers: but(0, func(a *ProbeResult) { a.Address = "tcp:127.77.16.9:6644" }),
-			up:      []string{"6c29", "5bb3", "a00e"},
-		},
-		"a server that has no ID yet answers": {
-			file:    "sb-5member-follower-one-dead",
-			answers: but(0, func(a *ProbeResult) { a.Server = "" }),
-			up:      []string{"6c29", "5bb3", "a00e"},
-		},
-		"it is of another cluster": {
-			file:    "sb-5member-follower-one-dead",
-			answers: but(1, func(a *ProbeResult) { a.Cluster = someCluster }),
-			up:      []string{"6c29", "617e", "a00e"},
-		},
-		"it has no cluster": {
-			file:    "sb-5member-follower-one-dead",
-			answers: but(1, func(a *ProbeResult) { a.Cluster = "" }),
-			up:      []string{"6c29", "617e", "a00e"},
-		},
-		"it is out of touch": {
-			file:    "sb-5member-follower-one-dead",
-			answers: but(2, func(a *ProbeResult) { a.Connected = false }),
-			up:      []string{"6c29", "617e", "5bb3"},
-		},
-		"one of three is dead": {
-			file:    "nb-follower-one-of-three-dead",
-			answers: answers(t, captureStatus(t, "nb-follower-one-of-three-dead"), "3494"),
-			up:      []string{"847c", "3494"},
-		},
-		"nothing was written for long": {
-			file:    "sb-3member-follower-long-idle",
-			answers: answers(t, captureStatus(t, "sb-3member-follower-long-idle"), "7ee0", "8631"),
-			up:      []string{"4126", "7ee0", "8631"},
-		},
-		"an address that a stale member shares with this one": {
-			file:    "nb-new-member-same-address-as-stale",
-			answers: answers(t, captureStatus(t, "nb-new-member-same-address-as-stale"), "7f3d", "697f", "8db1"),
-		},
-		"a candidate is not up itself": {
-			file:    "nb-candidate-with-votes",
-			answers: answers(t, captureStatus(t, "nb-candidate-with-votes"), "b72b"),
-			up:      []string{"b72b"},
-		},
-		"just restarted, alone": {file: "nb-just-restarted-alone"},
-		"kicked while it was down": {
-			file:    "nb-kicked-while-down-then-restarted",
-			answers: answers(t, captureStatus(t, "nb-kicked-while-down-then-restarted"), "c712", "8938"),
-			up:      []string{"c712", "8938"},
-		},
-		"it leads no more": {file: "nb-ex-leader-no-quorum"},
-	}
-	for name, tt := range tests {
+		"one is dead":              {answers(t, five, rest...), "6c29 617e 5bb3 a00e"},
+		"no connection":            {answers(t, five, append(rest, "431d")...), "6c29 617e 5bb3 a00e"},
+		"hung, and in Connections": {answers(t, five, "5bb3", "a00e"), "6c29 5bb3 a00e"},
+		"hung leader":              {answers(t, five, "5bb3", "617e"), "6c29 5bb3 617e"},
+		"no answers":               {nil, "6c29"},
+		"another server answers":   {but(0, func(a *ProbeResult) { a.Server = fullOf("beef") }), "6c29 5bb3 a00e"},
+		"another address":          {but(0, func(a *ProbeResult) { a.Address = "tcp:127.77.16.9:6644" }), "6c29 5bb3 a00e"},
+		"no ID yet":                {but(0, func(a *ProbeResult) { a.Server = "" }), "6c29 5bb3 a00e"},
+		"another cluster":          {but(1, func(a *ProbeResult) { a.Cluster = someCluster }), "6c29 617e a00e"},
+		"no cluster":               {but(1, func(a *ProbeResult) { a.Cluster = "" }), "6c29 617e a00e"},
+		"disconnected":             {but(2, func(a *ProbeResult) { a.Connected = false }), "6c29 617e 5bb3"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := captureStatus(t, tt.file)
-			if tt.edit != nil {
-				tt.edit(&s)
-			}
-			checkPeers(t, View{Status: s, Probes: tt.answers}, tt.up)
+			checkPeers(t, View{Status: five, Probes: tt.answers}, strings.Fields(tt.up))
 		})
 	}
+	for _, tt := range []struct{ file, answers, up string }{
+		{"nb-follower-one-of-three-dead", "3494", "847c 3494"},
+		{"sb-3member-follower-long-idle", "7ee0 8631", "4126 7ee0 8631"},
+		{"nb-new-member-same-address-as-stale", "7f3d 697f 8db1", ""},
+		{"nb-candidate-with-votes", "b72b", "b72b"},
+		{"nb-just-restarted-alone", "", ""},
+		{"nb-kicked-while-down-then-restarted", "c712 8938", "c712 8938"},
+		{"nb-ex-leader-no-quorum", "", ""},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			t.Parallel()
+			s := captureStatus(t, tt.file)
+			checkPeers(t, View{Status: s, Probes: answers(t, s, strings.Fields(tt.answers)...)}, strings.Fields(tt.up))
+		})
+	}
+}
+
+func TestR0_follower_one_direction_suffices_for_connection(t *testing.T) {
+	t.Parallel()
+	s := captureStatus(t, "sb-5member-follower-one-dead")
+	i := slices.Index(s.Connections, Connection{Peer: "617e", Incoming: true, Up: true})
+	s.Connections[i].Up = false
+	checkPeers(t, View{Status: s, Probes: answers(t, s, "617e", "5bb3", "a00e")}, []string{"6c29", "617e", "5bb3", "a00e"})
+}
+
+func TestR0_follower_without_cluster(t *testing.T) {
+	t.Parallel()
+	s := captureStatus(t, "nb-3member-follower2")
+	v := View{Status: s, Probes: answers(t, s, "c14a", "7d80")}
+	v.Status.Cluster = nil
+	checkPeers(t, v, []string{"6e62"})
 }
 
 func TestHearsLeader(t *testing.T) {

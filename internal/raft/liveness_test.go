@@ -3,6 +3,7 @@ package raft
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,78 +17,46 @@ import (
 // R0: the members that are up in captured states.
 func TestR0_leader_needs_message_and_log(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		file      string
-		edit      func(*testing.T, *Status)
-		reference uint64
-		up        []string
-	}{
-		"all three are up":             {file: "nb-3member-leader", up: []string{"c14a", "7d80", "6e62"}},
-		"nothing was written for long": {file: "sb-3member-leader-long-idle", up: []string{"4126", "7ee0", "8631"}},
-		"IPv6":                         {file: "nb-ipv6-leader", up: captureStatus(t, "nb-ipv6-leader").shortIDs()},
-		"OVS 3.6":                      {file: "ovs36-nb-leader", up: captureStatus(t, "ovs36-nb-leader").shortIDs()},
-		"just elected by a transfer": {
-			file: "nb-leader-after-transfer", up: captureStatus(t, "nb-leader-after-transfer").shortIDs(),
-		},
-		"another one is leaving": {file: "nb-peer-while-other-is-leaving", up: []string{"6afe", "3b64", "43a8"}},
-		"the only member":        {file: "nb-single-server", up: []string{"3d68"}},
-		"one is being added": {
-			file: "nb-leader-adding-committing", up: []string{"5e39", "26c4", "05be", "d2c5"},
-		},
-		"entries of others are under way": {
-			file: "nb-leader-two-removals-pending", up: []string{"2695", "0c7b", "3680", "e880"},
-		},
-		"one of three is dead": {file: "nb-leader-one-of-three-dead", up: []string{"3494", "847c"}},
-		"one of five is dead":  {file: "sb-5member-leader-one-dead", up: []string{"6c29", "617e", "5bb3", "a00e"}},
-		"a stale member at the address of a new one": {
-			file: "nb-leader-stale-and-new-same-address", up: []string{"7f3d", "697f", "8db1"},
-		},
-		"full_disk_messages_stopped": {file: "nb-leader-with-disk-full-follower", up: []string{"42d4", "e1f0"}},
-		"full_disk_messages_continue": {
-			file: "nb-leader-with-disk-full-follower", up: []string{"42d4", "e1f0"},
-			edit: func(t *testing.T, s *Status) { rowOf(t, s, "c3c1").LastMsg = new(ms(5)) },
-		},
-		"entries on their way don't count against a reference": {
-			file: "nb-leader-with-disk-full-follower", reference: 5,
-			edit: func(t *testing.T, s *Status) { rowOf(t, s, "c3c1").LastMsg = new(ms(5)) },
-			up:   []string{"c3c1", "42d4", "e1f0"},
-		},
-		"one entry behind": {
-			file: "nb-leader-with-disk-full-follower", reference: 6, up: []string{"42d4", "e1f0"},
-			edit: func(t *testing.T, s *Status) { rowOf(t, s, "c3c1").LastMsg = new(ms(5)) },
-		},
-		"killed a moment ago": {
-			file: "nb-leader-one-of-three-dead", up: []string{"3494", "847c"},
-			edit: func(t *testing.T, s *Status) {
-				s.ElectionTimer = 16 * time.Second
-				rowOf(t, s, "ca3c").Match = new(uint64(11))
-			},
-		},
-		"no index at all": {
-			file: "nb-3member-leader", up: []string{"7d80", "6e62"},
-			edit: func(t *testing.T, s *Status) { rowOf(t, s, "c14a").Match = nil },
-		},
-		"no message at all": {
-			file: "nb-3member-leader", up: []string{"7d80", "6e62"},
-			edit: func(t *testing.T, s *Status) { rowOf(t, s, "c14a").LastMsg = nil },
-		},
-		"a message as old as the election timer": {
-			file: "nb-3member-leader", up: []string{"7d80", "6e62"},
-			edit: func(t *testing.T, s *Status) { rowOf(t, s, "c14a").LastMsg = new(time.Second) },
-		},
-		"a message a little younger than that": {
-			file: "nb-3member-leader", up: []string{"7d80", "6e62", "c14a"},
-			edit: func(t *testing.T, s *Status) { rowOf(t, s, "c14a").LastMsg = new(ms(999)) },
-		},
+	for file, up := range map[string]string{
+		"nb-3member-leader": "c14a 7d80 6e62", "sb-3member-leader-long-idle": "4126 7ee0 8631",
+		"nb-ipv6-leader": "all", "ovs36-nb-leader": "all", "nb-leader-after-transfer": "all",
+		"nb-peer-while-other-is-leaving": "6afe 3b64 43a8", "nb-single-server": "3d68",
+		"nb-leader-adding-committing": "5e39 26c4 05be d2c5", "nb-leader-two-removals-pending": "2695 0c7b 3680 e880",
+		"nb-leader-one-of-three-dead": "3494 847c", "sb-5member-leader-one-dead": "6c29 617e 5bb3 a00e",
+		"nb-leader-stale-and-new-same-address": "7f3d 697f 8db1", "nb-leader-with-disk-full-follower": "42d4 e1f0",
+	} {
+		s := captureStatus(t, file)
+		if up == "all" {
+			up = strings.Join(s.shortIDs(), " ")
+		}
+		checkPeers(t, View{Status: s}, strings.Fields(up))
 	}
-	for name, tt := range tests {
+	const three, full = "nb-3member-leader", "nb-leader-with-disk-full-follower"
+	for name, tt := range map[string]struct {
+		file, member string
+		edit         func(*Status, *Member)
+		reference    uint64
+		up           string
+	}{
+		"full disk, messages continue": {full, "c3c1", func(_ *Status, m *Member) { m.LastMsg = new(ms(5)) }, 0, "42d4 e1f0"},
+		"not behind a reference": {
+			full, "c3c1", func(_ *Status, m *Member) { m.LastMsg = new(ms(5)) }, 5, "c3c1 42d4 e1f0",
+		},
+		"one entry behind": {full, "c3c1", func(_ *Status, m *Member) { m.LastMsg = new(ms(5)) }, 6, "42d4 e1f0"},
+		"killed a moment ago": {
+			"nb-leader-one-of-three-dead", "ca3c",
+			func(s *Status, m *Member) { s.ElectionTimer, m.Match = 16*time.Second, new(uint64(11)) }, 0, "3494 847c",
+		},
+		"no index":        {three, "c14a", func(_ *Status, m *Member) { m.Match = nil }, 0, "7d80 6e62"},
+		"no message":      {three, "c14a", func(_ *Status, m *Member) { m.LastMsg = nil }, 0, "7d80 6e62"},
+		"message too old": {three, "c14a", func(_ *Status, m *Member) { m.LastMsg = new(ms(1000)) }, 0, "7d80 6e62"},
+		"message in time": {three, "c14a", func(_ *Status, m *Member) { m.LastMsg = new(ms(999)) }, 0, "7d80 6e62 c14a"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := captureStatus(t, tt.file)
-			if tt.edit != nil {
-				tt.edit(t, &s)
-			}
-			checkPeers(t, View{Status: s, CommitIndexFloor: tt.reference}, tt.up)
+			tt.edit(&s, rowOf(t, &s, tt.member))
+			checkPeers(t, View{Status: s, CommitIndexFloor: tt.reference}, strings.Fields(tt.up))
 		})
 	}
 }

@@ -64,6 +64,16 @@ func TestR1_restart_pending_change_blames_no_member(t *testing.T) {
 	assert.Empty(t, plan.Refusal.Args.Down)
 }
 
+// idsOf are the IDs of members whose bits are set.
+func idsOf(bits, n int) (ids []ID) {
+	for i, isSet := range pattern(bits, n) {
+		if isSet {
+			ids = append(ids, memberID(i))
+		}
+	}
+	return ids
+}
+
 // R5: a pending removal may or may not take effect while the server is down.
 func TestR5_restart_survives_pending_changes(t *testing.T) {
 	t.Parallel()
@@ -77,13 +87,7 @@ func TestR5_restart_survives_pending_changes(t *testing.T) {
 			if pending&1 != 0 {
 				continue // its own leave: it is about to go anyway
 			}
-			var ids []ID
-			for i, isPending := range pattern(pending, n) {
-				if isPending {
-					ids = append(ids, memberID(i))
-				}
-			}
-			plan := PlanRestart(Change{Database: ovndb.NB, View: v, Pending: ids})
+			plan := PlanRestart(Change{Database: ovndb.NB, View: v, Pending: idsOf(pending, n)})
 			if plan.Refusal != nil {
 				refused++
 				continue
@@ -188,14 +192,10 @@ func TestR5_pending_changes_count_at_worst(t *testing.T) {
 						want = want && survives(up, going|1<<target)
 					}
 				}
-				var ids []ID
-				for i, isPending := range pattern(pending, n) {
-					if isPending {
-						ids = append(ids, memberID(i))
-					}
-				}
-				c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Permit: PermitForce, Pending: ids}
-				plan := PlanLeave(c)
+				plan := PlanLeave(Change{
+					Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Permit: PermitForce,
+					Pending: idsOf(pending, n),
+				})
 				require.Equal(t, want, plan.Refusal == nil, "target %d, pending %b of %v", target, pending, up)
 				if !want {
 					require.Equal(t, finding.QuorumWouldBeLost, plan.Refusal.Code)
