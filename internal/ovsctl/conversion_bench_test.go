@@ -3,13 +3,10 @@
 package ovsctl_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,87 +21,30 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// wire is a connection to a server's client socket.
-type wire struct {
-	conn    net.Conn
-	decoder *json.Decoder
-	last    int
-}
-
-func dial(ctx context.Context, socket string) (*wire, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
-	if err != nil {
-		return nil, err
-	}
-	return &wire{conn: conn, decoder: json.NewDecoder(conn)}, nil
-}
-
-// transact returns nil if the server has committed the operations.
-func (w *wire) transact(timeout time.Duration, operations ...string) error {
-	w.last++
-	if err := w.conn.SetDeadline(time.Now().Add(timeout)); err != nil {
-		return err
-	}
-	all := strings.Join(operations, ",")
-	request := fmt.Sprintf(`{"method":"transact","id":%d,"params":["OVN_Southbound",%s]}`, w.last, all)
-	if _, err := w.conn.Write([]byte(request)); err != nil {
-		return err
-	}
-	for {
-		var reply struct {
-			Method string            `json:"method"`
-			ID     any               `json:"id"`
-			Error  json.RawMessage   `json:"error"`
-			Result []json.RawMessage `json:"result"`
-		}
-		if err := w.decoder.Decode(&reply); err != nil {
-			return err
-		}
-		if reply.Method != "" {
-			continue // an echo
-		}
-		for _, r := range reply.Result {
-			if strings.Contains(string(r), `"error"`) {
-				return fmt.Errorf("refused: %s", r)
-			}
-		}
-		if len(reply.Error) > 0 && string(reply.Error) != "null" {
-			return fmt.Errorf("refused: %s", reply.Error)
-		}
-		return nil
-	}
-}
-
 // fill writes flows until the server's file has mib MiB.
 func (s *server) fill(t testing.TB, mib int64) {
 	t.Helper()
-	w, err := dial(context.Background(), s.Paths.Socket(s.Database))
-	require.NoError(t, err)
-	defer func() { _ = w.conn.Close() }()
 	for n := 0; raftfile.Size(s.Paths.File(s.Database)) < mib<<20; {
-		var flows []string
+		var flows []any
 		for range 2000 {
 			n++
-			match := fmt.Sprintf(`ip4 && ip4.src == 10.%d.%d.%d && inport == \"p-%032x\" && `+
+			match := fmt.Sprintf(`ip4 && ip4.src == 10.%d.%d.%d && inport == "p-%032x" && `+
 				`(ct.est && !ct.rpl && ct_label.blocked == 0)`, n>>16&255, n>>8&255, n&255, n)
 			ids := fmt.Sprintf(`["map",[["source","northd.c:%d"],["stage-name","ls_in_acl"]]]`, n%9000)
-			flows = append(flows, fmt.Sprintf(`{"op":"insert","table":"Logical_Flow","row":{"pipeline":"ingress",`+
-				`"table_id":%d,"priority":%d,"match":"%s","actions":"next;","external_ids":%s}}`,
-				n%30, 1000+n%1000, match, ids))
+			flows = append(flows, object{"op": "insert", "table": "Logical_Flow", "row": object{
+				"pipeline": "ingress", "table_id": n % 30, "priority": 1000 + n%1000, "match": match, "actions": "next;",
+				"external_ids": json.RawMessage(ids),
+			}})
 		}
-		require.NoError(t, w.transact(time.Minute, flows...))
+		require.NoError(t, s.Transact(time.Minute, flows...))
 	}
 }
 
 // write writes a small row.
 func (s *server) write(n int) error {
-	w, err := dial(context.Background(), s.Paths.Socket(s.Database))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.conn.Close() }()
-	return w.transact(2*time.Second, fmt.Sprintf(`{"op":"insert","table":"Controller_Event","row":`+
-		`{"event_type":"empty_lb_backends","event_info":["map",[["row","%d"]]]}}`, n))
+	return s.Transact(2*time.Second, object{"op": "insert", "table": "Controller_Event", "row": object{
+		"event_type": "empty_lb_backends", "event_info": []any{"map", []any{[]any{"row", fmt.Sprint(n)}}},
+	}})
 }
 
 // gaps writes through the members until stop is closed, and is the longest time without a write that was acknowledged.

@@ -5,11 +5,9 @@ package ovsctl_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -231,29 +229,16 @@ func TestReadStorage_no_cluster(t *testing.T) {
 	require.Error(t, err)
 }
 
-// insert stores rows in one transaction, which is one iteration of the server's main loop.
-func insert(t *testing.T, s *server, rows int) {
-	t.Helper()
-	client, err := new(net.Dialer).DialContext(t.Context(), "unix", s.Paths.Socket(s.Database))
-	require.NoError(t, err)
-	defer client.Close()
-	row := `,{"op":"insert","table":"DNS","row":{"external_ids":["map",[["a","b"],["c","d"]]]}}`
-	_, err = fmt.Fprintf(client, `{"id":1,"method":"transact","params":["%s"%s]}`, s.Database, strings.Repeat(row, rows))
-	require.NoError(t, err)
-	require.NoError(t, client.SetReadDeadline(time.Now().Add(3*patience)))
-	var answer struct{ Error any }
-	require.NoError(t, json.NewDecoder(client).Decode(&answer))
-	require.Nil(t, answer.Error)
-}
-
 func TestReadLongPolls_of_server(t *testing.T) {
 	t.Parallel()
 	s := leads(t)
 	s.Paths.Logs = s.Paths.Run
 	since := time.Now().Add(-time.Minute)
+	row := object{"op": "insert", "table": "DNS", "row": object{"external_ids": json.RawMessage(`["map",[["a","b"],["c","d"]]]`)}}
 	for rows := 20_000; rows <= 640_000; rows *= 2 { // until it takes a second on this machine
 		began := time.Now()
-		insert(t, s, rows)
+		// One transaction is one iteration of the server's main loop.
+		require.NoError(t, s.Transact(3*patience, slices.Repeat([]any{row}, rows)...))
 		took := time.Since(began)
 		found, err := ovsctl.ReadLongPolls(s.Paths, ovndb.NB, since)
 		require.NoError(t, err)

@@ -38,15 +38,14 @@ func faulty(t *testing.T) (leader, third *server) {
 const pollEvery = 20 * time.Millisecond
 
 // dns inserts a row with so many bytes.
-func dns(bytes int) string {
-	return `["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","` +
-		strings.Repeat("x", bytes) + `"]]]}}]`
+func dns(bytes int) object {
+	ids := []any{"map", []any{[]any{"long", strings.Repeat("x", bytes)}}}
+	return object{"op": "insert", "table": "DNS", "row": object{"external_ids": ids}}
 }
 
 func write(t *testing.T, s *server, bytes int) {
 	t.Helper()
-	_, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "transact", s.Endpoint(), dns(bytes))
-	require.NoError(t, err)
+	require.NoError(t, s.Transact(10*time.Second, dns(bytes)))
 }
 
 // follow waits until a member has committed all that the leader has.
@@ -73,7 +72,7 @@ func TestCompact_restores_lost_entries(t *testing.T) {
 	require.Equal(t, raftfile.Log{End: end}, log)
 
 	// Too long for the disk; afterwards there is space again.
-	for range 10 { // each of 100 KiB, so that no argument is too long
+	for range 10 {
 		write(t, leader, 100<<10)
 	}
 	third.Reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.Status(t).Log.End }, "it does not follow")
@@ -140,7 +139,7 @@ func TestStatus_failed_leader(t *testing.T) {
 	end := leader.Status(t).Log.End
 	failed := new(ovsctl.FailedError)
 	require.Eventually(t, func() bool {
-		_, _ = leader.program(t.Context(), "ovsdb-client", "--timeout=1", "transact", leader.Endpoint(), dns(100<<10))
+		_ = leader.Transact(time.Second, dns(100<<10))
 		_, err := leader.control().Status(t.Context(), ovndb.NB)
 		return errors.As(err, &failed)
 	}, patience, pollEvery)

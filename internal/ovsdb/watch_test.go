@@ -3,9 +3,7 @@
 package ovsdb_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"runtime"
 	"testing"
@@ -114,23 +112,9 @@ func emptyOne(t *testing.T, d ovndb.Database) *server {
 	return ovsdbtest.New(t, d, "127.0.0.1").Standalone(t).Start(t)
 }
 
-// transact sends a server a transaction, as in RFC 7047.
 func transact(t *testing.T, s *server, operations ...any) {
 	t.Helper()
-	c, err := new(net.Dialer).DialContext(t.Context(), "unix", s.Endpoint()[len("unix:"):])
-	require.NoError(t, err)
-	defer c.Close()
-	params := append([]any{string(s.Database)}, operations...)
-	require.NoError(t, json.NewEncoder(c).Encode(map[string]any{"method": "transact", "id": 1, "params": params}))
-	var answer struct {
-		Error  any
-		Result []map[string]any
-	}
-	require.NoError(t, json.NewDecoder(c).Decode(&answer))
-	require.Nil(t, answer.Error)
-	for _, r := range answer.Result {
-		require.NotContains(t, r, "error", "%v", r)
-	}
+	require.NoError(t, s.Transact(patience, operations...))
 }
 
 type object = map[string]any

@@ -3,7 +3,9 @@ package ovsdbtest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"net"
 	"os/exec"
 	"slices"
 	"strings"
@@ -140,6 +142,36 @@ func (s *Server) status(t testing.TB) (raft.Status, error) {
 		return raft.Status{}, err
 	}
 	return raft.Parse(text)
+}
+
+// Transact sends it a transaction over its socket (RFC 7047, section 4.1.3). A failed operation is an error.
+func (s *Server) Transact(timeout time.Duration, operations ...any) error {
+	conn, err := net.DialTimeout("unix", s.Paths.Socket(s.Database), timeout)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return err
+	}
+	params := append([]any{string(s.Database)}, operations...)
+	if err := json.NewEncoder(conn).Encode(map[string]any{"method": "transact", "id": 1, "params": params}); err != nil {
+		return err
+	}
+	var answer struct {
+		Error  any
+		Result []map[string]any
+	}
+	if err := json.NewDecoder(conn).Decode(&answer); err != nil {
+		return err
+	}
+	for _, r := range answer.Result {
+		answer.Error = cmp.Or(answer.Error, r["error"])
+	}
+	if answer.Error != nil {
+		return fmt.Errorf("refused: %v", answer.Error)
+	}
+	return nil
 }
 
 // Reaches waits until its status is as wanted.
