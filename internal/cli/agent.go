@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -21,22 +22,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// agentFlags are the typed flags; they override the file.
+// agentFlags are the agent's configuration by flags, or the file that has it instead.
 type agentFlags struct {
 	config config.Config
 	file   string
 }
 
-func newAgentFlags() *agentFlags {
-	return &agentFlags{config: config.Config{
-		Mode: config.Advise, TTL: config.DefaultTTL, HoldDown: config.DefaultHoldDown,
-		Listen: fmt.Sprintf("127.0.0.1:%d", config.DefaultPort),
-	}}
-}
-
 // newAgent makes the command that systemd runs.
 func newAgent(getenv func(string) string, stderr io.Writer) *cobra.Command {
-	f := newAgentFlags()
+	f := &agentFlags{}
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Run the agent, which elects the one unit that acts and answers which it is",
@@ -46,8 +40,8 @@ agents ask each other whether they are alive. If an agent is killed, another one
 acts within 10 seconds; if it is stopped, at once.
 
 It serves a read-only API: /, /status, /metrics and /healthz. The charm runs it with
---config; flags override the file. On SIGHUP it reads the file and its certificate
-again.`,
+--config; other flags replace the file. On SIGHUP it reads the file and its
+certificate again.`,
 		Example: "  ovn-central-operator agent --unit ovn-central/0 --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:16642 " +
 			"--private-key key_host --certificate cert_host --ca-cert ovn-central.crt " +
 			"--peer-listen 10.0.0.5:16402 --peer 10.0.0.6:16402 --peer 10.0.0.7:16402",
@@ -62,8 +56,12 @@ again.`,
 	return cmd
 }
 
-// define defines the flags. Their defaults are the present values.
+// define defines the flags.
 func (f *agentFlags) define(flags *pflag.FlagSet) {
+	f.config = config.Config{
+		Mode: config.Advise, TTL: config.DefaultTTL, HoldDown: config.DefaultHoldDown,
+		Listen: fmt.Sprintf("127.0.0.1:%d", config.DefaultPort),
+	}
 	c := &f.config
 	flags.StringVar(&f.file, "config", "", "JSON file, written by the charm, whose keys are the names of these flags")
 	flags.StringVar(&c.Unit, "unit", c.Unit, "name of this unit")
@@ -91,10 +89,13 @@ func (f *agentFlags) define(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&c.Peers, "peer", c.Peers, "address and port of another agent; may be repeated")
 }
 
-// load reads the configuration of the file and the flags, and checks the databases.
+// load reads the configuration, and checks the databases.
 func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
 	c := f.config
 	if f.file != "" {
+		if cmd.Flags().NFlag() > 1 {
+			return c, errors.New("--config takes no other flag: the file has their values")
+		}
 		text, err := os.ReadFile(f.file)
 		if err == nil {
 			c, err = config.Parse(text, c)
@@ -102,31 +103,12 @@ func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
 		if err != nil {
 			return c, fmt.Errorf("cannot read the agent's configuration %s: %w", f.file, err)
 		}
-		// Typed flags override the file.
-		over, flags := agentFlags{config: c}, new(pflag.FlagSet)
-		over.define(flags)
-		cmd.Flags().Visit(func(typed *pflag.Flag) {
-			if err == nil {
-				err = setAs(flags.Lookup(typed.Name), typed)
-			}
-		})
-		if c = over.config; err != nil {
-			return c, err
-		}
 	}
 	databases := databaseFlags{
 		nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), output: "text",
 		credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA},
 	}
-	return c, databases.check()
-}
-
-// setAs sets a flag to the value of another one.
-func setAs(flag, other *pflag.Flag) error {
-	if list, ok := flag.Value.(pflag.SliceValue); ok {
-		return list.Replace(other.Value.(pflag.SliceValue).GetSlice()) //nolint:forcetypeassert // of one name and type
-	}
-	return flag.Value.Set(other.Value.String())
+	return c, databases.check([2]string{"--nb", "--sb"})
 }
 
 // runAgent runs agents one after the other until ctx is done: a change of what is fixed at the start needs a new agent.
@@ -142,7 +124,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 	for {
 		a, err := agent.New(c, paths, agent.Boottime, servers(c, paths, log), log)
 		if err != nil {
-			return usageError{fmt.Errorf("cannot run the agent: %w", err)}
+			return usageErrorf("cannot run the agent: %w", err)
 		}
 		running, stop := context.WithCancel(ctx)
 		go onHangup(running, hangups, func() {

@@ -1,3 +1,4 @@
+// Package cli is the command tree, and the mapping from what Juju runs or a person types to a command.
 package cli
 
 import (
@@ -7,10 +8,22 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/action"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
+	"github.com/ovn-central/ovn-central-operator/internal/version"
+)
+
+const (
+	// name is the binary's, dispatch the name by which Juju runs it.
+	name     = "ovn-central-operator"
+	dispatch = "dispatch"
+	// GatewaysName is the binary's name on machines without the charm, with only what works for any OVN.
+	GatewaysName = "ovn-gateways"
 )
 
 // Exit codes. Juju only distinguishes 0 from the rest.
@@ -21,6 +34,20 @@ const (
 	exitProblems    = 3
 	exitInterrupted = 130
 )
+
+// usageError marks a command line that can't be understood.
+type usageError struct{ error }
+
+func usageErrorf(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// shownError marks an error that was already shown: a hook's in Juju's log, which also gets its stderr; an operation's
+// on a node as its answer.
+type shownError struct{ error }
+
+func (e shownError) Unwrap() error { return e.error }
+
+// errProblems is the error of `status --exit-code` if there are warnings or errors, which are shown already.
+var errProblems = errors.New("there are problems")
 
 // Main runs the command and returns the exit code.
 func Main(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
@@ -57,4 +84,73 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// Route maps a call to the arguments of a command: first by Juju's JUJU_DISPATCH_PATH ("hooks/stop", "actions/kick"),
+// since it runs `dispatch` without arguments; then by the binary's name, if that is in a charm's directory of hooks or
+// actions; otherwise by the typed arguments.
+func Route(args []string, getenv func(string) string) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	if len(args) > 1 || filepath.Base(args[0]) == GatewaysName {
+		return args[1:]
+	}
+	for _, path := range []string{getenv("JUJU_DISPATCH_PATH"), args[0]} {
+		if kind := filepath.Base(filepath.Dir(path)); kind == "hooks" || kind == "actions" {
+			return []string{strings.TrimSuffix(kind, "s"), filepath.Base(path)}
+		}
+	}
+	return nil
+}
+
+// Gateways is the command tree for any OVN. The program is as it was typed.
+func Gateways(program string, getenv func(string) string) *cobra.Command {
+	root := newGateways(program, getenv)
+	root.Use = GatewaysName
+	root.Short = "See and move the gateways of OVN's routers, and take nodes out of service"
+	root.Long = `See where the gateways of OVN's routers are and should be, and move them; take nodes
+out of service and put them back. All that is needed is a way to OVN's Northbound
+and Southbound databases: by --nb and --sb, else those of this machine.`
+	root.Example = "  " + program + " status\n  " + program + " nodes list"
+	root.AddCommand(newNodes(program+" nodes", getenv), newVersion(program))
+	dress(root)
+	return root
+}
+
+// Root is the command tree of the charm.
+func Root(program string, getenv func(string) string, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   name,
+		Short: "The charm ovn-central: runs OVN's databases and changes their membership safely",
+		Long: `The charm ovn-central. Juju runs this binary as ` + "`dispatch`" + ` for every hook and
+action; a person needs it for gateways and nodes at most.`,
+		Example: "  " + program + " gateways status\n  " + program + " nodes list",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if filepath.Base(program) == dispatch {
+				return usageErrorf("nothing to do: Juju sets JUJU_DISPATCH_PATH")
+			}
+			return cmd.Help()
+		},
+	}
+	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(program+" gateways", getenv),
+		newNodes(program+" nodes", getenv), newAgent(getenv, stderr), newBackup(getenv, stderr),
+		newStartGuard(getenv, stderr), newVersion(program))
+	dress(root)
+	return root
+}
+
+func newVersion(program string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Print the version that this binary was built as.",
+		Example: "  " + program + " version",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.Version)
+			return err
+		},
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"os/user"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,8 +35,8 @@ type databaseFlags struct {
 	credentials ovndb.Credentials
 	output      string
 	getenv      func(string) string
-	// variables are the names of the variables that replace flags which are not given.
-	variables map[string]string
+	// program is the text before a typed command, which may have several words.
+	program string
 	// typed are the typed flags of databases.
 	typed [][2]string
 	// elsewhere explains how to name databases on another machine; empty if all are named.
@@ -53,10 +54,9 @@ func (f *databaseFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.credentials.CA, "ca-cert", "", "certificate of the CA for ssl:")
 	flags.StringVarP(&f.output, "output", "o", "text", "text, yaml or json")
 	flags.StringVar(&f.output, "format", "text", "as the actions' parameter is called")
-	if err := flags.MarkHidden("format"); err != nil {
-		panic(err) // the line before defines it
-	}
+	flags.Lookup("format").Hidden = true
 	offer(c, "output", fixed("text", "yaml", "json"))
+	c.PersistentPreRunE = refuseEmpty
 }
 
 // refuseEmpty refuses a flag with an empty value, as from a script with an unset variable: --revert "$PLAN" would move
@@ -68,7 +68,7 @@ func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 			empty = slices.Contains(list.GetSlice(), "")
 		}
 		if empty && err == nil {
-			err = usageError{fmt.Errorf("--%s is empty", flag.Name)}
+			err = usageErrorf("--%s is empty", flag.Name)
 		}
 	})
 	return err
@@ -77,55 +77,46 @@ func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 // complete sets defaults, as ovn-nbctl(8) and ovn-sbctl(8) do, and returns an error for wrong flags.
 func (f *databaseFlags) complete() error {
 	f.typed = [][2]string{{"--nb", f.nb}, {"--sb", f.sb}}
-	f.variables = map[string]string{}
-	for _, x := range []struct {
-		to             *string
-		flag, variable string
-	}{{&f.nb, "--nb", "OVN_NB_DB"}, {&f.sb, "--sb", "OVN_SB_DB"}} {
-		if value := f.getenv(x.variable); *x.to == "" && value != "" {
-			*x.to, f.variables[x.flag] = value, x.variable
+	from, unnamed := [2]string{"--nb", "--sb"}, []string{}
+	for i, x := range []struct {
+		to       *string
+		variable string
+		db       ovndb.Database
+	}{{&f.nb, "OVN_NB_DB", ovndb.NB}, {&f.sb, "OVN_SB_DB", ovndb.SB}} {
+		switch value := f.getenv(x.variable); {
+		case *x.to != "":
+		case value != "":
+			*x.to, from[i] = value, x.variable
+		default:
+			unnamed = append(unnamed, from[i]+" or "+x.variable)
+			*x.to = "unix:" + ovndb.PathsFromEnv(f.getenv).Socket(x.db)
 		}
 	}
-	f.elsewhere = elsewhere(f.nb, f.sb)
-	paths := ovndb.PathsFromEnv(f.getenv)
-	f.nb, f.sb = cmp.Or(f.nb, "unix:"+paths.Socket(ovndb.NB)), cmp.Or(f.sb, "unix:"+paths.Socket(ovndb.SB))
-	if err := f.check(); err != nil || !f.secure() {
+	if len(unnamed) > 0 {
+		f.elsewhere = "name databases that are not on this machine by " + strings.Join(unnamed, ", and ")
+	}
+	if err := f.check(from); err != nil || !f.secure() {
 		return err
 	}
 	return f.readCredentials()
 }
 
-// elsewhere explains how to name the databases that were not named.
-func elsewhere(nb, sb string) string {
-	var ways []string
-	if nb == "" {
-		ways = append(ways, "--nb or OVN_NB_DB")
-	}
-	if sb == "" {
-		ways = append(ways, "--sb or OVN_SB_DB")
-	}
-	if ways == nil {
-		return ""
-	}
-	return "name databases that are not on this machine by " + strings.Join(ways, ", and ")
-}
-
-// check returns an error for wrong flags.
-func (f *databaseFlags) check() error {
-	for _, x := range [][2]string{{"--nb", f.nb}, {"--sb", f.sb}} {
-		switch flag, list := x[0], x[1]; {
+// check returns an error for wrong flags. from are the flags or variables that the databases are from.
+func (f *databaseFlags) check(from [2]string) error {
+	for i, list := range []string{f.nb, f.sb} {
+		switch {
 		case list == "":
-			return usageError{fmt.Errorf("%s is missing: a database such as unix:/var/run/ovn/ovnnb_db.sock", flag)}
+			return usageErrorf("%s is missing: a database such as unix:/var/run/ovn/ovnnb_db.sock", from[i])
 		case !endpoints(list):
-			return usageError{fmt.Errorf("%s %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, "+
-				"nor several of them with commas", cmp.Or(f.variables[flag], flag), list)}
+			return usageErrorf("%s %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas",
+				from[i], list)
 		}
 	}
 	switch {
 	case f.secure() && (f.credentials.Key == "" || f.credentials.Certificate == "" || f.credentials.CA == ""):
-		return usageError{fmt.Errorf("ssl: needs --private-key, --certificate and --ca-cert")}
-	case f.output != "text" && f.output != "yaml" && f.output != "json":
-		return usageError{fmt.Errorf("--output %q: must be text, yaml or json", f.output)}
+		return usageErrorf("ssl: needs --private-key, --certificate and --ca-cert")
+	case !slices.Contains([]string{"text", "yaml", "json"}, f.output):
+		return usageErrorf("--output %q: must be text, yaml or json", f.output)
 	}
 	return nil
 }
@@ -148,16 +139,15 @@ func (f *databaseFlags) readCredentials() error {
 	for _, x := range f.credentialFlags() {
 		content, err := os.ReadFile(x[1])
 		if err != nil {
-			return usageError{fmt.Errorf("%s: %w", x[0], err)}
+			return usageErrorf("%s: %w", x[0], err)
 		}
 		contents = append(contents, content)
 	}
 	if _, err := tls.X509KeyPair(contents[1], contents[0]); err != nil {
-		return usageError{fmt.Errorf("--certificate %s and --private-key %s: %w", f.credentials.Certificate,
-			f.credentials.Key, err)}
+		return usageErrorf("--certificate %s and --private-key %s: %w", f.credentials.Certificate, f.credentials.Key, err)
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(contents[2]) {
-		return usageError{fmt.Errorf("--ca-cert %s: there is no certificate in it", f.credentials.CA)}
+		return usageErrorf("--ca-cert %s: there is no certificate in it", f.credentials.CA)
 	}
 	return nil
 }
@@ -178,7 +168,7 @@ func endpoints(list string) bool {
 
 // words are the typed flags, for printed commands.
 func (f *databaseFlags) words() (words []string) {
-	for _, flag := range append(slices.Clone(f.typed), f.credentialFlags()...) {
+	for _, flag := range slices.Concat(f.typed, f.credentialFlags()) {
 		if flag[1] != "" {
 			words = append(words, flag[0], flag[1])
 		}
@@ -186,8 +176,10 @@ func (f *databaseFlags) words() (words []string) {
 	return words
 }
 
-// typed formats a command; the program's name may have several words.
-func typed(program string, words []string) string { return program + " " + shell.Line(words...) }
+// line formats a command of this program.
+func (f *databaseFlags) line(words ...[]string) string {
+	return f.program + " " + shell.Line(slices.Concat(words...)...)
+}
 
 // service operates on the databases. Call end before printing anything else, and when done.
 func (f *databaseFlags) service(cmd *cobra.Command, progress io.Writer) (s *gateway.Service, end func()) {
@@ -201,6 +193,51 @@ func (f *databaseFlags) service(cmd *cobra.Command, progress io.Writer) (s *gate
 	return s, func() {
 		s.Close()
 		quiet()
+	}
+}
+
+// patience is the longest silence at a command's start. After that it reports after each [pause] that it still works.
+const (
+	patience = 2 * time.Second
+	pause    = 10 * time.Second
+)
+
+// reassure returns say, which prints a line of progress to out, and end, which ends all printing. If nothing is printed
+// for a while, it prints a line to stderr; the first line says what the command does.
+func reassure(stderr, out io.Writer, what string) (say func(line string), end func()) {
+	var mu sync.Mutex
+	since := time.Now()
+	next := since.Add(patience)
+	var timer *time.Timer
+	ended := false
+	mu.Lock()
+	timer = time.AfterFunc(patience, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if ended {
+			return
+		}
+		if now := time.Now(); !now.Before(next) {
+			fmt.Fprintf(stderr, "… %s (%.0f s)\n", what, now.Sub(since).Seconds())
+			next = now.Add(pause)
+		}
+		timer.Reset(time.Until(next))
+	})
+	mu.Unlock()
+	say = func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintln(out, line)
+		what, since = "still working", time.Now()
+		if next = since.Add(pause); !ended {
+			timer.Reset(pause)
+		}
+	}
+	return say, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+		timer.Stop()
 	}
 }
 

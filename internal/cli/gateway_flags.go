@@ -20,8 +20,8 @@ import (
 )
 
 // plans are the plans of the history.
-func (f *gatewayFlags) plans(ctx context.Context, cmd *cobra.Command) (all []string) {
-	history, _ := ask(ctx, cmd, f, func(ctx context.Context, s *gateway.Service) (gateway.History, error) {
+func (f *gatewayFlags) plans(cmd *cobra.Command) (all []string) {
+	history, _ := ask(cmd, f, func(ctx context.Context, s *gateway.Service) (gateway.History, error) {
 		return s.History(ctx, "")
 	})
 	for _, p := range history.Plans {
@@ -30,9 +30,9 @@ func (f *gatewayFlags) plans(ctx context.Context, cmd *cobra.Command) (all []str
 	return all
 }
 
-// networkNames are the provider networks.
-func (f *gatewayFlags) networkNames(ctx context.Context, cmd *cobra.Command) (all []string) {
-	status, _ := ask(ctx, cmd, f, func(ctx context.Context, s *gateway.Service) (schedule.Status, error) {
+// networks are the names of the provider networks.
+func (f *gatewayFlags) networks(cmd *cobra.Command) (all []string) {
+	status, _ := ask(cmd, f, func(ctx context.Context, s *gateway.Service) (schedule.Status, error) {
 		return s.Status(ctx, schedule.Options{})
 	})
 	for _, n := range status.Networks {
@@ -48,8 +48,6 @@ const gatewaysTimeout = 30 * time.Minute
 type gatewayFlags struct {
 	databaseFlags
 	gateway.Request
-	// program is the text before a typed command.
-	program string
 	// drawn receives a plan to draw; nil draws none.
 	drawn func(schedule.Plan) error
 }
@@ -58,7 +56,7 @@ type gatewayFlags struct {
 func (f *gatewayFlags) addNetworks(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.Options.Networks, "network", nil,
 		"only gateways of this provider network; can be repeated")
-	offer(c, "network", f.networkNames)
+	offer(c, "network", found(f.networks))
 }
 
 // addChange adds the flags of commands that change something.
@@ -95,24 +93,23 @@ func (f *gatewayFlags) complete() error {
 	}
 	switch {
 	case f.Options.MaxMoves < 0:
-		return usageError{fmt.Errorf("--max-moves %d is less than 0", f.Options.MaxMoves)}
+		return usageErrorf("--max-moves %d is less than 0", f.Options.MaxMoves)
 	case f.Wait < 0:
-		return usageError{fmt.Errorf("--wait %s is less than 0", f.Wait)}
+		return usageErrorf("--wait %s is less than 0", f.Wait)
 	case !slices.Contains([]schedule.Scheduler{"", schedule.LeastLoaded, schedule.Random}, f.Options.Scheduler):
-		return usageError{fmt.Errorf("--scheduler %q is neither %s nor %s", f.Options.Scheduler, schedule.LeastLoaded,
-			schedule.Random)}
+		return usageErrorf("--scheduler %q is neither %s nor %s", f.Options.Scheduler, schedule.LeastLoaded, schedule.Random)
 	}
 	return nil
 }
 
 // ask reads the databases.
-func ask[T any](ctx context.Context, cmd *cobra.Command, f *gatewayFlags,
+func ask[T any](cmd *cobra.Command, f *gatewayFlags,
 	question func(context.Context, *gateway.Service) (T, error),
 ) (answer T, err error) {
 	if err := f.complete(); err != nil {
 		return answer, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, gatewaysTimeout)
+	ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
 	defer cancel()
 	s, end := f.service(cmd, io.Discard)
 	defer end()
@@ -123,7 +120,7 @@ func ask[T any](ctx context.Context, cmd *cobra.Command, f *gatewayFlags,
 func report[T any](cmd *cobra.Command, f *gatewayFlags, text func(T) string,
 	question func(context.Context, *gateway.Service) (T, error),
 ) (T, error) {
-	found, err := ask(cmd.Context(), cmd, f, question)
+	found, err := ask(cmd, f, question)
 	if err != nil {
 		return found, f.failed(cmd, err)
 	}
@@ -138,7 +135,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 		return err
 	}
 	if cmd.Flags().Changed("seed") && f.Options.Scheduler != schedule.Random {
-		return usageError{fmt.Errorf("--seed is for --scheduler %s", schedule.Random)}
+		return usageErrorf("--seed is for --scheduler %s", schedule.Random)
 	}
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout,
 		fmt.Errorf("timed out after %.0fm", gatewaysTimeout.Minutes()))
@@ -172,7 +169,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 		for _, line := range present.Messages(unproved.Findings) {
 			fmt.Fprintln(progress, line)
 		}
-		return fmt.Errorf("%w; run: %s", err, typed(f.program, append([]string{"status"}, f.words()...)))
+		return fmt.Errorf("%w; run: %s", err, f.line([]string{"status"}, f.words()))
 	}
 	return err
 }
@@ -186,7 +183,7 @@ func (f *gatewayFlags) service(cmd *cobra.Command, progress io.Writer) (s *gatew
 		for _, name := range f.Options.Networks {
 			words = append(words, "--network", name)
 		}
-		return typed(f.program, append(words, "--dry-run"))
+		return f.line(words, []string{"--dry-run"})
 	}
 	return s, end
 }
@@ -203,10 +200,10 @@ func (f *gatewayFlags) again(cmd *cobra.Command) string {
 			words = append(words, "--"+flag.Name+"="+value)
 		}
 	})
-	return typed(f.program, append(words, "--yes"))
+	return f.line(words, []string{"--yes"})
 }
 
 // undo is the command that reverts a plan.
 func (f *gatewayFlags) undo(plan string) string {
-	return typed(f.program, append(append([]string{"rebalance", "--revert", plan}, f.words()...), "--yes"))
+	return f.line([]string{"rebalance", "--revert", plan}, f.words(), []string{"--yes"})
 }

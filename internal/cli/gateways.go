@@ -2,15 +2,22 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/picture"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -25,9 +32,8 @@ that --nb and --sb name, else in those of this machine.`,
 		Annotations: map[string]string{pageKey: "how-to/spread-gateways"},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f := gatewayFlags{program: program, databaseFlags: databaseFlags{getenv: getenv}}
+	f := gatewayFlags{databaseFlags: databaseFlags{program: program, getenv: getenv}}
 	f.databaseFlags.add(c)
-	c.PersistentPreRunE = refuseEmpty
 	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f),
 		newRevisions(&f))
 	return c
@@ -95,7 +101,7 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 	c.Flags().StringVar(&f.Revert, "revert", "", "revert what this plan changed (see history)")
 	c.Flags().StringVar((*string)(&f.Target), "target-revision", "",
 		"bring back this layout: successful-site-action, last-site-action or an ID (see revisions)")
-	offer(c, "revert", f.plans)
+	offer(c, "revert", found(f.plans))
 	offer(c, "target-revision", fixed(string(journal.Successful), string(journal.Last)))
 	return c
 }
@@ -107,7 +113,7 @@ func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 		Example: "  " + f.program + " history",
 		Args:    cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: first(f.plans),
+		ValidArgsFunction: first(found(f.plans)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := report(cmd, f, document.History,
 				func(ctx context.Context, s *gateway.Service) (gateway.History, error) {
@@ -116,4 +122,105 @@ func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 			return err
 		},
 	}
+}
+
+// newPlan shows what the changing commands would do, and can draw it.
+func newPlan(f *gatewayFlags) *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use:   "plan [rebalance|reschedule]",
+		Short: "Show what a rebalancing or a reschedule would change, and draw it; change nothing",
+		Long: `Show what a rebalancing, or a reschedule, would change, and change nothing. With
+--picture it is drawn as well: chassis as columns, the gateways that change as rows
+with their ranks before and after, and an arrow for each that moves.`,
+		Example:   "  " + f.program + " plan rebalance --picture plan.svg",
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"rebalance", "reschedule"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			verb := append(args, "rebalance")[0]
+			operate, own, others := (*gateway.Service).Rebalance, (*gatewayFlags).addMoving, (*gatewayFlags).addScheduling
+			if verb == "reschedule" {
+				operate, own, others = (*gateway.Service).Reschedule, others, own
+			}
+			for _, name := range flagsOf(others) {
+				if cmd.Flags().Changed(name) {
+					return usageErrorf("plan %s takes --%s, not --%s", verb, strings.Join(flagsOf(own), " and --"), name)
+				}
+			}
+			f.DryRun = true
+			if cmd.Flags().Changed("picture") {
+				// The text uses the standard output, and a leading dash is the next flag.
+				if strings.HasPrefix(file, "-") || filepath.Ext(file) != ".svg" {
+					return usageErrorf("--picture takes the name of a file, such as plan.svg")
+				}
+				f.drawn = func(p schedule.Plan) error { return draw(file, p) }
+			}
+			return f.run(cmd, operate)
+		},
+	}
+	f.addNetworks(c)
+	f.addMoving(c.Flags())
+	f.addScheduling(c.Flags())
+	offer(c, "scheduler", fixed(string(schedule.LeastLoaded), string(schedule.Random)))
+	c.Flags().StringVar(&file, "picture", "", "write a picture of the plan to this file, as SVG")
+	return c
+}
+
+// flagsOf are the names of the added flags.
+func flagsOf(add func(*gatewayFlags, *pflag.FlagSet)) (names []string) {
+	var flags pflag.FlagSet
+	add(new(gatewayFlags), &flags)
+	flags.VisitAll(func(x *pflag.Flag) { names = append(names, x.Name) })
+	return names
+}
+
+func draw(file string, p schedule.Plan) error {
+	// A new file would replace a device or a pipe such as /dev/stdout.
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+		return usageErrorf("--picture %q exists and is not a regular file", file)
+	}
+	if _, err := atomicfile.WriteIfChanged(file, picture.SVG(p), 0o644); err != nil {
+		return fmt.Errorf("cannot draw the plan: %w", err)
+	}
+	return nil
+}
+
+// newRevisions makes the command that lists layouts, or compares two.
+func newRevisions(f *gatewayFlags) *cobra.Command {
+	var base, diff, plan string
+	c := &cobra.Command{
+		Use:   "revisions",
+		Short: "List the layouts that operations have left behind, or compare two",
+		Long: `List the layouts that operations on gateways and nodes have left behind, or compare
+two. A revision is which chassis host each gateway, in which order, and which chassis
+are cordoned. Without --base and --diff, revisions are listed.`,
+		Example: "  " + f.program + " revisions --base successful-site-action --diff committed",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if plan != "rebalance" && plan != "reschedule" {
+				return usageErrorf("--plan %q is neither rebalance nor reschedule", plan)
+			}
+			found, err := ask(cmd, f, func(ctx context.Context, s *gateway.Service) (answer.Status, error) {
+				return s.Revisions(ctx, gateway.RevisionsRequest{
+					Base: journal.Version(base), Diff: journal.Version(diff), Reschedule: plan == "reschedule",
+					Options: f.Options,
+				}), nil
+			})
+			if err != nil {
+				return err
+			}
+			return f.answer(cmd, found)
+		},
+	}
+	c.Flags().StringVar(&base, "base", "",
+		"compare this with diff: committed (the default with --diff), successful-site-action or last-site-action")
+	c.Flags().StringVar(&diff, "diff", "",
+		"compare base with this: plan (the default with --base), committed, successful-site-action or last-site-action")
+	c.Flags().StringVar(&plan, "plan", "rebalance", "which plan --diff plan is: rebalance or reschedule")
+	f.addNetworks(c)
+	offer(c, "base", fixed(string(journal.Committed), string(journal.Successful), string(journal.Last)))
+	offer(c, "diff", fixed(string(journal.Planned), string(journal.Committed), string(journal.Successful),
+		string(journal.Last)))
+	offer(c, "plan", fixed("rebalance", "reschedule"))
+	return c
 }

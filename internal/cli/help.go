@@ -131,8 +131,8 @@ func unknown(cmd *cobra.Command, args []string) error {
 	if len(all) > 0 {
 		near = fmt.Sprintf("did you mean %s? ", strings.Join(all, " or "))
 	}
-	return usageError{fmt.Errorf("unknown command %q for %q; %s%s --help lists them", args[0], cmd.CommandPath(), near,
-		cmd.CommandPath())}
+	return usageErrorf("unknown command %q for %q; %s%s --help lists them", args[0], cmd.CommandPath(), near,
+		cmd.CommandPath())
 }
 
 // misnamed is the error of a help for a command that does not exist: cobra's help can't fail.
@@ -157,7 +157,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		flag := invalid.GetFlag()
 		err = fmt.Errorf("--%s %q: must be a number, of type %s", flag.Name, invalid.GetValue(), flag.Value.Type())
 	}
-	return usageError{fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())}
+	return usageErrorf("%w; %s --help lists the flags", err, cmd.CommandPath())
 }
 
 // usage turns a wrong number of arguments into a usage error with the correct syntax.
@@ -174,6 +174,6 @@ func usage(allowed cobra.PositionalArgs) cobra.PositionalArgs {
 		if len(args) > 0 {
 			given = fmt.Sprintf(", not %q", strings.Join(args, " "))
 		}
-		return usageError{fmt.Errorf("%s takes %s%s; type: %s", name, cmp.Or(takes, "no arguments"), given, cmd.UseLine())}
+		return usageErrorf("%s takes %s%s; type: %s", name, cmp.Or(takes, "no arguments"), given, cmd.UseLine())
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -136,136 +135,90 @@ func TestMain_failed_hook_logs_each_line(t *testing.T) {
 	assert.Empty(t, stderr, "Juju writes that to the same log")
 }
 
+// A wrong command line gives one line, which names what is wrong, and does nothing.
 func TestMain_usage_errors(t *testing.T) {
-	for _, test := range []struct {
-		args []string
-		says string
-	}{
-		{[]string{"/charm/dispatch"}, "nothing to do: Juju sets JUJU_DISPATCH_PATH"},
-		{[]string{"ovn-central-operator", "--frobnicate"}, "unknown flag: --frobnicate"},
-		{[]string{"ovn-central-operator", "hook", "stop", "--force"}, "unknown flag: --force"},
-		{[]string{"ovn-central-operator", "hook"}, "takes NAME; type: ovn-central-operator"},
-		{[]string{"ovn-central-operator", "hook", "stop", "start"}, "takes NAME, not "},
-		{[]string{"ovn-central-operator", "action"}, "takes NAME; type: ovn-central-operator"},
-		{[]string{"ovn-central-operator", "action", "kcik"}, `unknown action "kcik"`},
-		{[]string{"ovn-central-operator", "version", "x"}, `version takes no arguments, not "x"`},
-		{
-			[]string{"ovn-central-operator", "frobnicate"},
-			`unknown command "frobnicate" for "ovn-central-operator"; ovn-central-operator --help lists them`,
-		},
-		{[]string{"ovn-central-operator", "nodes", "frobnicate"}, `"; ovn-central-operator nodes --help lists them`},
-		{[]string{"ovn-gateways", "stat"}, `unknown command "stat" for "ovn-gateways"; did you mean status? `},
-		{[]string{"ovn-gateways", "nodes", "lst"}, "did you mean list? "},
-		{[]string{"ovn-gateways", "drain", "x"}, "did you mean nodes drain? "},
-		{[]string{"ovn-gateways", "help", "stat"}, "did you mean status? "},
-		{[]string{"ovn-gateways", "nodes", "lst", "--help"}, "did you mean list? "},
-		{[]string{"ovn-gateways", "status", "--nb=tcp:10.0.0.5"}, `--nb "tcp:10.0.0.5" is not `},
-		{[]string{
-			"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/nope", "--certificate=c",
-			"--ca-cert=d",
-		}, "--private-key: open /nope: no such file"},
-		{[]string{
-			"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/dev/null",
-			"--certificate=/dev/null", "--ca-cert=/dev/null",
-		}, "--certificate /dev/null and --private-key /dev/null: "},
-		{
-			[]string{"ovn-gateways", "plan", "reblance"},
-			`plan takes [rebalance|reschedule], not "reblance"; type: ovn-gateways plan`,
-		},
-		{[]string{"ovn-gateways", "plan", "--picture", ""}, "--picture is empty"},
-		{[]string{"ovn-gateways", "plan", "--picture", "-"}, "--picture takes the name of a file, such as plan.svg"},
-		{
-			[]string{"ovn-gateways", "plan", "--picture", "--max-moves"},
-			"--picture takes the name of a file, such as plan.svg",
-		},
-		{[]string{"ovn-gateways", "plan", "--picture", "plan.png"}, "--picture takes the name of a file, such as plan.svg"},
-		{[]string{"ovn-gateways", "plan", "--max-moves", "x"}, `--max-moves "x": must be a number, of type int; `},
-		{[]string{"ovn-central-operator", "drain", "x"}, "did you mean nodes drain? "},
-		{[]string{"ovn-gateways", "rebalance", "--yes", "--revert", ""}, "--revert is empty"},
-		{[]string{"ovn-gateways", "rebalance", "--yes", "--review-id="}, "--review-id is empty"},
-		{[]string{"ovn-gateways", "rebalance", "--yes", "--target-revision="}, "--target-revision is empty"},
-		{[]string{"ovn-gateways", "reschedule", "--network", "physnet1", "--network="}, "--network is empty"},
-		{[]string{"ovn-gateways", "rebalance", "--nb="}, "--nb is empty"},
-		{[]string{"ovn-central-operator", "nodes", "drain", "x", "--sb="}, "--sb is empty"},
-		{
-			[]string{"ovn-gateways", "plan", "--scheduler", "random"},
-			"plan rebalance takes --max-moves and --allow-new-candidates, not --scheduler",
-		},
-		{
-			[]string{"ovn-gateways", "plan", "reschedule", "--max-moves=1"},
-			"plan reschedule takes --scheduler and --seed, not --max-moves",
-		},
-		{
-			[]string{"ovn-gateways", "rebalance", "--scheduler", "random"},
-			"unknown flag: --scheduler; ovn-gateways rebalance --help lists the flags",
-		},
-		{
-			[]string{"ovn-gateways", "reschedule", "--allow-new-candidates"},
-			"unknown flag: --allow-new-candidates; ovn-gateways reschedule --help lists the flags",
-		},
-		{[]string{"ovn-gateways", "reschedule", "--seed=7"}, "--seed is for --scheduler random"},
-		{[]string{"ovn-central-operator", "gateways", "history", "a", "b"}, `takes [PLAN], not "a b"`},
-		{[]string{"ovn-central-operator", "nodes", "show"}, "show takes NODE; type: ovn-central-operator nodes show NODE"},
-		{[]string{"ovn-central-operator", "nodes", "drain", "x", "--timeout=soon"}, "a number of seconds, or such as 90s"},
-		{[]string{"ovn-gateways", "status", "-o", "xml"}, `--output "xml": must be text, yaml or json`},
-		{[]string{"ovn-gateways", "frobnicate"}, `unknown command "frobnicate"`},
-		{[]string{"ovn-gateways", "status", "--format=xml"}, `--output "xml": must be`},
+	env, dir := prepare(t)
+	for line, names := range map[string]string{
+		"/charm/dispatch":                                   "JUJU_DISPATCH_PATH",
+		"ovn-central-operator --frobnicate":                 "--frobnicate",
+		"ovn-central-operator hook stop --force":            "--force",
+		"ovn-central-operator hook":                         "NAME",
+		"ovn-central-operator hook stop start":              `"stop start"`,
+		"ovn-central-operator action":                       "NAME",
+		"ovn-central-operator action kcik":                  `"kcik"`,
+		"ovn-central-operator version x":                    `"x"`,
+		"ovn-central-operator frobnicate":                   `"frobnicate"`,
+		"ovn-central-operator nodes frobnicate":             "ovn-central-operator nodes --help",
+		"ovn-central-operator drain x":                      "nodes drain?",
+		"ovn-central-operator nodes show":                   "nodes show NODE",
+		"ovn-central-operator gateways history a b":         `[PLAN], not "a b"`,
+		"ovn-central-operator nodes drain x --timeout=soon": "90s",
+		"ovn-central-operator nodes drain x --sb=":          "--sb",
+		"ovn-gateways stat":                                 "status?",
+		"ovn-gateways help stat":                            "status?",
+		"ovn-gateways frobnicate":                           `"frobnicate"`,
+		"ovn-gateways drain x":                              "nodes drain?",
+		"ovn-gateways nodes lst":                            "list?",
+		"ovn-gateways nodes lst --help":                     "list?",
+		"ovn-gateways status --nb=tcp:10.0.0.5":             `--nb "tcp:10.0.0.5"`,
+		"ovn-gateways status -o xml":                        `--output "xml"`,
+		"ovn-gateways status --format=xml":                  `--output "xml"`,
+		"ovn-gateways status --nb=ssl:h:1":                  "--private-key",
+		"ovn-gateways plan reblance":                        `[rebalance|reschedule], not "reblance"`,
+		"ovn-gateways plan --picture=":                      "--picture",
+		"ovn-gateways plan --picture -":                     "--picture",
+		"ovn-gateways plan --picture plan.png":              "plan.svg",
+		"ovn-gateways plan --picture --max-moves":           "plan.svg",
+		"ovn-gateways plan --max-moves x":                   `--max-moves "x"`,
+		"ovn-gateways plan --scheduler random":              "--max-moves and --allow-new-candidates, not --scheduler",
+		"ovn-gateways plan reschedule --max-moves=1":        "--scheduler and --seed, not --max-moves",
+		"ovn-gateways rebalance --yes --revert=":            "--revert",
+		"ovn-gateways rebalance --yes --review-id=":         "--review-id",
+		"ovn-gateways rebalance --target-revision=":         "--target-revision",
+		"ovn-gateways rebalance --nb=":                      "--nb",
+		"ovn-gateways rebalance --scheduler random":         "--scheduler; ovn-gateways rebalance --help",
+		"ovn-gateways reschedule --allow-new-candidates":    "--allow-new-candidates; ovn-gateways reschedule --help",
+		"ovn-gateways reschedule --network x --network=":    "--network",
+		"ovn-gateways reschedule --seed=7":                  "--seed",
+		// What changes nothing takes no flag for changes.
+		"ovn-gateways status --yes":         "--yes",
+		"ovn-gateways status --max-moves=1": "--max-moves",
+		"ovn-gateways history --seed=3":     "--seed",
+		"ovn-gateways history --dry-run":    "--dry-run",
+		// The error is that of the file that the flag names.
+		"ovn-gateways status --nb=ssl:h:1 --sb=ssl:h:2 --private-key=/nope --certificate=c --ca-cert=d": "--private-key: ",
+		"ovn-gateways status --nb=ssl:h:1 --sb=ssl:h:2 --private-key=/dev/null --certificate=/dev/null " +
+			"--ca-cert=/dev/null": "--certificate /dev/null and --private-key /dev/null: ",
 	} {
-		env, dir := prepare(t)
-		code, stdout, stderr := mainOf(t, env, test.args...)
-		assert.Equal(t, 2, code, test.args)
-		assert.Contains(t, stderr, "error: ")
-		assert.Contains(t, stderr, test.says)
+		code, stdout, stderr := mainOf(t, env, strings.Fields(line)...)
+		assert.Equal(t, 2, code, line)
+		assert.Contains(t, stderr, "error: ", line)
+		assert.Contains(t, stderr, names, line)
 		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
-		assert.Empty(t, stdout)
-		assert.Empty(t, called(t, dir), "nothing was done")
+		assert.Empty(t, stdout, line)
 	}
+	assert.Empty(t, called(t, dir), "nothing was done")
 }
 
 // The databases are those of this machine, or of OVN's own variables, unless they are named; a plain number means
 // seconds, as in the actions.
 func TestDatabases_default_to_this_machine(t *testing.T) {
-	for name, test := range map[string]struct {
-		env  map[string]string
-		args []string
-		says string
-	}{
-		"this machine": {args: []string{"list"}, says: "unix:/nowhere/ovnnb_db.sock: connect: no such file or directory; " +
-			"name databases that are not on this machine by --nb or OVN_NB_DB, and --sb or OVN_SB_DB)\n"},
-		"one of them": {
-			args: []string{"list", "--nb=unix:/here"},
-			says: "no such file or directory; name databases that are not on this machine by --sb or OVN_SB_DB)\n",
-		},
-		"none of them": {
-			env: map[string]string{"OVN_SB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"},
-			says: "no such file or directory)\n",
-		},
-		"a variable": {
-			env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list"},
-			says: "unix:/elsewhere: connect: no such file",
-		},
-		"named": {
-			env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"},
-			says: "unix:/here: connect: no such file",
-		},
-		"bad variable": {
-			env: map[string]string{"OVN_SB_DB": "garbage"}, args: []string{"list"},
-			says: `OVN_SB_DB "garbage" is not unix:FILE`,
-		},
-		"negative": {
-			args: []string{"drain", "x", "--grace-period=-1s"},
-			says: "it must be a number of seconds, or such as 90s, 15m, 1h30m",
-		},
-		"seconds": {
-			args: []string{"drain", "x", "--timeout=90", "--grace-period=2m"},
-			says: "120 is not smaller than timeout 90",
-		},
+	const both, onlySB = "by --nb or OVN_NB_DB, and --sb or OVN_SB_DB)\n", "by --sb or OVN_SB_DB)\n"
+	for name, test := range map[string]struct{ nb, sb, args, says string }{
+		"this machine":         {args: "list", says: "unix:/nowhere/ovnnb_db.sock: connect: no such file or directory"},
+		"neither is named":     {args: "list", says: both},
+		"one is named":         {args: "list --nb=unix:/here", says: onlySB},
+		"both are named":       {sb: "unix:/elsewhere", args: "list --nb=unix:/here", says: "no such file or directory)\n"},
+		"variable":             {nb: "unix:/elsewhere", args: "list", says: "unix:/elsewhere: connect: no such file"},
+		"flag before variable": {nb: "unix:/elsewhere", args: "list --nb=unix:/here", says: "unix:/here: connect: no such file"},
+		"bad variable":         {sb: "garbage", args: "list", says: `OVN_SB_DB "garbage"`},
+		"negative":             {args: "drain x --grace-period=-1s", says: "90s, 15m, 1h30m"},
+		"seconds":              {args: "drain x --timeout=90 --grace-period=2m", says: "120 is not smaller than timeout 90"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, _ := prepare(t)
-			env["OVN_RUNDIR"] = "/nowhere"
-			maps.Copy(env, test.env)
-			code, stdout, stderr := mainOf(t, env, append([]string{"ovn-central-operator", "nodes"}, test.args...)...)
+			env["OVN_RUNDIR"], env["OVN_NB_DB"], env["OVN_SB_DB"] = "/nowhere", test.nb, test.sb
+			code, stdout, stderr := mainOf(t, env, strings.Fields("ovn-central-operator nodes "+test.args)...)
 			assert.NotZero(t, code)
 			assert.Contains(t, stderr, test.says)
 			assert.Equal(t, 1, strings.Count(stderr, "\n"), "once: %q", stderr)
@@ -276,6 +229,8 @@ func TestDatabases_default_to_this_machine(t *testing.T) {
 
 // On a machine without databases every command's error has a remedy.
 func TestDatabases_absent_error_has_remedy(t *testing.T) {
+	env, _ := prepare(t)
+	env["OVN_RUNDIR"] = "/nowhere"
 	for _, command := range []string{
 		"gateways status", "gateways plan", "gateways rebalance --yes", "gateways reschedule", "gateways history",
 		"gateways revisions",
@@ -283,8 +238,6 @@ func TestDatabases_absent_error_has_remedy(t *testing.T) {
 		"nodes remove x -o json", "nodes list -o json", "gateways status -o json", "gateways plan -o json",
 		"gateways rebalance --yes -o json", "gateways history -o json", "gateways revisions -o json",
 	} {
-		env, _ := prepare(t)
-		env["OVN_RUNDIR"] = "/nowhere"
 		code, stdout, stderr := mainOf(t, env, append([]string{"ovn-central-operator"}, strings.Fields(command)...)...)
 		assert.Equal(t, 1, code, command)
 		assert.Contains(t, stdout+stderr, "by --nb or OVN_NB_DB, and --sb or OVN_SB_DB", command)
@@ -306,45 +259,31 @@ func TestNodes_empty_name_is_refused(t *testing.T) {
 
 func TestMain_help_and_version_on_stdout(t *testing.T) {
 	env, _ := prepare(t)
-	for _, args := range [][]string{{"x", "--help"}, {"x", "help"}, {"x", "hook", "--help"}, {"x", "help", "action"}} {
-		code, stdout, stderr := mainOf(t, env, args...)
-		assert.Equal(t, 0, code, args)
-		assert.Contains(t, stdout, "Usage:", args)
-		assert.Empty(t, stderr, args)
-	}
-	code, stdout, _ := mainOf(t, env, "x", "help", "hook")
-	assert.Equal(t, 0, code)
-	for _, hook := range []string{"stop", "update-status", "ovsdb-peer-relation-departed"} {
-		assert.Contains(t, stdout, "\n  "+hook+"\n")
-	}
-	for _, args := range [][]string{{"ovn-gateways"}, {"ovn-gateways", "nodes"}, {"x"}, {"x", "gateways"}} {
-		code, stdout, stderr := mainOf(t, env, args...)
-		assert.Equal(t, 0, code, args)
-		assert.Contains(t, stdout, "Available Commands:", args)
-		assert.Empty(t, stderr, args)
-	}
-	for _, args := range [][]string{
-		{"x"},
-		{"x", "gateways", "status"},
-		{"x", "nodes", "drain"},
-		{"x", "agent"},
-		{"x", "start-guard"},
-		{"ovn-gateways", "nodes", "list"},
+	for line, has := range map[string]string{
+		"x --help":      "Usage:",
+		"x help":        "Usage:",
+		"x hook --help": "Usage:",
+		"x help action": "Usage:",
+		"x help hook":   "\n  ovsdb-peer-relation-departed\n",
+		// A group without a command lists its commands.
+		"ovn-gateways":       "Available Commands:",
+		"ovn-gateways nodes": "Available Commands:",
+		"x":                  "Available Commands:",
+		"x gateways":         "Available Commands:",
+		// Every command has these sections.
+		"x gateways status --help": "\nExit status:\n  0 ",
+		"x nodes drain --help":     "\nSee also:\n  Documents   " + version.Docs + "how-to/take-a-node-out.html",
+		"x agent --help":           "/issues",
+		"x start-guard --help":     "the server may not be started",
+		"ovn-gateways plan --help": "\nEnvironment:\n  OVN_NB_DB ",
+		"ovn-gateways --version":   "ovn-gateways version " + version.Version + "\n",
+		"x version":                version.Version + "\n",
 	} {
-		_, stdout, _ := mainOf(t, env, append(args, "--help")...)
-		assert.Contains(t, stdout, "\nExit status:\n  0 ", args)
-		assert.Contains(t, stdout, version.Docs, args)
-		assert.Contains(t, stdout, "/issues", args)
+		code, stdout, stderr := mainOf(t, env, strings.Fields(line)...)
+		assert.Equal(t, 0, code, line)
+		assert.Contains(t, stdout, has, line)
+		assert.Empty(t, stderr, line)
 	}
-	_, stdout, _ = mainOf(t, env, "ovn-gateways", "plan", "--help")
-	assert.Contains(t, stdout, "\nEnvironment:\n  OVN_NB_DB ")
-	_, stdout, _ = mainOf(t, env, "ovn-gateways", "--version")
-	assert.Equal(t, "ovn-gateways version "+version.Version+"\n", stdout)
-
-	code, stdout, stderr := mainOf(t, env, "x", "version")
-	assert.Equal(t, 0, code)
-	assert.Equal(t, version.Version+"\n", stdout)
-	assert.Empty(t, stderr)
 }
 
 func TestMain_hook_without_Juju_names_tool(t *testing.T) {
@@ -394,20 +333,5 @@ func TestMain_interrupted_question(t *testing.T) {
 		assert.Equal(t, 130, code, command)
 		assert.Equal(t, "error: interrupted\n", stderr.String(), command)
 		assert.Empty(t, stdout.String(), command)
-	}
-}
-
-// Commands without changes accept no flag for changes.
-func TestGateways_status_refuses_flags_of_changes(t *testing.T) {
-	for _, flag := range []string{"--yes", "--seed=3", "--max-moves=1", "--dry-run"} {
-		for _, command := range []string{"status", "history"} {
-			var stdout, stderr bytes.Buffer
-			code := cli.Main(t.Context(), []string{
-				"ovn-central-operator", "gateways", command, "--nb=unix:/nb", "--sb=unix:/sb",
-				flag,
-			}, func(string) string { return "" }, &stdout, &stderr)
-			assert.Equal(t, 2, code, flag)
-			assert.Contains(t, stderr.String(), "unknown flag", flag)
-		}
 	}
 }

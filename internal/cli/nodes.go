@@ -21,8 +21,6 @@ import (
 type nodeFlags struct {
 	databaseFlags
 	node.Request
-	// program is the text before a typed command.
-	program string
 }
 
 // newNodes makes the commands on nodes.
@@ -38,38 +36,36 @@ that is the host name of another node, too. The databases are those that --nb an
 		Annotations: map[string]string{pageKey: "how-to/take-a-node-out"},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f := nodeFlags{program: program, databaseFlags: databaseFlags{getenv: getenv}}
+	f := nodeFlags{databaseFlags: databaseFlags{program: program, getenv: getenv}}
 	f.add(c)
-	c.PersistentPreRunE = refuseEmpty
+	cordon := f.operation("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", (*node.Service).Cordon)
+	f.addReason(cordon)
 	c.AddCommand(
-		f.readOnly("list", "List every node: whether it responds, what it hosts, what holds it", cobra.NoArgs),
-		f.readOnly("show NODE", "Show one node, with all of its holds", cobra.ExactArgs(1)),
-		f.addReason(f.operation("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", cobra.ExactArgs(1),
-			(*node.Service).Cordon)),
-		f.operation("uncordon NODE", "Let a node take new gateways again", cobra.ExactArgs(1),
-			(*node.Service).Uncordon),
+		f.show("list", "List every node: whether it responds, what it hosts, what holds it"),
+		f.show("show NODE", "Show one node, with all of its holds"),
+		cordon,
+		f.operation("uncordon NODE", "Let a node take new gateways again", (*node.Service).Uncordon),
 		f.hold(),
-		f.operation("release NODE NAME", "Release a hold that was set", cobra.ExactArgs(2),
-			(*node.Service).Release),
+		f.operation("release NODE NAME", "Release a hold that was set", (*node.Service).Release),
 		f.drain(), f.undrain(), f.decommission(), f.remove(),
 	)
 	return c
 }
 
-// operation is an operation on a node.
-type operation func(*node.Service, context.Context, node.Request) answer.Status
-
 // addReason adds the flag for the reason of an operation.
-func (f *nodeFlags) addReason(c *cobra.Command) *cobra.Command {
+func (f *nodeFlags) addReason(c *cobra.Command) {
 	c.Flags().StringVar(&f.Reason, "reason", "", "why, for others to read")
-	return c
 }
 
 // addConfirmation adds the flags of an operation that is confirmed or only shown.
 func (f *nodeFlags) addConfirmation(c *cobra.Command, confirms string) {
+	c.Example += " --yes"
 	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "only say what would be done")
 	c.Flags().BoolVar(&f.Confirmed, "yes", false, confirms)
 }
+
+// interrupts is what the confirmation of a drain or an undrain is for.
+const interrupts = "confirm that traffic may be interrupted"
 
 // addLimits adds the limits of a drain.
 func (f *nodeFlags) addLimits(c *cobra.Command) {
@@ -79,39 +75,42 @@ func (f *nodeFlags) addLimits(c *cobra.Command) {
 	c.Flags().Lookup("grace-period").DefValue = ""
 }
 
-// hold makes the command that sets a hold.
 func (f *nodeFlags) hold() *cobra.Command {
-	c := f.addReason(f.operation("hold NODE NAME",
-		"Keep a node from being removed, and its drain from ending, until a release", cobra.ExactArgs(2),
-		(*node.Service).Hold))
+	c := f.operation("hold NODE NAME", "Keep a node from being removed, and its drain from ending, until a release",
+		(*node.Service).Hold)
 	c.Long = `Keep a node from being removed, and its drain from ending, until a release. A drain
 of the node moves its gateways at once, and then waits for the release.`
+	f.addReason(c)
 	return c
 }
 
-// drain makes the command that empties a node.
 func (f *nodeFlags) drain() *cobra.Command {
-	c := f.addReason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
-		cobra.ExactArgs(1), (*node.Service).Drain))
+	c := f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty", (*node.Service).Drain)
 	c.Long = `Move every gateway off a node, and wait until the node is empty. Gateways move at
 once; then the drain waits for virtual machines and for holds.`
+	f.addReason(c)
 	f.addLimits(c)
 	f.addConfirmation(c, interrupts)
 	return c
 }
 
-// interrupts is what the confirmation of a drain or an undrain is for.
-const interrupts = "confirm that traffic may be interrupted"
+func (f *nodeFlags) undrain() *cobra.Command {
+	c := f.operation("undrain NODE", "Put a node back: its gateways' ranks are as before the drain",
+		(*node.Service).Undrain)
+	secondsVar(c.Flags(), &f.Wait, "wait", gateway.DefaultWait,
+		"how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
+	f.addConfirmation(c, interrupts)
+	return c
+}
 
-// decommission makes the command that retires a node.
 func (f *nodeFlags) decommission() *cobra.Command {
-	c := f.addReason(f.operation("decommission NODE",
-		"Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
-		(*node.Service).Decommission))
+	c := f.operation("decommission NODE",
+		"Empty a node for good: drain it, and take it out of all lists of candidates", (*node.Service).Decommission)
 	c.Long = `Empty a node for good: drain it, and take it out of all lists of candidates.
 This command cannot tell which units of the charm are on its machine, nor the state
 of the clusters without them: where the charm is deployed, run:
 juju run ovn-central/leader decommission node=NODE`
+	f.addReason(c)
 	f.addLimits(c)
 	secondsVar(c.Flags(), &f.Clear, "clear-labels-timeout", node.DefaultClearTimeout,
 		"how long to wait at most until it is out of the candidates")
@@ -121,99 +120,80 @@ juju run ovn-central/leader decommission node=NODE`
 	return c
 }
 
-// remove makes the command that deletes a node.
 func (f *nodeFlags) remove() *cobra.Command {
 	c := f.operation("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to",
-		cobra.ExactArgs(1), (*node.Service).Remove)
+		(*node.Service).Remove)
 	f.addConfirmation(c, "confirm it")
 	return c
 }
 
-// undrain makes the command that makes a node usable again.
-func (f *nodeFlags) undrain() *cobra.Command {
-	c := f.operation("undrain NODE", "Put a node back: its gateways' ranks are as before the drain", cobra.ExactArgs(1),
-		(*node.Service).Undrain)
-	secondsVar(c.Flags(), &f.Wait, "wait", gateway.DefaultWait,
-		"how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
-	f.addConfirmation(c, interrupts)
+// command makes a command that takes the arguments in use.
+func (f *nodeFlags) command(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Args: cobra.ExactArgs(strings.Count(use, " ")), RunE: run,
+		Example:           "  " + f.program + " " + strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use),
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	if strings.Contains(use, " NODE") {
+		c.ValidArgsFunction = first(found(f.names))
+	}
 	return c
 }
 
-// example is a command line that works.
-func (f *nodeFlags) example(use string) string {
-	verb, _, _ := strings.Cut(use, " ")
-	flags := ""
-	if confirms(verb) {
-		flags = " --yes"
-	}
-	return "  " + f.program + " " + strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use) + flags
-}
-
-// confirms reports whether an operation takes --yes.
-func confirms(verb string) bool {
-	return slices.Contains([]string{"drain", "undrain", "decommission", "remove"}, verb)
-}
-
-// readOnly makes a command that changes nothing.
-func (f *nodeFlags) readOnly(use, short string, args cobra.PositionalArgs) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Example: f.example(use), Args: args, ValidArgsFunction: f.completion(use),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] == "" {
-				_, refused := maintenance.Resolve(nil, "") // for List an empty name means all
-				return f.answer(cmd, *refused)
-			}
-			if err := f.complete(); err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
-			defer cancel()
-			s, end := f.service(cmd, io.Discard)
-			report, refused := s.List(ctx, strings.Join(args, ""))
-			end()
-			if refused != nil {
-				return f.answer(cmd, *refused)
-			}
-			return show(cmd.OutOrStdout(), f.output, report, document.Nodes)
-		},
-	}
+// show makes a command that changes nothing.
+func (f *nodeFlags) show(use, short string) *cobra.Command {
+	return f.command(use, short, func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && args[0] == "" {
+			_, refused := maintenance.Resolve(nil, "") // for List an empty name means all
+			return f.answer(cmd, *refused)
+		}
+		if err := f.complete(); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
+		defer cancel()
+		s, end := f.service(cmd, io.Discard)
+		report, refused := s.List(ctx, strings.Join(args, ""))
+		end()
+		if refused != nil {
+			return f.answer(cmd, *refused)
+		}
+		return show(cmd.OutOrStdout(), f.output, report, document.Nodes)
+	})
 }
 
 // operation makes a command that ends with an answer.
-func (f *nodeFlags) operation(use, short string, args cobra.PositionalArgs,
-	operate operation,
+func (f *nodeFlags) operation(use, short string,
+	operate func(*node.Service, context.Context, node.Request) answer.Status,
 ) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Example: f.example(use), Args: args, ValidArgsFunction: f.completion(use),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.complete(); err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeoutCause(cmd.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
-			defer cancel()
-			s, end := f.service(cmd, f.progress(cmd))
-			r := f.Request
-			if r.Node = args[0]; len(args) > 1 {
-				r.Hold = args[1]
-			}
-			if !cmd.Flags().Changed("grace-period") {
-				r.Limits.Grace = maintenance.GraceFor(r.Limits.Timeout)
-			}
-			status := operate(s, ctx, r)
-			end()
-			return f.answer(cmd, status)
-		},
-	}
+	return f.command(use, short, func(cmd *cobra.Command, args []string) error {
+		if err := f.complete(); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeoutCause(cmd.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
+		defer cancel()
+		s, end := f.service(cmd, f.progress(cmd))
+		r := f.Request
+		if r.Node = args[0]; len(args) > 1 {
+			r.Hold = args[1]
+		}
+		if !cmd.Flags().Changed("grace-period") {
+			r.Limits.Grace = maintenance.GraceFor(r.Limits.Timeout)
+		}
+		status := operate(s, ctx, r)
+		end()
+		return f.answer(cmd, status)
+	})
 }
 
 func (f *nodeFlags) service(cmd *cobra.Command, progress io.Writer) (s *node.Service, end func()) {
 	gateways, end := f.databaseFlags.service(cmd, progress)
-	return &node.Service{Gateways: gateways, Command: f.command}, end
+	return &node.Service{Gateways: gateways, Command: f.next}, end
 }
 
-// command is the next command for an operation on a node. Arguments from another client that begin with a dash, such as
+// next is the next command for an operation on a node. Arguments from another client that begin with a dash, such as
 // a hold, go after all flags.
-func (f *nodeFlags) command(c command.Command) string {
+func (f *nodeFlags) next(c command.Command) string {
 	var names, flags []string
 	for _, p := range c.Params {
 		switch {
@@ -227,31 +207,21 @@ func (f *nodeFlags) command(c command.Command) string {
 			flags = append(flags, "--"+p.Key, p.Value)
 		}
 	}
-	words := []string{strings.TrimSuffix(c.Action, "-node")}
+	operation := []string{strings.TrimSuffix(c.Action, "-node")}
 	if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "-") }) {
-		words = slices.Concat(words, f.words(), flags, []string{"--"}, names)
-	} else {
-		words = slices.Concat(words, names, f.words(), flags)
+		return f.line(operation, f.words(), flags, []string{"--"}, names)
 	}
-	return typed(f.program, words)
-}
-
-// completion completes the name of a node, if a command takes one.
-func (f *nodeFlags) completion(use string) cobra.CompletionFunc {
-	if !strings.Contains(use, " NODE") {
-		return cobra.NoFileCompletions
-	}
-	return first(f.names)
+	return f.line(operation, names, f.words(), flags)
 }
 
 // names are the nodes.
-func (f *nodeFlags) names(ctx context.Context, cmd *cobra.Command) (all []string) {
+func (f *nodeFlags) names(cmd *cobra.Command) (all []string) {
 	if f.complete() != nil {
 		return nil
 	}
 	s, end := f.service(cmd, io.Discard)
 	defer end()
-	report, _ := s.List(ctx, "")
+	report, _ := s.List(cmd.Context(), "")
 	for _, n := range report.Nodes {
 		all = append(all, n.Typed())
 	}

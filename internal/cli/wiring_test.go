@@ -42,14 +42,12 @@ func TestUnit_leaving_stops_agent(t *testing.T) {
 // A shell reads the same arguments back, including names with spaces and quotes.
 func TestGateways_printed_commands_can_be_pasted(t *testing.T) {
 	t.Parallel()
-	f := databaseFlags{typed: [][2]string{{"--nb", "ssl:10.0.0.5:6641"}}}
+	f := databaseFlags{program: GatewaysName, typed: [][2]string{{"--nb", "ssl:10.0.0.5:6641"}}}
 	f.credentials.Key = "/root/my keys/$HOME's.pem"
-	nodes := nodeFlags{program: "ovn-central-operator nodes", databaseFlags: f}
-	gateways := gatewayFlags{databaseFlags: f, program: GatewaysName}
+	nodes, gateways := nodeFlags{databaseFlags: f}, gatewayFlags{databaseFlags: f}
 	for printed, words := range map[string][]string{
-		nodes.command(act("remove-node", "node", "compute 3 <x>", "i-really-mean-it", "true")): {
-			"ovn-central-operator",
-			"nodes", "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes",
+		nodes.next(act("remove-node", "node", "compute 3 <x>", "i-really-mean-it", "true")): {
+			GatewaysName, "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes",
 		},
 		gateways.undo("p1"): {
 			GatewaysName, "rebalance", "--revert", "p1", "--nb", "ssl:10.0.0.5:6641", "--private-key",
@@ -81,12 +79,11 @@ func TestAnswer_in_requested_form(t *testing.T) {
 func TestGateways_printed_commands_name_databases(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
-		f := nodeFlags{
-			program:       "ovn-central-operator nodes",
-			databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}},
-		}
+		f := nodeFlags{databaseFlags: databaseFlags{
+			program: "ovn-central-operator nodes", typed: [][2]string{{"--nb", "unix:" + name}},
+		}}
 		words := shelltest.Words(t,
-			f.command(act("release", "node", "chassis:"+name, "name", name, "i-really-mean-it", "true", "dry-run", "true")))
+			f.next(act("release", "node", "chassis:"+name, "name", name, "i-really-mean-it", "true", "dry-run", "true")))
 		require.Equal(t, []string{"ovn-central-operator", "nodes", "release"}, words[:3])
 		flags := pflag.NewFlagSet("release", pflag.ContinueOnError)
 		nb, yes, dry := flags.String("nb", "", ""), flags.Bool("yes", false, ""), flags.Bool("dry-run", false, "")
@@ -95,9 +92,9 @@ func TestGateways_printed_commands_name_databases(t *testing.T) {
 		assert.Equal(t, "unix:"+name, *nb)
 		assert.True(t, *yes && *dry)
 	}
-	f := nodeFlags{program: "ovn-central-operator nodes"}
+	f := nodeFlags{databaseFlags: databaseFlags{program: "ovn-central-operator nodes"}}
 	assert.Equal(t, "ovn-central-operator nodes uncordon --yes -- --yes",
-		f.command(act("uncordon", "node", "--yes", "i-really-mean-it", "true")))
+		f.next(act("uncordon", "node", "--yes", "i-really-mean-it", "true")))
 }
 
 // act is an action with pairs of a parameter and its value.
@@ -149,46 +146,42 @@ func TestReassure(t *testing.T) {
 	})
 }
 
-// loaded is the configuration of flags and a file.
+// loaded is the configuration of a file and flags.
 func loaded(t *testing.T, file string, flags ...string) (config.Config, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "agent.json")
-	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
-	f, cmd := newAgentFlags(), new(cobra.Command)
+	f, cmd := new(agentFlags), new(cobra.Command)
 	f.define(cmd.Flags())
-	require.NoError(t, cmd.ParseFlags(append(flags, "--config", path)))
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "agent.json")
+		require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
+		flags = append(flags, "--config", path)
+	}
+	require.NoError(t, cmd.ParseFlags(flags))
 	return f.load(cmd)
 }
 
-// Each typed flag overrides the file; the others are the file's.
-func TestAgent_flags_override_file(t *testing.T) {
+func TestAgent_configuration_by_file_or_flags(t *testing.T) {
 	t.Parallel()
 	file := config.Config{
-		Unit: "file/0", Mode: config.Off, NB: []string{"unix:/file/nb"}, SB: []string{"unix:/file/sb"}, TTL: 9 * time.Second,
-		HoldDown:        time.Minute,
-		NeutronGateways: true, CordonNew: true, Northd: true, Listen: "127.0.0.1:1", PeerListen: "127.0.0.1:2",
-		Peers: []string{"127.0.0.1:3"}, Socket: "/file/socket",
-		Key: "/file/key", Certificate: "/file/certificate", CA: "/file/ca", Backups: "/file/backups",
-		BackupInterval: time.Hour, Generation: "file",
+		Unit: "u/0", Mode: config.On, NB: []string{"unix:/nb"}, SB: []string{"unix:/sb"}, TTL: 3 * time.Second,
+		HoldDown: 5 * time.Second, NeutronGateways: true, CordonNew: true, Northd: true, Listen: "127.0.0.1:1",
+		PeerListen: "127.0.0.1:2", Peers: []string{"127.0.0.1:3"}, Socket: "/socket",
+		Key: "/key", Certificate: "/certificate", CA: "/ca",
 	}
-	c, err := loaded(t, string(file.Render()))
+	typed, err := loaded(t, "", "--unit", "u/0", "--mode", "on", "--nb", "unix:/nb", "--sb", "unix:/sb",
+		"--lease-ttl", "3s", "--hold-down", "5", "--schedule-neutron-gateways", "--cordon-new-chassis", "--northd",
+		"--listen", "127.0.0.1:1", "--peer-listen", "127.0.0.1:2", "--peer", "127.0.0.1:3", "--socket", "/socket",
+		"--private-key", "/key", "--certificate", "/certificate", "--ca-cert", "/ca")
 	require.NoError(t, err)
-	assert.Equal(t, file, c)
-	c, err = loaded(t, string(file.Render()), "--unit", "typed/0", "--mode", "on", "--nb", "unix:/typed/nb", "--sb",
-		"unix:/typed/sb", "--lease-ttl", "3s", "--hold-down", "5",
-		"--schedule-neutron-gateways=false", "--cordon-new-chassis=false", "--northd=false", "--listen", "127.0.0.1:11",
-		"--peer-listen", "127.0.0.1:12", "--peer", "127.0.0.1:13", "--socket", "/typed/socket",
-		"--private-key", "/typed/key", "--certificate", "/typed/certificate", "--ca-cert", "/typed/ca")
+	assert.Equal(t, file, typed)
+	file.Backups, file.BackupInterval, file.Generation = "/backups", time.Hour, "file"
+	read, err := loaded(t, string(file.Render()))
 	require.NoError(t, err)
-	assert.Equal(t, config.Config{
-		Unit: "typed/0", Mode: config.On, NB: []string{"unix:/typed/nb"}, SB: []string{"unix:/typed/sb"},
-		TTL: 3 * time.Second, HoldDown: 5 * time.Second,
-		Listen: "127.0.0.1:11", PeerListen: "127.0.0.1:12", Peers: []string{"127.0.0.1:13"}, Socket: "/typed/socket",
-		Key: "/typed/key", Certificate: "/typed/certificate", CA: "/typed/ca", Backups: "/file/backups",
-		BackupInterval: time.Hour, Generation: "file",
-	}, c)
+	assert.Equal(t, file, read)
+	_, err = loaded(t, string(file.Render()), "--unit", "u/1")
+	require.ErrorContains(t, err, "--config")
 	_, err = loaded(t, `{"nb":["nonsense"],"sb":["unix:/sb"]}`)
-	require.ErrorContains(t, err, `--nb "nonsense" is not unix:FILE`, "before a running agent stops for it")
+	require.ErrorContains(t, err, `--nb "nonsense"`, "before a running agent stops for it")
 }
 
 // SIGHUP: the agent only notices that another program uses its new peer address after it has closed the old one. It
@@ -272,7 +265,7 @@ func TestIsProblem(t *testing.T) {
 
 func TestGateways_next_dry_run_keeps_networks(t *testing.T) {
 	t.Parallel()
-	f, cmd := gatewayFlags{program: GatewaysName, databaseFlags: databaseFlags{getenv: os.Getenv}}, new(cobra.Command)
+	f, cmd := gatewayFlags{databaseFlags: databaseFlags{program: GatewaysName, getenv: os.Getenv}}, new(cobra.Command)
 	cmd.SetErr(io.Discard)
 	f.Options.Networks = []string{"physnet1", "b c"}
 	s, end := f.service(cmd, io.Discard)
