@@ -8,12 +8,19 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
+	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
+	"github.com/ovn-central/ovn-central-operator/internal/render"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
@@ -119,4 +126,96 @@ func (u Unit) withReasons(found results, p *params, failure error) (results, err
 		found = results{}
 	}
 	return found, u.addFindings(found, p, reasons)
+}
+
+// Unit is the unit that actions run on.
+type Unit struct {
+	*reconcile.Reconciler
+	// Backup makes copies of the databases.
+	Backup *backup.Service
+}
+
+// results are an action's results for Juju.
+type results map[string]string
+
+// list adds a result of lines, if there are any.
+func (r results) list(key string, all []string) {
+	if len(all) > 0 {
+		r[key] = lines(all)
+	}
+}
+
+type handler func(context.Context, Unit, *params) (results, error)
+
+// addFindings adds findings for programs, if the results are for programs.
+func (u Unit) addFindings(found results, p *params, all []finding.Finding) (err error) {
+	if p.programs() {
+		found["findings"], err = rendered(p.format, present.Documents(u.Env.Version, all), nil)
+	}
+	return err
+}
+
+// lines is a result of whole lines. Juju's client folds a result without a newline at its end, and a folded command
+// can't be pasted.
+func lines(all []string) string { return strings.Join(all, "\n") + "\n" }
+
+// answered shows the result of an operation, and fails the action if the operation failed.
+func answered(format string, status answer.Status) (results, error) {
+	text, err := shown(format, status, document.Answer)
+	if err == nil && !status.OK() {
+		err = errors.New(status.Message)
+	}
+	return results{"status": text}, err
+}
+
+// shownAs returns a document as the only result, or err if it is not nil.
+func shownAs[T presentable[T]](key, format string, text func(T) string, d T, err error) (results, error) {
+	if err != nil {
+		return nil, err
+	}
+	whole, err := shown(format, d, text)
+	return results{key: whole}, err
+}
+
+// presentable is a document that can be shortened.
+type presentable[T any] interface {
+	Shortened(most int) T
+}
+
+// room is the longest result: Juju takes little more in one argument ([juju.MaxArgument]).
+const room = 100_000
+
+// mostEntries is the longest list that fits: each entry takes more than 24 bytes.
+const mostEntries = room / 24
+
+// shown is a document in the requested format, with as much of it as Juju takes.
+func shown[T presentable[T]](format string, d T, text func(T) string) (string, error) {
+	whole, err := rendered(format, d, text)
+	if err != nil || len(whole) <= room {
+		return whole, err
+	}
+	fits := ""
+	sort.Search(mostEntries, func(n int) bool {
+		short, err := rendered(format, d.Shortened(mostEntries-n), text)
+		if err != nil || len(short) > room {
+			return false
+		}
+		fits = short
+		return true
+	})
+	if fits == "" {
+		return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: " +
+			"sudo /var/lib/ovn-central-operator/ovn-central-operator gateways status")
+	}
+	return fits, nil
+}
+
+func rendered[T any](format string, d T, text func(T) string) (string, error) {
+	switch format {
+	case "", "text":
+		return text(d), nil
+	case "yaml":
+		return render.YAML(document.ForPrograms(d))
+	}
+	return render.JSON(document.ForPrograms(d))
 }

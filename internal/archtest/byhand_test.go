@@ -20,7 +20,7 @@ var begun = map[string][]string{
 	// A kick: the action, and the removal for a unit that rejoins. The command itself has one caller.
 	"Kick": {"action/kick.go: kick", "steps/steps.go: removeMember", "membership/kick.go: kick"},
 	// A backup: the action, and the service started by systemd's timer if an option asks for that.
-	"Take": {"action/backup.go: takeBackup", "backup/schedule.go: TakeScheduled"}, "TakeScheduled": {"cli/systemd.go: newBackup"},
+	"Take": {"action/recover.go: takeBackup", "backup/schedule.go: TakeScheduled"}, "TakeScheduled": {"cli/systemd.go: newBackup"},
 }
 
 // R15: no hook and no agent removes a member, a database or a cluster by itself.

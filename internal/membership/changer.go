@@ -5,14 +5,19 @@ package membership
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // Observer makes the observations by which a change is judged. An [observe.Observer] is one.
@@ -85,4 +90,161 @@ func (s *Changer) externalIDs(ctx context.Context, d ovndb.Database) (ids map[st
 		return nil
 	})
 	return ids, err
+}
+
+// operation is a change of one database's cluster: a leave, a kick, a restart, or the stop of an unreadable server.
+type operation interface {
+	// needsLock reports whether the operation must take the database's lock.
+	needsLock() bool
+	// takeLock takes the lock, and observes again: other units may have changed the membership meanwhile.
+	takeLock(context.Context) error
+	// act judges once more, makes the change, and returns once the change is proved.
+	act(context.Context) error
+	// release releases the lock and records the change. Without a lock it does nothing.
+	release(context.Context)
+}
+
+// change makes the operations of one call, in one database or in both. Every lock is taken here: all operations are
+// judged, all locks are taken, all operations are judged again, then they act one after the other, each is proved, and
+// at last the locks are released (rules R1, R5, R6).
+type change[O operation] struct {
+	operations []O
+	// judge judges all operations. No database is touched unless all pass, without the locks and under them.
+	judge func(context.Context) error
+	// begin is called after that, unless it is nil.
+	begin func(context.Context)
+	// ends reports whether an operation's error prevents the operations after it.
+	ends func(error) bool
+}
+
+// carryOut returns the error of the judgement or of a lock, otherwise those of the operations.
+func (c change[O]) carryOut(ctx context.Context) error {
+	defer func() {
+		for _, o := range c.operations {
+			o.release(ctx)
+		}
+	}()
+	if err := c.judge(ctx); err != nil {
+		return err
+	}
+	for _, o := range c.operations {
+		if !o.needsLock() {
+			continue
+		}
+		if err := o.takeLock(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.judge(ctx); err != nil {
+		return err
+	}
+	if c.begin != nil {
+		c.begin(ctx)
+	}
+	var failures []error
+	for _, o := range c.operations {
+		err := o.act(ctx)
+		if err != nil && c.ends(err) {
+			return err
+		}
+		failures = append(failures, err)
+	}
+	return errors.Join(failures...)
+}
+
+// always ends a change with the first operation that fails.
+func always(error) bool { return true }
+
+// electionPatience bounds the wait for an election that another member's leave
+// has caused: a leader that leaves costs one and a half election timers.
+const electionPatience = 10 * time.Second
+
+// evaluate judges a change in a view of the cluster. While the cluster has no leader, it looks again for two election
+// timers, since an election takes that long at most. It leaves in l the state that it judged. If there is a lock k,
+// what the lock records is part of the view.
+func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
+	judge func(raft.View) raft.Plan,
+) (raft.View, raft.Plan, error) {
+	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
+	defer cancel()
+	for told := false; ; {
+		view, plan, err := s.judge(ctx, l, m, k, judge)
+		if err != nil {
+			return view, plan, err
+		}
+		if !plan.NoQuorum() || poll.Wait(patience, lockInterval) != nil {
+			return view, plan, ctx.Err()
+		}
+		if !told {
+			told = true
+			s.Progress(ctx, fmt.Sprintf("%s: no leader is known; waiting for an election, at most %s", l.Database.Short(),
+				min(2*l.Status.ElectionTimer, electionPatience)))
+		}
+		next := s.Observer.ObserveServer(ctx, l.Database)
+		if next.Condition != ovndb.Serving {
+			return view, plan, fmt.Errorf("cannot judge %s: %s", l.Database, next.Text())
+		}
+		*l = next
+	}
+}
+
+// judge is [Changer.evaluate] by one look.
+func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
+	judge func(raft.View) raft.Plan,
+) (raft.View, raft.Plan, error) {
+	view, err := s.Observer.View(ctx, *l, m.Names(l.Database))
+	if err != nil {
+		return view, raft.Plan{}, err
+	}
+	l.Status, view.Down = view.Status, k.down()
+	if k != nil {
+		ids, _, _, err := k.read(ctx)
+		if err != nil {
+			return view, raft.Plan{}, fmt.Errorf("cannot judge %s: %w", l.Database, err)
+		}
+		view.Lost = observe.DamagedServers(ids)
+	}
+	plan := judge(view)
+	if plan.Refusal != nil {
+		*plan.Refusal = status.Named(m, l.Database, *plan.Refusal)
+	}
+	return view, plan, nil
+}
+
+// ClearEndedIntents drops intents that this unit knows to be over from a lock that no unit holds, if this unit's server
+// is a plain member: a restart cancels a leave, a lost kick is never carried out, and the server is back. Until then
+// the other units expect these changes.
+func (s *Changer) ClearEndedIntents(ctx context.Context) {
+	for _, d := range ovndb.Databases() {
+		if err := s.clearEndedIntents(ctx, d); err != nil {
+			s.Log.DebugContext(ctx, "cannot remove ended changes from the lock", "database", d.Short(), "error", err)
+		}
+	}
+}
+
+func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error {
+	return s.withGlobal(ctx, d, []string{s.socket(d)}, func(ctx context.Context, g *ovsdb.Global,
+		ids map[string]string,
+	) error {
+		record, err := lease.Parse(ids[observe.LockKey])
+		if err != nil || record.Holder != "" || len(record.Intents) == 0 {
+			return err
+		}
+		l := s.Observer.ObserveServer(ctx, d)
+		if !l.MemberWithLeader() {
+			return nil
+		}
+		gone, _ := s.provenRemoved(ctx, d, record, ids, map[string]*raft.RemovalWatcher{})
+		next, changed := record.WithoutEnded(lease.LiveOwner{
+			Unit: s.Env.Unit, Server: string(l.Status.Server), Gone: gone, Now: s.Now(),
+		})
+		if !changed {
+			return nil
+		}
+		if err := s.recordRemovals(ctx, d, g, s.unrecorded(record, ids, gone)); err != nil {
+			return err
+		}
+		_, err = g.Swap(ctx, observe.LockKey, ids[observe.LockKey], next.String())
+		return err
+	})
 }

@@ -3,12 +3,16 @@
 package present
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"unicode/utf8"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
 // StatusWidth is the number of characters that `juju status` shows of a longer message, without the ellipsis
@@ -26,27 +30,21 @@ func Ready(text string) string { return ready + text + ")" }
 // remedy and its details, then the lines of the other findings, then tail. A command that does not fit into
 // [StatusWidth] with its condition is replaced by a reference to cluster-status. Quiet findings are left out.
 func Workload(v juju.Version, all []finding.Finding, tail ...string) (juju.StatusWord, string) {
-	word := wordOf(all)
-	width := StatusWidth
+	word, width := wordOf(all), StatusWidth
 	if word == juju.Active {
 		width -= len(ready)
 	}
 	var parts []string
 	for _, f := range finding.Sort(all) {
-		if finding.Lookup(f.Code).Quiet {
-			continue
-		}
-		text := f.Line()
-		if len(parts) == 0 {
-			text = headline(v, f, width)
-		}
-		parts = append(parts, text)
-	}
-	for _, text := range tail {
-		if text != "" {
-			parts = append(parts, text)
+		switch {
+		case finding.Lookup(f.Code).Quiet:
+		case len(parts) == 0:
+			parts = append(parts, headline(v, f, width))
+		default:
+			parts = append(parts, f.Line())
 		}
 	}
+	parts = slices.DeleteFunc(append(parts, tail...), func(text string) bool { return text == "" })
 	text := strings.Join(parts, "; ")
 	if word == juju.Active {
 		return word, Ready(text)
@@ -90,7 +88,7 @@ func headline(v juju.Version, f finding.Finding, width int) string {
 // runs precedes a command without a condition.
 const runs = "run: "
 
-// Remedy renders a remedy, the condition first: `if this lasts: juju run …`.
+// Remedy renders a remedy in one line, the condition first: `if this lasts: juju run …`.
 func Remedy(v juju.Version, f finding.Finding, r finding.Remedy) string {
 	condition, what := f.Condition(r), f.Deed(r)
 	if what == "" {
@@ -105,6 +103,17 @@ func Remedy(v juju.Version, f finding.Finding, r finding.Remedy) string {
 	return condition + ": " + what
 }
 
+// remedyLines renders a remedy. A command has a line of its own, so that it can be copied.
+func remedyLines(v juju.Version, f finding.Finding, r finding.Remedy) []string {
+	switch condition := f.Condition(r); {
+	case f.Deed(r) != "":
+		return []string{Remedy(v, f, r)}
+	case condition != "":
+		return append([]string{condition + ":"}, commands(v, r)...)
+	}
+	return commands(v, r)
+}
+
 func commands(v juju.Version, r finding.Remedy) (all []string) {
 	if line := v.Render(r.Command); line != "" {
 		all = append(all, line)
@@ -115,21 +124,18 @@ func commands(v juju.Version, r finding.Remedy) (all []string) {
 	return all
 }
 
-// Failure renders an error. The remedies of a refusal follow, a line each.
+// Failure renders an error. The remedies of a refusal follow, a line each, each once: `next: if ovn-central/1 is lost
+// for good: juju …`.
 func Failure(v juju.Version, err error) string {
-	return strings.Join(append([]string{err.Error()}, Next(v, finding.Reasons(err))...), "\n")
-}
-
-// Next renders the remedies of the findings, each once: `next: if ovn-central/1 is lost for good: juju …`.
-func Next(v juju.Version, all []finding.Finding) (lines []string) {
-	for _, f := range finding.Sort(all) {
+	lines := []string{err.Error()}
+	for _, f := range finding.Sort(finding.Reasons(err)) {
 		for _, r := range f.Remedies {
 			if line := "next: " + strings.TrimPrefix(Remedy(v, f, r), runs); !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}
 		}
 	}
-	return lines
+	return strings.Join(lines, "\n")
 }
 
 // Messages renders each finding in one line.
@@ -144,9 +150,23 @@ func Messages(all []finding.Finding) (lines []string) {
 func Lines(v juju.Version, all []finding.Finding) (lines []string) {
 	said := map[string]bool{}
 	for _, f := range finding.Sort(all) {
-		one := brief(v, f, said)
-		lines = append(append(lines, f.Message()), one[1:]...)
+		lines = append(append(lines, f.Message()), indented(v, f, said)...)
 	}
+	return lines
+}
+
+// indented renders the remedies of a finding, unless an earlier one has the same: said records them.
+func indented(v juju.Version, f finding.Finding, said map[string]bool) (lines []string) {
+	for _, r := range f.Remedies {
+		for _, line := range remedyLines(v, f, r) {
+			lines = append(lines, "    "+line)
+		}
+	}
+	key := strings.Join(lines, "\n")
+	if said[key] {
+		return nil
+	}
+	said[key] = true
 	return lines
 }
 
@@ -164,14 +184,110 @@ func Ways(v juju.Version, all []finding.Finding) (lines []string) {
 	said := map[string]bool{}
 	for _, f := range finding.Sort(all) {
 		for _, r := range f.Remedies {
-			var b strings.Builder
-			if writeRemedy(&b, v, f, r); !said[b.String()] {
-				for line := range strings.Lines(b.String()) {
-					lines = append(lines, strings.TrimSpace(line))
-				}
+			way := remedyLines(v, f, r)
+			if key := strings.Join(way, "\n"); !said[key] {
+				said[key] = true
+				lines = append(lines, way...)
 			}
-			said[b.String()] = true
 		}
 	}
 	return lines
+}
+
+// screenLines limits the first screen of cluster-status.
+const screenLines = 24
+
+// Row is a unit in the table of cluster-status.
+type Row struct {
+	Unit, Address, NB, SB, Northd, Up string
+}
+
+// Screen renders the first screen of cluster-status on a unit: a table of the units, the summary, and the findings with
+// their remedies.
+func Screen(v juju.Version, unit string, rows []Row, all []finding.Finding, summary string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "UNIT\tADDRESS\tNB\tSB\tNORTHD\tUP")
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.Join([]string{r.Unit, r.Address, r.NB, r.SB, r.Northd, r.Up}, "\t"))
+	}
+	_ = w.Flush() // a strings.Builder does not fail
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if summary != "" {
+		lines = append(lines, "", summary)
+	}
+	wrong := problems(all)
+	if len(wrong) == 0 {
+		return strings.Join(append(lines, "nothing is wrong"), "\n") + "\n"
+	}
+	lines = append(lines, "")
+	said := map[string]bool{}
+	for i, f := range wrong {
+		one := append([]string{fmt.Sprintf("%s: %s", f.Code, f.Message())}, indented(v, f, said)...)
+		rest := len(wrong) - i - 1
+		if room := screenLines - len(lines) - min(1, rest); len(one) > room && i > 0 {
+			more := v.Render(command.Command{
+				Unit: unit, Action: "health",
+				Params: []command.Param{{Key: "detail", Value: "true"}},
+			})
+			lines = append(lines, fmt.Sprintf("%d more; run: %s", rest+1, more))
+			break
+		}
+		lines = append(lines, one...)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// problems returns the findings that are more than information, sorted.
+func problems(all []finding.Finding) []finding.Finding {
+	return slices.DeleteFunc(finding.Sort(all), func(f finding.Finding) bool { return f.Severity == finding.Info })
+}
+
+// URL returns the address of a code on the page of findings.
+func URL(code finding.Code) string {
+	return version.Docs + "reference/findings.html#" + Anchor(code)
+}
+
+// Anchor returns a code's anchor on the page of findings, as the documents' generator derives it from a title.
+func Anchor(code finding.Code) string {
+	return strings.ToLower(strings.ReplaceAll(string(code), "_", "-"))
+}
+
+// Verdict returns OK, WARN or ERR. A finding that ends by itself counts as a warning.
+func Verdict(all []finding.Finding) string {
+	switch finding.Worst(all) {
+	case finding.Error:
+		return "ERR"
+	case finding.Waiting, finding.Warning:
+		return "WARN"
+	}
+	return "OK"
+}
+
+// Health returns the verdict and the findings' lines, in one line.
+func Health(all []finding.Finding) string {
+	var lines []string
+	for _, f := range problems(all) {
+		lines = append(lines, f.Line())
+	}
+	return strings.TrimSuffix(Verdict(all)+" "+strings.Join(lines, "; "), " ")
+}
+
+// Details returns each finding with its details, remedies and page.
+func Details(v juju.Version, all []finding.Finding) string {
+	var b strings.Builder
+	for _, f := range finding.Sort(all) {
+		fmt.Fprintf(&b, "%s %s: %s\n", strings.ToUpper(f.Severity.String()), f.Code, f.Line())
+		lines := slices.Clone(f.Details())
+		if !f.Since.IsZero() {
+			lines = append(lines, "since "+f.Since.UTC().Format("2006-01-02 15:04:05 MST"))
+		}
+		for _, r := range f.Remedies {
+			lines = append(lines, remedyLines(v, f, r)...)
+		}
+		for _, line := range append(lines, "see "+URL(f.Code)) {
+			fmt.Fprintf(&b, "    %s\n", line)
+		}
+	}
+	return b.String()
 }
