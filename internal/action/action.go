@@ -37,28 +37,28 @@ func timeout(name string) time.Duration {
 var handlers = map[string]handler{
 	"agent-status":   agentStatus,
 	"cluster-status": clusterStatus,
-	"health":         health,
-	"ok-to-stop":     okTo(status.OKToStop),
-	"ok-to-remove":   okTo(status.OKToRemove),
+	"health":         reading(flag("detail"), health),
+	"ok-to-stop":     reading(text("unit"), okTo(status.OKToStop)),
+	"ok-to-remove":   reading(text("unit"), okTo(status.OKToRemove)),
 	"kick":           kick("kick", "sb-identity", "nb-identity"),
 	"cluster-kick":   kick("cluster-kick", "sb-server-id", "nb-server-id"),
 
-	"backup":          takeBackup,
-	"backups":         listBackups,
-	"recover":         recoverQuorum,
+	"backup":          reading((*params).backup, takeBackup),
+	"backups":         reading((*params).backups, listBackups),
+	"recover":         reading((*params).recovery, recoverQuorum),
 	"recovery-status": recoveryStatus,
-	"rejoin":          rejoin,
-	"restore":         restoreBackup,
+	"rejoin":          reading((*params).rejoin, rejoin),
+	"restore":         reading((*params).recovery, restoreBackup),
 
-	"upgrade-check": upgradeCheck,
+	"upgrade-check": reading(text("source"), upgradeCheck),
 
-	"gateway-status":      gatewayStatus,
-	"gateway-history":     gatewayHistory,
-	"revisions":           revisions,
-	"reschedule-gateways": operateGateways((*gateway.Service).Reschedule),
-	"rebalance-gateways":  operateGateways((*gateway.Service).Rebalance),
+	"gateway-status":      reading((*params).gateways, gatewayStatus),
+	"gateway-history":     reading(text("plan"), gatewayHistory),
+	"revisions":           reading((*params).revisions, revisions),
+	"reschedule-gateways": reading((*params).gateways, operateGateways((*gateway.Service).Reschedule)),
+	"rebalance-gateways":  reading((*params).gateways, operateGateways((*gateway.Service).Rebalance)),
 
-	"node-status":    nodeStatus,
+	"node-status":    reading(text("node"), nodeStatus),
 	"cordon":         operateNode((*node.Service).Cordon),
 	"uncordon":       operateNode((*node.Service).Uncordon),
 	"drain":          operateNode((*node.Service).Drain),
@@ -67,15 +67,15 @@ var handlers = map[string]handler{
 	"remove-node":    operateNode((*node.Service).Remove),
 	"hold":           operateNode((*node.Service).Hold),
 	"release":        operateNode((*node.Service).Release),
-	"cluster-health": clusterHealth,
+	"cluster-health": reading((*params).minMembers, clusterHealth),
 
-	"pause":                pause,
-	"resume":               resume,
-	"hold-northd":          holdNorthd,
-	"release-northd":       releaseNorthd,
-	"restart-services":     restartServices,
-	"run-deferred-hooks":   runDeferredHooks,
-	"show-deferred-events": showDeferredEvents,
+	"pause":                reading(flag("force"), pause),
+	"resume":               operating(resume),
+	"hold-northd":          operating(holdNorthd),
+	"release-northd":       operating(releaseNorthd),
+	"restart-services":     reading((*params).services, restart),
+	"run-deferred-hooks":   reading(func(*params) []string { return nil }, restart),
+	"show-deferred-events": operating(showDeferredEvents),
 }
 
 // Names are the known actions, sorted.
@@ -146,6 +146,21 @@ func (r results) list(key string, all []string) {
 }
 
 type handler func(context.Context, Unit, *params) (results, error)
+
+// reading returns a handler that first reads the parameters, and calls do only if none is wrong.
+func reading[T any](read func(*params) T, do func(context.Context, Unit, *params, T) (results, error)) handler {
+	return func(ctx context.Context, u Unit, p *params) (results, error) {
+		given := read(p)
+		if err := p.err(); err != nil {
+			return nil, err
+		}
+		return do(ctx, u, p, given)
+	}
+}
+
+func text(key string) func(*params) string { return func(p *params) string { return p.text(key) } }
+
+func flag(key string) func(*params) bool { return func(p *params) bool { return p.flag(key) } }
 
 // addFindings adds findings for programs, if the results are for programs.
 func (u Unit) addFindings(found results, p *params, all []finding.Finding) (err error) {

@@ -173,11 +173,7 @@ func agentStatus(ctx context.Context, u Unit, p *params) (results, error) {
 }
 
 // health summarizes all findings in one line, or lists them with their remedies.
-func health(ctx context.Context, u Unit, p *params) (results, error) {
-	detail := p.flag("detail")
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+func health(ctx context.Context, u Unit, p *params, detail bool) (results, error) {
 	all := u.look(ctx).findings
 	found := results{"health": present.Health(all), "verdict": present.Verdict(all)}
 	if detail && len(all) > 0 && !p.programs() {
@@ -187,12 +183,10 @@ func health(ctx context.Context, u Unit, p *params) (results, error) {
 }
 
 // okTo is an action that reports whether something may be done with a unit now. For scripts, it fails if not.
-func okTo(judge func(observe.Report, string) (status.Answer, error)) handler {
-	return func(ctx context.Context, u Unit, p *params) (results, error) {
-		unit := p.text("unit")
-		if err := p.err(); err != nil {
-			return nil, err
-		}
+func okTo(
+	judge func(observe.Report, string) (status.Answer, error),
+) func(context.Context, Unit, *params, string) (results, error) {
+	return func(ctx context.Context, u Unit, _ *params, unit string) (results, error) {
 		snapshot, report := u.Observer.ObserveClusters(ctx, u.Tools)
 		if snapshot.Application.Unread != nil {
 			return nil, snapshot.Application.Unread

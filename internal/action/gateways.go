@@ -25,11 +25,7 @@ import (
 )
 
 // gatewayStatus shows how gateways are spread.
-func gatewayStatus(ctx context.Context, u Unit, p *params) (results, error) {
-	r := p.gateways()
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+func gatewayStatus(ctx context.Context, u Unit, p *params, r gateway.Request) (results, error) {
 	s := u.gateways(ctx)
 	defer s.Close()
 	status, err := s.Status(ctx, r.Options)
@@ -37,11 +33,7 @@ func gatewayStatus(ctx context.Context, u Unit, p *params) (results, error) {
 }
 
 // gatewayHistory lists the changes of gateways.
-func gatewayHistory(ctx context.Context, u Unit, p *params) (results, error) {
-	plan := p.text("plan")
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+func gatewayHistory(ctx context.Context, u Unit, p *params, plan string) (results, error) {
 	s := u.gateways(ctx)
 	defer s.Close()
 	history, err := s.History(ctx, plan)
@@ -49,14 +41,7 @@ func gatewayHistory(ctx context.Context, u Unit, p *params) (results, error) {
 }
 
 // revisions lists layouts of gateways, or compares two.
-func revisions(ctx context.Context, u Unit, p *params) (results, error) {
-	r := gateway.RevisionsRequest{
-		Base: journal.Version(p.text("base")), Diff: journal.Version(p.text("diff")),
-		Reschedule: p.oneOf("plan", "rebalance", "reschedule") == "reschedule", Options: p.gateways().Options,
-	}
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+func revisions(ctx context.Context, u Unit, p *params, r gateway.RevisionsRequest) (results, error) {
 	s := u.gateways(ctx)
 	defer s.Close()
 	return answered(p.format, s.Revisions(ctx, r))
@@ -65,12 +50,8 @@ func revisions(ctx context.Context, u Unit, p *params) (results, error) {
 // operateGateways shows a plan for gateways, and carries it out.
 func operateGateways(
 	prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error),
-) handler {
-	return func(ctx context.Context, u Unit, p *params) (results, error) {
-		r := p.gateways()
-		if err := p.err(); err != nil {
-			return nil, err
-		}
+) func(context.Context, Unit, *params, gateway.Request) (results, error) {
+	return func(ctx context.Context, u Unit, p *params, r gateway.Request) (results, error) {
 		found := results{}
 		s := u.gateways(ctx)
 		defer s.Close()
@@ -184,6 +165,14 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 	}
 }
 
+// revisions reads the parameters of the action revisions.
+func (p *params) revisions() gateway.RevisionsRequest {
+	return gateway.RevisionsRequest{
+		Base: journal.Version(p.text("base")), Diff: journal.Version(p.text("diff")),
+		Reschedule: p.oneOf("plan", "rebalance", "reschedule") == "reschedule", Options: p.gateways().Options,
+	}
+}
+
 // gateways reads the parameters of an action on gateways.
 func (p *params) gateways() gateway.Request {
 	return gateway.Request{
@@ -201,11 +190,7 @@ func (p *params) gateways() gateway.Request {
 }
 
 // nodeStatus shows every node, or one.
-func nodeStatus(ctx context.Context, u Unit, p *params) (results, error) {
-	id := p.text("node")
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+func nodeStatus(ctx context.Context, u Unit, p *params, id string) (results, error) {
 	s := u.nodes(ctx)
 	defer s.Close()
 	found, refused := s.List(ctx, id)
@@ -219,16 +204,12 @@ func nodeStatus(ctx context.Context, u Unit, p *params) (results, error) {
 func operateNode(
 	operate func(*node.Service, context.Context, node.Request) answer.Status,
 ) handler {
-	return func(ctx context.Context, u Unit, p *params) (results, error) {
-		given := p.node()
-		if err := p.err(); err != nil {
-			return nil, err
-		}
+	return reading((*params).node, func(ctx context.Context, u Unit, p *params, r node.Request) (results, error) {
 		s := u.nodes(ctx)
 		defer s.Close()
 		s.Gateways.Progress = u.Members.Progress
-		return answered(p.format, operate(s, ctx, given))
-	}
+		return answered(p.format, operate(s, ctx, r))
+	})
 }
 
 // node reads the parameters of operations on nodes.
@@ -237,7 +218,7 @@ func (p *params) node() node.Request {
 		Node: p.text("node"), Hold: p.text("name"), Reason: p.text("reason"), DryRun: p.flag("dry-run"),
 		Confirmed: p.flag("i-really-mean-it"), Force: p.flag("force"),
 		DropFiles:  p.given["preserve-db"] != nil && !p.flag("preserve-db"),
-		MinMembers: int(p.number("min-members", 0, 0, 100)), Wait: p.seconds("wait", gateway.DefaultWait, 10*time.Minute),
+		MinMembers: p.minMembers(), Wait: p.seconds("wait", gateway.DefaultWait, 10*time.Minute),
 	}
 	seconds := func(key string, otherwise time.Duration) time.Duration {
 		return p.seconds(key, otherwise, maintenance.MaxTimeout)
@@ -280,10 +261,8 @@ func (u Unit) health(ctx context.Context) []maintenance.DatabaseHealth {
 }
 
 // clusterHealth reports the health of both clusters to programs.
-func clusterHealth(ctx context.Context, u Unit, p *params) (results, error) {
-	least := p.number("min-members", 0, 0, 100)
-	if err := p.err(); err != nil {
-		return nil, err
-	}
-	return answered(p.format, maintenance.ClusterHealth(u.health(ctx), int(least)))
+func clusterHealth(ctx context.Context, u Unit, p *params, least int) (results, error) {
+	return answered(p.format, maintenance.ClusterHealth(u.health(ctx), least))
 }
+
+func (p *params) minMembers() int { return int(p.number("min-members", 0, 0, 100)) }

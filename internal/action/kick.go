@@ -12,11 +12,8 @@ import (
 // kick removes the members of a unit that is gone. The specification and the previous charm have different names for
 // the parameters of the two IDs.
 func kick(name, sbKey, nbKey string) handler {
-	return func(ctx context.Context, u Unit, p *params) (results, error) {
-		request := kickRequest(p, sbKey, nbKey)
-		if err := p.err(); err != nil {
-			return nil, err
-		}
+	read := func(p *params) membership.KickRequest { return kickRequest(p, sbKey, nbKey) }
+	return reading(read, func(ctx context.Context, u Unit, p *params, request membership.KickRequest) (results, error) {
 		snapshot := u.Observer.Observe(ctx, u.Tools)
 		outcomes, err := u.Members.Kick(ctx, snapshot.Application, request)
 		if reasons := finding.Reasons(err); finding.Has(reasons, finding.Unconfirmed) {
@@ -38,7 +35,7 @@ func kick(name, sbKey, nbKey string) handler {
 			u.refreshStatus(ctx)
 		}
 		return found, finding.Refuse(against)
-	}
+	})
 }
 
 func outcomeLines(o membership.KickResult) []string {

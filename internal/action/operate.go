@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/internal/operate"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -21,18 +22,24 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
+// operating returns a handler of an operation on the unit's services.
+func operating(do func(context.Context, Unit, *params, operate.Unit) (results, error)) handler {
+	return func(ctx context.Context, u Unit, p *params) (results, error) {
+		o, err := u.Operate()
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, u, p, o)
+	}
+}
+
 // pause stops the unit's services until resume.
-func pause(ctx context.Context, u Unit, p *params) (results, error) {
-	recovery := p.flag("force")
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+func pause(ctx context.Context, u Unit, _ *params, recovery bool) (results, error) {
 	o, err := u.Operate()
-	if err != nil {
-		return nil, fmt.Errorf("cannot pause: %w", err)
+	if err == nil {
+		err = o.Pause(ctx, recovery) // if it is killed, it is recorded as paused, and continued
 	}
-	// A killed pause is recorded as paused, and continued.
-	if err := o.Pause(ctx, recovery); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("cannot pause: %w", err)
 	}
 	shown, err := u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
@@ -43,19 +50,15 @@ func pause(ctx context.Context, u Unit, p *params) (results, error) {
 }
 
 // resume starts the services that pause has stopped.
-func resume(ctx context.Context, u Unit, _ *params) (results, error) {
-	o, err := u.Operate()
-	if err != nil {
-		return nil, err
+func resume(ctx context.Context, u Unit, _ *params, o operate.Unit) (results, error) {
+	done := "the unit was not paused"
+	if o.Paused {
+		done = "resumed"
 	}
-	paused := o.Paused
 	if err := o.Resume(); err != nil {
 		return nil, err
 	}
-	if !paused {
-		return u.reconcile(ctx, "the unit was not paused")
-	}
-	return u.reconcile(ctx, "resumed")
+	return u.reconcile(ctx, done)
 }
 
 // reconcile updates the status and the published data after a change.
@@ -78,54 +81,40 @@ func (u Unit) setStatus(ctx context.Context, o reconcile.Result) (status string,
 }
 
 // holdNorthd keeps this unit's ovn-northd from running.
-func holdNorthd(ctx context.Context, u Unit, _ *params) (results, error) {
-	o, err := u.Operate()
-	if err == nil {
-		err = o.HoldNorthd(ctx)
-	}
-	if err != nil {
+func holdNorthd(ctx context.Context, u Unit, _ *params, o operate.Unit) (results, error) {
+	if err := o.HoldNorthd(ctx); err != nil {
 		return nil, fmt.Errorf("cannot hold ovn-northd: %w", err)
 	}
 	return u.reconcile(ctx, "ovn-northd is held here until action release-northd")
 }
 
 // releaseNorthd lets ovn-northd run again.
-func releaseNorthd(ctx context.Context, u Unit, _ *params) (results, error) {
-	o, err := u.Operate()
-	held := o.NorthdHeld
-	if err == nil {
-		err = o.ReleaseNorthd()
+func releaseNorthd(ctx context.Context, u Unit, _ *params, o operate.Unit) (results, error) {
+	done := "ovn-northd was not held here"
+	if o.NorthdHeld {
+		done = "released"
 	}
-	if err != nil {
+	if err := o.ReleaseNorthd(); err != nil {
 		return nil, fmt.Errorf("cannot release ovn-northd: %w", err)
 	}
-	if !held {
-		return u.reconcile(ctx, "ovn-northd was not held here")
-	}
-	return u.reconcile(ctx, "released")
+	return u.reconcile(ctx, done)
 }
 
-// restartServices restarts the named services, or those whose restart is held back.
-func restartServices(ctx context.Context, u Unit, p *params) (results, error) {
+// services reads the names of the services to restart, or none for those whose restart is held back.
+func (p *params) services() []string {
 	deferred, names := p.flag("deferred-only"), p.words("services")
-	if err := p.err(); err != nil {
-		return nil, err
-	}
 	if deferred == (len(names) > 0) {
-		return nil, errors.New("give either deferred-only=true, or services: ovn-ovsdb-server-nb, ovn-ovsdb-server-sb, " +
-			"ovn-northd, or ovn-central for all three")
+		p.wrong = append(p.wrong, errors.New("give either deferred-only=true, or services: ovn-ovsdb-server-nb, "+
+			"ovn-ovsdb-server-sb, ovn-northd, or ovn-central for all three"))
 	}
-	return u.restart(ctx, names)
+	return names
 }
 
-func runDeferredHooks(ctx context.Context, u Unit, _ *params) (results, error) {
-	return u.restart(ctx, nil)
-}
-
-func (u Unit) restart(ctx context.Context, names []string) (results, error) {
+// restart restarts the named services, or those whose restart is held back.
+func restart(ctx context.Context, u Unit, _ *params, names []string) (results, error) {
 	o, err := u.Operate()
 	if err != nil {
-		return results{}, err
+		return nil, err
 	}
 	done, err := o.Restart(ctx, names...)
 	found := results{}
@@ -161,11 +150,7 @@ type deferredDocument struct {
 }
 
 // showDeferredEvents lists the restarts that are held back.
-func showDeferredEvents(ctx context.Context, u Unit, p *params) (results, error) {
-	o, err := u.Operate()
-	if err != nil {
-		return nil, err
-	}
+func showDeferredEvents(ctx context.Context, _ Unit, p *params, o operate.Unit) (results, error) {
 	pending, err := o.Deferred(ctx)
 	if err != nil {
 		return nil, err
@@ -211,11 +196,7 @@ func (u Unit) setPaused(ctx context.Context) error {
 }
 
 // upgradeCheck shows what an upgrade would bring, and what to do first.
-func upgradeCheck(ctx context.Context, u Unit, p *params) (results, error) {
-	source := p.text("source")
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+func upgradeCheck(ctx context.Context, u Unit, p *params, source string) (results, error) {
 	found, err := u.checkUpgrade(ctx, source)
 	if err != nil {
 		return nil, err

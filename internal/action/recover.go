@@ -23,37 +23,35 @@ import (
 )
 
 // recoverQuorum makes new clusters of this unit's databases.
-func recoverQuorum(ctx context.Context, u Unit, p *params) (results, error) {
-	return u.recover(ctx, p, "")
+func recoverQuorum(ctx context.Context, u Unit, p *params, r restore.Request) (results, error) {
+	r.Backup = ""
+	return u.recover(ctx, p, r)
 }
 
 // restoreBackup makes new clusters of a backup.
-func restoreBackup(ctx context.Context, u Unit, p *params) (results, error) {
-	from := p.text("from")
-	if err := p.err(); err != nil {
-		return nil, err
+func restoreBackup(ctx context.Context, u Unit, p *params, r restore.Request) (results, error) {
+	if !filepath.IsAbs(r.Backup) {
+		return nil, u.noBackup(ctx, p, r.Backup)
 	}
-	if !filepath.IsAbs(from) {
-		return nil, u.noBackup(ctx, p, from)
-	}
-	from = filepath.Clean(from) // a restored backup is known by its path
-	shown, err := u.recover(ctx, p, from)
-	if _, missing := backup.Read(from); err != nil &&
+	r.Backup = filepath.Clean(r.Backup) // a restored backup is known by its path
+	shown, err := u.recover(ctx, p, r)
+	if _, missing := backup.Read(r.Backup); err != nil &&
 		(errors.Is(missing, fs.ErrNotExist) || errors.Is(missing, syscall.ENOTDIR)) {
-		err = u.noBackup(ctx, p, from)
+		err = u.noBackup(ctx, p, r.Backup)
 	}
 	return shown, err
 }
 
-func (u Unit) recover(ctx context.Context, p *params, from string) (results, error) {
-	r := restore.Request{
-		Backup: from, Databases: p.databases(), GivenUp: p.names("give-up"), Force: p.flag("force"),
+// recovery reads the parameters of the actions recover and restore.
+func (p *params) recovery() restore.Request {
+	return restore.Request{
+		Backup: p.text("from"), Databases: p.databases(), GivenUp: p.names("give-up"), Force: p.flag("force"),
 		Confirmed: p.flag("i-really-mean-it"), DryRun: p.flag("dry-run"), Again: p.flag("again"),
 		Withdraw: p.flag("withdraw"),
 	}
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+}
+
+func (u Unit) recover(ctx context.Context, p *params, r restore.Request) (results, error) {
 	var after reconcile.Result
 	found, err := u.Reconciler.Recovery(&after).Recover(ctx, r)
 	failure := refused(err)
@@ -139,14 +137,14 @@ func recoveryStatus(ctx context.Context, u Unit, p *params) (results, error) {
 	return shown, errors.Join(failure, u.addFindings(shown, p, append(found.Findings, finding.Reasons(failure)...)))
 }
 
-// rejoin replaces a server that can't start any more by a new one.
-func rejoin(ctx context.Context, u Unit, p *params) (results, error) {
-	r := restore.RejoinRequest{
+func (p *params) rejoin() restore.RejoinRequest {
+	return restore.RejoinRequest{
 		Databases: p.databases(), Confirmed: p.flag("i-really-mean-it"), DryRun: p.flag("dry-run"),
 	}
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+}
+
+// rejoin replaces a server that can't start any more by a new one.
+func rejoin(ctx context.Context, u Unit, p *params, r restore.RejoinRequest) (results, error) {
 	var after reconcile.Result
 	found, err := u.Reconciler.Recovery(&after).Rejoin(ctx, r)
 	failure := refused(err)
@@ -161,14 +159,21 @@ func rejoin(ctx context.Context, u Unit, p *params) (results, error) {
 	return shown, errors.Join(failure, u.addFindings(shown, p, finding.Reasons(failure)))
 }
 
+// backupRequest are the parameters of the action backup.
+type backupRequest struct {
+	dir    string // empty for the usual one
+	keep   int
+	dryRun bool
+}
+
+func (p *params) backup() backupRequest {
+	return backupRequest{p.text("path"), int(p.number("keep", backup.DefaultKeep, 1, 1<<20)), p.flag("dry-run")}
+}
+
 // takeBackup copies both databases.
-func takeBackup(ctx context.Context, u Unit, p *params) (results, error) {
-	dir := cmp.Or(p.text("path"), u.Backup.Files.Paths.Backups)
-	keep, dryRun := int(p.number("keep", backup.DefaultKeep, 1, 1<<20)), p.flag("dry-run")
-	if err := p.err(); err != nil {
-		return nil, err
-	}
-	if dryRun {
+func takeBackup(ctx context.Context, u Unit, _ *params, r backupRequest) (results, error) {
+	dir, keep := cmp.Or(r.dir, u.Backup.Files.Paths.Backups), r.keep
+	if r.dryRun {
 		return planBackup(ctx, u, dir, keep)
 	}
 	path, manifest, err := u.Backup.Take(ctx, dir, keep)
@@ -208,17 +213,19 @@ func planBackup(ctx context.Context, u Unit, dir string, keep int) (results, err
 	return found, nil
 }
 
-// listBackups shows the backups on this machine.
-func listBackups(ctx context.Context, u Unit, p *params) (results, error) {
+// backups reads the directory of the action backups.
+func (p *params) backups() string {
 	dir := p.text("path")
 	if dir != "" && !filepath.IsAbs(dir) {
 		p.refuse("path", "it takes an absolute path")
 	} else if _, err := os.Stat(dir); dir != "" && err != nil {
 		p.refuse("path", "cannot read it: "+err.Error())
 	}
-	if err := p.err(); err != nil {
-		return nil, err
-	}
+	return dir
+}
+
+// listBackups shows the backups on this machine.
+func listBackups(ctx context.Context, u Unit, p *params, dir string) (results, error) {
 	dir = cmp.Or(dir, u.Backup.Files.Paths.Backups)
 	all, err := u.Backup.List(ctx, dir)
 	if err != nil {
