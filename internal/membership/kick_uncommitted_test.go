@@ -176,31 +176,26 @@ func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	assert.Contains(t, results[0].Text, "the server is not running; it stays a member until another unit kicks it")
 }
 
-// R1: with another one down, one of three would be left.
+// R0, R1: with another one down, one of three would be left. A member whose file lacks entries is down even if it
+// answers.
 func TestR1_unreadable_server_is_needed_for_majority(t *testing.T) {
 	t.Parallel()
-	units := realCluster(t, 3, ovndb.NB)
-	a, c := units[0], units[2]
-	m := going(c, units...)
-	units[1].kill(ovndb.NB)
-	require.NoError(t, os.Remove(c.Control.Paths.Control(ovndb.NB)))
-	_, err := c.Stop(t.Context(), m, observe.Cache{})
-	assert.Equal(t, []string{"nb SERVER_UNREADABLE"}, findingtest.Codes(err))
-	assert.Empty(t, a.record(), "no lock is taken for it")
-}
-
-// R0, R1: a member whose file lacks entries is down even if it answers, and with it alone there is no majority.
-func TestR0_unreadable_server_is_needed_beside_damaged_member(t *testing.T) {
-	t.Parallel()
-	units := realCluster(t, 3, ovndb.NB)
-	a, damaged, c := units[0], units[1], units[2]
-	m := going(c, units...)
-	a.nbctl("init")
-	require.NoError(t, damaged.PublishDamage(t.Context(), damaged.nb(), "record 9 has entry 8"))
-	require.NoError(t, os.Remove(c.Control.Paths.Control(ovndb.NB)))
-	_, err := c.Stop(t.Context(), m, observe.Cache{})
-	assert.Equal(t, []string{"nb SERVER_UNREADABLE"}, findingtest.Codes(err))
-	assert.Empty(t, a.record().Intents, "nothing was begun")
-	assert.Empty(t, a.record().Holder)
-	assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)))
+	for name, spoil := range map[string]func(*realUnit){
+		"another is down": func(u *realUnit) { u.kill(ovndb.NB) },
+		"another is damaged": func(u *realUnit) {
+			u.nbctl("init")
+			require.NoError(t, u.PublishDamage(t.Context(), u.nb(), "record 9 has entry 8"))
+		},
+	} {
+		units := realCluster(t, 3, ovndb.NB)
+		a, c := units[0], units[2]
+		m := going(c, units...)
+		spoil(units[1])
+		require.NoError(t, os.Remove(c.Control.Paths.Control(ovndb.NB)), name)
+		_, err := c.Stop(t.Context(), m, observe.Cache{})
+		assert.Equal(t, []string{"nb SERVER_UNREADABLE"}, findingtest.Codes(err), name)
+		assert.Empty(t, a.record().Intents, "%s: nothing was begun", name)
+		assert.Empty(t, a.record().Holder, name)
+		assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)), name)
+	}
 }

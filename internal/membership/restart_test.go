@@ -202,6 +202,11 @@ func TestRestart_two_members_release_lock(t *testing.T) {
 		u.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() })
 		assert.Empty(t, u.record().Holder)
 	}
+	failed := errors.New("it does not start")
+	err := units[0].WithLock(t.Context(), model(units[0], units...), ovndb.NB, true,
+		func(context.Context, Gate) error { return failed })
+	require.ErrorIs(t, err, failed)
+	assert.Empty(t, units[1].record().Holder, "it is released after a failure, too")
 }
 
 func TestRestart_without_other_members(t *testing.T) {
@@ -217,16 +222,6 @@ func TestRestart_without_other_members(t *testing.T) {
 		assert.ErrorIs(t, units[0].WithLock(t.Context(), m, ovndb.NB, true, func(context.Context, Gate) error { return ran }),
 			ran, name)
 	}
-}
-
-func TestRestart_failed_releases_lock(t *testing.T) {
-	t.Parallel()
-	units := realCluster(t, 2, ovndb.NB)
-	failed := errors.New("it does not start")
-	err := units[0].WithLock(t.Context(), model(units[0], units...), ovndb.NB, true,
-		func(context.Context, Gate) error { return failed })
-	require.ErrorIs(t, err, failed)
-	assert.Empty(t, units[1].record().Holder)
 }
 
 // A server that was kicked while it was down waits for a leader for ever. It learns from the others' record that it was
