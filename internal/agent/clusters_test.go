@@ -143,14 +143,14 @@ func TestPublishDamage_once_per_state(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := newTestAgent(t)
 		var damage atomic.Value
-		var told atomic.Bool
+		var published atomic.Bool
 		damage.Store("record 9 has entry 8")
 		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
 			r := staleReport()
 			c := &r.Clusters[0]
 			c.Status.Server, c.Checked = "a1", true
 			c.Damage = damage.Load().(string) //nolint:forcetypeassert // nothing else is stored
-			if c.Damage != "" || told.Load() {
+			if c.Damage != "" || published.Load() {
 				c.View.Lost = []raft.ID{"a1"}
 			}
 			return r, ""
@@ -186,7 +186,7 @@ func TestPublishDamage_once_per_state(t *testing.T) {
 		damage.Store("record 19 has entry 18")
 		after(1, 2)
 		after(2, 3)
-		told.Store(true)
+		published.Store(true)
 		damage.Store("") // no charm
 		after(1, 3)
 		after(3, 4)

@@ -89,9 +89,9 @@ func drainedCloud(asked, followed int64, host string) *gateway.Inventory {
 // simulatedDrains simulates the progress of drains.
 type simulatedDrains struct {
 	maintenance.Progress
-	claims               maintenance.Claims
-	steps, asked, closed int
-	closing              func()
+	claims       maintenance.Claims
+	steps, asked int
+	closing      func()
 }
 
 func (p *simulatedDrains) Effects(_ string, inv *gateway.Inventory) maintenance.Effects {
@@ -129,7 +129,6 @@ func (p *simulatedDrains) AskNorthd(context.Context) error {
 }
 
 func (p *simulatedDrains) Close() {
-	p.closed++
 	if p.closing != nil {
 		p.closing()
 	}
@@ -187,53 +186,4 @@ func TestDrains_done_needs_proof_under_record(t *testing.T) {
 	assert.False(t, observedDrain(t, a, "b", true, drainedCloud(8, 8, "c2")).Done)
 	assert.True(t, observedDrain(t, a, "b", true, drainedCloud(9, 9, "c2")).Done)
 	assert.Equal(t, 2, p.asked)
-}
-
-// R17
-func TestDrains_unproved_is_reported_and_asked_rarely(t *testing.T) {
-	t.Parallel()
-	a, now := newTestAgent(t)
-	p := simulateDrains(a)
-	p.Left = 1
-	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
-	*now += 10 * time.Second
-	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
-	for n := range 29 { // each question causes another look
-		*now += time.Second
-		got := observedDrain(t, a, "a", true, drainedCloud(7+int64(p.asked), 7+int64(p.asked), []string{"c2", "c3"}[n%2]))
-		assert.False(t, got.Done)
-		assert.False(t, got.Stalled)
-	}
-	assert.Equal(t, 1, p.asked)
-	*now += 5 * time.Minute
-	assert.True(t, observedDrain(t, a, "a", true, drainedCloud(7, 7, "c2")).Stalled)
-	assert.Equal(t, 1, p.steps)
-}
-
-// A chassis that only needs a moment to follow is no reason to ask again.
-func TestDrains_empty_step_keeps_proof(t *testing.T) {
-	t.Parallel()
-	a, now := newTestAgent(t)
-	p := simulateDrains(a)
-	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c2"))
-	require.True(t, observedDrain(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
-	*now += time.Minute
-	lagging := &laggingDrains{simulatedDrains: p}
-	a.gateways.drains.service = lagging
-	assert.True(t, observedDrain(t, a, "a", true, drainedCloud(9, 9, "c2")).Done)
-	assert.Equal(t, 1, p.steps)
-	p.Left = 1
-	assert.False(t, observedDrain(t, a, "a", true, drainedCloud(9, 9, "c2")).Done, "this one moves something")
-}
-
-// laggingDrains has gateways left only at the first reading.
-type laggingDrains struct{ *simulatedDrains }
-
-func (p *laggingDrains) Effects(chassis string, inv *gateway.Inventory) maintenance.Effects {
-	p.simulatedDrains.Effects(chassis, inv)
-	return p
-}
-
-func (p *laggingDrains) Look(context.Context) (maintenance.Sight, error) {
-	return maintenance.Sight{Progress: maintenance.Progress{Left: 1}}, nil
 }

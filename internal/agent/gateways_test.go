@@ -54,9 +54,9 @@ func TestWanted(t *testing.T) {
 		"1": {UUID: "1", Chassis: "c1", Priority: 2},
 		"2": {UUID: "2", Chassis: "c2", Priority: 1},
 	}
-	told := config.Config{}
+	options := config.Config{}
 	wants := func(mode config.Mode, ids map[string]string) []*work {
-		live := told
+		live := options
 		live.Mode = mode
 		sb := ovsdb.Southbound{}
 		for _, name := range []string{"c1", "c2"} {
@@ -82,7 +82,7 @@ func TestWanted(t *testing.T) {
 	assert.Equal(t, []*work{demotion}, wants(config.On, cordon))
 	assert.Empty(t, wants(config.On, stays))
 	assert.Empty(t, wants(config.Advise, cordon))
-	told.CordonNew = true
+	options.CordonNew = true
 	assert.Equal(t, []*work{admission}, wants(config.On, nil), "new chassis are cordoned")
 	assert.Empty(t, wants(config.Advise, nil))
 	all := wanted(config.Config{Mode: config.On}, drainedCloud(7, 7, "c1"), func(string) bool { return true },

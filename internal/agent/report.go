@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
@@ -53,7 +54,12 @@ func shortened(reasons []string) []string {
 func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan, due bool,
 	now time.Duration,
 ) (lines []line) {
-	seen := &observation{inv.State, inv.Findings, schedule.Conditions(inv.State), inv.State.MayHost()}
+	state, findings := inv.State, inv.Findings // the rest of the inventory is not kept
+	seen := &observation{state, sync.OnceValue(func() schedule.Status {
+		s := schedule.Evaluate(state, schedule.Options{})
+		s.Findings = append(s.Findings, findings...)
+		return s
+	})}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r, s := &g.report, &g.report.status
@@ -73,7 +79,7 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 			s.Left = append(s.Left, group.Name)
 		}
 	}
-	r.seen, r.at, r.held, g.evaluated = seen, now, g.detector.Held(now), nil
+	r.seen, r.at, r.held = seen, now, g.detector.Held(now)
 	r.northd = r.northd.update(inv.NB.Config, inv.SB.Config, now)
 	if due {
 		lines = append(lines, r.advise(inv, plan, now)...)
@@ -195,52 +201,42 @@ type counts struct {
 // counts returns those of the last pass; ok is false if there was none yet.
 func (g *gateways) counts() (c counts, ok bool) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	seen := g.report.seen
+	c = counts{changed: map[schedule.Class]int{}, northd: g.report.northd}
+	for _, class := range schedule.Classes() {
+		c.changed[class] = g.report.moves[class]
+	}
+	g.mu.Unlock()
 	if seen == nil {
 		return c, false
 	}
-	c = counts{
-		map[string]int{"gateway": 0, "unresponsive": 0, "cordoned": 0, "other": 0},
-		seen.conditions,
-		map[schedule.Class]int{},
-		g.report.northd,
-	}
+	c.conditions = schedule.Conditions(seen.state)
+	c.chassis = map[string]int{"gateway": 0, "unresponsive": 0, "cordoned": 0, "other": 0}
+	mayHost := seen.state.MayHost()
 	for _, x := range seen.state.Chassis {
 		switch {
 		case x.Unresponsive:
 			c.chassis["unresponsive"]++
 		case x.Cordoned:
 			c.chassis["cordoned"]++
-		case seen.mayHost[x.Name]:
+		case mayHost[x.Name]:
 			c.chassis["gateway"]++
 		default:
 			c.chassis["other"]++
 		}
 	}
-	for _, class := range schedule.Classes() {
-		c.changed[class] = g.report.moves[class]
-	}
 	return c, true
 }
 
-// evaluate returns the result of the action gateway-status for the last pass; nil if there was none yet. It is
-// calculated once per pass: with 10,000 gateways that takes seconds.
-func (g *gateways) evaluate() *schedule.Status {
+// evaluate returns the result of the action gateway-status for the last pass; ok is false if there was none yet.
+func (g *gateways) evaluate() (s schedule.Status, ok bool) {
 	g.evaluating.Lock()
 	defer g.evaluating.Unlock()
 	g.mu.Lock()
-	seen, known := g.report.seen, g.evaluated
+	seen := g.report.seen
 	g.mu.Unlock()
-	if seen == nil || known != nil {
-		return known
+	if seen == nil {
+		return s, false
 	}
-	s := schedule.Evaluate(seen.state, schedule.Options{})
-	s.Findings = append(s.Findings, seen.findings...)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.report.seen == seen { // otherwise a newer pass has replaced it
-		g.evaluated = &s
-	}
-	return &s
+	return seen.evaluate(), true
 }

@@ -140,8 +140,8 @@ func (p *peers) status(now time.Duration) []report.PeerStatus {
 // document returns everything that the agent knows. The status of the gateways is null before they are read.
 func (a *Agent) document() report.Document {
 	d := report.Document{Status: a.status(), ClusterStatus: a.clusters.document(a.now())}
-	if s := a.gateways.evaluate(); s != nil {
-		d.GatewayStatus = document.ForPrograms(*s)
+	if s, ok := a.gateways.evaluate(); ok {
+		d.GatewayStatus = document.ForPrograms(s)
 	}
 	return d
 }

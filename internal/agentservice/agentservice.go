@@ -156,7 +156,7 @@ func (m *Manager) start(ctx context.Context, want files, last *kept) error {
 	if err != nil {
 		return err
 	}
-	told, err := atomicfile.WriteIfChanged(m.Paths.AgentConfig(), want.settings, 0o600)
+	configured, err := atomicfile.WriteIfChanged(m.Paths.AgentConfig(), want.settings, 0o600)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (m *Manager) start(ctx context.Context, want files, last *kept) error {
 	case err != nil:
 	case !active || restart:
 		err = m.Services.Restart(ctx, ovndb.Agent)
-	case told || setup != last.Setup:
+	case configured || setup != last.Setup:
 		err = m.Services.HangUp(ctx, ovndb.Agent)
 	}
 	if err == nil {

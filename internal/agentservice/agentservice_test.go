@@ -18,6 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -61,7 +62,8 @@ func TestEnsure(t *testing.T) {
 	t.Parallel()
 	options := func(ttl time.Duration) *Options {
 		return &Options{
-			Unit: "ovn-central/0", Mode: string(config.On), TTL: ttl, Port: 16400, Address: netip.MustParseAddr("10.0.0.1"),
+			AgentSettings: plan.AgentSettings{Mode: string(config.On), TTL: ttl, Port: 16400},
+			Unit:          "ovn-central/0", Address: netip.MustParseAddr("10.0.0.1"),
 		}
 	}
 	ready := Snapshot{Ready: true, Options: options(config.MinTTL)}
@@ -112,8 +114,7 @@ func TestEnsure(t *testing.T) {
 	})
 }
 
-// Without the agent's answer nothing is known of drains that have stalled: a unit that is silent about that
-// looks as one that has none.
+// Without the agent's answer it is not known whether drains have stalled, so a silent agent is a finding.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	m, _ := manager(t)
@@ -141,4 +142,14 @@ func TestAsk(t *testing.T) {
 	s, found = m.Ask(t.Context())
 	assert.True(t, s.Acts, "it runs as before")
 	assert.Equal(t, failed("cannot restart the services"), found)
+}
+
+func TestUnit_restart_backoff_by_systemd_version(t *testing.T) {
+	t.Parallel()
+	const backoff = "RestartSteps=5\nRestartMaxDelaySec=60\n"
+	assert.Contains(t, unit(ovndb.Paths{}, 0), "\nType=notify\n")
+	assert.Contains(t, unit(ovndb.Paths{}, 0), "\nExecReload=kill -HUP $MAINPID\n")
+	for version, steps := range map[int]string{0: "", 253: "", 254: backoff, 257: backoff} {
+		assert.Contains(t, unit(ovndb.Paths{}, version), "\nRestart=on-failure\nRestartSec=2\n"+steps+"WatchdogSec=30\n")
+	}
 }

@@ -14,19 +14,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
 // Options determine the agent's configuration.
 type Options struct {
+	plan.AgentSettings
 	Unit string
-	Mode string
-	TTL  time.Duration
-	// HoldDown, NeutronGateways and CordonNew are as in [config.Config].
-	HoldDown                   time.Duration
-	NeutronGateways, CordonNew bool
-	// Port is the agent's port for programs of this machine.
-	Port uint16
 	// BackupInterval is the time between two backups; 0 if none are scheduled.
 	BackupInterval time.Duration
 	// Address is this unit's, Peers are those of the other units.
@@ -38,7 +33,7 @@ type Options struct {
 // another unit has to act.
 func (o Options) render(p ovndb.Paths) ([]byte, error) {
 	credentials := p.Credentials()
-	generation := []byte(nil)
+	var generation []byte
 	for _, path := range []string{credentials.Key, credentials.Certificate, credentials.CA} {
 		text, err := os.ReadFile(path)
 		if err != nil {

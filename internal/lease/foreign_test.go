@@ -48,7 +48,7 @@ func TestPadded_fills_two_pages_until_next_record(t *testing.T) {
 	_, err = w.Write([]byte(r.String()))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	assert.GreaterOrEqual(t, short.Len(), 8<<10, "also where the file system compresses")
+	assert.GreaterOrEqual(t, short.Len(), 8<<10, "even if the file system compresses")
 	assert.NotEqual(t, r.Pad, r.Taken("ovn-central/1", time.Minute).Padded().Pad)
 
 	parsed, err := lease.Parse(r.String())

@@ -26,7 +26,7 @@ const (
 // what the charm has on its machine has left. The clusters must be healthy without it, before and in the end. The
 // answer names each step that is done; the command can be run again after it was interrupted.
 func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
-	x, n, refused := s.findIn(ctx, r.Node)
+	x, n, refused := s.find(ctx, r.Node)
 	switch {
 	case refused != nil:
 		return *refused
@@ -141,7 +141,7 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 
 // ClearLabels takes a drained node out of all lists of candidates: only that step of a decommission.
 func (s *Service) ClearLabels(ctx context.Context, r Request) answer.Status {
-	n, refused := s.find(ctx, r.Node)
+	_, n, refused := s.find(ctx, r.Node)
 	switch {
 	case refused != nil:
 		return *refused
@@ -185,7 +185,7 @@ func (s *Service) stopFirst(n maintenance.Node) answer.Message {
 
 // shutdown only looks: nothing on the machine can be reached from here. responds is false only if that is known.
 func (s *Service) shutdown(ctx context.Context, n maintenance.Node) (done answer.Status, responds bool) {
-	found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
+	_, found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
 	switch {
 	case refused == nil && found.Life == maintenance.Up:
 		return answer.New(answer.Success, "WARNING: its ovn-controller still responds"), true

@@ -23,7 +23,7 @@ import (
 
 // RemoveMember waits until what the charm has on a node's machine has left: only that step of a decommission.
 func (s *Service) RemoveMember(ctx context.Context, r Request) answer.Status {
-	n, refused := s.find(ctx, r.Node)
+	_, n, refused := s.find(ctx, r.Node)
 	if refused != nil {
 		return *refused
 	}
@@ -195,11 +195,11 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 func (s *Service) lookAtMembers(ctx context.Context, n *maintenance.Node,
 	departure *maintenance.Departure,
 ) (left []answer.Message, ended *answer.Status) {
-	x, found, refused := s.findIn(ctx, maintenance.ByChassis(n.Chassis))
+	x, found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
 	switch {
 	case refused == nil:
 		*n = found
-	case refused.Reason == answer.ClusterNotAccessible: // the server that was connected to may be the one that leaves
+	case refused.Reason == answer.ClusterNotAccessible: // its server may be the member that leaves
 		f := finding.New(finding.MachineUnknown, finding.Subject{}, finding.Args{Detail: refused.Message})
 		return []answer.Message{s.detail(answer.MessageStep, "unknown", f)}, nil
 	case refused.Reason != answer.NotFound: // the chassis may be removed meanwhile

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// deadFor is how long an ovn-controller must not respond until it counts as dead: one that is only slow would make
+// deadFor is how long an ovn-controller must not respond until it counts as dead: a slow one would make
 // its row again.
 const deadFor = 15 * time.Second
 
@@ -31,7 +31,7 @@ func (s *Service) Remove(ctx context.Context, r Request) answer.Status {
 		return answer.New(answer.Success, "dry run: "+n.Name()+" would be removed")
 	}
 	// Neither Juju nor ovn-northd is needed to find out whether the node exists.
-	n, refused := (&Service{Gateways: s.Gateways, Command: s.Command}).find(ctx, r.Node)
+	_, n, refused := (&Service{Gateways: s.Gateways, Command: s.Command}).find(ctx, r.Node)
 	if refused != nil {
 		return *refused
 	}
@@ -78,7 +78,7 @@ func (s *Service) removeOnceDead(ctx context.Context, r Request) answer.Status {
 
 // removable finds the node that a request wants to remove; the answer is nil if it may be removed.
 func (s *Service) removable(ctx context.Context, r Request) (snapshot, maintenance.Node, *answer.Status) {
-	x, n, refused := s.findIn(ctx, r.Node)
+	x, n, refused := s.find(ctx, r.Node)
 	if refused == nil {
 		refused = s.keeps(x, n)
 	}

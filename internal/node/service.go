@@ -89,12 +89,7 @@ func bindings(o ovsdb.Occupied) []maintenance.Binding {
 	return all
 }
 
-func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *answer.Status) {
-	_, n, refused := s.findIn(ctx, id)
-	return n, refused
-}
-
-func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.Node, *answer.Status) {
+func (s *Service) find(ctx context.Context, id string) (snapshot, maintenance.Node, *answer.Status) {
 	x, err := s.observe(ctx)
 	if err != nil {
 		return x, maintenance.Node{}, new(inaccessible(err))
@@ -208,7 +203,7 @@ func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
 func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *answer.Status) {
 	report := maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second)}
 	if id != "" {
-		x, n, refused := s.findIn(ctx, id)
+		x, n, refused := s.find(ctx, id)
 		report.Nodes, report.Unknown = []maintenance.Node{n}, x.charm.Unknown
 		return report, refused
 	}
@@ -223,7 +218,7 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *ans
 // Cordon keeps new gateways from a node. Those that it has stay.
 func (s *Service) Cordon(ctx context.Context, r Request) answer.Status {
 	return again(func() (status answer.Status, err error) {
-		x, n, refused := s.findIn(ctx, r.Node)
+		x, n, refused := s.find(ctx, r.Node)
 		switch {
 		case refused != nil:
 			return *refused, nil
@@ -262,7 +257,7 @@ func (s *Service) cordonAgain(ctx context.Context, x snapshot, n maintenance.Nod
 // Uncordon ends a cordon. A drained node needs [Service.Undrain].
 func (s *Service) Uncordon(ctx context.Context, r Request) answer.Status {
 	return again(func() (status answer.Status, err error) {
-		x, n, refused := s.findIn(ctx, r.Node)
+		x, n, refused := s.find(ctx, r.Node)
 		switch {
 		case refused != nil:
 			return *refused, nil
@@ -285,7 +280,7 @@ func (s *Service) Hold(ctx context.Context, r Request) answer.Status {
 	if wrong := maintenance.CheckHoldName(name); wrong != nil {
 		return *wrong
 	}
-	n, refused := s.find(ctx, r.Node)
+	_, n, refused := s.find(ctx, r.Node)
 	if refused != nil {
 		return *refused
 	}
@@ -304,7 +299,7 @@ func (s *Service) Hold(ctx context.Context, r Request) answer.Status {
 // Release drops a hold that [Service.Hold] has set.
 func (s *Service) Release(ctx context.Context, r Request) answer.Status {
 	name := r.Hold
-	n, refused := s.find(ctx, r.Node)
+	_, n, refused := s.find(ctx, r.Node)
 	if refused != nil {
 		return *refused
 	}

@@ -28,7 +28,7 @@ func (s *Service) Undrain(ctx context.Context, r Request) answer.Status {
 }
 
 func (s *Service) undrain(ctx context.Context, r Request) answer.Status {
-	x, n, refused := s.findIn(ctx, r.Node)
+	x, n, refused := s.find(ctx, r.Node)
 	switch {
 	case refused != nil:
 		return *refused
@@ -141,7 +141,7 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 	}
 	// The wait for the node begins here: ovn-northd may have taken longer than that.
 	if poll.Await(ctx, max(wait, stableFor)+stableFor, time.Second, tell, func() bool {
-		if x, found, refused = s.findIn(ctx, maintenance.ByChassis(n.Chassis)); refused != nil {
+		if x, found, refused = s.find(ctx, maintenance.ByChassis(n.Chassis)); refused != nil {
 			return true
 		}
 		n = found

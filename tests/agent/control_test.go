@@ -232,7 +232,7 @@ func (p *plane) name(a *process) string {
 }
 
 func (p *plane) status(a *process) (s report.Status) {
-	_ = json.Unmarshal([]byte(p.get(a, "/status")), &s) // of one that doesn't answer: nothing
+	_ = json.Unmarshal([]byte(p.get(a, "/status")), &s) // empty if it does not answer
 	return s
 }
 

@@ -98,7 +98,7 @@ func (p *plane) handsOver(t *testing.T, most, rightly time.Duration, fault func(
 		always(t, quiet, ttl/2, ttl/10, "the one before acts again, or says so")
 	}
 	p.until(func() bool { return p.all(p.agents, next.unit) }, "not all name it afterwards")
-	assert.True(t, p.status(next).Acts, "and it has gone on")
+	assert.True(t, p.status(next).Acts, "it still acts")
 }
 
 // stays requires that the holder keeps the lease during a fault.
@@ -209,7 +209,7 @@ func TestLease_database_of_holder_fails(t *testing.T) {
 	assert.LessOrEqual(t, time.Since(begun), most)
 	assert.Equal(t, term, p.status(holder).Term)
 
-	t.Log("disk full") // one that follows may stay connected, and its unit the holder
+	t.Log("disk full") // a follower may stay connected, and its unit the holder
 	n = p.number(p.holder(p.agents...))
 	fill(t, p.servers[n])
 	p.nb("set", "NB_Global", ".", "external_ids:touched=1") // that one can't store

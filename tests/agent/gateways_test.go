@@ -180,7 +180,7 @@ func TestAgent_chassis_change_is_handled_once(t *testing.T) {
 	p.idle()
 }
 
-// R14, 003-7: the next holder finds what happened in the gap. The one that slept neither acts nor changes anything.
+// R14, 003-7: the next holder finds what happened in the gap. The holder that slept neither acts nor changes anything.
 func TestLease_holder_that_slept_changes_nothing(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 3, 3, "--mode", "on", "--hold-down", "2s")

@@ -33,7 +33,7 @@ func tested(t testing.TB) executable {
 	return executable{self, []string{program + "=1"}}
 }
 
-// shipped returns the program as it is shipped, for tests of memory: the race detector multiplies it.
+// shipped returns the program without the race detector, which multiplies memory.
 func shipped(t testing.TB) executable {
 	t.Helper()
 	path, err := build()

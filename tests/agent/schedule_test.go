@@ -168,19 +168,20 @@ func (p *played) check(t *testing.T) {
 		for _, c := range run.Changes {
 			group := strings.TrimPrefix(c.Group, "lrp-")
 			require.True(t, strings.HasPrefix(group, "r"), "%s is Neutron's", group)
-			require.Equal(t, p.last[group], c.Before, "%s: what another one did was done again, or is not noted", group)
+			require.Equal(t, p.last[group], c.Before, "%s: a change was repeated, or is missing in the journal", group)
 			p.last[group] = c.After
 			p.changed[group]++
 		}
 	}
-	// One that takes over looks at everything, and may order backups more evenly.
+	// An agent that takes over looks at everything, and may order backups more evenly.
 	most := p.events + int(p.status(p.holder(p.agents...)).Term)
 	for group, n := range p.changed {
 		require.LessOrEqual(t, n, most, "%s: more changes than events and takeovers", group)
 	}
 	for i := range own {
 		group := fmt.Sprint("r", i)
-		require.Equal(t, schedule.Group{Candidates: p.last[group]}.Ranked(), p.candidates(group), "%s: what stands there is what was noted", group)
+		ranked := schedule.Group{Candidates: p.last[group]}.Ranked()
+		require.Equal(t, ranked, p.candidates(group), "%s: the candidates are those of the journal", group)
 	}
 	for router, chassis := range p.neutron {
 		require.Equal(t, []string{chassis}, p.candidates(router))

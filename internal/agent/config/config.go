@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"time"
@@ -100,7 +99,7 @@ func (c Config) Check() error {
 	case c.Secure() && (c.Key == "" || c.Certificate == "" || c.CA == ""):
 		return errors.New("private-key, certificate and ca-cert are given together or not at all")
 	}
-	if ip, err := address(c.Listen); err != nil || !ip.IsLoopback() {
+	if at, err := netip.ParseAddrPort(c.Listen); err != nil || !at.Addr().Unmap().IsLoopback() {
 		return fmt.Errorf("listen %q is not an address and port of the loopback, such as 127.0.0.1:%d", c.Listen, DefaultPort)
 	}
 	if err := c.checkPeer("peer-listen", c.PeerListen); err != nil {
@@ -119,7 +118,8 @@ func (c Config) checkPeer(option, peer string) error {
 	if peer == "" {
 		return nil
 	}
-	ip, err := address(peer)
+	at, err := netip.ParseAddrPort(peer)
+	ip := at.Addr().Unmap()
 	switch {
 	case err != nil || ip.IsUnspecified():
 		return fmt.Errorf("%s %q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", option,
@@ -151,18 +151,6 @@ func (c Config) Restarts(next Config) bool {
 		c.PeerListen != next.PeerListen || c.Socket != next.Socket ||
 		c.Key != next.Key || c.Certificate != next.Certificate || c.CA != next.CA ||
 		!slices.Equal(c.NB, next.NB) || !slices.Equal(c.SB, next.SB)
-}
-
-func address(hostPort string) (net.IP, error) {
-	host, _, err := net.SplitHostPort(hostPort)
-	if err != nil {
-		return nil, err
-	}
-	ip := net.ParseIP(host)
-	if ip == nil {
-		return nil, fmt.Errorf("%q is no IP address", host)
-	}
-	return ip, nil
 }
 
 // file is the configuration file's form: its durations are texts such as 5s.

@@ -179,10 +179,12 @@ func TestResolve_names_and_chassis(t *testing.T) {
 		{Chassis: "two.maas.old"},
 		{Chassis: "c6", Hostname: "gw.maas"},
 		{Chassis: "evil", Hostname: "gw"}, // a chassis may claim the short name of another one's host
+		{Chassis: "four.lab", Hostname: "five.lab"},
+		{Chassis: "six.lab", Life: maintenance.Up}, // its system-id may be a host name
 	}
 	for id, want := range map[string]string{
 		"chassis:one.maas": "one.maas", "chassis:c1": "c1", "chassis:c4": "c4", "c2": "c2", "two.maas": "c2", "two.lab": "c3",
-		"c4": "c4", "one": "c1", "gw.maas": "c6", "chassis:evil": "evil",
+		"c4": "c4", "one": "c1", "gw.maas": "c6", "chassis:evil": "evil", "five": "four.lab", "six": "six.lab", "six.lab": "six.lab",
 	} {
 		n, refused := maintenance.Resolve(nodes, id)
 		require.Nil(t, refused, id)
@@ -197,6 +199,7 @@ func TestResolve_names_and_chassis(t *testing.T) {
 		"gw":               {finding.NodeAmbiguous, "c6 (gw.maas), evil (gw)"},
 		"one.maas":         {finding.NodeAmbiguous, "c1 (one.maas), one.maas"},
 		"chassis:two.maas": {finding.NodeUnknown, "c1 (one.maas), c2 (two.maas), "},
+		"four":             {finding.NodeUnknown, "c1 (one.maas), c2 (two.maas), "},
 		"three":            {finding.NodeUnknown, "c1 (one.maas), c2 (two.maas), "},
 		"":                 {finding.ParameterInvalid, "node"},
 	} {
@@ -279,22 +282,6 @@ func TestClusterHealth(t *testing.T) {
 	assert.Equal(t, answer.ClusterNotAccessible, maintenance.ClusterHealth(nil, 0).Reason)
 }
 
-func TestResolve(t *testing.T) {
-	t.Parallel()
-	nodes := maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{
-		{Name: "one.example", Hostname: "one.example"},
-		{Name: "two.example"},
-		{Name: "three.example", Hostname: "four.example"},
-	}}})
-	for typed, chassis := range map[string]string{
-		"one": "one.example", "two.example": "two.example", "two": "two.example", "four": "three.example", "three": "",
-	} {
-		n, refused := maintenance.Resolve(nodes, typed)
-		assert.Equal(t, chassis, n.Chassis, typed)
-		assert.Equal(t, chassis == "", refused != nil, typed)
-	}
-}
-
 const hostile = "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0"
 
 // Any client of NB may write these records, so their texts are cleaned (R18).
@@ -368,7 +355,7 @@ func TestSilence(t *testing.T) {
 		"the other has followed, and more was asked": {
 			{0, 5, 7, maintenance.Undecided}, {180, 5, 6, maintenance.Unreachable},
 		},
-		"there is no other that could be told": {
+		"no other has a row": {
 			{0, 5, -1, maintenance.Undecided}, {180, 5, -1, maintenance.Unreachable},
 		},
 	} {

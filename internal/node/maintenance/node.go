@@ -226,7 +226,7 @@ func (c *collection) addRecords() {
 	}
 }
 
-// addOrphans adds the nodes that only Chassis_Private has: ovn-northd counts each as one that does not follow.
+// addOrphans adds the nodes that only Chassis_Private has: ovn-northd waits for each to follow.
 func (c *collection) addOrphans() {
 	for _, name := range c.Private {
 		if _, is := c.rows[name]; !is {
@@ -249,7 +249,7 @@ func (c *collection) countCandidates() {
 	}
 }
 
-// addPinned adds the gateways that are pinned to each chassis. One that is pinned to a host name is on no node.
+// addPinned adds the gateways that are pinned to each chassis. A gateway that is pinned to a host name is on no node.
 func (c *collection) addPinned() {
 	hostnames := map[string]bool{}
 	for _, row := range c.State.Chassis {

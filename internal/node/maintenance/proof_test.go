@@ -86,6 +86,20 @@ func TestProof_first_look_is_unproved(t *testing.T) {
 	assert.True(t, nothing.look(t, 0), "a node that has had no gateway")
 }
 
+// A chassis may only need a moment to follow.
+func TestProof_outlives_move_of_nothing(t *testing.T) {
+	t.Parallel()
+	c := newCloud()
+	c.look(t, 0)
+	c.asked, c.followed = 8, 8
+	assert.True(t, c.look(t, 1))
+	c.world.seen.Progress = maintenance.Progress{Left: 1} // left at the first look only
+	c.world.step(t, &c.drain, 2*time.Second)
+	assert.Equal(t, 1, c.world.moves)
+	assert.True(t, c.look(t, 3))
+	assert.Empty(t, c.questions)
+}
+
 // R17: no request proves anything while a gateway alternates between other chassis.
 func TestProof_pauses_grow(t *testing.T) {
 	t.Parallel()
