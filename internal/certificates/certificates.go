@@ -160,9 +160,8 @@ func (m *Manager) readAnswers(ctx context.Context, id string) error {
 }
 
 func (m *Manager) preferred(issued, other relation.Issued) bool {
-	names := tls.Names{Addresses: m.primary}
-	info, problem := tls.Check(credentialsOf(issued), names, m.Now())
-	than, otherProblem := tls.Check(credentialsOf(other), names, m.Now())
+	info, problem := tls.Check(credentialsOf(issued), m.primary, m.Now())
+	than, otherProblem := tls.Check(credentialsOf(other), m.primary, m.Now())
 	if (problem == nil) != (otherProblem == nil) {
 		return problem == nil
 	}
@@ -191,12 +190,11 @@ func (m *Manager) usable() bool {
 }
 
 func (m *Manager) judge(c tls.Credentials, addresses []netip.Addr) *plan.Certificate {
-	info, err := tls.Check(c, tls.Names{Addresses: addresses}, m.Now())
-	x := &plan.Certificate{Issuer: info.Issuer, Trusts: slices.Clone(info.Authorities), NotAfter: info.NotAfter}
-	slices.Sort(x.Trusts)
-	if prints, err := tls.Fingerprints(c.Certificate); err == nil && len(prints) > 0 {
-		x.Fingerprint = prints[0]
+	info, err := tls.Check(c, addresses, m.Now())
+	x := &plan.Certificate{
+		Fingerprint: info.Fingerprint, Issuer: info.Issuer, Trusts: info.Authorities, NotAfter: info.NotAfter,
 	}
+	slices.Sort(x.Trusts)
 	var p *tls.Problem
 	switch {
 	case errors.As(err, &p) && p.Kind == tls.MissingAddress:

@@ -42,23 +42,6 @@ func trusted(c *x509.Certificate, now time.Time) bool {
 	return (c.Version < 3 || c.BasicConstraintsValid && c.IsCA) && !now.After(c.NotAfter)
 }
 
-// Fingerprints are those of the certificates in data, in their order: the SHA-256 of each as 64 lower-case hex digits.
-func Fingerprints(data []byte) ([]string, error) {
-	certificates, err := parseCertificates(data)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read certificates: %w", err)
-	}
-	return fingerprints(certificates), nil
-}
-
-func fingerprints(certificates []*x509.Certificate) []string {
-	var all []string
-	for _, c := range certificates {
-		all = append(all, fingerprint(c))
-	}
-	return all
-}
-
 func fingerprint(c *x509.Certificate) string {
 	sum := sha256.Sum256(c.Raw)
 	return hex.EncodeToString(sum[:])

@@ -2,9 +2,6 @@ package tls_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/pem"
 	"strings"
 	"testing"
 	"time"
@@ -70,29 +67,6 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzBundle shows that a bundle can be read, and that bundling it again changes nothing.
-func FuzzBundle(f *testing.F) {
-	ca, chain := fixed("Vault", vault.Options{}), fixed("Vault", vault.Options{Chain: true})
-	f.Add([]byte(ca.PEM()), []byte(chain.PEM()+"\n"+chain.ChainPEM()))
-	f.Add([]byte(ca.PEM()+"\n"+ca.PEM()), []byte{})
-	f.Add([]byte("-----BEGIN CERTIFICATE-----"), of(ca).Certificate)
-	f.Fuzz(func(t *testing.T, a, b []byte) {
-		bundle, err := tls.Bundle(issued, a, b)
-		if err != nil {
-			require.Empty(t, bundle)
-			return
-		}
-		again, err := tls.Bundle(issued, bundle, bundle)
-		require.NoError(t, err)
-		require.Equal(t, string(bundle), string(again))
-		if len(bundle) > 0 {
-			ids, err := tls.Fingerprints(bundle)
-			require.NoError(t, err)
-			require.NotEmpty(t, ids)
-		}
-	})
-}
-
 func TestBundle(t *testing.T) {
 	t.Parallel()
 	a, b := fixed("Vault", vault.Options{}), fixed("Vault", vault.Options{Chain: true})
@@ -136,20 +110,4 @@ func TestBundle_malformed_part_is_refused(t *testing.T) {
 		require.Error(t, err, name)
 		assert.Nil(t, got)
 	}
-}
-
-func TestFingerprints(t *testing.T) {
-	t.Parallel()
-	a, b := fixed("Vault", vault.Options{}), fixed("Vault", vault.Options{})
-	var want []string
-	for _, ca := range []*vault.CA{a, b} {
-		block, _ := pem.Decode([]byte(ca.PEM()))
-		sum := sha256.Sum256(block.Bytes)
-		want = append(want, hex.EncodeToString(sum[:]))
-	}
-	got, err := tls.Fingerprints([]byte(a.PEM() + "\n" + b.PEM()))
-	require.NoError(t, err)
-	assert.Equal(t, want, got)
-	_, err = tls.Fingerprints([]byte("none"))
-	require.Error(t, err)
 }

@@ -11,21 +11,53 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
-// Names are the names and addresses of a unit, for which its certificate has to be valid.
-type Names struct {
-	Hosts     []string
-	Addresses []netip.Addr
+// Kind is the kind of a problem with credentials.
+type Kind string
+
+// The kinds of problems, in the order in which [Check] searches them.
+const (
+	// Malformed is data without PEM, truncated, damaged, or of another kind.
+	Malformed Kind = "malformed"
+	// KeyMismatch is a certificate for another key.
+	KeyMismatch Kind = "key-mismatch"
+	// NotYetValid is a certificate, or one above it, that is not valid yet.
+	NotYetValid Kind = "not-yet-valid"
+	// Expired is a certificate, or one above it, that has expired.
+	Expired Kind = "expired"
+	// Untrusted is a certificate that other members would refuse.
+	Untrusted Kind = "untrusted"
+	// MissingAddress is a certificate for other addresses than the unit's, such as the answer to an older request.
+	MissingAddress Kind = "missing-address"
+)
+
+// Problem is the error of [Check] for unusable credentials.
+type Problem struct {
+	Kind Kind
+	// Text is one line for the unit's status: what differs, and from what.
+	Text string
 }
 
-// Info describes a unit's certificate.
+func (p *Problem) Error() string { return p.Text }
+
+// problem replaces unprintable characters, which a certificate may contain.
+func problem(kind Kind, format string, args ...any) *Problem {
+	return &Problem{kind, strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, fmt.Sprintf(format, args...))}
+}
+
+// Info describes a unit's certificate. A fingerprint is the SHA-256 of a certificate as 64 lower-case hex digits.
 type Info struct {
 	NotBefore, NotAfter time.Time
-	// SANs are the names, then the addresses, each sorted.
-	SANs []string
+	Fingerprint         string
 	// Authorities are the fingerprints of the certificates in the CA file, in their order, without those that [Bundle]
-	// leaves out. See [Fingerprints] for the form.
+	// leaves out.
 	Authorities []string
 	// Issuer is the fingerprint of the authority that signed the certificate; empty if it is none of them.
 	Issuer string
@@ -46,14 +78,14 @@ func Expiry(path string) (first, last time.Time, err error) {
 }
 
 // Check checks that the unit can use these credentials at time now, as a server and as a client: each member is both
-// for the others. The error is a [*Problem]; Info then has what is known.
-func Check(c Credentials, names Names, now time.Time) (Info, error) {
+// for the others, at these addresses. The error is a [*Problem]; Info then has what is known.
+func Check(c Credentials, addresses []netip.Addr, now time.Time) (Info, error) {
 	certificates, err := parseCertificates(c.Certificate)
 	if err != nil {
 		return Info{}, problem(Malformed, "certificate can't be read: %v", err)
 	}
 	leaf := certificates[0]
-	info := Info{NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter, SANs: sans(leaf)}
+	info := Info{NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter, Fingerprint: fingerprint(leaf)}
 	key, err := parseKey(c.Key)
 	if err != nil {
 		return info, problem(Malformed, "key of the certificate can't be read: %v", err)
@@ -62,9 +94,11 @@ func Check(c Credentials, names Names, now time.Time) (Info, error) {
 	if err != nil {
 		return info, problem(Malformed, "CA certificate can't be read: %v", err)
 	}
-	info.Authorities = fingerprints(slices.DeleteFunc(slices.Clone(authorities), func(a *x509.Certificate) bool {
-		return !trusted(a, now)
-	}))
+	for _, a := range authorities {
+		if trusted(a, now) {
+			info.Authorities = append(info.Authorities, fingerprint(a))
+		}
+	}
 	if !samePublicKey(leaf, key) {
 		return info, problem(KeyMismatch, "certificate is for another key")
 	}
@@ -76,7 +110,7 @@ func Check(c Credentials, names Names, now time.Time) (Info, error) {
 		return info, p
 	}
 	info.Issuer = fingerprint(issuer)
-	if p := checkNames(leaf, names, info.SANs); p != nil {
+	if p := checkAddresses(leaf, addresses); p != nil {
 		return info, p
 	}
 	return info, nil
@@ -139,14 +173,9 @@ func selfSigned(c *x509.Certificate) bool {
 		c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }
 
-func checkNames(leaf *x509.Certificate, names Names, has []string) *Problem {
+func checkAddresses(leaf *x509.Certificate, addresses []netip.Addr) *Problem {
 	var missing []string
-	for _, h := range names.Hosts {
-		if leaf.VerifyHostname(h) != nil {
-			missing = append(missing, h)
-		}
-	}
-	for _, a := range names.Addresses {
+	for _, a := range addresses {
 		if !slices.ContainsFunc(leaf.IPAddresses, func(ip net.IP) bool { return ip.Equal(a.AsSlice()) }) {
 			missing = append(missing, a.String())
 		}
@@ -154,9 +183,10 @@ func checkNames(leaf *x509.Certificate, names Names, has []string) *Problem {
 	if len(missing) == 0 {
 		return nil
 	}
-	return problem(MissingAddress, "certificate is for %s, this unit is %s", listed(has), listed(missing))
+	return problem(MissingAddress, "certificate is for %s, this unit is %s", listed(sans(leaf)), listed(missing))
 }
 
+// sans returns the certificate's names, then its addresses, each sorted.
 func sans(c *x509.Certificate) []string {
 	names := slices.Sorted(slices.Values(c.DNSNames))
 	var addresses []netip.Addr

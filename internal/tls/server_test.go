@@ -208,7 +208,7 @@ func TestCheck_agrees_with_servers(t *testing.T) {
 			defer cancel()
 			args := append(options(s.files), "-t", "10", "list-dbs", "ssl:"+s.client())
 			_, refusal := run.Exec{}.Run(ctx, run.Command{Name: "ovsdb-client", Args: args})
-			_, err := tls.Check(tt.credentials, tls.Names{}, time.Now())
+			_, err := tls.Check(tt.credentials, nil, time.Now())
 			if tt.good {
 				require.NoError(t, refusal)
 				require.NoError(t, err)

@@ -83,7 +83,7 @@ func (w *watch) look(last map[string]credentials) {
 			if before[u.Name()] != now.certificate {
 				break
 			}
-			_, err := tls.Check(tls.Credentials{Key: []byte(now.key), Certificate: []byte(now.certificate), CA: []byte(trusted[other.Name()])}, tls.Names{}, time.Now())
+			_, err := tls.Check(tls.Credentials{Key: []byte(now.key), Certificate: []byte(now.certificate), CA: []byte(trusted[other.Name()])}, nil, time.Now())
 			halfway := (*tls.Problem)(nil) // between the two renames the server has the old pair
 			if err != nil && !(errors.As(err, &halfway) && halfway.Kind == tls.KeyMismatch) {
 				w.broken = append(w.broken, fmt.Sprintf("%s does not trust %s: %v", other.Name(), u.Name(), err))
