@@ -92,7 +92,7 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		tools  = juju.New(runner)
 		paths  = ovndb.PathsFromEnv(getenv)
 	)
-	log := slog.New(juju.NewLogHandler(tools, stderr, slog.LevelInfo))
+	log := slog.New(juju.NewLogHandler(tools, stderr))
 	system, err := apt.ReadOS(apt.OSRelease)
 	if err != nil {
 		log.Warn("cannot tell which system this is; only source=distro can be used", "error", err)

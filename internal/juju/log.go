@@ -13,57 +13,43 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// MaxLogLine limits a line of [NewLogHandler], in bytes; longer ones are cut. It is our own choice: the default limit
-// of rsyslog, to which Juju's logs are often forwarded.
-const MaxLogLine = 8 << 10
+// maxLogLine limits a line of the log, in bytes; longer ones are cut. It is our own choice: the default limit of
+// rsyslog, to which Juju's logs are often forwarded.
+const maxLogLine = 8 << 10
 
-// Log writes one message to Juju's log, as DEBUG, INFO, WARNING or ERROR, the highest that level reaches.
-func (t *Tools) Log(ctx context.Context, level slog.Level, message string) error {
-	err := t.tell(ctx, "juju-log", "-l", levelWord(level), "--", argument(run.Redact(message)))
-	return cannot(err, "write to Juju's log")
-}
-
+// levelWord returns Juju's name of the highest level that a level reaches.
 func levelWord(level slog.Level) string {
 	switch {
 	case level >= slog.LevelError:
 		return "ERROR"
 	case level >= slog.LevelWarn:
 		return "WARNING"
-	case level >= slog.LevelInfo:
-		return "INFO"
 	}
-	return "DEBUG"
+	return "INFO"
 }
 
 // NewLogHandler returns a handler that sends each record to Juju's log as one line, `message key=value
-// group.key=value`; Juju adds the time. A nil level is [slog.LevelInfo]. Each record starts a process, so lower levels
-// are dropped first.
+// group.key=value`; Juju adds the time. Each record starts a process, so levels below [slog.LevelInfo] are dropped.
 //
 // Logging never fails the caller, and outlives its context. When juju-log fails for the first time, a line on stderr
 // reports it, and that record and all later ones go to stderr; Juju adds a hook's stderr to the unit's log.
 //
 // Credentials in URLs and private keys are hidden ([run.Redact]). Don't log them nevertheless.
-func NewLogHandler(tools *Tools, stderr io.Writer, level slog.Leveler) slog.Handler {
-	if level == nil {
-		level = slog.LevelInfo
-	}
+func NewLogHandler(tools *Tools, stderr io.Writer) slog.Handler {
 	out := &logOutput{tools: tools, stderr: stderr}
-	return logHandler{out: out, level: level, attrs: slog.NewTextHandler(&out.attrs, nil)}
+	return logHandler{out: out, attrs: slog.NewTextHandler(&out.attrs, nil)}
 }
 
 // logHandler uses a [slog.TextHandler] for attributes and groups; it passes records that have nothing but attributes.
 type logHandler struct {
 	out   *logOutput
-	level slog.Leveler
 	attrs slog.Handler
 }
 
 // noRecord is the TextHandler's output for such a record's other fields.
 const noRecord = `level=INFO msg=""`
 
-func (h logHandler) Enabled(_ context.Context, level slog.Level) bool {
-	return level >= h.level.Level()
-}
+func (logHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
 
 func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
 	attrs := slog.NewRecord(time.Time{}, slog.LevelInfo, "", 0)
@@ -78,7 +64,7 @@ func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
 		return err
 	}
 	rest := strings.TrimPrefix(strings.TrimSuffix(h.out.attrs.String(), "\n"), noRecord)
-	h.out.write(ctx, r.Level, clip(run.Redact(oneLine(r.Message)+rest), MaxLogLine))
+	h.out.write(ctx, r.Level, clip(run.Redact(oneLine(r.Message)+rest), maxLogLine))
 	return nil
 }
 
@@ -104,12 +90,12 @@ type logOutput struct {
 // write outlives ctx: the record about a deadline is the important one.
 func (o *logOutput) write(ctx context.Context, level slog.Level, line string) {
 	if !o.failed {
-		err := o.tools.Log(context.WithoutCancel(ctx), level, line)
+		err := o.tools.tell(context.WithoutCancel(ctx), "juju-log", "-l", levelWord(level), "--", argument(line))
 		if err == nil {
 			return
 		}
 		o.failed = true
-		fmt.Fprintf(o.stderr, "%v; it continues here\n", err)
+		fmt.Fprintf(o.stderr, "cannot write to Juju's log: %v; it continues here\n", err)
 	}
 	fmt.Fprintf(o.stderr, "%s %s\n", levelWord(level), line)
 }

@@ -24,18 +24,14 @@ func TestLogHandler_one_line_per_record(t *testing.T) {
 	t.Parallel()
 	stderr := &bytes.Buffer{}
 	log := slog.New(juju.NewLogHandler(tools(t,
-		jujuLog("DEBUG", "trace"),
-		jujuLog("DEBUG", "looked up unit=ovn-central/0"),
 		jujuLog("INFO", `kicked member=77eb reason="two words" lines="a\nb"`),
 		jujuLog("INFO", "a message of lines"),
 		jujuLog("WARNING", "--help with=me"),
 		jujuLog("WARNING", "notice+"),
 		jujuLog("ERROR", `failed db.name=nb db.err="no answer" db.took_ms=12 level=3 msg=x time=now`),
 		jujuLog("ERROR", "fatal"),
-	), stderr, slog.LevelDebug-4))
+	), stderr))
 	ctx := t.Context()
-	log.Log(ctx, slog.LevelDebug-4, "trace")
-	log.Debug("looked up", "unit", "ovn-central/0")
 	log.Info("kicked", "member", "77eb", "reason", "two words", "lines", "a\nb")
 	log.Info("a message\nof\r\n  lines\n")
 	log.Warn("--help", "with", "me")
@@ -52,7 +48,7 @@ func TestLogHandler_derived_keep_attributes(t *testing.T) {
 		jujuLog("INFO", "one hook=stop sb.member=77eb sb.up=true"),
 		jujuLog("INFO", "two hook=stop nb.up=false"),
 		jujuLog("INFO", "three up=1"),
-	), io.Discard, nil))
+	), io.Discard))
 	hook := log.With("hook", "stop")
 	southbound, northbound := hook.WithGroup("sb").With("member", "77eb"), hook.WithGroup("nb")
 	southbound.Info("one", "up", true)
@@ -62,16 +58,9 @@ func TestLogHandler_derived_keep_attributes(t *testing.T) {
 
 func TestLogHandler_low_levels_start_no_process(t *testing.T) {
 	t.Parallel()
-	log := slog.New(juju.NewLogHandler(tools(t, jujuLog("INFO", "shown")), io.Discard, nil))
+	log := slog.New(juju.NewLogHandler(tools(t, jujuLog("INFO", "shown")), io.Discard))
 	log.Debug("hidden")
 	log.Info("shown")
-
-	level := &slog.LevelVar{}
-	level.Set(slog.LevelError)
-	log = slog.New(juju.NewLogHandler(tools(t, jujuLog("DEBUG", "asked for")), io.Discard, level))
-	log.Warn("hidden")
-	level.Set(slog.LevelDebug)
-	log.Debug("asked for")
 }
 
 func TestLogHandler_falls_back_to_stderr(t *testing.T) {
@@ -80,7 +69,7 @@ func TestLogHandler_falls_back_to_stderr(t *testing.T) {
 	log := slog.New(juju.NewLogHandler(tools(t,
 		jujuLog("INFO", "sent"),
 		jujuLog("WARNING", "lost n=1").Fails(1, "ERROR connection is shut down\n"),
-	), stderr, nil))
+	), stderr))
 	log.Info("sent")
 	log.Warn("lost", "n", 1)
 	log.With("k", "v").Error("later\nstill")
@@ -93,7 +82,7 @@ func TestLogHandler_outlives_context(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	stderr := &bytes.Buffer{}
-	slog.New(juju.NewLogHandler(tools(t, jujuLog("ERROR", "the deadline is over")), stderr, nil)).
+	slog.New(juju.NewLogHandler(tools(t, jujuLog("ERROR", "the deadline is over")), stderr)).
 		ErrorContext(ctx, "the deadline is over")
 	assert.Empty(t, stderr.String(), "the tool was not told to end")
 }
@@ -101,7 +90,7 @@ func TestLogHandler_outlives_context(t *testing.T) {
 func TestLogHandler_concurrent_lines_stay_whole(t *testing.T) {
 	t.Parallel()
 	runner := &recorder{}
-	log := slog.New(juju.NewLogHandler(juju.New(runner), io.Discard, nil))
+	log := slog.New(juju.NewLogHandler(juju.New(runner), io.Discard))
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() { log.With("i", i).Info("line", "again", i) })

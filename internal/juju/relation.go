@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -50,8 +49,7 @@ func (t *Tools) relationData(ctx context.Context, owner, relationID string, args
 // key. Without values it does nothing. The other units see them after the hook succeeds, this unit at once. An unknown
 // relation is an [ErrNotFound].
 //
-// The values go through stdin, so their size is not limited as an argument's, and no list of processes shows them. A
-// value that is not UTF-8 is refused, since it would arrive changed.
+// The values go through stdin, so their size is not limited as an argument's, and no list of processes shows them.
 func (t *Tools) RelationSet(ctx context.Context, relationID string, values map[string]string) error {
 	return t.setRelationData(ctx, "this unit's", relationID, values, "-r", relationID, "--file", "-")
 }
@@ -68,16 +66,9 @@ func (t *Tools) setRelationData(ctx context.Context, whose, relationID string, v
 	if len(values) == 0 {
 		return nil
 	}
-	for key, value := range values {
-		if !utf8.ValidString(key) || !utf8.ValidString(value) {
-			return fmt.Errorf("cannot write %s relation data in %s: the value of %q is not UTF-8", whose, relationID, key)
-		}
-	}
 	file := run.Command{Name: "relation-set", Args: args, Stdin: []byte(yamlJSON(values))}
-	if _, err := t.call(ctx, file); err != nil {
-		return fmt.Errorf("cannot write %s relation data in %s: %w", whose, relationID, err)
-	}
-	return nil
+	_, err := t.call(ctx, file)
+	return cannot(err, "write %s relation data in %s", whose, relationID)
 }
 
 // yamlJSON writes v as text that parsers of JSON and of YAML, which relation-set --file uses, understand alike. All

@@ -63,24 +63,10 @@ func TestRelationSet_strings_unchanged(t *testing.T) {
 	assert.Equal(t, values, read, "it is JSON as well")
 }
 
-func TestRelationSet_refuses_invalid_UTF8(t *testing.T) {
-	t.Parallel()
-	err := tools(t).RelationSet(t.Context(), "ovsdb-peer:0", map[string]string{"good": "é", "bad": "\xe9"})
-	assert.EqualError(t, err, `cannot write this unit's relation data in ovsdb-peer:0: the value of "bad" is not UTF-8`)
-	err = tools(t).RelationSet(t.Context(), "ovsdb-peer:0", map[string]string{"\xe9": "good"})
-	assert.Error(t, err)
-}
-
 func TestRelationSet_empty_value_deletes(t *testing.T) {
 	t.Parallel()
 	call := runtest.Expect("relation-set", "-r", "ovsdb-peer:0", "--app", "--file", "-").Reads(`{"a":"","b":"1"}`)
 	require.NoError(t, tools(t, call).RelationSetApp(t.Context(), "ovsdb-peer:0", map[string]string{"b": "1", "a": ""}))
-}
-
-func TestRelationSet_empty_makes_no_call(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, tools(t).RelationSet(t.Context(), "ovsdb-peer:0", nil))
-	require.NoError(t, tools(t).RelationSetApp(t.Context(), "ovsdb-peer:0", map[string]string{}))
 }
 
 func TestRelationGet_strings_unchanged(t *testing.T) {
@@ -99,24 +85,6 @@ func TestRelationGet_strings_unchanged(t *testing.T) {
 	got, err = script.RelationGetApp(t.Context(), "ovsdb-peer:0", "ovn-central")
 	require.NoError(t, err)
 	assert.Equal(t, values, got)
-}
-
-func TestRelationIDs_and_RelationUnits(t *testing.T) {
-	t.Parallel()
-	for stdout, want := range map[string][]string{
-		"[]\n": {}, "null\n": nil, `["ovsdb-peer:1","ovsdb-peer:7"]`: {"ovsdb-peer:1", "ovsdb-peer:7"},
-	} {
-		script := tools(t,
-			runtest.Expect("relation-ids", "--format=json", "ovsdb-peer").Writes(stdout),
-			runtest.Expect("relation-list", "--format=json", "-r", "ovsdb-peer:1").Writes(stdout),
-		)
-		ids, err := script.RelationIDs(t.Context(), "ovsdb-peer")
-		require.NoError(t, err)
-		assert.Equal(t, want, ids)
-		units, err := script.RelationUnits(t.Context(), "ovsdb-peer:1")
-		require.NoError(t, err)
-		assert.Equal(t, want, units)
-	}
 }
 
 // reader is one way to read another party's data.
@@ -152,7 +120,7 @@ func TestRelationGet_value_of_9_MiB_hides_no_other(t *testing.T) {
 	// A real relation-get sorts by key.
 	script := `printf '{"address":"10.0.0.1","big":"'; head -c 9437184 /dev/zero | tr '\0' x` + "\n" +
 		`printf '","nb-identity":"13e4"}\n'`
-	install(t, map[string]string{"relation-get": script, "leader-get": script})
+	runtest.Install(t, map[string]string{"relation-get": script, "leader-get": script})
 	for name, read := range readers {
 		data, err := read(t.Context(), juju.New(run.Exec{}))
 		require.NoError(t, err, name)

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -32,12 +31,8 @@ var (
 	ErrNotFound = errors.New("no such relation data")
 	// ErrNoTool: the tool is not in PATH. This is not a hook or an action, or the running Juju no longer has it.
 	ErrNoTool = errors.New("no such hook tool")
-	// ErrNotAnAction: an action-… tool was called in a hook.
-	ErrNotAnAction = errors.New("not in an action")
 	// ErrNotLeader: only the application's leader may do this, and this unit is not it.
 	ErrNotLeader = errors.New("not the leader")
-	// ErrTooLarge: a value is longer than an argument of a program can be.
-	ErrTooLarge = errors.New("too large for an argument")
 
 	// errNoNetwork: the machine has no address in the endpoint's space.
 	errNoNetwork = errors.New("no network")
@@ -54,7 +49,6 @@ var (
 //     an application that is not part of it. The preceding word matters, since the error of a socket that can't be
 //     opened ends in "permission denied", too;
 //   - the parser of -r of network-get, as above, and network-get itself (exit code 1), before the endpoint's name;
-//   - the agent, in a hook (runner/context/context.go; exit code 1);
 //   - the agent (runner/context/leader.go; exit code 1), and the controller, if another unit has become the leader
 //     meanwhile (core/leadership/interface.go), before the application's name.
 var signs = []struct {
@@ -67,7 +61,6 @@ var signs = []struct {
 	{"relation-", "", "ERROR permission denied", ErrNotFound},
 	{"network-get", "", "relation not found", ErrNotFound},
 	{"network-get", "no network config found for binding ", "", errNoNetwork},
-	{"action-", "", "not running an action", ErrNotAnAction},
 	{"leader-set", "", "not the leader", ErrNotLeader},
 	{"leader-set", `" is not leader of "`, "", ErrNotLeader},
 }
@@ -144,11 +137,8 @@ func (t *Tools) call(ctx context.Context, c run.Command) ([]byte, error) {
 }
 
 func kindOf(tool string, err error) error {
-	switch {
-	case run.Missing(err):
+	if run.Missing(err) {
 		return ErrNoTool
-	case errors.Is(err, syscall.E2BIG):
-		return ErrTooLarge
 	}
 	failed := (*run.Error)(nil)
 	if !errors.As(err, &failed) {

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,58 +23,32 @@ import (
 
 // everyTool calls each tool once.
 var everyTool = map[string]func(context.Context, *juju.Tools) error{
-	"relation-ids": func(ctx context.Context, t *juju.Tools) error { _, err := t.RelationIDs(ctx, "ovsdb"); return err },
-	"relation-list": func(ctx context.Context, t *juju.Tools) error {
-		_,
-			err := t.RelationUnits(ctx, "ovsdb:1")
-		return err
-	},
-	"relation-get": func(ctx context.Context, t *juju.Tools) error {
-		_, err := t.RelationGet(ctx, "ovsdb:1", "a/0")
-		return err
-	},
-	"relation-get app": func(ctx context.Context, t *juju.Tools) error {
-		_, err := t.RelationGetApp(ctx, "ovsdb:1", "a")
-		return err
-	},
-	"relation-set": func(ctx context.Context, t *juju.Tools) error {
-		return t.RelationSet(ctx, "ovsdb:1", map[string]string{"k": "v"})
-	},
-	"relation-set app": func(ctx context.Context, t *juju.Tools) error {
-		return t.RelationSetApp(ctx, "ovsdb:1", map[string]string{"k": "v"})
-	},
-	"config-get": func(ctx context.Context, t *juju.Tools) error { _, err := t.Config(ctx); return err },
-	"network-get": func(ctx context.Context, t *juju.Tools) error {
-		_, err := t.NetworkGet(ctx, "ovsdb", "ovsdb:1")
-		return err
-	},
-	"leader-get": func(ctx context.Context, t *juju.Tools) error { _, err := t.LeaderGet(ctx); return err },
-	"leader-set": func(ctx context.Context, t *juju.Tools) error {
-		return t.LeaderSet(ctx,
-			map[string]string{"k": "v"})
-	},
-	"open-port":  func(ctx context.Context, t *juju.Tools) error { return t.OpenPorts(ctx, 6641) },
-	"close-port": func(ctx context.Context, t *juju.Tools) error { return t.ClosePorts(ctx, 6641) },
-	"application-version-set": func(ctx context.Context, t *juju.Tools) error {
-		return t.ApplicationVersionSet(ctx,
-			"23.03")
-	},
-	"is-leader":  func(ctx context.Context, t *juju.Tools) error { _, err := t.IsLeader(ctx); return err },
-	"goal-state": func(ctx context.Context, t *juju.Tools) error { _, err := t.GoalState(ctx); return err },
-	"status-set": func(ctx context.Context, t *juju.Tools) error { return t.StatusSet(ctx, juju.Active, "") },
-	"action-get": func(ctx context.Context, t *juju.Tools) error {
-		_,
-			err := t.ActionParams(ctx)
-		return err
-	},
-	"action-set": func(ctx context.Context, t *juju.Tools) error {
-		return t.ActionSet(ctx,
-			map[string]string{"k": "v"})
-	},
-	"action-fail": func(ctx context.Context, t *juju.Tools) error { return t.ActionFail(ctx, "m") },
-	"action-log":  func(ctx context.Context, t *juju.Tools) error { return t.ActionLog(ctx, "m") },
-	"juju-log":    func(ctx context.Context, t *juju.Tools) error { return t.Log(ctx, 0, "m") },
+	"relation-ids":     func(ctx context.Context, t *juju.Tools) error { return second(t.RelationIDs(ctx, "ovsdb")) },
+	"relation-list":    func(ctx context.Context, t *juju.Tools) error { return second(t.RelationUnits(ctx, "ovsdb:1")) },
+	"relation-get":     func(ctx context.Context, t *juju.Tools) error { return second(t.RelationGet(ctx, "ovsdb:1", "a/0")) },
+	"relation-get app": func(ctx context.Context, t *juju.Tools) error { return second(t.RelationGetApp(ctx, "ovsdb:1", "a")) },
+	"relation-set":     func(ctx context.Context, t *juju.Tools) error { return t.RelationSet(ctx, "ovsdb:1", some) },
+	"relation-set app": func(ctx context.Context, t *juju.Tools) error { return t.RelationSetApp(ctx, "ovsdb:1", some) },
+	"config-get":       func(ctx context.Context, t *juju.Tools) error { return second(t.Config(ctx)) },
+	"network-get":      func(ctx context.Context, t *juju.Tools) error { return second(t.NetworkGet(ctx, "ovsdb", "ovsdb:1")) },
+	"leader-get":       func(ctx context.Context, t *juju.Tools) error { return second(t.LeaderGet(ctx)) },
+	"leader-set":       func(ctx context.Context, t *juju.Tools) error { return t.LeaderSet(ctx, some) },
+	"open-port":        func(ctx context.Context, t *juju.Tools) error { return t.OpenPorts(ctx, 6641) },
+	"close-port":       func(ctx context.Context, t *juju.Tools) error { return t.ClosePorts(ctx, 6641) },
+	"is-leader":        func(ctx context.Context, t *juju.Tools) error { return second(t.IsLeader(ctx)) },
+	"goal-state":       func(ctx context.Context, t *juju.Tools) error { return second(t.GoalState(ctx)) },
+	"status-set":       func(ctx context.Context, t *juju.Tools) error { return t.StatusSet(ctx, juju.Active, "") },
+	"action-get":       func(ctx context.Context, t *juju.Tools) error { return second(t.ActionParams(ctx)) },
+	"action-set":       func(ctx context.Context, t *juju.Tools) error { return t.ActionSet(ctx, some) },
+	"action-fail":      func(ctx context.Context, t *juju.Tools) error { return t.ActionFail(ctx, "m") },
+	"action-log":       func(ctx context.Context, t *juju.Tools) error { return t.ActionLog(ctx, "m") },
+
+	"application-version-set": func(ctx context.Context, t *juju.Tools) error { return t.ApplicationVersionSet(ctx, "23.03") },
 }
+
+var some = map[string]string{"k": "v"}
+
+func second[T any](_ T, err error) error { return err }
 
 // runner is a function as a run.Runner.
 type runner func(context.Context, run.Command) ([]byte, error)
@@ -91,32 +67,22 @@ func fails(code int, stderr string) runner {
 	}
 }
 
-func TestTools_deadline(t *testing.T) {
+func TestTools_every_call(t *testing.T) {
 	t.Parallel()
 	for name, call := range everyTool {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			called := false
-			_ = call(context.Background(), juju.New(runner(func(ctx context.Context, _ run.Command) ([]byte, error) {
-				called = true
+			var failure error
+			tools := juju.New(runner(func(ctx context.Context, c run.Command) ([]byte, error) {
 				deadline, ok := ctx.Deadline()
 				assert.True(t, ok)
 				assert.WithinDuration(t, time.Now().Add(juju.Timeout), deadline, 10*time.Second)
-				return nil, nil
-			})))
-			assert.True(t, called)
-		})
-	}
-}
-
-func TestTools_missing_is_ErrNoTool(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	for name, call := range everyTool {
-		t.Run(name, func(t *testing.T) {
-			err := call(t.Context(), juju.New(run.Exec{}))
-			require.ErrorIs(t, err, juju.ErrNoTool)
-			assert.ErrorContains(t, err, "cannot ")
-			assert.ErrorContains(t, err, ": program not found")
+				return nil, &run.Error{Command: c, ExitCode: 1, Stderr: "ERROR no\n", Err: failure}
+			}))
+			tool, _, _ := strings.Cut(name, " ")
+			assert.Regexp(t, "^cannot .*: "+tool+": ERROR no$", call(context.Background(), tools).Error())
+			failure = exec.ErrNotFound
+			assert.ErrorIs(t, call(context.Background(), tools), juju.ErrNoTool)
 		})
 	}
 }
@@ -124,94 +90,47 @@ func TestTools_missing_is_ErrNoTool(t *testing.T) {
 // The texts are those of Juju's hook tools.
 func TestTools_messages_become_typed_errors(t *testing.T) {
 	t.Parallel()
-	kinds := []error{juju.ErrNotFound, juju.ErrNotAnAction, juju.ErrNoTool, juju.ErrTooLarge, juju.ErrNotLeader}
-	tests := map[string]struct {
+	const (
+		badOption = "ERROR invalid value \"ovsdb:1\" for option -r: relation not found\n"
+		writing   = "ERROR cannot write leadership settings: cannot write settings: "
+	)
+	for name, tc := range map[string]struct {
 		tool   string
 		code   int
 		stderr string
 		kind   error
 	}{
-		"unknown unit": {
+		"unknown_unit": {
 			"relation-get", 1,
 			`ERROR cannot read settings for unit "a/9" in relation "a:ovsdb-peer": unit "a/9": settings not found` + "\n",
 			juju.ErrNotFound,
 		},
-		"unknown relation": {
-			"relation-get", 2,
-			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound,
+		"unknown_relation":             {"relation-get", 2, badOption, juju.ErrNotFound},
+		"units_of_unknown_relation":    {"relation-list", 2, badOption, juju.ErrNotFound},
+		"network_of_unknown_relation":  {"network-get", 2, badOption, juju.ErrNotFound},
+		"removed_relation":             {"relation-set", 1, "ERROR relation not found\n", juju.ErrNotFound},
+		"relation_that_the_model_lost": {"relation-get", 1, "ERROR permission denied\n", juju.ErrNotFound},
+		"application_outside":          {"relation-get app", 1, "ERROR permission denied\n", juju.ErrNotFound},
+		"unreadable_socket":            {"relation-get", 1, "ERROR dial unix /agent.socket: connect: permission denied\n", nil},
+		"permission_of_another_tool":   {"goal-state", 1, "ERROR permission denied\n", nil},
+		"application_data_not_leader":  {"relation-set app", 1, "ERROR cannot write relation settings\n", nil},
+		"leadership_unknown":           {"is-leader", 1, "ERROR leadership status unknown: connection lost\n", nil},
+		"unknown_endpoint":             {"network-get", 1, "ERROR binding name \"ovsdb\" not defined by the unit's charm\n", nil},
+		"settings_not_leader":          {"leader-set", 1, writing + "not the leader\n", juju.ErrNotLeader},
+		"settings_no_controller":       {"leader-set", 1, writing + "connection is shut down\n", nil},
+		"leadership_just_lost": {
+			"leader-set", 1, writing + `prerequisites failed: "a/0" is not leader of "a"` + "\n", juju.ErrNotLeader,
 		},
-		"units of an unknown relation": {
-			"relation-list", 2,
-			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound,
-		},
-		"relation that went meanwhile": {"relation-set", 1, "ERROR relation not found\n", juju.ErrNotFound},
-		"relation that the model lost": {"relation-get", 1, "ERROR permission denied\n", juju.ErrNotFound},
-		"application outside":          {"relation-get app", 1, "ERROR permission denied\n", juju.ErrNotFound},
-		"socket that can't be opened": {
-			"relation-get", 1,
-			"ERROR dial unix /var/lib/juju/agent.socket: connect: permission denied\n", nil,
-		},
-		"permission of something else":    {"goal-state", 1, "ERROR permission denied\n", nil},
-		"application data, not as leader": {"relation-set app", 1, "ERROR cannot write relation settings\n", nil},
-		"parameters in a hook":            {"action-get", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
-		"results in a hook":               {"action-set", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
-		"failure in a hook":               {"action-fail", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
-		"progress in a hook":              {"action-log", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
-		"leadership unknown":              {"is-leader", 1, "ERROR leadership status unknown: connection lost\n", nil},
-		"network of an unknown relation": {
-			"network-get", 2,
-			`ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound,
-		},
-		"unknown endpoint": {"network-get", 1, `ERROR binding name "ovsdb" not defined by the unit's charm` +
-			"\n", nil},
-		"leader settings, not as leader": {
-			"leader-set", 1,
-			"ERROR cannot write leadership settings: cannot write settings: not the leader\n", juju.ErrNotLeader,
-		},
-		"leadership that was just lost": {
-			"leader-set", 1,
-			`ERROR cannot write leadership settings: cannot write settings: prerequisites failed: "a/0" is not leader of "a"` +
-				"\n", juju.ErrNotLeader,
-		},
-		"leader settings, no controller": {
-			"leader-set", 1,
-			"ERROR cannot write leadership settings: cannot write settings: connection is shut down\n", nil,
-		},
-		"no words": {"relation-get", 1, "", nil},
+		"no_text": {"relation-get", 1, "", nil},
+	} {
+		err := everyTool[tc.tool](t.Context(), juju.New(fails(tc.code, tc.stderr)))
+		failed := (*run.Error)(nil)
+		require.ErrorAs(t, err, &failed, name)
+		assert.Equal(t, tc.code, failed.ExitCode, name)
+		for _, kind := range []error{juju.ErrNotFound, juju.ErrNoTool, juju.ErrNotLeader} {
+			assert.Equal(t, errors.Is(tc.kind, kind), errors.Is(err, kind), "%s: %v", name, kind)
+		}
 	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			err := everyTool[tc.tool](t.Context(), juju.New(fails(tc.code, tc.stderr)))
-			failed := (*run.Error)(nil)
-			require.ErrorAs(t, err, &failed)
-			assert.Equal(t, tc.code, failed.ExitCode)
-			for _, kind := range kinds {
-				if kind == tc.kind { //nolint:errorlint // which of the listed ones is meant, not what err is
-					assert.ErrorIs(t, err, kind)
-				} else {
-					assert.NotErrorIs(t, err, kind)
-				}
-			}
-		})
-	}
-}
-
-func TestTools_error_has_call_and_cause(t *testing.T) {
-	t.Parallel()
-	for name, call := range everyTool {
-		tool, _, _ := strings.Cut(name, " ")
-		err := call(t.Context(), juju.New(fails(1, "ERROR no\n")))
-		assert.Regexp(t, "^cannot .*: "+tool+": ERROR no$", err.Error())
-	}
-}
-
-func TestTools_long_command_line_is_ErrTooLarge(t *testing.T) {
-	t.Parallel()
-	err := everyTool["action-set"](t.Context(), juju.New(runner(func(_ context.Context, c run.Command) ([]byte, error) {
-		return nil, &run.Error{Command: c, ExitCode: -1, Err: syscall.E2BIG}
-	})))
-	assert.ErrorIs(t, err, juju.ErrTooLarge)
 }
 
 func TestTools_undocumented_answer_is_error(t *testing.T) {
@@ -271,14 +190,6 @@ func TestPorts_one_call_each(t *testing.T) {
 		runtest.Expect("close-port", "6642/tcp"))
 	require.NoError(t, script.OpenPorts(t.Context(), 6641, 16642))
 	require.NoError(t, script.ClosePorts(t.Context(), 6642))
-	require.NoError(t, script.OpenPorts(t.Context()), "nothing to open")
-}
-
-func TestPorts_stop_at_refusal(t *testing.T) {
-	t.Parallel()
-	script := tools(t, runtest.Expect("open-port", "0/tcp").Fails(2, "ERROR port must be between 1 and 65535, got 0\n"))
-	require.EqualError(t, script.OpenPorts(t.Context(), 0, 6641),
-		"cannot open TCP port 0: open-port: ERROR port must be between 1 and 65535, got 0")
 }
 
 // A message is one argument and no flag; in a status it is one line.
@@ -302,7 +213,7 @@ func TestTools_message_is_one_argument(t *testing.T) {
 	require.NoError(t, script.ActionFail(ctx, "-x\ny"))
 	require.NoError(t, script.ActionLog(ctx, "* is 1 of 2"))
 	require.NoError(t, script.ApplicationVersionSet(ctx, "-x\n1:2.0~rc1+$(id)\n"))
-	slog.New(juju.NewLogHandler(script, io.Discard, nil)).InfoContext(ctx, "-x", "k", "$(id)")
+	slog.New(juju.NewLogHandler(script, io.Discard)).InfoContext(ctx, "-x", "k", "$(id)")
 }
 
 // Juju shows of an offer only its URL.
@@ -329,4 +240,66 @@ func TestGoalState(t *testing.T) {
 		assert.False(t, state.Dying(other), other)
 	}
 	assert.False(t, juju.GoalState{}.Dying("ovn-central/0"))
+}
+
+func TestIsLeader(t *testing.T) {
+	t.Parallel()
+	for stdout, want := range map[string]bool{"true\n": true, "false\n": false} {
+		leader, err := tools(t, runtest.Expect("is-leader", "--format=json").Writes(stdout)).IsLeader(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, want, leader)
+	}
+}
+
+func TestActionParams_keep_digits(t *testing.T) {
+	t.Parallel()
+	params, err := tools(t, runtest.Expect("action-get", "--format=json").Writes(
+		`{"nb-identity":3974,"sb-identity":1e+21,"big":12345678901234567890,`+
+			`"i-really-mean-it":true,"text":"0017","none":null,"deep":{"n":[1]}}`,
+	)).ActionParams(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{
+		"nb-identity":      json.Number("3974"),
+		"sb-identity":      json.Number("1e+21"),
+		"big":              json.Number("12345678901234567890"),
+		"i-really-mean-it": true,
+		"text":             "0017",
+		"none":             nil,
+		"deep":             map[string]any{"n": []any{json.Number("1")}},
+	}, params)
+}
+
+func TestSet_one_sorted_call(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{"ovnsb": `é "q" $HOME`, "c": "", "a": "--x=y", "b-2": "two\nlines\n"}
+	args := []string{"a=--x=y", "b-2=two\nlines\n", "c=", "ovnsb=é \"q\" $HOME"}
+	script := tools(t, runtest.Expect("action-set", args...), runtest.Expect("leader-set", append([]string{"--"}, args...)...))
+	require.NoError(t, script.ActionSet(t.Context(), values))
+	require.NoError(t, script.LeaderSet(t.Context(), values))
+}
+
+// An argument of MaxArgument bytes is the longest.
+func TestMaxArgument_is_limit_of_system(t *testing.T) {
+	runtest.Install(t, map[string]string{"action-set": "exit 0"})
+	value := strings.Repeat("x", juju.MaxArgument-len("k="))
+	require.NoError(t, juju.New(run.Exec{}).ActionSet(t.Context(), map[string]string{"k": value}))
+	require.ErrorIs(t, juju.New(run.Exec{}).ActionSet(t.Context(), map[string]string{"k": value + "x"}), syscall.E2BIG)
+}
+
+func TestTools_long_message_is_cut(t *testing.T) {
+	t.Parallel()
+	const maxLogLine = 8 << 10
+	failed, logged := &recorder{}, &recorder{}
+	require.NoError(t, juju.New(failed).ActionFail(t.Context(), "x\x00"+strings.Repeat("é", juju.MaxArgument)))
+	log := slog.New(juju.NewLogHandler(juju.New(logged), io.Discard))
+	log.Info("x" + strings.Repeat("é", maxLogLine)) //nolint:sloglint // a long message
+	for most, message := range map[int]string{
+		juju.MaxArgument: failed.calls[0].Args[1], maxLogLine: logged.calls[0].Args[3],
+	} {
+		assert.LessOrEqual(t, len(message), most)
+		assert.Greater(t, len(message), most-4)
+		assert.True(t, utf8.ValidString(message), "cut between two characters")
+		assert.True(t, strings.HasPrefix(message, "xé"), "without the NUL")
+		assert.True(t, strings.HasSuffix(message, "é…"), "and the cut is marked")
+	}
 }
