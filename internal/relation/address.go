@@ -7,17 +7,72 @@ import (
 	"strings"
 )
 
-// AddressError is a published value that is not an address at which a unit can be reached.
-type AddressError struct {
-	// Value is the published value.
-	Value string
-	// Reason is why it is refused.
-	Reason string
+// Names of the endpoints, besides [Peer]. Source: metadata.yaml of the previous charm.
+const (
+	// OVSDB is for chassis: the Southbound database, with RBAC.
+	OVSDB = "ovsdb"
+	// CMS is for cloud management systems: both databases, without RBAC.
+	CMS = "ovsdb-cms"
+	// Server is for the members of another cluster; it has no data.
+	Server = "ovsdb-server"
+	// Certificates is for vault, easyrsa and compatible providers.
+	Certificates = "certificates"
+	// Metrics is for Prometheus.
+	Metrics = "metrics-endpoint"
+	// NRPE is for Nagios' subordinate.
+	NRPE = "nrpe-external-master"
+	// COSAgent is for the agent of the observability stack.
+	COSAgent = "cos-agent"
+)
+
+// Endpoints are all endpoints of the charm.
+func Endpoints() []string {
+	return []string{Peer, Certificates, OVSDB, CMS, Server, NRPE, Metrics, COSAgent}
 }
 
-// Error quotes at most 60 characters of the value.
-func (e *AddressError) Error() string {
-	return fmt.Sprintf("%.60q is no address: %s", e.Value, e.Reason)
+const (
+	keyBoundAddress = "bound-address"
+	keyCMSClient    = "cms-client-bound-address"
+)
+
+// BoundAddress is what a unit publishes on [OVSDB] and [CMS], and on [Peer] for other charms: the address of its
+// databases. Clients add protocol and port themselves. The zero address removes the key, so that no client tries it.
+func BoundAddress(a netip.Addr) map[string]string {
+	return map[string]string{keyBoundAddress: FormatAddress(a)}
+}
+
+// addressOf parses the address under a key; found is false if there is none.
+func addressOf(databag map[string]string, key string) (netip.Addr, bool, error) {
+	value := databag[key]
+	if value == "" {
+		return netip.Addr{}, false, nil
+	}
+	a, err := parseAddress(value)
+	if err != nil {
+		return netip.Addr{}, false, fmt.Errorf("cannot read %s: %w", key, err)
+	}
+	return a, true, nil
+}
+
+// Keys that Juju itself sets in a unit's data (EnterScope in state/relationunit.go of juju).
+const (
+	keyIngress = "ingress-address"
+	keyPrivate = "private-address"
+)
+
+// ClientAddress returns the address from which a unit on [CMS] connects; the firewall admits it. That is the address
+// that the unit publishes, otherwise the one at which Juju reaches it. Only the charms of LXD and Incus publish one,
+// raw, LXD's with brackets. If it is malformed, err is set, and Juju's is returned.
+func ClientAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
+	if a, found, err = addressOf(databag, keyCMSClient); found {
+		return a, true, nil
+	}
+	for _, key := range []string{keyIngress, keyPrivate} {
+		if a, found, other := addressOf(databag, key); other == nil && found {
+			return a, true, err
+		}
+	}
+	return netip.Addr{}, false, err
 }
 
 // FormatAddress formats an address for the relations: a JSON string, including its quotes, with IPv6 in brackets.
@@ -37,11 +92,11 @@ func FormatAddress(a netip.Addr) string {
 }
 
 // parseAddress parses the address that any of the charms writes: JSON or raw, IPv6 with or without brackets. Anything
-// but the address of one host is an [*AddressError]: a name, an address with a zone, and 0.0.0.0 or ::, which a
-// firewall would take for every address.
+// but the address of one host is an error: a name, an address with a zone, and 0.0.0.0 or ::, which a firewall would
+// take for every address.
 func parseAddress(s string) (netip.Addr, error) {
 	refuse := func(reason string) (netip.Addr, error) {
-		return netip.Addr{}, &AddressError{Value: s, Reason: reason}
+		return netip.Addr{}, fmt.Errorf("%.60q is no address: %s", s, reason)
 	}
 	text := strings.TrimSpace(s)
 	if strings.HasPrefix(text, `"`) {

@@ -2,7 +2,6 @@ package relation
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -95,9 +94,10 @@ func (Issued) Format(f fmt.State, _ rune) { fmt.Fprint(f, "(an issued certificat
 // LogValue keeps the key out of logs.
 func (i Issued) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(i)) }
 
-// ErrAnswer is wrapped by the errors of [ParseIssued]. They do not quote
-// the published data, which may have a key.
-var ErrAnswer = errors.New("the provider's answer can't be read")
+// unreadable is the error for an answer. It does not quote the published data, which may have a key.
+func unreadable(why, of string) error {
+	return fmt.Errorf("the provider's answer can't be read: "+why, of)
+}
 
 // ParseIssued parses the answer to r from the data of one of the provider's units. found is false while it is missing
 // or incomplete: the certificate and the CA may arrive one after the other. Answers of a provider's units that don't
@@ -119,9 +119,9 @@ func ParseIssued(databag map[string]string, r CertificateRequest) (issued Issued
 	case issued.Certificate == "" && issued.Key == "" || issued.CA == "":
 		return Issued{}, false, nil
 	case issued.Certificate == "":
-		return Issued{}, false, fmt.Errorf("%w: it has a key for %s, but no certificate", ErrAnswer, r.Unit)
+		return Issued{}, false, unreadable("it has a key for %s, but no certificate", r.Unit)
 	case issued.Key == "":
-		return Issued{}, false, fmt.Errorf("%w: it has a certificate for %s, but no key", ErrAnswer, r.Unit)
+		return Issued{}, false, unreadable("it has a certificate for %s, but no key", r.Unit)
 	}
 	return issued, true, nil
 }
@@ -138,7 +138,7 @@ func processed(databag map[string]string, unit, commonName string) (certificate,
 		Key         string `json:"key"`
 	}
 	if json.Unmarshal([]byte(text), &answers) != nil {
-		return "", "", fmt.Errorf("%w: %s is not a JSON object of certificates", ErrAnswer, unit+keyProcessed)
+		return "", "", unreadable("%s is not a JSON object of certificates", unit+keyProcessed)
 	}
 	answer := answers[commonName]
 	return answer.Certificate, answer.Key, nil

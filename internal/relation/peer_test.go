@@ -1,7 +1,6 @@
 package relation
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -81,18 +80,6 @@ func drawID(t *rapid.T) raft.ID {
 		"ID"))
 }
 
-// Four digits are text, even if they look like a number.
-func TestParseIdentities_numbers_stay_text(t *testing.T) {
-	t.Parallel()
-	for i := range 1 << 16 {
-		text := fmt.Sprintf("%04x", i)
-		u, problems := ParseIdentities(map[string]string{"sb-identity": text})
-		if len(problems) > 0 || string(u[ovndb.SB].Server) != text {
-			require.Failf(t, "not kept", "%s became %v, %v", text, u, problems)
-		}
-	}
-}
-
 func TestParseIdentities_omits_malformed(t *testing.T) {
 	t.Parallel()
 	const server, cluster = string(nbServer), string(nbCluster)
@@ -160,13 +147,6 @@ func TestR16_complete_needs_both(t *testing.T) {
 	} {
 		assert.False(t, part.Complete(), part)
 	}
-}
-
-func TestNames_stable_order(t *testing.T) {
-	t.Parallel()
-	u := UnitIdentities{"ovn-central/2": nil, "ovn-central/0": nil, "ovn-central/1": nil}
-	assert.Equal(t, []string{"ovn-central/0", "ovn-central/1", "ovn-central/2"}, u.Names())
-	assert.Empty(t, UnitIdentities(nil).Names())
 }
 
 func TestMembers_round_trip(t *testing.T) {

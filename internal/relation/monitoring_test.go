@@ -16,6 +16,7 @@ var topology = relation.Topology{
 	Model: "net", ModelUUID: "c2e9f4d5-dcb3-4870-8509-330eb9745ee8", App: "ovn", Unit: "ovn/0", Charm: "ovn-central",
 }
 
+// oneRule is a template of rules.
 const oneRule = `{"groups": [{"name": "g", "rules": [
 	{"alert": "A", "expr": "x{%%juju_topology%%,c=\"d\"} > 0", "for": "5m", "labels": {"severity": "warning"},
 	"annotations": {"runbook": "run %%cluster_status%%"}}]}]}`
@@ -29,14 +30,10 @@ func rulesFor(t *testing.T, topology relation.Topology) relation.AlertRules {
 
 func TestAlertRules_one_application(t *testing.T) {
 	t.Parallel()
-	template, err := relation.ParseAlertRules([]byte(oneRule))
-	require.NoError(t, err)
 	other := topology
 	other.App = "ovn-b"
-	first, second := template.For(topology, "s"), template.For(other, "s")
-	assert.NotEqual(t, first.Groups[0].Name, second.Groups[0].Name)
-	assert.Equal(t, template.For(topology, "s"), first, "the second has not changed the first")
-	rule := template.For(topology, "juju run ovn/leader cluster-status").Groups[0].Rules[0]
+	assert.NotEqual(t, rulesFor(t, topology).Groups[0].Name, rulesFor(t, other).Groups[0].Name)
+	rule := rulesFor(t, topology).Groups[0].Rules[0]
 	assert.Equal(t,
 		`x{juju_model="net",juju_model_uuid="c2e9f4d5-dcb3-4870-8509-330eb9745ee8",juju_application="ovn",c="d"} > 0`,
 		rule.Expr)
@@ -45,13 +42,6 @@ func TestAlertRules_one_application(t *testing.T) {
 		"severity": "warning", "juju_model": "net", "juju_model_uuid": topology.ModelUUID, "juju_application": "ovn",
 		"juju_charm": "ovn-central",
 	}, rule.Labels)
-	assert.Equal(t, "A", rule.Alert)
-}
-
-func TestParseAlertRules_damaged(t *testing.T) {
-	t.Parallel()
-	_, err := relation.ParseAlertRules([]byte("groups:\n"))
-	require.ErrorContains(t, err, "cannot read alert rules")
 }
 
 func TestScrapeDatabag(t *testing.T) {
@@ -73,11 +63,8 @@ func TestScrapeDatabag(t *testing.T) {
 
 	_, unit = relation.ScrapeDatabag(topology, true, netip.MustParseAddr("fd00::1"), relation.AlertRules{})
 	assert.Equal(t, "[fd00::1]", unit["prometheus_scrape_unit_address"], "a port is put behind it")
-}
 
-func TestScrapeDatabag_withdrawn(t *testing.T) {
-	t.Parallel()
-	app, unit := relation.ScrapeDatabag(topology, true, netip.Addr{}, relation.AlertRules{})
+	app, unit = relation.ScrapeDatabag(topology, true, netip.Addr{}, relation.AlertRules{})
 	assert.Equal(t, map[string]string{"prometheus_scrape_unit_address": "", "prometheus_scrape_unit_name": ""}, unit)
 	assert.NotEqual(t, "[]", app["scrape_jobs"], "other units may have it")
 	app, _ = relation.ScrapeDatabag(topology, false, netip.Addr{}, relation.AlertRules{})
@@ -110,12 +97,8 @@ func TestCOSAgentDatabag_required_keys(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(rules), `"alert":"A"`)
 	assert.Equal(t, config["metrics_alert_rules"], config["log_alert_rules"], "both as given")
-}
-
-func TestCOSAgentDatabag_without_exporter(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentDatabag(topology, false, 0, rulesFor(t, topology),
-		rulesFor(t, topology), []string{"AAAA"}))
+	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentDatabag(topology, false, 0,
+		relation.AlertRules{}, relation.AlertRules{}, nil), "without an exporter and an agent")
 }
 
 func TestMonitorsDatabag_as_charm_helpers(t *testing.T) {
