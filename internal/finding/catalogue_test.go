@@ -39,6 +39,7 @@ func full(e finding.Entry) finding.Finding {
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^[A-Z]+(_[A-Z]+)*$`)
+	sentence := regexp.MustCompile(`^([A-Z]|docs/|` + "`" + `|systemd |ovsdb-server ).*\.$`)
 	seen := map[finding.Code]bool{}
 	for _, e := range finding.Catalogue() {
 		assert.False(t, seen[e.Code], e.Code)
@@ -46,6 +47,12 @@ func TestCatalogue(t *testing.T) {
 		assert.Regexp(t, form, string(e.Code))
 		assert.NotEmpty(t, e.Line, e.Code)
 		assert.LessOrEqual(t, utf8.RuneCountInString(e.Line), 80, e.Code)
+		if e.Meaning != "" || e.Kind != finding.Node {
+			assert.Regexp(t, sentence, e.Meaning, e.Code)
+		}
+		if e.Do != "" {
+			assert.Regexp(t, sentence, e.Do, e.Code)
+		}
 		assert.Contains(t, []finding.Kind{
 			finding.Database, finding.Member, finding.Unit, finding.Northd, finding.Option, finding.Application,
 			finding.Node, finding.Gateway, finding.Chassis,

@@ -39,13 +39,16 @@ const (
 	Chassis     Kind = "chassis"
 )
 
-// Entry describes a code. The page docs/reference/findings.md explains it.
+// Entry describes a code.
 type Entry struct {
 	Code     Code
 	Severity Severity
 	Kind     Kind
 	// Line names the problem in at most 80 characters. Words in braces are arguments.
 	Line string
+	// Meaning explains the line on the page of findings; it may be empty. Do is the instruction for operators; it is empty
+	// if there is nothing to do.
+	Meaning, Do string
 	// Quiet findings are listed, but not in the status line.
 	Quiet bool
 	// For is how long the finding lasts before the alert fires. It is 0 if there is no such alert, or if alerts.json
@@ -53,8 +56,8 @@ type Entry struct {
 	For time.Duration
 }
 
-func entry(code Code, severity Severity, kind Kind, line string) Entry {
-	return Entry{Code: code, Severity: severity, Kind: kind, Line: line}
+func entry(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
+	return Entry{Code: code, Severity: severity, Kind: kind, Line: line, Meaning: meaning, Do: do}
 }
 
 func (e Entry) alert(after time.Duration) Entry {

@@ -3,11 +3,8 @@ package monitoring
 import (
 	_ "embed" // the rules
 	"fmt"
-	"path"
-	"regexp"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/docs"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
@@ -35,18 +32,6 @@ var alertSeverities = map[finding.Severity]string{
 const findingExpr = "max by (juju_model, juju_model_uuid, juju_application, juju_unit, subject) " +
 	`(ovn_central_finding{%%%%juju_topology%%%%,code="%s"}) > 0`
 
-// pageLink is a link on the page of findings.
-var pageLink = regexp.MustCompile(`\[[^\]]+\]\(([\w./-]+)\)`)
-
-// explanation returns the meaning of a finding and what to do, from the page of findings, with URLs in place of links.
-func explanation(code finding.Code) (meaning, do string) {
-	text := pageLink.ReplaceAllStringFunc(docs.Explanations(docs.Findings)[string(code)], func(l string) string {
-		return version.Linked(path.Join("docs/reference", pageLink.FindStringSubmatch(l)[1]))
-	})
-	meaning, do, _ = strings.Cut(text, "\n\nDo: ")
-	return meaning, do
-}
-
 // findingAlerts returns the alerts for lasting findings, one for each entry of the catalogue with a time for it. page
 // returns the URL that explains a code.
 func findingAlerts(page func(finding.Code) string) relation.AlertGroup {
@@ -55,7 +40,6 @@ func findingAlerts(page func(finding.Code) string) relation.AlertGroup {
 		if e.For == 0 {
 			continue
 		}
-		meaning, do := explanation(e.Code)
 		g.Rules = append(g.Rules, relation.AlertRule{
 			Alert:  AlertName(e.Code),
 			Expr:   fmt.Sprintf(findingExpr, e.Code),
@@ -63,8 +47,8 @@ func findingAlerts(page func(finding.Code) string) relation.AlertGroup {
 			Labels: map[string]string{"severity": alertSeverities[e.Severity]},
 			Annotations: map[string]string{
 				"summary":     "{{ $labels.juju_unit }}: " + string(e.Code) + " {{ $labels.subject }}",
-				"description": meaning,
-				"runbook":     do + " %%cluster_status%% shows the commands.",
+				"description": version.Linked(e.Meaning),
+				"runbook":     version.Linked(e.Do) + " %%cluster_status%% shows the commands.",
 				"runbook_url": page(e.Code),
 			},
 		})

@@ -3,16 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/ovn-central/ovn-central-operator/docs"
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 func TestActionsPage(t *testing.T) {
@@ -134,25 +129,6 @@ Flags:
       --left   the other way round
 `+"```"+`
 `, string(cliPage(root)))
-}
-
-// Each finding is explained, and so are the kinds of all findings: a section for an unknown kind would be missing.
-func TestFindingsPage_explains_each_finding(t *testing.T) {
-	page, err := findingsPage("../..")
-	require.NoError(t, err)
-	sentences := regexp.MustCompile("^([A-Z[`]|systemd |ovsdb-server ).*\\.$")
-	explanations := docs.Explanations(string(page))
-	for _, e := range finding.Catalogue() {
-		text, found := explanations[string(e.Code)]
-		require.True(t, found, e.Code)
-		if text == "" {
-			assert.Equal(t, finding.Node, e.Kind, e.Code)
-			continue
-		}
-		for paragraph := range strings.SplitSeq(text, "\n\n") {
-			assert.Regexp(t, sentences, strings.TrimPrefix(paragraph, "Do: "), e.Code)
-		}
-	}
 }
 
 func TestGenerate_check(t *testing.T) {

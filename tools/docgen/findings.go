@@ -9,13 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/docs"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 const findingsIntro = `# Findings
 
-<!-- "make generate" writes this page but for the explanations: edit these here. -->
+<!-- Written by "make generate" from internal/finding. -->
 
 A finding is one thing that is wrong with the application, or worth knowing. It has a code, which never changes its
 meaning.
@@ -52,16 +51,14 @@ var kinds = []struct {
 	{finding.Unit, "Findings about a unit"},
 }
 
-var argument = regexp.MustCompile(`\{\w+\}`)
+var (
+	argument = regexp.MustCompile(`\{\w+\}`)
+	// document is the path of a page, from the root.
+	document = regexp.MustCompile(`docs/[\w/-]+\.md`)
+)
 
-// findingsPage describes the catalogue, by what findings are about and by their codes. It keeps the explanations that
-// the page has.
+// findingsPage describes the catalogue, by what findings are about and by their codes.
 func findingsPage(root string) ([]byte, error) {
-	written, err := os.ReadFile(filepath.Join(root, reference, "findings.md"))
-	if err != nil {
-		return nil, err
-	}
-	explanations := docs.Explanations(string(written))
 	var out strings.Builder
 	out.WriteString(findingsIntro)
 	entries := finding.Catalogue()
@@ -69,32 +66,51 @@ func findingsPage(root string) ([]byte, error) {
 	for _, k := range kinds {
 		fmt.Fprintf(&out, "\n## %s\n", k.title)
 		for _, e := range entries {
-			if e.Kind != k.kind {
-				continue
-			}
-			fmt.Fprintf(&out, "\n### %s\n\n%s\n", e.Code, facts(e))
-			if text := explanations[string(e.Code)]; text != "" {
-				fmt.Fprintf(&out, "\n%s\n", text)
+			if e.Kind == k.kind {
+				writeFinding(&out, root, e)
 			}
 		}
 	}
 	return []byte(out.String()), nil
 }
 
-// facts is the paragraph with the severity and the line of a finding.
-func facts(e finding.Entry) string {
-	words := []string{e.Severity.String()}
+func writeFinding(out *strings.Builder, root string, e finding.Entry) {
+	facts := []string{e.Severity.String()}
 	if e.Quiet {
-		words = append(words, "quiet")
+		facts = append(facts, "quiet")
 	}
 	if e.For > 0 {
-		words = append(words, fmt.Sprintf("alert after %d min", int(e.For.Minutes())))
+		facts = append(facts, fmt.Sprintf("alert after %d min", int(e.For.Minutes())))
 	}
-	text := "*" + strings.Join(words, ", ") + "*"
-	if argument.ReplaceAllString(e.Line, "") == "" { // the whole line is an argument
-		return text
+	fmt.Fprintf(out, "\n### %s\n\n*%s*", e.Code, strings.Join(facts, ", "))
+	if argument.ReplaceAllString(e.Line, "") != "" { // else all of it is the finding's own
+		line := argument.ReplaceAllStringFunc(e.Line, func(name string) string {
+			return strings.ToUpper(strings.Trim(name, "{}"))
+		})
+		fmt.Fprintf(out, ": `%s`", line)
 	}
-	return text + ": `" + argument.ReplaceAllStringFunc(e.Line, func(name string) string {
-		return strings.ToUpper(strings.Trim(name, "{}"))
-	}) + "`"
+	out.WriteString("\n")
+	if e.Meaning != "" {
+		fmt.Fprintf(out, "\n%s\n", linked(root, e.Meaning))
+	}
+	if e.Do != "" {
+		fmt.Fprintf(out, "\nDo: %s\n", linked(root, e.Do))
+	}
+}
+
+// linked is a text of the catalogue with links in the place of the paths of pages. If a page does not exist, the test
+// of the documents' links says so.
+func linked(root, text string) string {
+	return document.ReplaceAllStringFunc(text, func(path string) string {
+		title := path
+		if page, err := os.ReadFile(filepath.Join(root, path)); err == nil {
+			first, _, _ := strings.Cut(string(page), "\n")
+			title = strings.TrimPrefix(first, "# ")
+		}
+		to := strings.TrimPrefix(path, reference+"/")
+		if to == path {
+			to = "../" + strings.TrimPrefix(path, "docs/")
+		}
+		return fmt.Sprintf("[%s](%s)", title, to)
+	})
 }
