@@ -160,14 +160,14 @@ func TestStatus_unusable_database_has_reason(t *testing.T) {
 
 func TestBounded_one_client_cannot_take_all_connections(t *testing.T) {
 	t.Parallel()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	a, _ := newTestAgent(t)
+	l, err := a.listen(t.Context(), "127.0.0.1:0")
 	require.NoError(t, err)
-	b := newBounded(l)
 	accepted := make(chan net.Conn, maxConnections)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for c, err := b.Accept(); err == nil; c, err = b.Accept() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
 			accepted <- c
 		}
 	}()

@@ -163,7 +163,7 @@ func TestCharm_knows_units_of_members_and_peers(t *testing.T) {
 	c := a.charm(t.Context())
 	assert.Empty(t, c.Unknown)
 	on := func(hostname, address string) (units []string, members int) {
-		units, all := c.On(maintenance.Node{Hostname: hostname, Addresses: []string{address}})
+		units, all, _ := c.On(maintenance.Node{Hostname: hostname, Addresses: []string{address}})
 		return units, len(all)
 	}
 	for at, want := range map[string]struct {

@@ -206,11 +206,11 @@ func (s *Service) lookAtMembers(ctx context.Context, n *maintenance.Node,
 		refused.Reason, refused.Code = answer.RemoveMemberError, answer.RemoveMemberError.Code()
 		return nil, refused
 	}
-	units, members := x.charm.On(*n)
+	units, members, claim := x.charm.On(*n)
 	if n.Drain != nil {
 		members = append(members, n.Drain.Members...)
 	}
-	all := departure.Observe(units, members, x.charm.Claim(*n), x.charm.Unknown, s.Health(ctx))
+	all := departure.Observe(units, members, claim, x.charm.Unknown, s.Health(ctx))
 	if len(all) == 0 {
 		return nil, new(departed(departure.Gone()))
 	}

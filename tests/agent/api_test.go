@@ -2,10 +2,8 @@ package agent
 
 import (
 	"crypto/tls"
-	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -77,51 +75,6 @@ func (p *plane) code(method, url string, client *http.Client) int {
 	defer client.CloseIdleConnections()
 	require.NoError(p.t, response.Body.Close())
 	return response.StatusCode
-}
-
-// slowClients is how many there are in all; a thousand of them at the same time.
-const slowClients = 10_000
-
-// Clients that say nothing, or read nothing, cost the lease nothing: the holder stays, and answers others.
-func TestLease_slow_API_clients_keep_holder(t *testing.T) {
-	t.Parallel()
-	p := newPlane(t)
-	holder := p.holder(p.agents...)
-	term := p.status(holder).Term
-	address := strings.TrimPrefix(holder.url, "http://")
-	var open []net.Conn
-	t.Cleanup(func() {
-		for _, c := range open {
-			_ = c.Close()
-		}
-	})
-	accepted := 0
-	for begun := time.Now(); time.Since(begun) < 2*ttl || accepted < slowClients; {
-		require.Less(t, time.Since(begun), patience, "%d connections", accepted)
-		for n := range 100 {
-			c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-			if err != nil {
-				continue
-			}
-			accepted++
-			open = append(open, c)
-			if n%2 == 0 {
-				_, _ = c.Write([]byte("GET /status HTTP/1.1\r\nHost: x\r\nX-Slow: "))
-			}
-		}
-		for len(open) > 1000 {
-			_ = open[0].Close()
-			open = open[1:]
-		}
-		for _, a := range p.but(holder) { // from outside of the crowd, over another connection
-			require.Equal(t, holder.unit, p.name(a))
-		}
-	}
-	for _, c := range open {
-		_ = c.Close()
-	}
-	p.until(func() bool { return p.status(holder).Acts })
-	assert.Equal(t, term, p.status(holder).Term, "the lease was never taken over")
 }
 
 // A new CA, key and certificate: after SIGHUP all agents use them, refuse the old CA's, and keep the lease.

@@ -55,46 +55,37 @@ func (c *Charm) Add(unit, address string) {
 
 // On returns the units and members on a node's machine: units by an address or the machine's name; members by their
 // address, by their unit, or because they were there when the node's drain began.
-func (c Charm) On(n Node) (units []string, members []Member) {
+//
+// claim describes the data by which they matched. The chassis writes these data itself, and may write anything, so only
+// a person can check them.
+func (c Charm) On(n Node) (units []string, members []Member, claim string) {
+	host, tunnel := false, false
+	has := func(address string) bool { return slices.Contains(n.Addresses, address) }
 	for _, u := range c.Units {
-		if sameHost(u.Hostname, n.Hostname) || n.endsAt(u) {
+		byName, byAddress := sameHost(u.Hostname, n.Hostname), slices.ContainsFunc(u.Addresses, has)
+		if byName || byAddress {
 			units = append(units, u.Name)
 		}
+		host, tunnel = host || byName, tunnel || byAddress
 	}
 	for _, m := range c.Members {
 		drained := n.Drain != nil && slices.ContainsFunc(n.Drain.Members, m.same)
-		if drained || m.Unit != "" && slices.Contains(units, m.Unit) || slices.Contains(n.Addresses, m.Host) {
+		if drained || m.Unit != "" && slices.Contains(units, m.Unit) || has(m.Host) {
 			members = append(members, m)
 		}
+		tunnel = tunnel || has(m.Host)
 	}
-	return units, members
-}
-
-func (n Node) endsAt(u Unit) bool {
-	return slices.ContainsFunc(u.Addresses, func(a string) bool { return slices.Contains(n.Addresses, a) })
-}
-
-// Claim describes the data by which [Charm.On] matched units and members to a node's machine; empty if it matched none.
-// The chassis writes these data itself, and may write anything, so only a person can check them.
-func (c Charm) Claim(n Node) string {
-	host, tunnel := false, false
-	for _, u := range c.Units {
-		host, tunnel = host || sameHost(u.Hostname, n.Hostname), tunnel || n.endsAt(u)
-	}
-	for _, m := range c.Members {
-		tunnel = tunnel || slices.Contains(n.Addresses, m.Host)
-	}
-	switch _, members := c.On(n); {
+	switch {
 	case host && tunnel:
-		return "by the host name and the tunnel address that the chassis claims"
+		claim = "by the host name and the tunnel address that the chassis claims"
 	case host:
-		return "by the host name that the chassis claims"
+		claim = "by the host name that the chassis claims"
 	case tunnel:
-		return "by the tunnel address that the chassis claims"
+		claim = "by the tunnel address that the chassis claims"
 	case len(members) > 0:
-		return "by what the chassis claimed when its drain began"
+		claim = "by what the chassis claimed when its drain began"
 	}
-	return ""
+	return units, members, claim
 }
 
 // sameHost compares names of machines, as far as both are qualified.

@@ -75,14 +75,14 @@ func TestCharmOn(t *testing.T) {
 			}, nil, nil, "",
 		},
 	} {
-		units, members := charm.On(test.node)
+		units, members, claim := charm.On(test.node)
 		var shorts []string
 		for _, m := range members {
 			shorts = append(shorts, m.Short)
 		}
 		assert.Equal(t, test.units, units, name)
 		assert.Equal(t, test.members, shorts, name)
-		assert.Equal(t, test.claim, charm.Claim(test.node), name)
+		assert.Equal(t, test.claim, claim, name)
 	}
 }
 

@@ -172,9 +172,9 @@ func Nodes(s Seen) []Node {
 		n := c.all[name]
 		n.Holds = append([]Hold{}, derived[name]...)
 		n.Addresses = s.Addresses[name]
-		units, members := s.Charm.On(*n)
-		if n.Members = members; len(units)+len(members) > 0 {
-			n.Holds = append(n.Holds, memberHold(units, members, s.Charm.Claim(*n)))
+		units, members, claim := s.Charm.On(*n)
+		if n.Members = members; claim != "" {
+			n.Holds = append(n.Holds, memberHold(units, members, claim))
 		}
 		n.Holds = append(n.Holds, s.Records.Holds[name]...)
 		if n.Lost == nil {
