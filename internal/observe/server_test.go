@@ -111,14 +111,10 @@ func TestMissingEntries_file_is_gone(t *testing.T) {
 		ends bool
 		want string
 	}{
-		"a member":      {func(*observetest.Scenario) {}, false, " is gone"},
-		"ending_server": {func(*observetest.Scenario) {}, true, ""},
-		"joining_server": {
-			func(s *observetest.Scenario) { s.NB = s.NB.In(raft.JoiningCluster) }, false, "",
-		},
-		"leaving_server": {
-			func(s *observetest.Scenario) { s.NB = s.NB.In(raft.LeavingCluster) }, false, "",
-		},
+		"a member":       {func(*observetest.Scenario) {}, false, " is gone"},
+		"ending_server":  {func(*observetest.Scenario) {}, true, ""},
+		"joining_server": {func(s *observetest.Scenario) { s.NB = s.NB.In(raft.JoiningCluster) }, false, ""},
+		"leaving_server": {func(s *observetest.Scenario) { s.NB = s.NB.In(raft.LeavingCluster) }, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -192,10 +192,8 @@ func upgradable(sb int64) (plan.State, plan.UpgradeCandidate) {
 func TestCheckUpgrade_text(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*plan.State, *plan.UpgradeCandidate){
-		"small": func(*plan.State, *plan.UpgradeCandidate) {},
-		"large-before-ovs-3.2": func(s *plan.State, _ *plan.UpgradeCandidate) {
-			*s, _ = upgradable(160)
-		},
+		"small":                func(*plan.State, *plan.UpgradeCandidate) {},
+		"large-before-ovs-3.2": func(s *plan.State, _ *plan.UpgradeCandidate) { *s, _ = upgradable(160) },
 		"large-since-ovs-3.2": func(s *plan.State, u *plan.UpgradeCandidate) {
 			*s, _ = upgradable(160)
 			u.Offered.OVS = "3.3.0-1"

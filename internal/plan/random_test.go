@@ -288,8 +288,8 @@ var databaseChanges = []func(*rand.Rand, ovndb.Database, *plan.Database){
 	},
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Inconsistent = "an entry was not applied" },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Unrestricted = true },
-	func(_ *rand.Rand, db ovndb.Database, x *plan.Database) {
-		x.WithoutTLS = []plan.Listener{{Database: db, Target: "ptcp:1", UUID: "u"}}
+	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) {
+		x.WithoutTLS = []plan.Listener{{Target: "ptcp:1", UUID: "u"}}
 	},
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.ClientsServed = false },
 	func(r *rand.Rand, db ovndb.Database, x *plan.Database) { *x = serving(db, r.IntN(3)) },

@@ -40,10 +40,8 @@ func TestRaftLeader(t *testing.T) {
 		"listeners": {
 			nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), works(plan.ConfigureListeners, "nb"),
 		},
-		"listeners, follower": {sb(func(x *plan.Database) { x.Listeners = plan.Drifted }), ready()},
-		"superseded": {
-			nb(func(x *plan.Database) { x.Superseded = plan.Drifted }), works(plan.NoteSuperseded, "nb"),
-		},
+		"listeners, follower":  {sb(func(x *plan.Database) { x.Listeners = plan.Drifted }), ready()},
+		"superseded":           {nb(func(x *plan.Database) { x.Superseded = plan.Drifted }), works(plan.NoteSuperseded, "nb")},
 		"superseded, follower": {sb(func(x *plan.Database) { x.Superseded = plan.Drifted }), ready()},
 		"roles":                {nb(func(x *plan.Database) { x.Unrestricted = true }), ready(rolesNotOn)},
 		"schema":               {nb(drifted), works(plan.ConvertSchema, "nb 4s")},
@@ -100,9 +98,7 @@ func TestConversion_waits_for_each_unit(t *testing.T) {
 		"dying": {
 			func(s *plan.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }, "ovn-central/1",
 		},
-		"down": {
-			func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03"; silence(s, 1) }, "ovn-central/1 24.03",
-		},
+		"down": {func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03"; silence(s, 1) }, "ovn-central/1 24.03"},
 		"not all restarted": {func(s *plan.State) {
 			s.Peers[0].Running = append(s.Peers[0].Running, ovndb.Version{OVN: "23.03", OVS: "3.1"})
 		}, "ovn-central/1 24.03"},
@@ -111,34 +107,6 @@ func TestConversion_waits_for_each_unit(t *testing.T) {
 		situations[name] = situation{all(drifted, tt.change), ready("info SCHEMA_OLDER nb Detail=" + tt.waits)}
 	}
 	check(t, situations)
-}
-
-// It rises at most twofold per step, and falls at once.
-func TestElectionTimer_legal_steps(t *testing.T) {
-	t.Parallel()
-	for from := 1; from <= 60; from++ {
-		for to := 1; to <= 60; to++ {
-			s := well()
-			s.Settings.ElectionTimer = time.Duration(to) * time.Second
-			now := time.Duration(from) * time.Second
-			for steps := 0; ; steps++ {
-				set(&s, serving(ovndb.SB, 1), ovndb.SB)
-				edit(&s, ovndb.SB, func(x *plan.Database) { x.Status.ElectionTimer = s.Settings.ElectionTimer })
-				edit(&s, ovndb.NB, func(x *plan.Database) { x.Status.ElectionTimer = now })
-				d := plan.Decide(s)
-				if now == s.Settings.ElectionTimer {
-					require.Nil(t, d.Step)
-					break
-				}
-				require.Less(t, steps, 6, "from %d s to %d s", from, to)
-				require.NotNil(t, d.Step)
-				require.Equal(t, plan.SetElectionTimer, d.Step.Kind)
-				require.LessOrEqual(t, d.Step.Timer, 2*now)
-				require.True(t, to > from || d.Step.Timer == s.Settings.ElectionTimer)
-				now = d.Step.Timer
-			}
-		}
-	}
 }
 
 func TestNorthd(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // randomStates calls a function with states of a fixed seed.
@@ -190,27 +189,6 @@ func TestDecide_machine(t *testing.T) {
 		}, does(plan.InstallCertificate, "",
 			"warning CERTIFICATE_EXPIRES Time=2026-11-27 12:00:00 +0000 UTC"+reissue, paused)},
 	})
-}
-
-func TestDecide_ready(t *testing.T) {
-	t.Parallel()
-	for _, db := range ovndb.Databases() {
-		for name, change := range map[string]func(*plan.Database){
-			"no leader":           func(x *plan.Database) { x.Status.Leader = raft.UnknownRef },
-			"candidate":           func(x *plan.Database) { x.Status.Role = raft.Candidate },
-			"disconnected":        func(x *plan.Database) { x.Status.State = raft.Disconnected },
-			"joining":             func(x *plan.Database) { x.Status.State = raft.JoiningCluster },
-			"leaving":             func(x *plan.Database) { x.Status.State = raft.LeavingCluster },
-			"client ports closed": func(x *plan.Database) { x.ClientsServed = false },
-			"not served":          func(x *plan.Database) { x.Condition = ovndb.Hung },
-			"another cluster":     func(x *plan.Database) { x.Cluster = otherCluster },
-			"no cluster":          func(x *plan.Database) { x.Cluster = "" },
-		} {
-			s := well()
-			edit(&s, db, change)
-			assert.False(t, decide(s).ready, "%s: %s", db.Short(), name)
-		}
-	}
 }
 
 // P8: a failed step is "cannot STEP" in the status and the log. Operators read both, and don't know the kinds of steps.

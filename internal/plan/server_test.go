@@ -55,7 +55,11 @@ func TestDecide_every_member_state(t *testing.T) {
 			sb(func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.LeavingCluster, raft.UnknownRef }),
 			finds("waiting SERVER_LEAVING sb"),
 		},
-		"no leader": {sb(disconnect), decided{}},
+		"no leader":           {sb(disconnect), decided{}},
+		"candidate":           {sb(func(x *plan.Database) { x.Status.Role = raft.Candidate }), decided{}},
+		"disconnected":        {sb(func(x *plan.Database) { x.Status.State = raft.Disconnected }), decided{}},
+		"no cluster":          {sb(func(x *plan.Database) { x.Cluster = "" }), decided{}},
+		"client ports closed": {sb(func(x *plan.Database) { x.ClientsServed = false }), decided{}},
 		"no leader, removed": {
 			sb(func(x *plan.Database) { disconnect(x); x.Removed = true }),
 			does(plan.Leave, "sb", "waiting SERVER_REMOVED sb"),
@@ -209,9 +213,7 @@ func TestRejoin_removed_by_first_unit_that_stays(t *testing.T) {
 			s.Peers[0].Dying = true
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = raft.UnknownRef })
 		}, false},
-		"asker dying": {
-			2, func(s *plan.State) { s.Peers[0].Dying, s.Peers[1].Dying = true, true }, false,
-		},
+		"asker dying":              {2, func(s *plan.State) { s.Peers[0].Dying, s.Peers[1].Dying = true, true }, false},
 		"leader asks":              {1, func(*plan.State) {}, true},
 		"leader asks, unit before": {1, func(s *plan.State) { preceded(s, before()) }, false},
 		"asked for former server": {1, func(s *plan.State) {
@@ -252,7 +254,7 @@ func TestListenerWithoutTLS(t *testing.T) {
 	const uuid = "0e0eaf6e-6b3c-4d55-8a59-6d1ffae6ab2e"
 	s := well()
 	edit(&s, ovndb.SB, func(x *plan.Database) {
-		x.WithoutTLS = []plan.Listener{{Database: ovndb.SB, Target: "ptcp:1:\x1b" + strings.Repeat("x", 500), UUID: uuid}}
+		x.WithoutTLS = []plan.Listener{{Target: "ptcp:1:\x1b" + strings.Repeat("x", 500), UUID: uuid}}
 	})
 	other := func(f finding.Finding) bool { return f.Code != finding.ListenerWithoutTLS }
 	all := slices.DeleteFunc(plan.Decide(s).Findings, other)

@@ -196,10 +196,7 @@ type Database struct {
 }
 
 // Listener is a row of Connection: an address at which the servers of a database listen, or to which they connect.
-type Listener struct {
-	Database     ovndb.Database
-	Target, UUID string
-}
+type Listener struct{ Target, UUID string }
 
 // File is a database's file.
 type File struct {

@@ -54,9 +54,7 @@ func TestResult_settled(t *testing.T) {
 		"issued unreadable": {
 			func(o *Result) { o.State.Certificates.Issued = &plan.Certificate{Problem: "unreadable"} }, false,
 		},
-		"new CA": {
-			func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = []string{"x", "y"} }) }, false,
-		},
+		"new CA": {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = []string{"x", "y"} }) }, false},
 		"old CA": {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = nil }) }, false},
 		"issued, none used": {
 			func(o *Result) { issued(o, func(*plan.Certificate) {}); o.State.Certificates.Used = nil }, false,
@@ -89,10 +87,8 @@ func TestAdopt_interrupted_upgrade_restarts_northd(t *testing.T) {
 			[]runtest.Call{dpkg(half), check, dpkg(half)},
 			map[ovndb.Service]string{ovndb.Northd: "an upgrade of the packages was cut off"},
 		},
-		"finished by another process": {
-			[]runtest.Call{dpkg(half), check, dpkg(whole)}, map[ovndb.Service]string{},
-		},
-		"installed": {[]runtest.Call{dpkg(whole)}, map[ovndb.Service]string{}},
+		"finished by another process": {[]runtest.Call{dpkg(half), check, dpkg(whole)}, map[ovndb.Service]string{}},
+		"installed":                   {[]runtest.Call{dpkg(whole)}, map[ovndb.Service]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

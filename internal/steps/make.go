@@ -192,7 +192,7 @@ func (u *Unit) compareListeners(ctx context.Context, o Snapshot, db ovndb.Databa
 func (o Snapshot) judgeListeners(db ovndb.Database, rows []ovsdb.Listener) (drift plan.Drift, exposed []plan.Listener) {
 	for _, row := range rows {
 		if row.WithoutTLS() {
-			exposed = append(exposed, plan.Listener{Database: db, Target: row.Target, UUID: row.UUID})
+			exposed = append(exposed, plan.Listener{Target: row.Target, UUID: row.UUID})
 		}
 	}
 	switch {

@@ -285,7 +285,7 @@ func TestJudgeListeners(t *testing.T) {
 	}
 	exposed := ovsdb.Listener{Connection: ovsdb.Connection{Target: "ptcp:6641"}, UUID: "u"}
 	_, found := invalid.judgeListeners(ovndb.NB, []ovsdb.Listener{exposed})
-	assert.Equal(t, []plan.Listener{{Database: ovndb.NB, Target: exposed.Target, UUID: exposed.UUID}}, found)
+	assert.Equal(t, []plan.Listener{{Target: exposed.Target, UUID: exposed.UUID}}, found)
 }
 
 // Servers of 2.17 are played: what they do with it, ovsdb-server(1) says.
