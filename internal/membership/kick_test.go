@@ -77,7 +77,9 @@ func TestKickIsJudged(t *testing.T) {
 		"unit without a record in one database": { // R7: else the stale member of sb would stay unnoticed
 			func(s *observetest.Scenario) { dead(s); delete(s.History[ovndb.SB], "13fe") }, "ovn-central/4",
 		},
-		"unit that there never was":                         {func(s *observetest.Scenario) { s.Led().History = nil }, "ovn-central/9"},
+		"unit that there never was": {
+			func(s *observetest.Scenario) { s.Led().History = nil }, "ovn-central/9",
+		},
 		"unit that has nothing any more":                    {asIs, "ovn-central/4"},
 		"unit that is in the model":                         {led, "ovn-central/2"},
 		"this unit":                                         {led, "ovn-central/0"},
@@ -109,13 +111,15 @@ func TestKickIsJudged(t *testing.T) {
 			s.History, s.NB = nil, s.NB.Down("aa04")
 			s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04", Down: true, Address: "ssl:10.0.0.19:6643"})
 		}, "aa04"},
-		"decimal number":         {unrecorded("3974"), "3974"},
-		"octal number":           {unrecorded("0017"), "0017"},
-		"number with exponent":   {unrecorded("13e4"), "13e4"},
-		"number that is no ID":   {asIs, "9999"},
-		"while another one goes": {func(s *observetest.Scenario) { dead(s); s.NB.Rows[1].Phase = raft.RemovingPhase }, "aa04"},
-		"one of two is refused":  {dead, "aa04 bb02"},
-		"server down":            {nb(observetest.Members{Condition: ovndb.Down}), "aa04"},
+		"decimal number":       {unrecorded("3974"), "3974"},
+		"octal number":         {unrecorded("0017"), "0017"},
+		"number with exponent": {unrecorded("13e4"), "13e4"},
+		"number that is no ID": {asIs, "9999"},
+		"while another one goes": {
+			func(s *observetest.Scenario) { dead(s); s.NB.Rows[1].Phase = raft.RemovingPhase }, "aa04",
+		},
+		"one of two is refused": {dead, "aa04 bb02"},
+		"server down":           {nb(observetest.Members{Condition: ovndb.Down}), "aa04"},
 		"server down, the other database not": {
 			func(s *observetest.Scenario) { dead(s); s.NB = observetest.Members{Condition: ovndb.Down} }, "aa04 13fe",
 		},
@@ -209,19 +213,6 @@ func TestR4_remedies_are_permitted(t *testing.T) {
 			assert.Equal(t, test.printed, printed, findingtest.Brief(results[0].Against[0]))
 		})
 	}
-}
-
-// If Juju can't be asked, no other unit is known. The advice is not to kick this unit.
-func TestR4_cut_off_unit_does_not_advise_its_own_kick(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // it waits for an election
-		s := going(t)
-		s.Goal, s.NB = nil, s.NB.CutOff()
-		_, err := on(s, new(observetest.Machine)).Stop(t.Context(), s.Application(), observe.Cache{})
-		require.Error(t, err)
-		for _, r := range finding.Reasons(err)[0].Remedies {
-			assert.False(t, r.Command.Action == "kick" && r.Command.Unit == s.Unit)
-		}
-	})
 }
 
 // R9: after the packages were removed, a refusal protects nothing, and no retry succeeds.
