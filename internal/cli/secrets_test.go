@@ -1,15 +1,11 @@
 package cli_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -53,63 +49,26 @@ var hookTools = map[string]string{
 // telltale prints all of its input, and fails.
 const telltale = `{ echo "$0 $*"; env; cat; } >&2; exit 1`
 
-// programs are those that the product runs by name: in the literals of commands, and in the calls of hook tools.
+// runs matches the program that a command's literal names, or a call of a hook tool.
+var runs = regexp.MustCompile(`(?:run\.Command\{\s*Name: |\.(?:tell|data|query|queryOnce)\(ctx, (?:&\w+, )?)"([a-z][a-z-]+)"`)
+
+// programs are those that the product runs by name.
 func programs(t *testing.T) []string {
 	t.Helper()
-	// arguments of others in the source
-	found := map[string]bool{"apt-get": true, "dpkg": true, "add-apt-repository": true}
+	found := map[string]bool{"apt-get": true, "dpkg": true, "add-apt-repository": true} // arguments in the source
 	files, err := filepath.Glob("../*/*.go")
 	require.NoError(t, err)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		ast.Inspect(tree, func(n ast.Node) bool {
-			if name := programOf(n); program.MatchString(name) {
-				found[name] = true
-			}
-			return true
-		})
+		for _, match := range runs.FindAllStringSubmatch(string(text), -1) {
+			found[match[1]] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(found))
-}
-
-// programOf is the program that a command's literal names, or a call of a hook tool.
-func programOf(n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.CompositeLit:
-		if kind, ok := n.Type.(*ast.SelectorExpr); !ok || kind.Sel.Name != "Command" {
-			return ""
-		}
-		for _, e := range n.Elts {
-			if pair, ok := e.(*ast.KeyValueExpr); ok && pair.Key.(*ast.Ident).Name == "Name" {
-				return literal(pair.Value)
-			}
-		}
-	case *ast.CallExpr:
-		called, ok := n.Fun.(*ast.SelectorExpr)
-		if !ok {
-			return ""
-		}
-		at := map[string]int{"tell": 1, "data": 1, "query": 2, "queryOnce": 2}[called.Sel.Name]
-		if at > 0 && len(n.Args) > at {
-			return literal(n.Args[at])
-		}
-	}
-	return ""
-}
-
-var program = regexp.MustCompile(`^[a-z][a-z-]+$`)
-
-func literal(e ast.Expr) string {
-	lit, ok := e.(*ast.BasicLit)
-	if !ok {
-		return ""
-	}
-	text, _ := strconv.Unquote(lit.Value)
-	return text
 }
 
 // A proxy's password was once in an error, and in the status. Each program in turn fails, and repeats its arguments,

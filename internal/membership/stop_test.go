@@ -62,7 +62,7 @@ func TestR9_refused_stop_changes_nothing(t *testing.T) {
 		},
 		"the other of two dead":     nb(observetest.Up("aa00").Down("aa01")),
 		"no leader":                 nb(observetest.Up("aa00", "aa01", "aa02").CutOff()),
-		"no leader, Juju is silent": func(s *observetest.Scenario) { s.Goal, s.NB = nil, s.NB.CutOff() }, // no other unit is known
+		"no leader, Juju is silent": func(s *observetest.Scenario) { s.Goal, s.NB = nil, s.NB.CutOff() },
 		"sole member while others are to come": func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Up("aa00"), observetest.Up("bb00")
 		},

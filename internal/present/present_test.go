@@ -3,6 +3,8 @@ package present_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -398,4 +401,17 @@ func TestWorkload_active(t *testing.T) {
 	assert.Equal(t, juju.Active, word)
 	assert.Equal(t, "Unit is ready (3 of 3 up, 1 may fail; drained)", text)
 	assert.Equal(t, "Unit is ready (x)", present.Ready("x"))
+}
+
+// The agent exports when the last hook was: also of one that has found the same.
+func TestSave_sets_time_without_change(t *testing.T) {
+	t.Parallel()
+	path, old := filepath.Join(t.TempDir(), "findings"), time.Now().Add(-time.Hour)
+	for range 2 {
+		require.NoError(t, present.Save(path, []present.Document{{Code: "X"}}))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Greater(t, info.ModTime(), old)
+		require.NoError(t, os.Chtimes(path, old, old))
+	}
 }

@@ -1,7 +1,6 @@
 package render_test
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -42,9 +41,4 @@ func TestJSON(t *testing.T) {
 	assert.JSONEq(t, `{"name":"a <b> & c","map":{"a":"x: y","z":["0017","13e4","0b01","true","3974"]}}`, text)
 	assert.True(t, strings.HasPrefix(text, "{\n  \"name\": "), "it is indented: %s", text)
 	assert.False(t, strings.HasSuffix(text, "\n"))
-}
-
-func TestJSONOfWhatHasNone(t *testing.T) {
-	_, err := render.JSON(math.NaN())
-	require.ErrorContains(t, err, "cannot render JSON")
 }
