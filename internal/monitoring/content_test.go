@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
@@ -22,28 +23,17 @@ var topology = relation.Topology{
 	Charm: "ovn-central",
 }
 
-func page(code finding.Code) string { return "https://docs.test/findings#" + string(code) }
+func alertRules() relation.AlertRules { return monitoring.AlertRules().For(topology, clusterStatus) }
 
-func alertRules(t *testing.T) relation.AlertRules {
-	t.Helper()
-	rules, err := monitoring.AlertRules(page)
-	require.NoError(t, err)
-	return rules.For(topology, clusterStatus)
+func exporterRules() relation.AlertRules {
+	return monitoring.ExporterAlertRules().For(topology, clusterStatus)
 }
 
-func exporterRules(t *testing.T) relation.AlertRules {
-	t.Helper()
-	rules, err := monitoring.ExporterAlertRules()
-	require.NoError(t, err)
-	return rules.For(topology, clusterStatus)
-}
-
-// all are the rules for the agent's metrics, those for the exporter's, and those for logs.
-func all(t *testing.T) []relation.AlertRules {
-	t.Helper()
-	logs, err := monitoring.LogAlertRules()
-	require.NoError(t, err)
-	return []relation.AlertRules{alertRules(t), exporterRules(t), logs.For(topology, clusterStatus)}
+// allRules are the rules for the agent's metrics, those for the exporter's, and those for logs.
+func allRules() []relation.AlertRules {
+	return []relation.AlertRules{
+		alertRules(), exporterRules(), monitoring.LogAlertRules().For(topology, clusterStatus),
+	}
 }
 
 // exported are the exporter's metrics that rules and dashboard use, with their labels. Source: prometheus.NewDesc in
@@ -90,10 +80,10 @@ func selects(t *testing.T, expr string) {
 	}
 }
 
-// Critical alerts need no program besides the agent.
+// Alerts for the agent's metrics need no other program.
 func TestAlertRules_of_agent_use_its_metrics(t *testing.T) {
 	t.Parallel()
-	for _, group := range alertRules(t).Groups {
+	for _, group := range alertRules().Groups {
 		for _, rule := range group.Rules {
 			for _, m := range selector.FindAllStringSubmatch(rule.Expr, -1) {
 				assert.True(t, m[1] == "up" || strings.HasPrefix(m[1], "ovn_central_"), rule.Alert)
@@ -105,7 +95,7 @@ func TestAlertRules_of_agent_use_its_metrics(t *testing.T) {
 func TestAlertRules_have_runbooks(t *testing.T) {
 	t.Parallel()
 	findings := text(t, "../../docs/reference/findings.md")
-	for _, rules := range all(t) {
+	for _, rules := range allRules() {
 		seen := map[string]bool{}
 		for _, group := range rules.Groups {
 			for _, rule := range group.Rules {
@@ -131,9 +121,6 @@ func TestAlertRules_have_runbooks(t *testing.T) {
 func leads(t *testing.T, url, findings string) {
 	t.Helper()
 	to, found := strings.CutPrefix(url, version.Docs)
-	if strings.HasPrefix(url, page("")) {
-		return // it is of an entry of the catalogue
-	}
 	require.True(t, found, url)
 	file, place, _ := strings.Cut(to, "#")
 	assert.FileExists(t, filepath.Join("../../docs", strings.TrimSuffix(file, ".html")+".md"), url)
@@ -145,7 +132,7 @@ func leads(t *testing.T, url, findings string) {
 func TestAlertRules_are_in_reference(t *testing.T) {
 	t.Parallel()
 	reference := text(t, "../../docs/reference/monitoring.md")
-	for _, rules := range all(t) {
+	for _, rules := range allRules() {
 		for _, group := range rules.Groups {
 			if strings.HasSuffix(group.Name, "_findings") { // they are in the page of findings
 				continue
@@ -160,7 +147,7 @@ func TestAlertRules_are_in_reference(t *testing.T) {
 func TestFindingAlerts(t *testing.T) {
 	t.Parallel()
 	found := map[string]relation.AlertRule{}
-	for _, g := range alertRules(t).Groups {
+	for _, g := range alertRules().Groups {
 		for _, r := range g.Rules {
 			require.NotContains(t, found, r.Alert)
 			found[r.Alert] = r
@@ -177,7 +164,7 @@ func TestFindingAlerts(t *testing.T) {
 		}
 		alerts++
 		assert.Contains(t, r.Expr, `code="`+string(e.Code)+`"`)
-		assert.Equal(t, page(e.Code), r.Annotations["runbook_url"])
+		assert.Equal(t, present.URL(e.Code), r.Annotations["runbook_url"])
 		assert.Equal(t, e.Severity == finding.Error, r.Labels["severity"] == "critical", name)
 	}
 	assert.Greater(t, alerts, 20)

@@ -2,10 +2,12 @@ package monitoring
 
 import (
 	_ "embed" // the rules
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
@@ -32,9 +34,8 @@ var alertSeverities = map[finding.Severity]string{
 const findingExpr = "max by (juju_model, juju_model_uuid, juju_application, juju_unit, subject) " +
 	`(ovn_central_finding{%%%%juju_topology%%%%,code="%s"}) > 0`
 
-// findingAlerts returns the alerts for lasting findings, one for each entry of the catalogue with a time for it. page
-// returns the URL that explains a code.
-func findingAlerts(page func(finding.Code) string) relation.AlertGroup {
+// findingAlerts returns the alerts for lasting findings, one for each entry of the catalogue with a time for it.
+func findingAlerts() relation.AlertGroup {
 	g := relation.AlertGroup{Name: "findings"}
 	for _, e := range finding.Catalogue() {
 		if e.For == 0 {
@@ -49,7 +50,7 @@ func findingAlerts(page func(finding.Code) string) relation.AlertGroup {
 				"summary":     "{{ $labels.juju_unit }}: " + string(e.Code) + " {{ $labels.subject }}",
 				"description": version.Linked(e.Meaning),
 				"runbook":     version.Linked(e.Do) + " %%cluster_status%% shows the commands.",
-				"runbook_url": page(e.Code),
+				"runbook_url": present.URL(e.Code),
 			},
 		})
 	}
@@ -65,21 +66,23 @@ func AlertName(code finding.Code) string {
 	return name
 }
 
-// AlertRules returns the alert rules for the agent's metrics, with placeholders for [relation.AlertRules.For]. page
-// returns the URL that explains a finding's code.
-func AlertRules(page func(finding.Code) string) (relation.AlertRules, error) {
-	all, err := parse(alertRules)
-	all.Groups = append(all.Groups, findingAlerts(page))
-	return all, err
+// AlertRules returns the alert rules for the agent's metrics, with placeholders for [relation.AlertRules.For].
+func AlertRules() relation.AlertRules {
+	all := parse[relation.AlertRules](alertRules)
+	all.Groups = append(all.Groups, findingAlerts())
+	return all
 }
 
 // ExporterAlertRules is like [AlertRules], for the exporter's metrics.
-func ExporterAlertRules() (relation.AlertRules, error) { return parse(exporterAlertRules) }
+func ExporterAlertRules() relation.AlertRules { return parse[relation.AlertRules](exporterAlertRules) }
 
 // LogAlertRules is like [AlertRules], for the logs of a model's machines in Loki.
-func LogAlertRules() (relation.AlertRules, error) { return parse(logAlertRules) }
+func LogAlertRules() relation.AlertRules { return parse[relation.AlertRules](logAlertRules) }
 
-// parse parses rules, and replaces paths of pages in them by URLs.
-func parse(text []byte) (relation.AlertRules, error) {
-	return relation.ParseAlertRules([]byte(version.Linked(string(text))))
+// parse parses an embedded file, and replaces paths of pages in it by URLs.
+func parse[T any](text []byte) (all T) {
+	if err := json.Unmarshal([]byte(version.Linked(string(text))), &all); err != nil {
+		panic(err) // the file is malformed
+	}
+	return all
 }

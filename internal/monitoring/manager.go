@@ -23,21 +23,11 @@ import (
 // by a minute or more.
 const exporterRetry = time.Hour
 
-// Juju has the tools of Juju that the manager needs.
-type Juju interface {
-	RelationIDs(ctx context.Context, endpoint string) ([]string, error)
-	RelationUnits(ctx context.Context, id string) ([]string, error)
-	RelationGet(ctx context.Context, id, unit string) (map[string]string, error)
-	RelationSet(ctx context.Context, id string, values map[string]string) error
-	RelationSetApp(ctx context.Context, id string, values map[string]string) error
-	NetworkGet(ctx context.Context, endpoint, id string) (juju.Network, error)
-}
-
 // Manager keeps a unit's monitoring: the exporter, Nagios' checks, and the data for Prometheus and the observability
 // stack. It is used during one hook.
 type Manager struct {
 	Machine Machine
-	Juju    Juju
+	Juju    *juju.Tools
 	Env     juju.Env
 	Paths   ovndb.Paths
 	State   *unitstate.State

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -47,14 +48,15 @@ const serviceTimeout = 30 * time.Second
 // ErrNoPlugin means that check_systemd.py of nrpe's charm is in none of the directories of plugins.
 var ErrNoPlugin = errors.New("nrpe's plugin check_systemd.py is not on the machine: services are not checked by Nagios")
 
+// services are those to check.
+var services = []string{string(ovndb.Northd), string(ovndb.NorthboundServer), string(ovndb.SouthboundServer)}
+
 // Checks are a machine's checks.
 type Checks struct {
 	// Unit is the unit's name in descriptions, Host the machine's name in Nagios.
 	Unit, Host string
 	// Groups are the Nagios service groups, separated by commas.
 	Groups string
-	// Services are names of units of systemd, without .service.
-	Services []string
 	// Certificate and CA are files in PEM.
 	Certificate, CA string
 }
@@ -108,10 +110,10 @@ func (n Nagios) Ensure(ctx context.Context, c Checks) (names []string, err error
 	return names, missing
 }
 
-// Remove removes what [Nagios.Ensure] has written, and the previous charm's files. Only the services of c count.
-func (n Nagios) Remove(ctx context.Context, c Checks) error {
+// Remove removes what [Nagios.Ensure] has written, and the previous charm's files.
+func (n Nagios) Remove(ctx context.Context) error {
 	gone := slices.Concat(leftovers, []string{filepath.Join(pluginDir, certificateCheck)})
-	for _, name := range append(slices.Clone(c.Services), certificateCheck) {
+	for _, name := range append(slices.Clone(services), certificateCheck) {
 		gone = append(gone, filepath.Join(commandsDir, check{name: name}.fileName()))
 		gone = append(gone, n.exported(check{name: name})...)
 	}
@@ -136,7 +138,7 @@ func (n Nagios) checks(c Checks) (checks []check, missing error) {
 	if i < 0 {
 		return checks, ErrNoPlugin
 	}
-	for _, service := range c.Services {
+	for _, service := range services {
 		checks = append(checks, check{
 			name: service, description: "process check {" + c.Unit + "}",
 			command: n.path(plugins[i]) + " " + service,

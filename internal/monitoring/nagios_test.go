@@ -17,11 +17,10 @@ import (
 
 var checks = monitoring.Checks{
 	Unit: "ovn-central/0", Host: "juju-ovn-central-0", Groups: "juju",
-	Services:    []string{"ovn-northd", "ovn-ovsdb-server-nb"},
 	Certificate: "/etc/ovn/cert_host", CA: "/etc/ovn/ovn-central.crt",
 }
 
-var allNames = []string{"check_ovn_certs", "ovn-northd", "ovn-ovsdb-server-nb"}
+var allNames = []string{"check_ovn_certs", "ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"}
 
 var restart = runtest.Expect("systemctl", "restart", "nagios-nrpe-server")
 
@@ -107,6 +106,7 @@ func TestNagios_exported_files(t *testing.T) {
 	assert.Equal(t, []string{
 		"/service__juju-mysql-0_check_mysql.cfg", "/service__juju-ovn-central-0_check_check_ovn_certs.cfg",
 		"/service__juju-ovn-central-0_check_ovn-northd.cfg", "/service__juju-ovn-central-0_check_ovn-ovsdb-server-nb.cfg",
+		"/service__juju-ovn-central-0_check_ovn-ovsdb-server-sb.cfg",
 	}, on(t, export))
 	service := text(t, export, "service__juju-ovn-central-0_check_ovn-northd.cfg")
 	for _, want := range []string{
@@ -149,7 +149,7 @@ func TestNagios_remove(t *testing.T) {
 	_, err := nagios.Ensure(t.Context(), checks)
 	require.NoError(t, err)
 	for range 2 {
-		require.NoError(t, nagios.Remove(t.Context(), checks))
+		require.NoError(t, nagios.Remove(t.Context()))
 	}
 	slices.Sort(before)
 	assert.Equal(t, before, on(t, root))

@@ -6,11 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -36,8 +34,7 @@ type panel struct {
 // unpacked is the dashboard as the agent gets it: by the real xz.
 func unpacked(t *testing.T) (title, uid string, panels []panel) {
 	t.Helper()
-	all, err := monitoring.Dashboards()
-	require.NoError(t, err)
+	all := monitoring.Dashboards()
 	require.Len(t, all, 1)
 	packed, err := base64.StdEncoding.DecodeString(all[0])
 	require.NoError(t, err)
@@ -105,15 +102,6 @@ func rulesFile(t *testing.T, rules any) string {
 	return path
 }
 
-func TestPromtool_accepts_rules(t *testing.T) {
-	t.Parallel()
-	tool := promtool(t)
-	for _, rules := range []relation.AlertRules{alertRules(t), exporterRules(t)} {
-		_, err := run.Exec{}.Run(t.Context(), run.Command{Name: tool, Args: []string{"check", "rules", rulesFile(t, rules)}})
-		require.NoError(t, err)
-	}
-}
-
 func TestPromtool_accepts_dashboard(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
@@ -132,14 +120,14 @@ func TestPromtool_accepts_dashboard(t *testing.T) {
 }
 
 // judge returns an error unless exactly those of the alerts that the rules have fire, as promtool evaluates them.
-func judge(t *testing.T, tool string, rules relation.AlertRules, input []series, firing []string) error {
+func judge(t *testing.T, tool string, rules relation.AlertRules, input []series, firing ...string) error {
 	t.Helper()
-	return judgeAt(t, tool, rules, input, "1m", "90m", firing)
+	return judgeAt(t, tool, rules, input, "1m", "90m", firing...)
 }
 
 // judgeAt is judge at a time, with an interval of scrapes and evaluations.
 func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []series, often, at string,
-	firing []string,
+	firing ...string,
 ) error {
 	t.Helper()
 	known := map[string]bool{}
@@ -148,16 +136,11 @@ func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []serie
 			known[rule.Alert] = true
 		}
 	}
-	type sample struct {
-		Labels string `json:"labels"`
-		Value  int    `json:"value"`
-	}
-	expected := map[string]sample{}
+	var expected []map[string]any
 	for _, name := range firing {
-		if !known[name] {
-			continue
+		if known[name] {
+			expected = append(expected, map[string]any{"labels": fmt.Sprintf("{alertname=%q}", name), "value": 1})
 		}
-		expected[name] = sample{Labels: fmt.Sprintf("{alertname=%q}", name), Value: 1}
 	}
 	test := map[string]any{
 		"rule_files": []string{rulesFile(t, rules)}, "evaluation_interval": often,
@@ -165,7 +148,7 @@ func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []serie
 			"interval": often, "input_series": input,
 			"promql_expr_test": []any{map[string]any{
 				"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": at,
-				"exp_samples": slices.Collect(maps.Values(expected)),
+				"exp_samples": expected,
 			}},
 		}},
 	}

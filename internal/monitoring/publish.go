@@ -11,8 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -39,10 +37,7 @@ func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kep
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	rules, err := ExporterAlertRules()
-	if err != nil {
-		return err
-	}
+	rules := m.own(ExporterAlertRules())
 	for _, id := range ids {
 		var address netip.Addr
 		if last.Installed {
@@ -50,7 +45,7 @@ func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kep
 				return err
 			}
 		}
-		app, unit := relation.ScrapeDatabag(m.topology(), s.Exporter != "", address, m.own(rules))
+		app, unit := relation.ScrapeDatabag(m.topology(), s.Exporter != "", address, rules)
 		err = m.Juju.RelationSet(ctx, id, unit)
 		if err == nil && s.JujuLeader {
 			err = m.Juju.RelationSetApp(ctx, id, app)
@@ -82,25 +77,14 @@ func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) er
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	rules, err := AlertRules(present.URL)
-	if err != nil {
-		return err
-	}
-	logs, err := LogAlertRules()
-	if err != nil {
-		return err
-	}
-	dashboards, err := Dashboards()
-	if err != nil {
-		return err
-	}
 	port, err := m.agentPort(s)
 	if err != nil {
 		return err
 	}
+	databag := relation.COSAgentDatabag(m.topology(), last.Installed, port, m.own(AlertRules()), m.own(LogAlertRules()),
+		Dashboards())
 	for _, id := range ids {
-		if err := m.Juju.RelationSet(ctx, id, relation.COSAgentDatabag(m.topology(), last.Installed, port, m.own(rules),
-			m.own(logs), dashboards)); err != nil {
+		if err := m.Juju.RelationSet(ctx, id, databag); err != nil {
 			return err
 		}
 	}
@@ -135,7 +119,7 @@ func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
 	}
 	if len(ids) == 0 {
 		if m.Env.Relation == relation.NRPE {
-			return m.Machine.Nagios.Remove(ctx, m.checks(relation.NagiosHost{}, NagiosOptions{}))
+			return m.Machine.Nagios.Remove(ctx)
 		}
 		return nil
 	}
@@ -147,7 +131,11 @@ func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
 		return err
 	}
 	host, ignored := relation.ParseNagiosHost(m.Env.Unit, s.Nagios.Context, databag)
-	names, missing := m.Machine.Nagios.Ensure(ctx, m.checks(host, *s.Nagios))
+	files := m.Paths.Credentials()
+	names, missing := m.Machine.Nagios.Ensure(ctx, Checks{
+		Unit: host.Unit, Host: host.Host, Groups: cmp.Or(s.Nagios.ServiceGroups, s.Nagios.Context),
+		Certificate: files.Certificate, CA: files.CA,
+	})
 	if missing != nil && !errors.Is(missing, ErrNoPlugin) {
 		return missing
 	}
@@ -157,16 +145,6 @@ func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
 		}
 	}
 	return errors.Join(missing, ignored)
-}
-
-func (m *Manager) checks(host relation.NagiosHost, o NagiosOptions) Checks {
-	files := m.Paths.Credentials()
-	return Checks{
-		Unit: host.Unit, Host: host.Host,
-		Groups:      cmp.Or(o.ServiceGroups, o.Context),
-		Services:    []string{string(ovndb.Northd), string(ovndb.NorthboundServer), string(ovndb.SouthboundServer)},
-		Certificate: files.Certificate, CA: files.CA,
-	}
 }
 
 // subordinates returns the relations of an endpoint to applications on the same machine. Goal-state always has those,

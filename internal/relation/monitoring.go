@@ -41,7 +41,7 @@ func (t Topology) labels() map[string]string {
 	}
 }
 
-// AlertRules are groups of alert rules, as Prometheus reads them.
+// AlertRules are groups of alert rules, as Prometheus reads them, or a template of them with placeholders.
 type AlertRules struct {
 	Groups []AlertGroup `json:"groups"`
 }
@@ -61,22 +61,13 @@ type AlertRule struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// Placeholders in rules for what only a unit knows.
+// Placeholders in rules for what only a unit knows: the matchers of the application's labels, that of its model, which
+// logs have, and the command that shows its clusters.
 const (
 	placeTopology = "%%juju_topology%%"
 	placeModel    = "%%juju_model%%"
 	placeStatus   = "%%cluster_status%%"
 )
-
-// ParseAlertRules parses rules in JSON. In them %%juju_topology%% represents the matchers of the application's labels,
-// %%juju_model%% that of its model, which logs have, and %%cluster_status%% the command that shows its clusters.
-func ParseAlertRules(text []byte) (AlertRules, error) {
-	var rules AlertRules
-	if err := json.Unmarshal(text, &rules); err != nil {
-		return AlertRules{}, fmt.Errorf("cannot read alert rules: %w", err)
-	}
-	return rules, nil
-}
 
 // For returns the rules for one application: they select its metrics only, have its labels, and their groups have names
 // of their own. clusterStatus is a command as a person types it.

@@ -23,8 +23,8 @@ const oneRule = `{"groups": [{"name": "g", "rules": [
 
 func rulesFor(t *testing.T, topology relation.Topology) relation.AlertRules {
 	t.Helper()
-	rules, err := relation.ParseAlertRules([]byte(oneRule))
-	require.NoError(t, err)
+	var rules relation.AlertRules
+	require.NoError(t, json.Unmarshal([]byte(oneRule), &rules))
 	return rules.For(topology, "juju run ovn/leader cluster-status")
 }
 

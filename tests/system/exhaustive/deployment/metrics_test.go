@@ -19,7 +19,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
-	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -38,15 +37,13 @@ var topology = relation.Topology{Model: "net", ModelUUID: "c2e9f4d5-dcb3-4870-85
 func newPrometheus(c *cloud, units ...*lab.Unit) *prometheus {
 	c.T.Helper()
 	p := &prometheus{cloud: c, dir: c.T.TempDir()}
-	rules, err := monitoring.AlertRules(present.URL)
-	require.NoError(c.T, err)
 	var targets []any
 	for _, u := range units {
 		labels := map[string]string{"juju_model": topology.Model, "juju_model_uuid": topology.ModelUUID, "juju_application": topology.App, "juju_unit": u.Name()}
 		targets = append(targets, map[string]any{"targets": []string{u.Address() + ":16402"}, "labels": labels})
 	}
 	files := c.ClientCredentials()
-	p.write("rules.json", rules.For(topology, "juju run ovn-central/leader cluster-status"))
+	p.write("rules.json", monitoring.AlertRules().For(topology, "juju run ovn-central/leader cluster-status"))
 	p.write("prometheus.json", map[string]any{
 		"global":     map[string]any{"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "2s"},
 		"rule_files": []string{p.path("rules.json")},
@@ -110,9 +107,7 @@ func (p *prometheus) until(expr string) {
 // panels returns the queries of the dashboard's panels, with all values of its variables.
 func (p *prometheus) panels() map[string][]string {
 	p.T.Helper()
-	packed, err := monitoring.Dashboards()
-	require.NoError(p.T, err)
-	data, err := base64.StdEncoding.DecodeString(packed[0])
+	data, err := base64.StdEncoding.DecodeString(monitoring.Dashboards()[0])
 	require.NoError(p.T, err)
 	cmd := exec.CommandContext(p.T.Context(), "xz", "-dc")
 	cmd.Stdin = strings.NewReader(string(data))
@@ -235,10 +230,8 @@ var filters = regexp.MustCompile(`\|([=~]) ("(?:[^"\\]|\\.)*")`)
 // logs checks the alerts about logs: no error while all is well, and a line for each refused client.
 func (p *prometheus) logs(u *lab.Unit) {
 	p.T.Helper()
-	rules, err := monitoring.LogAlertRules()
-	require.NoError(p.T, err)
 	patterns := map[string]*regexp.Regexp{}
-	for _, rule := range rules.Groups[0].Rules {
+	for _, rule := range monitoring.LogAlertRules().Groups[0].Rules {
 		found := filters.FindStringSubmatch(rule.Expr)
 		require.NotNil(p.T, found, rule.Expr)
 		pattern, err := strconv.Unquote(found[2])
@@ -265,7 +258,7 @@ func (p *prometheus) logs(u *lab.Unit) {
 	certificate, key := vault.New("other").Issue("stranger", nil, time.Now().Add(-time.Minute), time.Now().Add(time.Hour))
 	require.NoError(p.T, os.WriteFile(p.path("certificate"), []byte(certificate), 0o600))
 	require.NoError(p.T, os.WriteFile(p.path("key"), []byte(key), 0o600))
-	_, err = p.Exec(p.T.Context(), "ovn-sbctl", "--timeout=2", "--private-key="+p.path("key"), "--certificate="+p.path("certificate"),
+	_, err := p.Exec(p.T.Context(), "ovn-sbctl", "--timeout=2", "--private-key="+p.path("key"), "--certificate="+p.path("certificate"),
 		"--ca-cert="+p.ClientCredentials().CA,
 		"--db=ssl:"+u.Address()+":6642", "--no-leader-only", "show")
 	require.Error(p.T, err)
