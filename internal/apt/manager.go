@@ -22,15 +22,11 @@ type Manager struct {
 	Mask  func(ctx context.Context, services ...ovndb.Service) error
 	State *unitstate.State
 	Log   *slog.Logger
-	// installed is dpkg's answer in this hook; nil if it was not asked.
-	installed *installed
+	// asked reports whether version and complete are dpkg's answer in this hook.
+	asked, complete bool
+	version         ovndb.Version
 	// unavailable is set if newer packages could not be fetched.
 	unavailable bool
-}
-
-type installed struct {
-	version  ovndb.Version
-	complete bool
 }
 
 // Snapshot has the options about packages.
@@ -71,14 +67,11 @@ func (m *Manager) DoWithout() { m.unavailable = true }
 // packages; the next hook sees an upgrade by another process. complete is false if the packages are not installed
 // or dpkg was interrupted.
 func (m *Manager) Installed(ctx context.Context) (version ovndb.Version, complete bool, err error) {
-	if m.installed == nil {
-		var x installed
-		if x.version, x.complete, err = m.Packages.Installed(ctx); err != nil {
-			return x.version, false, err
-		}
-		m.installed = &x
+	if !m.asked {
+		m.version, m.complete, err = m.Packages.Installed(ctx)
+		m.asked = err == nil
 	}
-	return m.installed.version, m.installed.complete, nil
+	return m.version, m.complete, err
 }
 
 // Adopt records packages that another charm has installed from these sources. It waits if another process is
@@ -87,7 +80,7 @@ func (m *Manager) Adopt(ctx context.Context, sources string) (version ovndb.Vers
 	version, complete, err = m.Installed(ctx)
 	if err == nil && !complete {
 		if err = m.Packages.await(ctx); err == nil {
-			m.installed = nil
+			m.asked = false
 			version, complete, err = m.Installed(ctx)
 		}
 	}
@@ -102,7 +95,7 @@ func (m *Manager) Adopt(ctx context.Context, sources string) (version ovndb.Vers
 // Install installs the packages, and leaves the services masked: the packages would start them, and they would
 // create databases of their own.
 func (m *Manager) Install(ctx context.Context, s Snapshot) error {
-	m.installed = nil
+	m.asked = false
 	last := section.Get(m.State)
 	if last.Source == "" {
 		if err := m.Mask(ctx, ovndb.AllServices()...); err != nil {
@@ -142,7 +135,7 @@ func (m *Manager) Upgrade(ctx context.Context, s Snapshot) error {
 	if err != nil {
 		return err
 	}
-	m.installed = nil
+	m.asked = false
 	if err := m.setSources(ctx, s); err != nil {
 		return err
 	}

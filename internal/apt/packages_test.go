@@ -146,13 +146,6 @@ func TestInstall_half_unpacked_package(t *testing.T) {
 	}
 }
 
-func TestInstall_missing_package(t *testing.T) {
-	a := newArchive(t)
-	a.publish(t, "another", "1", "")
-	err := a.ready(t).Install(t.Context())
-	require.ErrorContains(t, err, "E: Unable to locate package ovn-central")
-}
-
 // take locks a file as apt and dpkg do, until the returned function is called.
 func take(t *testing.T, path string) (release func()) {
 	t.Helper()

@@ -21,11 +21,8 @@ type Offer struct {
 	Schemas map[ovndb.Database]string
 }
 
-// ErrPersonalArchive is returned for a source that only add-apt-repository can find.
-var ErrPersonalArchive = errors.New("a personal archive can be looked into only once it was added")
-
 // Preview returns what the given sources would offer in place of the charm's present ones. It changes nothing: apt
-// works in a temporary directory.
+// works in a temporary directory. It fails for a personal archive, which only add-apt-repository can find.
 func (p Packages) Preview(ctx context.Context, sources ...Source) (offer Offer, err error) {
 	defer func() {
 		if err != nil {
@@ -101,7 +98,7 @@ func (p Packages) layOut(ctx context.Context, dir string, sources []Source) erro
 	var files []sourceFile
 	for _, s := range sources {
 		if s.Repository != "" {
-			return ErrPersonalArchive
+			return errors.New("a personal archive can be looked into only once it was added")
 		}
 		of, err := p.sourceFiles(ctx, s, filepath.Join(dir, keysDir))
 		if err != nil {

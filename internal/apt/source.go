@@ -17,8 +17,6 @@ import (
 // Source describes the packages' source that a value of the config option `source` means. The zero value, of
 // `distro`, changes nothing.
 type Source struct {
-	// Value is the option's value, without surrounding spaces.
-	Value string
 	// Keyring is a package with the archive's key, which must be installed first.
 	Keyring string
 	// Key is an OpenPGP public key in ASCII armour; KeyID is the fingerprint or long ID of a key to fetch. At most
@@ -30,17 +28,6 @@ type Source struct {
 	Repository string
 }
 
-// SourceError is returned for a value of `source` that can't be used on this machine.
-type SourceError struct {
-	// Value is the option's value, without passwords and keys; Text is the reason, and the allowed values.
-	Value, Text string
-}
-
-// Error names the value, the reason and what is allowed.
-func (e *SourceError) Error() string {
-	return fmt.Sprintf("source %q cannot be used: %s", e.Value, e.Text)
-}
-
 // The possible values of `source`, for the error about any other value.
 const (
 	allowedUbuntu = "allowed are distro, an OpenStack release (caracal), cloud:SERIES-RELEASE[/proposed|/staging], " +
@@ -48,8 +35,8 @@ const (
 	allowedDebian = "allowed are distro and a deb line, with |KEY if need be"
 )
 
-// ParseSource parses a value of the config option `source` for a machine with this system. It returns a
-// [*SourceError] for a value that can't be used there.
+// ParseSource parses a value of the config option `source` for a machine with this system. For a value that can't be
+// used there, the error names the value, without passwords and keys, the reason and the allowed values.
 //
 // A release is named as in the cloud archive: `cloud:jammy-caracal` is its pocket, `cloud:jammy-caracal/proposed`
 // the pocket before it, and `cloud:caracal` the only pocket of that name. `caracal` is any source of that release:
@@ -59,9 +46,8 @@ func ParseSource(value string, release OS) (Source, error) {
 	source, problem := parseSource(value, release)
 	if problem != "" {
 		shown, _, _ := strings.Cut(value, "|")
-		return Source{}, &SourceError{Value: run.Redact(shown), Text: problem}
+		return Source{}, fmt.Errorf("source %q cannot be used: %s", run.Redact(shown), problem)
 	}
-	source.Value = value
 	return source, nil
 }
 

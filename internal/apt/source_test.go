@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,6 +49,7 @@ func TestParseSource(t *testing.T) {
 	t.Parallel()
 	line := func(line string) apt.Source { return apt.Source{File: "ovn-central-", Line: line} }
 	withKey, withID := line("deb http://example.com bookworm main"), line("deb https://example.com jammy main")
+	lineOf := map[string]string{} // by file: another line has another file
 	withKey.Key, withID.KeyID = armoured+"\n", "5EDB1B62EC4926EA"
 	for _, test := range []struct {
 		release apt.OS
@@ -80,23 +82,11 @@ func TestParseSource(t *testing.T) {
 		require.NoError(t, err, test.value)
 		if test.want.File == "ovn-central-" {
 			assert.Regexp(t, `^ovn-central-[0-9a-f]{8}\.list$`, got.File)
-			test.want.File = got.File
+			assert.Contains(t, []string{"", got.Line}, lineOf[got.File])
+			lineOf[got.File], test.want.File = got.Line, got.File
 		}
-		test.want.Value = strings.TrimSpace(test.value)
 		assert.Equal(t, test.want, got)
 	}
-}
-
-func TestParseSource_file_depends_on_line(t *testing.T) {
-	t.Parallel()
-	var files []string
-	for _, line := range []string{"deb http://example.com a", "deb  http://example.com  a ", "deb http://example.com b"} {
-		s, err := apt.ParseSource(line, bookworm)
-		require.NoError(t, err)
-		files = append(files, s.File)
-	}
-	assert.Equal(t, files[0], files[1])
-	assert.NotEqual(t, files[0], files[2])
 }
 
 func TestParseSource_unusable_value(t *testing.T) {
@@ -115,10 +105,9 @@ func TestParseSource_unusable_value(t *testing.T) {
 	} {
 		for _, value := range values {
 			_, err := apt.ParseSource(value, release)
-			refused := (*apt.SourceError)(nil)
-			require.ErrorAs(t, err, &refused, value)
-			shown, _, _ := strings.Cut(value, "|")
-			assert.Equal(t, shown, refused.Value)
+			shown, key, _ := strings.Cut(value, "|")
+			require.ErrorContains(t, err, strconv.Quote(shown))
+			assert.True(t, key == "" || !strings.Contains(err.Error(), key))
 		}
 	}
 	_, err := apt.ParseSource("deb https://me:secret@example.com", jammy)

@@ -66,7 +66,7 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 		return "", Manifest{}, fmt.Errorf("cannot back up to %s: %w", dir, err)
 	}
 	defer unlock()
-	if err := s.tidy(dir); err != nil {
+	if err := tidy(dir); err != nil {
 		return "", Manifest{}, err
 	}
 	if err := s.room(dir); err != nil {
@@ -278,7 +278,7 @@ func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (d
 }
 
 // tidy removes unfinished backups. The caller holds the lock, so that no backup is in progress.
-func (s *Service) tidy(dir string) error {
+func tidy(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, makingPrefix+"*"))
 	for _, path := range left {
 		err = errors.Join(err, os.RemoveAll(path))

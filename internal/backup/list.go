@@ -111,35 +111,22 @@ func checksum(ctx context.Context, path string) (string, error) {
 // Nearest returns the path of the listed backup that is most similar to a path, which may have a typing error, lack its
 // folder, or be that of a file in the backup. It is empty if none is listed.
 func Nearest(all []Listed, path string) (nearest string) {
-	least := 0
+	most := -1
 	for _, x := range all {
 		if x.Path == filepath.Dir(path) {
 			return x.Path
 		}
-		if d := distance(filepath.Base(x.Path), filepath.Base(path)); nearest == "" || d < least {
-			nearest, least = x.Path, d
+		if n := shared(filepath.Base(x.Path), filepath.Base(path)); n > most {
+			nearest, most = x.Path, n
 		}
 	}
 	return nearest
 }
 
-// distance returns how many bytes must be added, removed or replaced to turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// shared returns how many bytes a and b have in common at their beginnings.
+func shared(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	return n
 }

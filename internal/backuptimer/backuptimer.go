@@ -17,24 +17,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
-
-// Services are the calls of systemd that the manager needs.
-type Services interface {
-	Reload(ctx context.Context) error
-	Start(ctx context.Context, services ...ovndb.Service) error
-	Stop(ctx context.Context, services ...ovndb.Service) error
-	Restart(ctx context.Context, services ...ovndb.Service) error
-	Enable(ctx context.Context, services ...ovndb.Service) error
-	Disable(ctx context.Context, services ...ovndb.Service) error
-}
 
 // Manager maintains the timer of a unit's backups.
 type Manager struct {
 	Unit     string
 	Paths    ovndb.Paths
-	Services Services
+	Services systemd.Services
 	State    *unitstate.State
 	Log      *slog.Logger
 	// age describes the age of the newest backup, as last observed.

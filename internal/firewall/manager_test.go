@@ -114,15 +114,6 @@ func TestParseStatus(t *testing.T) {
 	assert.Equal(t, wanted, rules)
 }
 
-func TestParseStatus_without_rules(t *testing.T) {
-	t.Parallel()
-	for text, wanted := range map[string]bool{"Status: active\n": true, "Status: inactive\n": false, "": false} {
-		active, rules := parseStatus(text)
-		assert.Equal(t, wanted, active, text)
-		assert.Empty(t, rules)
-	}
-}
-
 func FuzzStatus(f *testing.F) {
 	text, err := os.ReadFile(filepath.Join("testdata", "status-mixed.txt"))
 	require.NoError(f, err)
@@ -159,14 +150,6 @@ func TestCompare_misplaced_rule_of_charm_is_deleted(t *testing.T) {
 
 	late.ours = true
 	assert.Equal(t, []rule{late}, compare([]rule{shut, late}, want).misplaced)
-}
-
-func TestCompare_rule_for_one_address_decides_no_port(t *testing.T) {
-	t.Parallel()
-	one := rule{action: allow, ports: peerPorts, from: netip.PrefixFrom(peer, 32), ours: true}
-	p := compare([]rule{one}, Rules{Peers: []netip.Addr{peer}})
-	assert.Empty(t, p.admit)
-	assert.Equal(t, forAll(), p.forAll)
 }
 
 // ufw refuses an address with a zone, and would treat 10.0.0.2 and ::ffff:10.0.0.2 as two addresses.
