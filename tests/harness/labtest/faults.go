@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
@@ -48,6 +50,33 @@ func (m *Model) FailOnce(u *lab.Unit, calls, errno string) (end func()) {
 		cancel()
 		_ = strace.Wait() // ended by us
 	}
+}
+
+// LimitDisk puts a unit's databases, of which it has none yet, on a disk of their own of a size as of mount(8).
+func (m *Model) LimitDisk(u *lab.Unit, size string) {
+	m.T.Helper()
+	require.NoError(m.T, syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size="+size))
+	m.T.Cleanup(func() { assert.NoError(m.T, syscall.Unmount(u.DBDir(), syscall.MNT_DETACH)) })
+}
+
+const filler = "filler"
+
+// FillDisk fills the disk of a unit's databases.
+func (m *Model) FillDisk(u *lab.Unit) {
+	m.T.Helper()
+	file, err := os.Create(filepath.Join(u.DBDir(), filler))
+	require.NoError(m.T, err)
+	for err == nil {
+		_, err = file.Write(make([]byte, 512))
+	}
+	require.ErrorIs(m.T, err, syscall.ENOSPC)
+	require.NoError(m.T, file.Close())
+}
+
+// FreeDisk removes what FillDisk has written to a directory, if it is still there.
+func (m *Model) FreeDisk(dir string) {
+	m.T.Helper()
+	require.NoError(m.T, os.RemoveAll(filepath.Join(dir, filler)))
 }
 
 // KillEverywhere calls run repeatedly and kills it at a call of another program, stride calls further each time, or

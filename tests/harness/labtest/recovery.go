@@ -2,7 +2,6 @@ package labtest
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,15 +19,13 @@ import (
 // Seen returns the switches that clients see, through any unit that serves the Northbound database.
 func (m *Model) Seen(u *lab.Unit) string {
 	m.T.Helper()
-	out := Output(m.T, u, "ovn-nbctl", "--timeout=20", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(),
-		"ovnnb_db.sock"), "ls-list")
-	return out
+	return Tool(m.T, u, "ovn-nbctl", lab.NB, "ls-list")
 }
 
 // AddSwitch adds a logical switch, and waits until the servers of these units have it.
 func (m *Model) AddSwitch(name string, seenBy ...*lab.Unit) {
 	m.T.Helper()
-	Output(m.T, m.Remaining()[0], "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
+	m.Client(lab.NB, "ls-add", name)
 	for _, u := range seenBy {
 		m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), name) })
 	}
@@ -113,12 +110,8 @@ func (m *Model) RequireProof(on *lab.Unit, units ...*lab.Unit) map[string]string
 			assert.Contains(m.T, shown["proof"], db+": "+u.Name()+" is a member, and an acknowledged write was read back from its server")
 		}
 	}
-	for _, command := range []string{"ovn-nbctl", "ovn-sbctl"} {
-		db := map[string]lab.DB{"ovn-nbctl": lab.NB, "ovn-sbctl": lab.SB}[command]
-		out := Output(m.T, units[0], command, "--timeout=20", "--db="+m.Remotes(db), "--bare", "--columns=external_ids",
-			"list", strings.ToUpper(command[4:6])+"_Global")
-		assert.NotContains(m.T, out, "recovery-proof")
-	}
+	assert.NotContains(m.T, m.Client(lab.NB, "list", "NB_Global"), "recovery-proof")
+	assert.NotContains(m.T, m.Client(lab.SB, "list", "SB_Global"), "recovery-proof")
 	m.RequireClientsAreTold(shown)
 	return shown
 }

@@ -193,6 +193,12 @@ func Tool(t *testing.T, u *lab.Unit, program string, db lab.DB, args ...string) 
 		append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...))
 }
 
+// Client runs ovn-nbctl or ovn-sbctl on the clients' machine, through whichever unit leads the database.
+func (m *Model) Client(db lab.DB, args ...string) string {
+	m.T.Helper()
+	return Output(m.T, m, "ovn-"+string(db)+"ctl", append([]string{"--timeout=30", "--db=" + m.Remotes(db)}, args...)...)
+}
+
 // Output runs a program on a machine, or on the lab's host, which must succeed.
 func Output(t *testing.T, on interface {
 	Exec(ctx context.Context, name string, args ...string) (string, error)

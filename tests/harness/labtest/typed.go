@@ -38,17 +38,17 @@ func (m *Model) Type(line string) lab.ActionResult {
 		m.typeRemoval(rest)
 	case "resolved":
 		noRetry := rest[0] == "--no-retry"
-		err = forgive(m.Resolved(m.T.Context(), m.unit(rest[len(rest)-1]), noRetry))
+		err = forgive(m.Resolved(m.T.Context(), m.Named(rest[len(rest)-1]), noRetry))
 	case "config":
 		err = m.typeConfig(rest[1:])
 	case "integrate", "relate":
 		require.True(m.T, strings.HasSuffix(rest[0], ":certificates"), line)
 		m.RelateVault()
 	case "ssh": // the client joins the words, and the machine's shell splits them
-		out, err = m.unit(rest[0]).Exec(m.T.Context(), "sh", "-c", `sudo() { "$@"; }; `+strings.Join(rest[1:], " "))
+		out, err = m.Named(rest[0]).Exec(m.T.Context(), "sh", "-c", `sudo() { "$@"; }; `+strings.Join(rest[1:], " "))
 	case "exec":
 		require.Equal(m.T, "--unit", rest[0], line)
-		out, err = m.JujuExec(m.T.Context(), m.unit(rest[1]), strings.Join(rest[2:], " "))
+		out, err = m.JujuExec(m.T.Context(), m.Named(rest[1]), strings.Join(rest[2:], " "))
 	case "debug-log": // it only shows
 	default:
 		require.Fail(m.T, "no such command of Juju", line)
@@ -57,7 +57,8 @@ func (m *Model) Type(line string) lab.ActionResult {
 	return lab.ActionResult{Status: "completed", Results: map[string]string{"stdout": out}}
 }
 
-func (m *Model) unit(name string) *lab.Unit {
+// Named is a unit of the model by its name, or the leader for APP/leader.
+func (m *Model) Named(name string) *lab.Unit {
 	m.T.Helper()
 	if strings.HasSuffix(name, "/leader") {
 		return m.Leader()
@@ -78,7 +79,7 @@ func (m *Model) typeAction(line string, words []string) lab.ActionResult {
 	if n := len(args); n > 0 && args[n-1] == "--wait" { // of Juju 2.9
 		args = args[:n-1]
 	}
-	r, err := m.RunAction(m.T.Context(), m.unit(words[0]), words[1], args...)
+	r, err := m.RunAction(m.T.Context(), m.Named(words[0]), words[1], args...)
 	require.NoError(m.T, err, line)
 	return r
 }
@@ -91,7 +92,7 @@ func (m *Model) typeRemoval(words []string) {
 		words = words[1:]
 	}
 	for _, name := range words {
-		require.NoError(m.T, forgive(m.RemoveUnit(m.T.Context(), m.unit(name), o)))
+		require.NoError(m.T, forgive(m.RemoveUnit(m.T.Context(), m.Named(name), o)))
 	}
 }
 

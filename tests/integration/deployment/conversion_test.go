@@ -23,8 +23,8 @@ func TestConversion_waits_for_space_on_other_members(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	leader := units[0]
-	u, small := c.addOnFullDisk()
-	small.free()
+	u := c.addOnFullDisk()
+	c.FreeDisk(u.DBDir())
 	c.Tick("two members", c.AllActive)
 	c.OfferUpgrade(leader, u)
 	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))

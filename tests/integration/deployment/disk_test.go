@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,39 +15,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// disk is a small one of its own, on which a unit's databases are.
-type disk struct {
-	t      *testing.T
-	filler string
-}
-
-// addOnSmallDisk adds a unit on an empty machine whose databases' disk is full,
-// and lets its hooks run.
-func (c *cloud) addOnFullDisk() (*lab.Unit, *disk) {
+// addOnFullDisk adds a unit on an empty machine whose databases' disk is full, and runs its hooks.
+func (c *cloud) addOnFullDisk() *lab.Unit {
 	c.T.Helper()
 	u := c.AddEmpty()
-	require.NoError(c.T, syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size=2m"))
-	c.T.Cleanup(func() { assert.NoError(c.T, syscall.Unmount(u.DBDir(), syscall.MNT_DETACH)) })
-	d := &disk{c.T, filepath.Join(u.DBDir(), "filler")}
-	d.fill()
+	c.LimitDisk(u, "2m")
+	c.FillDisk(u)
 	require.NoError(c.T, c.Settle(c.T.Context()))
-	return u, d
-}
-
-func (d *disk) fill() {
-	d.t.Helper()
-	filler, err := os.Create(d.filler)
-	require.NoError(d.t, err)
-	for err == nil {
-		_, err = filler.Write(make([]byte, 512))
-	}
-	require.ErrorIs(d.t, err, syscall.ENOSPC)
-	require.NoError(d.t, filler.Close())
-}
-
-func (d *disk) free() {
-	d.t.Helper()
-	require.NoError(d.t, os.Remove(d.filler))
+	return u
 }
 
 func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
@@ -57,7 +31,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	c.RelateVault()
 
 	// Where the clusters are to be created.
-	creator, first := c.addOnFullDisk()
+	creator := c.addOnFullDisk()
 	full := func(u *lab.Unit) {
 		t.Helper()
 		c.Says(u, "blocked")
@@ -65,14 +39,14 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	}
 	full(creator)
 	assert.Empty(t, c.LeaderSettings()["nb_cid"], "no cluster is claimed that is not there")
-	first.free()
+	c.FreeDisk(creator.DBDir())
 	c.Tick("a unit that works", c.AllActive)
 
 	// Where a unit is to join.
-	joiner, second := c.addOnFullDisk()
+	joiner := c.addOnFullDisk()
 	full(joiner)
 	c.RequireActive(creator)
-	second.free()
+	c.FreeDisk(joiner.DBDir())
 	c.Tick("two units that work", c.AllActive)
 	third := c.AddFresh(1)[0]
 	c.Tick("three units that work", c.AllActive)
@@ -83,7 +57,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	// it acknowledges the whole log. So these rows are such that ovn-northd, which answers a
 	// change of NB by one of SB, writes nothing after them.
 	c.HandOver(joiner)
-	second.fill()
+	c.FillDisk(joiner)
 	// What a leader writes before it judges is long enough to show it, though nothing else
 	// was written yet.
 	assert.Contains(t, c.Refuse(c.Leaders()[lab.NB], "restart-services", "services=ovn-ovsdb-server-nb"), labtest.QuorumLost(2, 3, 1, 3))
@@ -105,10 +79,8 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 
 	// What is short enough is stored behind the gap: ovn-northd's answer to this is. Its own
 	// unit must not be taken in by that, now or once there is space.
-	_, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "create", "Port_Group", "name=short")
-	require.NoError(t, err)
-	_, err = c.Exec(t.Context(), "ovn-sbctl", "--timeout=20", "--db="+c.Remotes(lab.SB), "wait-until", "Address_Set", "short_ip4")
-	require.NoError(t, err)
+	c.Client(lab.NB, "create", "Port_Group", "name=short")
+	c.Client(lab.SB, "wait-until", "Address_Set", "short_ip4")
 	c.RunUpdateStatus(joiner)
 	lacks := func() {
 		t.Helper()
@@ -128,11 +100,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 		assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-ovsdb-server-sb"), labtest.QuorumLost(2, 3, 1, 3))
 	}
 	unhealthy := func() string {
-		nb, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")
-		require.NoError(t, err)
-		sb, err := c.Exec(t.Context(), "ovn-sbctl", "--timeout=20", "--db="+c.Remotes(lab.SB), "get", "SB_Global", ".", "external_ids")
-		require.NoError(t, err)
-		return nb + sb
+		return c.Client(lab.NB, "get", "NB_Global", ".", "external_ids") + c.Client(lab.SB, "get", "SB_Global", ".", "external_ids")
 	}
 	for _, db := range []lab.DB{lab.NB, lab.SB} {
 		assert.Contains(t, unhealthy(), "ovn-central:unhealthy/"+string(c.Raft(joiner, db).Server))
@@ -157,7 +125,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	assert.Equal(t, before, c.Processes(joiner))
 
 	// With space they rewrite their files, and nothing was lost.
-	second.free()
+	c.FreeDisk(joiner.DBDir())
 	c.RunUpdateStatus(joiner)
 	c.RequireActive(joiner)
 	c.Says(joiner, "active", "3 of 3 up")
@@ -173,13 +141,8 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 func (c *cloud) writeLong() {
 	c.T.Helper()
 	long := strings.Repeat("x", 8192)
-	for db, write := range map[lab.DB][]string{
-		lab.NB: {"ovn-nbctl", "create", "DNS", "external_ids:long=" + long},
-		lab.SB: {"ovn-sbctl", "create", "Controller_Event", "event_type=empty_lb_backends", "event_info:long=" + long},
-	} {
-		_, err := c.Exec(c.T.Context(), write[0], append([]string{"--timeout=20", "--db=" + c.Remotes(db)}, write[1:]...)...)
-		require.NoError(c.T, err)
-	}
+	c.Client(lab.NB, "create", "DNS", "external_ids:long="+long)
+	c.Client(lab.SB, "create", "Controller_Event", "event_type=empty_lb_backends", "event_info:long="+long)
 }
 
 // F9, §4 of the worst night: a unit whose file lacks entries is refused a rejoin to a database that has no leader.
@@ -217,21 +180,16 @@ func TestRestart_deleted_file_is_rewritten_first(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
-	write := func(name string) {
-		_, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "ls-add", name)
-		require.NoError(t, err)
-	}
-	write("before")
+	c.AddSwitch("before")
 	cluster := c.ClusterID(u, lab.NB)
 	require.NoError(t, os.Remove(u.DBFile(lab.NB)))
-	write("without-a-file")
+	c.AddSwitch("without-a-file")
 	assert.Contains(t, c.Finds(u, finding.FileLacksEntries, "nb").Message, u.DBFile(lab.NB))
 	before := c.Processes(u)
 	c.Act(u, "restart-services", "services=ovn-ovsdb-server-nb")
 	assert.NotEqual(t, before, c.Processes(u), "it was restarted")
 	assert.Equal(t, cluster, c.ClusterID(u, lab.NB))
-	shown, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "ls-list")
-	require.NoError(t, err)
+	shown := c.Client(lab.NB, "ls-list")
 	assert.Contains(t, shown, "(before)")
 	assert.Contains(t, shown, "(without-a-file)")
 
@@ -243,7 +201,7 @@ func TestRestart_deleted_file_is_rewritten_first(t *testing.T) {
 
 	// It needs no certificate.
 	require.NoError(t, c.Unrelate(t.Context(), c.Certificates))
-	write("without-a-certificate") // a server rewrites no file to which nothing was added since
+	c.AddSwitch("without-a-certificate") // a server rewrites no file to which nothing was added since
 	require.NoError(t, os.Remove(filepath.Join(u.SysconfDir(), "ovn", "cert_host")))
 	require.NoError(t, os.Rename(u.DBFile(lab.NB), u.DBFile(lab.NB)+".moved"))
 	c.RunUpdateStatus(u)

@@ -22,12 +22,7 @@ func TestBackup_has_every_acknowledged_write(t *testing.T) {
 	w := m.StartWriter(t.Context(), 0)
 	for _, u := range m.Deployed {
 		name := "before-" + strings.ReplaceAll(u.Name(), "/", "-")
-		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
-		require.NoError(t, err)
-		m.Eventually("the switch is seen on this unit", func() bool {
-			out, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "ls-list")
-			return err == nil && strings.Contains(out, name)
-		})
+		m.AddSwitch(name, u)
 		dir := m.Act(u, "backup")["backup"]
 		m.RequireManifest(dir, u)
 		assert.Contains(t, m.Switches(dir), name)

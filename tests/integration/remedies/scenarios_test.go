@@ -66,9 +66,7 @@ var scenarios = map[finding.Code][]scenario{
 		}
 	}, after: members(3)}},
 	finding.ReplacesItself: {{arrange: func(w *world) {
-		_, err := w.on.Exec(w.T.Context(), "ovn-nbctl", "--timeout=20", "--db="+w.Remotes(lab.NB), "set", "NB_Global", ".",
-			`external_ids:"`+observe.SupersededKey+`"="`+w.ClusterID(w.on, lab.NB)+`"`)
-		require.NoError(w.T, err)
+		w.Client(lab.NB, "set", "NB_Global", ".", `external_ids:"`+observe.SupersededKey+`"="`+w.ClusterID(w.on, lab.NB)+`"`)
 	}}},
 
 	finding.FileLacksEntries: {
@@ -104,9 +102,7 @@ var scenarios = map[finding.Code][]scenario{
 		require.NoError(w.T, w.SetAddress(w.T.Context(), w.on, "10.99.0.77"))
 	}, after: members(3)}},
 	finding.ListenerWithoutTLS: {{units: 1, arrange: func(w *world) {
-		_, err := w.on.Exec(w.T.Context(), "ovn-nbctl", "--timeout=20", "--db="+w.Remotes(lab.NB),
-			"--", "--id=@c", "create", "Connection", `target="ptcp:16641"`, "--", "add", "NB_Global", ".", "connections", "@c")
-		require.NoError(w.T, err)
+		w.Client(lab.NB, "--", "--id=@c", "create", "Connection", `target="ptcp:16641"`, "--", "add", "NB_Global", ".", "connections", "@c")
 	}, after: active}},
 
 	finding.CertificatesMissing: {{units: 1, arrange: func(w *world) {
@@ -276,22 +272,14 @@ func (w *world) foreignFile(command string) {
 func (w *world) fillDisk() {
 	w.T.Helper()
 	u := w.AddEmpty()
-	require.NoError(w.T, syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size=2m"))
-	w.T.Cleanup(func() { assert.NoError(w.T, syscall.Unmount(u.DBDir(), syscall.MNT_DETACH)) })
+	w.LimitDisk(u, "2m")
 	require.NoError(w.T, w.Settle(w.T.Context()))
 	w.Tick("it is a member", func() bool { return w.IsMember(u) })
 	active(w)
 	w.HandOver(u)
-	file, err := os.Create(filler(u.DBDir()))
-	require.NoError(w.T, err)
-	for err == nil {
-		_, err = file.Write(make([]byte, 512))
-	}
-	require.ErrorIs(w.T, err, syscall.ENOSPC)
-	require.NoError(w.T, file.Close())
+	w.FillDisk(u)
 	for _, row := range [][]string{{"DNS", "external_ids:long=" + strings.Repeat("x", 8192)}, {"Port_Group", "name=short"}} {
-		_, err = w.Exec(w.T.Context(), "ovn-nbctl", append([]string{"--timeout=20", "--db=" + w.Remotes(lab.NB), "create"}, row...)...)
-		require.NoError(w.T, err)
+		w.Client(lab.NB, append([]string{"create"}, row...)...)
 	}
 	w.on = u
 }

@@ -1,13 +1,9 @@
 package remedies
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -29,24 +26,13 @@ type world struct {
 	next string
 }
 
-// found is the first finding with the code on the unit that is looked at.
-func (w *world) found(code finding.Code) (found present.Document, is bool) {
-	w.T.Helper()
-	all := w.all()
-	i := slices.IndexFunc(all, func(d present.Document) bool { return d.Code == string(code) })
-	if i < 0 {
-		return found, false
-	}
-	return all[i], true
-}
-
 // all is everything that the unit finds wrong.
-func (w *world) all() (all []present.Document) {
+func (w *world) all() cluster.Findings {
 	w.T.Helper()
 	if w.on.Removed() {
 		return nil
 	}
-	require.NoError(w.T, json.Unmarshal([]byte(w.Act(w.on, "health", "format=json")["findings"]), &all))
+	all := w.Findings(w.on)
 	for _, d := range all {
 		if !slices.Contains(withoutRemedy, finding.Code(d.Code)) {
 			continue
@@ -61,55 +47,24 @@ func (w *world) all() (all []present.Document) {
 	return all
 }
 
-func (w *world) text() string {
-	w.T.Helper()
-	var lines []string
-	for _, d := range w.all() {
-		lines = append(lines, fmt.Sprintf("%s %s: %s %+v", d.Code, d.Subject, d.Message, d.Remedies))
-	}
-	return strings.Join(lines, "\n")
-}
-
 // appears waits until the unit has the finding, running the hooks that Juju runs.
 func (w *world) appears(code finding.Code) (found present.Document) {
 	w.T.Helper()
-	is := false
-	if !w.Within(labtest.Patience, func() bool {
-		if found, is = w.found(code); is {
-			return true
-		}
-		w.hooks()
-		return false
-	}) {
-		require.Fail(w.T, "no finding "+string(code), "%s\n%s", w.text(), w.Statuses())
-	}
+	w.Tick(string(code)+" appears", func() (is bool) {
+		found, is = w.all().Find(code, "")
+		return is
+	})
 	w.T.Logf("%s: %s %s %q: %s", w.on.Name(), found.Severity, found.Code, found.Subject, found.Message)
 	return found
 }
 
-// ends waits until none of these findings is there, running the hooks that Juju runs.
+// ends waits until none of these findings is left, running the hooks that Juju runs.
 func (w *world) ends(codes ...finding.Code) {
 	w.T.Helper()
-	left := func() bool {
-		return slices.ContainsFunc(w.all(), func(d present.Document) bool {
-			return slices.Contains(codes, finding.Code(d.Code))
-		})
-	}
-	if !w.Within(labtest.Patience, func() bool {
-		if !left() {
-			return true
-		}
-		w.hooks()
-		return false
-	}) {
-		require.Fail(w.T, "a finding has not ended", "%v\n%s\n%s", codes, w.text(), w.Statuses())
-	}
-}
-
-// hooks runs update-status on all units. Of one that is being removed the failed hook is Juju's to try again.
-func (w *world) hooks() {
-	w.T.Helper()
-	require.NoError(w.T, w.UpdateStatus(w.T.Context()))
+	w.Tick(fmt.Sprint(codes, " end"), func() bool {
+		all := w.all()
+		return !slices.ContainsFunc(codes, func(code finding.Code) bool { return all.Has(code, "") })
+	})
 }
 
 // do carries out a remedy as it is printed, and then whatever its commands print as the next ones.
@@ -144,7 +99,7 @@ func (w *world) nextOf(line string) string {
 		return next
 	}
 	if next == line {
-		w.hooks()
+		require.NoError(w.T, w.UpdateStatus(w.T.Context()))
 	} else {
 		w.Tick("the survivors are active", func() bool { return w.on.Workload().Status == "active" })
 	}
@@ -154,10 +109,10 @@ func (w *world) nextOf(line string) string {
 // deeds are what an operator does without Juju.
 var deeds = map[finding.Deed]func(w *world, args map[string]string){
 	finding.StartMachine: func(w *world, args map[string]string) {
-		require.NoError(w.T, w.unit(args["unit"]).PowerOn(w.T.Context()))
+		require.NoError(w.T, w.Named(args["unit"]).PowerOn(w.T.Context()))
 	},
-	finding.MakeSpace:      func(w *world, args map[string]string) { w.makeSpace(args["path"]) },
-	finding.MakeSpaceThere: func(w *world, _ map[string]string) { w.makeSpace(w.on.DBDir()) },
+	finding.MakeSpace:      func(w *world, args map[string]string) { w.FreeDisk(args["path"]) },
+	finding.MakeSpaceThere: func(w *world, _ map[string]string) { w.FreeDisk(w.on.DBDir()) },
 	finding.MoveAway: func(w *world, args map[string]string) {
 		_, code, err := w.on.Systemctl(w.T.Context(), "stop", args["service"])
 		require.NoError(w.T, err)
@@ -165,7 +120,7 @@ var deeds = map[finding.Deed]func(w *world, args map[string]string){
 		require.NoError(w.T, os.Rename(args["path"], args["path"]+".mine"))
 	},
 	finding.OpenPorts: func(w *world, args map[string]string) {
-		w.ports(w.unit(args["unit"]), "--delete", "INPUT", "6643,6644")
+		w.ports(w.Named(args["unit"]), "--delete", "INPUT", "6643,6644")
 	},
 	finding.OpenPort: func(w *world, args map[string]string) {
 		port := strings.TrimPrefix(args["value"], "port ")
@@ -173,7 +128,7 @@ var deeds = map[finding.Deed]func(w *world, args map[string]string){
 		w.ports(w.on, "--delete", "OUTPUT", port)
 	},
 	finding.AwaitHook: func(w *world, args map[string]string) {
-		w.RunUpdateStatus(w.unit(args["unit"]))
+		w.RunUpdateStatus(w.Named(args["unit"]))
 	},
 }
 
@@ -200,13 +155,6 @@ func (w *world) perform(text string) {
 	require.Fail(w.T, "no such deed", text)
 }
 
-func (w *world) unit(name string) *lab.Unit {
-	w.T.Helper()
-	u, err := w.Unit(name)
-	require.NoError(w.T, err)
-	return u
-}
-
 // ports has iptables on a unit's machine refuse what comes to ports there, or what goes to such ports, or no longer.
 func (w *world) ports(u *lab.Unit, action, chain, ports string) {
 	w.T.Helper()
@@ -216,14 +164,3 @@ func (w *world) ports(u *lab.Unit, action, chain, ports string) {
 		"/usr/sbin/iptables", "--wait", action, chain, "-p", "tcp", "-m", "multiport", "--dports", ports, "-j", "REJECT", "--reject-with", "tcp-reset").CombinedOutput()
 	require.NoError(w.T, err, string(out))
 }
-
-// makeSpace removes what fills the disk of a directory, if anything does still.
-func (w *world) makeSpace(dir string) {
-	w.T.Helper()
-	if err := os.Remove(filler(dir)); !errors.Is(err, fs.ErrNotExist) {
-		require.NoError(w.T, err)
-	}
-}
-
-// filler is a file that fills a disk.
-func filler(dir string) string { return filepath.Join(dir, "filler") }

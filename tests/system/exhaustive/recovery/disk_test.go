@@ -2,9 +2,7 @@ package recovery
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,20 +21,11 @@ func addOnSmallDisk(m *labtest.Model) (u *lab.Unit, fill func()) {
 		m.T.Skip("only root can mount the disk that is to be full")
 	}
 	u = m.AddSilent()
-	require.NoError(m.T, syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size=1m"))
-	m.T.Cleanup(func() { assert.NoError(m.T, syscall.Unmount(u.DBDir(), syscall.MNT_DETACH)) })
+	m.LimitDisk(u, "1m")
 	require.NoError(m.T, u.JoinDatabases(m.T.Context()))
 	require.NoError(m.T, m.Settle(m.T.Context()))
 	m.Deployed = append(m.Deployed, u)
-	return u, func() {
-		filler, err := os.Create(filepath.Join(u.DBDir(), "filler"))
-		require.NoError(m.T, err)
-		for err == nil {
-			_, err = filler.Write(make([]byte, 512))
-		}
-		require.ErrorIs(m.T, err, syscall.ENOSPC)
-		require.NoError(m.T, filler.Close())
-	}
+	return u, func() { m.FillDisk(u) }
 }
 
 // failLeader makes a unit lead the Northbound database until its full disk makes its server give that up.
@@ -57,7 +46,7 @@ func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
 		s, err := m.RaftStatus(m.Deployed[0], lab.NB)
 		return err == nil && s.HasLeader() && string(s.Leader) != m.ShortID(failed, lab.NB)
 	})
-	return func() { require.NoError(m.T, os.Remove(filepath.Join(failed.DBDir(), "filler"))) }
+	return func() { m.FreeDisk(failed.DBDir()) }
 }
 
 // A leader that can't write what a client wants gives the database up, again and again.
