@@ -71,28 +71,15 @@ func TestDrain_chassis_crashes_at_each_step(t *testing.T) {
 // crashDuringDrain drains ch1 and puts it back; the chassis dies right after the drain has logged the step.
 func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis)) {
 	w.t.Helper()
-	var lines []string
-	dead := false
-	s := w.nodeService(func(line string) {
-		lines = append(lines, line)
-		if !dead && strings.Contains(line, step) {
-			dead = true
-			crash(dies)
-		}
-	})
 	begun := time.Now()
-	said := s.Drain(w.t.Context(),
-		node.Request{Node: "ch1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
-	log := strings.Join(lines, "\n")
+	log := w.crashAt(step, dies, crash, answer.Success, func(s *node.Service) answer.Status {
+		return s.Drain(w.t.Context(), node.Request{Node: "ch1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
+	})
 	w.t.Logf("%s dies after %q: drained in %s", dies.name, step, time.Since(begun).Round(time.Second))
-	require.True(w.t, dead, log)
-	require.Equal(w.t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), log)
 	w.answers()
 	assert.Empty(w.t, w.bound().on("ch1"), "%s dies after %q\n%s", dies.name, step, log)
-
 	dies.reboot()
-	back := s.Undrain(w.t.Context(), node.Request{Node: "ch1", Confirmed: true, Wait: patience})
-	require.Equal(w.t, answer.Success, back.Reason, "%s\n%s", document.Answer(back), strings.Join(lines, "\n"))
+	w.undrained("ch1")
 }
 
 // crash kills ovn-controller and ovs-vswitchd.
@@ -112,32 +99,30 @@ func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 			w, before := fourWith(t, 1)
 			for _, dies := range []string{"ch1", "ch2"} {
 				w.drained("ch1")
-				said, log := w.crashesAmid(w.named(dies), crash, func(s *node.Service) answer.Status {
+				want := answer.Success
+				if dies == "ch1" {
+					want = answer.DrainNodeError
+				}
+				log := w.crashAt(ranksWritten, w.named(dies), crash, want, func(s *node.Service) answer.Status {
 					return s.Undrain(t.Context(), node.Request{Node: "ch1", Confirmed: true, Wait: 20 * time.Second})
 				})
 				if dies == "ch1" {
-					require.Equal(t, answer.DrainNodeError, said.Reason, "%s\n%s", document.Answer(said), log)
-					require.Contains(t, document.Answer(said), "next: drain ch1")
+					require.Contains(t, log, "next: drain ch1")
 					w.drained("ch1")
-				} else {
-					require.Equal(t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), log)
 				}
 				w.answers()
 				w.named(dies).reboot()
 				if dies == "ch1" {
-					back := w.nodeService(func(string) {}).Undrain(t.Context(),
-						node.Request{Node: "ch1", Confirmed: true, Wait: patience})
-					require.Equal(t, answer.Success, back.Reason, document.Answer(back))
+					w.undrained("ch1")
 				}
 				require.Equal(t, before, w.candidates())
 				w.settles(best(before))
 			}
 
 			w.drained("ch1")
-			said, log := w.crashesAmid(w.named("ch2"), crash, func(s *node.Service) answer.Status {
+			w.crashAt(ranksWritten, w.named("ch2"), crash, answer.Success, func(s *node.Service) answer.Status {
 				return s.ClearLabels(t.Context(), node.Request{Node: "ch1", Clear: patience})
 			})
-			require.Equal(t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), log)
 			w.answers()
 			w.named("ch1").crash() // it is no candidate of any gateway any more
 			w.answers()
@@ -150,29 +135,40 @@ func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 
 func (w *world) drained(name string) {
 	w.t.Helper()
-	var lines []string
-	s := w.nodeService(func(line string) { lines = append(lines, line) })
-	said := s.Drain(w.t.Context(),
+	said := w.nodeService(func(line string) { w.t.Log(line) }).Drain(w.t.Context(),
 		node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
-	require.Equal(w.t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
+	require.Equal(w.t, answer.Success, said.Reason, document.Answer(said))
 	assert.Empty(w.t, w.bound().on(name))
 }
 
-// crashesAmid runs do; the chassis dies right after do has written ranks.
-func (w *world) crashesAmid(dies *chassis, crash func(*chassis), do func(*node.Service) answer.Status) (said answer.Status, log string) {
+func (w *world) undrained(name string) {
 	w.t.Helper()
-	var lines []string
+	said := w.nodeService(func(line string) { w.t.Log(line) }).Undrain(w.t.Context(),
+		node.Request{Node: name, Confirmed: true, Wait: patience})
+	require.Equal(w.t, answer.Success, said.Reason, document.Answer(said))
+}
+
+// ranksWritten is the step of an undrain, and of clear-labels, after which the candidates in the database are others.
+const ranksWritten = " written"
+
+// crashAt runs do, which must end with this reason; the chassis dies right after do has logged the step. It returns the
+// log and the answer.
+func (w *world) crashAt(
+	step string, dies *chassis, crash func(*chassis), want answer.Reason, do func(*node.Service) answer.Status,
+) (log string) {
+	w.t.Helper()
 	dead := false
-	said = do(w.nodeService(func(line string) {
-		lines = append(lines, line)
-		if !dead && strings.HasSuffix(line, " written") {
+	said := do(w.nodeService(func(line string) {
+		log += line + "\n"
+		if !dead && strings.Contains(line, step) {
 			dead = true
 			crash(dies)
 		}
 	}))
-	log = strings.Join(lines, "\n")
+	log += document.Answer(said)
 	require.True(w.t, dead, log)
-	return said, log
+	require.Equal(w.t, want, said.Reason, log)
+	return log
 }
 
 func (w *world) answers() {

@@ -1,34 +1,17 @@
 package dataplane
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"maps"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
 // moreThanASwap is how much longer a moved gateway may be silent than one of which only priorities change.
 const moreThanASwap = time.Second
-
-// nodes runs a command on nodes, which must succeed.
-func (w *world) nodes(args ...string) string {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 2*patience)
-	defer cancel()
-	var out, errs bytes.Buffer
-	all := append([]string{"ovn-central-operator", "nodes"}, args...)
-	code := cli.Main(ctx, append(all, "--nb", w.endpoint("nb"), "--sb", w.endpoint("sb")), os.Getenv, &out, &errs)
-	require.Equal(w.t, 0, code, "%v: %s%s", args, &out, &errs)
-	return out.String()
-}
 
 // Every chassis in turn is drained, loses its processes, comes back and is undrained, while each gateway is pinged. A
 // move costs clients no more than its bound, a reboot nothing, and in the end all is as before.
@@ -41,40 +24,23 @@ func TestTraffic_every_chassis_drained_rebooted_and_undrained(t *testing.T) {
 	}
 	before := w.candidates()
 	w.settles(best(before))
-	// gap has every gateway pinged meanwhile, and returns the longest silence of any.
-	gap := func(what string, meanwhile func()) time.Duration {
-		t.Helper()
-		var streams []*stream
-		for _, g := range w.gateways {
-			streams = append(streams, w.stream(g))
-		}
-		meanwhile()
-		longest := time.Duration(0)
-		for _, s := range streams {
-			longest = max(longest, s.longestGap())
-		}
-		t.Logf("%s: longest gap %s", what, longest)
-		return longest
-	}
-	gaps := func(what string, most time.Duration, meanwhile func()) {
-		t.Helper()
-		assert.LessOrEqual(t, gap(what, meanwhile), most, what)
-	}
-	swap := max(gap("priorities swapped", func() { w.swap(before, 9) }), gap("priorities swapped back", func() { w.swap(before, 2) }))
+	swap := max(w.gap("priorities swapped", func() { w.swap(before, 9) }), w.gap("priorities swapped back", func() { w.swap(before, 2) }))
 	require.Equal(t, before, w.candidates())
 	w.settles(best(before))
 	for _, name := range w.but("") {
-		gaps("drain of "+name, swap+moreThanASwap, func() {
-			assert.Contains(t, w.nodes("drain", name, "--yes", "--timeout", "80s", "--grace-period", "60s"), name+".example is drained: it is empty")
+		gap := w.gap("drain of "+name, func() {
+			assert.Contains(t, w.operated("nodes", "drain", name, "--yes", "--timeout", "80s", "--grace-period", "60s"), name+".example is drained: it is empty")
 		})
+		assert.LessOrEqual(t, gap, swap+moreThanASwap, "drain of %s", name)
 		placed := w.bound()
 		assert.Empty(t, placed.on(name))
 		assert.LessOrEqual(t, placed.spread(w.but(name)...), 1)
-		gaps("reboot of "+name, 0, func() { w.named(name).reboot() })
+		assert.Zero(t, w.gap("reboot of "+name, w.named(name).reboot))
 		assert.True(t, maps.Equal(placed, w.bound()), "nothing has moved")
-		gaps("undrain of "+name, swap+moreThanASwap, func() {
-			assert.Contains(t, w.nodes("undrain", name, "--yes"), name+".example is in use again")
+		gap = w.gap("undrain of "+name, func() {
+			assert.Contains(t, w.operated("nodes", "undrain", name, "--yes"), name+".example is in use again")
 		})
+		assert.LessOrEqual(t, gap, swap+moreThanASwap, "undrain of %s", name)
 		require.Equal(t, before, w.candidates())
 		w.settles(best(before))
 	}

@@ -103,7 +103,7 @@ func (w *world) recomputed(said string, want places) (helped bool) {
 // proved runs the program, which must prove in the end where each gateway is, and help with a lost claim.
 func (w *world) proved(args ...string) string {
 	w.t.Helper()
-	code, out, stderr := w.operate(args...)
+	code, out, stderr := w.operate(append([]string{"gateways"}, args...)...)
 	if code != 0 && w.recomputed(out, best(w.candidates())) {
 		return out
 	}
@@ -163,6 +163,21 @@ func (s *stream) longestGap() time.Duration {
 	}
 	require.NotZero(s.world.t, last, s.out.String())
 	return time.Duration(most) * pingInterval
+}
+
+// gap has every gateway pinged meanwhile, and returns the longest time without an answer from one.
+func (w *world) gap(what string, meanwhile func()) (longest time.Duration) {
+	w.t.Helper()
+	var streams []*stream
+	for _, g := range w.gateways {
+		streams = append(streams, w.stream(g))
+	}
+	meanwhile()
+	for _, s := range streams {
+		longest = max(longest, s.longestGap())
+	}
+	w.t.Logf("%s: longest gap %s", what, longest)
+	return longest
 }
 
 func (w *world) describe() {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,12 @@ type world struct {
 // newWorld starts a world with chassis ch1, ch2 and so on, all on physnet1.
 func newWorld(t *testing.T, chassis int) *world {
 	t.Helper()
-	possible(t)
+	if os.Geteuid() != 0 {
+		t.Skip("not root: chassis need network namespaces")
+	}
+	device, err := os.OpenFile(tun, os.O_RDWR, 0)
+	require.NoError(t, err)
+	require.NoError(t, device.Close())
 	w := &world{t: t, dir: t.TempDir()}
 	w.wire()
 	for db, port := range map[string]string{"nb": "6641", "sb": "6642"} {
@@ -66,24 +72,6 @@ func newWorld(t *testing.T, chassis int) *world {
 		}
 	})
 	return w
-}
-
-// possible skips the test without root. For root, missing programs are a failure, or CI would pass without a test.
-func possible(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("not root: chassis need network namespaces")
-	}
-	device, err := os.OpenFile(tun, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatalf("chassis need %s: %v", tun, err)
-	}
-	require.NoError(t, device.Close())
-	for _, program := range []string{"ovsdb-server", "ovn-northd", "ovs-vswitchd", "ovn-controller", "ip", "bridge", "nsenter", "ping"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("chassis need %s: run tests/install-deps", program)
-		}
-	}
 }
 
 func (w *world) path(name, suffix string) string { return filepath.Join(w.dir, name+"."+suffix) }
@@ -117,14 +105,13 @@ func (w *world) sbctl(args ...string) string {
 	return w.run("ovn-sbctl", append([]string{"--db=" + w.endpoint("sb")}, args...)...)
 }
 
-// operate runs the program. It also works during cleanup.
+// operate runs a command of the program, of `gateways` or of `nodes`. It also works during cleanup.
 func (w *world) operate(args ...string) (code int, stdout, stderr string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 2*patience)
 	defer cancel()
 	var out, errs bytes.Buffer
-	all := append([]string{"ovn-central-operator", "gateways"}, args...)
-	all = append(all, "--nb", w.endpoint("nb"), "--sb", w.endpoint("sb"))
+	all := slices.Concat([]string{"ovn-central-operator"}, args, []string{"--nb", w.endpoint("nb"), "--sb", w.endpoint("sb")})
 	code = cli.Main(ctx, all, os.Getenv, &out, &errs)
 	return code, out.String(), errs.String()
 }
@@ -136,24 +123,22 @@ func (w *world) operated(args ...string) string {
 	return out
 }
 
-func (w *world) planned(operation string) schedule.Plan {
+// read runs a command of the program and reads the JSON that it prints.
+func (w *world) read(result any, args ...string) {
 	w.t.Helper()
-	var p schedule.Plan
-	require.NoError(w.t, json.Unmarshal([]byte(w.operated(operation, "--dry-run", "--format", "json")), &p))
-	return p
+	require.NoError(w.t, json.Unmarshal([]byte(w.operated(append(args, "--format", "json")...)), result))
 }
 
-func (w *world) status() schedule.Status {
+func (w *world) status() (s schedule.Status) {
 	w.t.Helper()
-	var s schedule.Status
-	require.NoError(w.t, json.Unmarshal([]byte(w.operated("status", "--format", "json")), &s))
+	w.read(&s, "gateways", "status")
 	return s
 }
 
 func (w *world) problems() (codes []string) {
 	w.t.Helper()
 	var s struct{ Problems []finding.Document }
-	require.NoError(w.t, json.Unmarshal([]byte(w.operated("status", "--format", "json")), &s))
+	w.read(&s, "gateways", "status")
 	for _, p := range s.Problems {
 		codes = append(codes, p.Code)
 	}
