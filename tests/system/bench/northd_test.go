@@ -2,10 +2,7 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,11 +16,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/tests/system/transact"
 )
 
 const each = gateways / hosts
@@ -78,7 +77,7 @@ func newRouted(b *testing.B) *routed {
 }
 
 func (c *routed) populate(candidates int) {
-	fill(c.b, c.sb, "OVN_Southbound", [][]operation{append(chassisRows(c.hosts), signRows(c.hosts)...)})
+	fill(c.b, c.sb, "OVN_Southbound", [][]transact.Operation{chassisRows(c.hosts)})
 	fill(c.b, c.nb, "OVN_Northbound", routers(c.gateways, c.hosts, candidates))
 	dir := c.b.TempDir()
 	ovsdbtest.Run(c.b, nil, "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"), "--ovnnb-db=unix:"+c.nb, "--ovnsb-db=unix:"+c.sb)
@@ -159,9 +158,7 @@ func (c *routed) drain() {
 	c.b.Logf("drained in %s", took.Round(time.Millisecond))
 	after, err := g.Observe(c.b.Context())
 	require.NoError(c.b, err)
-	for _, x := range after.State.Groups {
-		require.NotEqual(c.b, chassis, x.Ranked()[0], x.Name)
-	}
+	c.requireOnlyItsGatewaysMoved(chassis, before.State.Groups, after.State.Groups)
 	c.b.ReportMetric(one.Seconds(), "s-one-write")
 	c.b.ReportMetric(took.Seconds(), "s-drain")
 	c.b.ReportMetric(float64(took)/float64(one), "drain-times-one-write")
@@ -176,44 +173,38 @@ func (c *routed) drain() {
 	}
 }
 
-func (c *routed) ask(ctx context.Context, operations ...map[string]any) (rows [][]map[string]any, err error) {
-	return ask(ctx, c.sb, "OVN_Southbound", operations...)
+// requireOnlyItsGatewaysMoved requires that the gateways of a drained chassis have moved to where the load was least,
+// that no other has moved, and that all have the same candidates.
+func (c *routed) requireOnlyItsGatewaysMoved(drained string, before, after []schedule.Group) {
+	load := map[[2]string]int{}
+	for _, x := range after {
+		load[[2]string{x.Ports[0].Network, x.Ranked()[0]}]++
+	}
+	moved := 0
+	for i, x := range after {
+		was, is, network := before[i].Ranked(), x.Ranked(), x.Ports[0].Network
+		require.ElementsMatch(c.b, was, is, x.Name)
+		if was[0] != drained {
+			require.Equal(c.b, was[0], is[0], x.Name)
+			continue
+		}
+		moved++
+		for _, other := range is[:len(is)-1] { // the last one is the drained chassis
+			require.LessOrEqual(c.b, load[[2]string{network, is[0]}], load[[2]string{network, other}]+1, x.Name)
+		}
+		require.Equal(c.b, drained, is[len(is)-1], x.Name)
+	}
+	require.Equal(c.b, each, moved)
 }
 
-// ask runs a transaction, and returns the rows of each operation.
-func ask(ctx context.Context, socket, database string, operations ...map[string]any) (rows [][]map[string]any, err error) {
-	connection, err := new(net.Dialer).DialContext(ctx, "unix", socket)
-	if err != nil {
-		return nil, err
-	}
-	defer connection.Close()
-	params := []any{database}
-	for _, o := range operations {
-		params = append(params, o)
-	}
-	if err := json.NewEncoder(connection).Encode(map[string]any{"id": 0, "method": "transact", "params": params}); err != nil {
-		return nil, err
-	}
-	var answer struct {
-		Result []struct {
-			Error, Details string
-			Rows           []map[string]any
-		}
-	}
-	if err := json.NewDecoder(connection).Decode(&answer); err != nil {
-		return nil, err
-	}
-	for _, r := range answer.Result {
-		if r.Error != "" {
-			return nil, fmt.Errorf("%s: %s", r.Error, r.Details)
-		}
-		rows = append(rows, r.Rows)
-	}
-	return rows, nil
+// ask runs a transaction in SB.
+func (c *routed) ask(ctx context.Context, operations ...transact.Operation) (rows [][]map[string]any, err error) {
+	return transact.Do(ctx, c.sb, "OVN_Southbound", operations...)
 }
 
-func rowsOf(ctx context.Context, sb string) (map[string]any, error) {
-	rows, err := ask(ctx, sb, "OVN_Southbound", map[string]any{"op": "select", "table": "Chassis", "where": []any{}, "columns": []string{"_uuid", "name"}})
+// chassis returns the UUIDs of the chassis by name.
+func (c *routed) chassis(ctx context.Context) (map[string]any, error) {
+	rows, err := c.ask(ctx, transact.Operation{"op": "select", "table": "Chassis", "where": []any{}, "columns": []string{"_uuid", "name"}})
 	if err != nil {
 		return nil, err
 	}
@@ -227,9 +218,9 @@ func rowsOf(ctx context.Context, sb string) (map[string]any, error) {
 
 // bindAll binds every gateway to its first candidate in one transaction, so that ovn-northd computes once.
 func (c *routed) bindAll() {
-	uuids, err := rowsOf(c.b.Context(), c.sb)
+	uuids, err := c.chassis(c.b.Context())
 	require.NoError(c.b, err)
-	rows, err := c.ask(c.b.Context(), map[string]any{
+	rows, err := c.ask(c.b.Context(), transact.Operation{
 		"op": "select", "table": "Port_Binding", "columns": []string{"_uuid", "logical_port"}, "where": []any{[]any{"type", "==", "chassisredirect"}},
 	})
 	require.NoError(c.b, err)
@@ -238,9 +229,9 @@ func (c *routed) bindAll() {
 		ports[r["logical_port"]] = r["_uuid"]
 	}
 	require.Len(c.b, ports, c.gateways)
-	var all []map[string]any
+	var all []transact.Operation
 	for n := range c.gateways {
-		all = append(all, map[string]any{
+		all = append(all, transact.Operation{
 			"op": "update", "table": "Port_Binding", "where": []any{[]any{"_uuid", "==", ports["cr-lrp-"+id(2, n)]}},
 			"row": map[string]any{"chassis": uuids[id(0, hostAmong(n, 0, c.hosts))]},
 		})
@@ -253,14 +244,14 @@ func (c *routed) bindAll() {
 func (c *routed) playSigns(ctx context.Context) error {
 	last := -1.0
 	for {
-		rows, err := c.ask(ctx, map[string]any{"op": "select", "table": "SB_Global", "where": []any{}, "columns": []string{"nb_cfg"}})
+		rows, err := c.ask(ctx, transact.Operation{"op": "select", "table": "SB_Global", "where": []any{}, "columns": []string{"nb_cfg"}})
 		if err != nil {
 			return errors.Join(err, ctx.Err())
 		}
 		if now, _ := rows[0][0]["nb_cfg"].(float64); now != last {
 			last = now
 			for n := range c.hosts {
-				if _, err := c.ask(ctx, map[string]any{
+				if _, err := c.ask(ctx, transact.Operation{
 					"op": "update", "table": "Chassis_Private", "where": []any{[]any{"name", "==", id(0, n)}},
 					"row": map[string]any{"nb_cfg": int(now), "nb_cfg_timestamp": time.Now().UnixMilli()},
 				}); err != nil {
@@ -276,12 +267,12 @@ func (c *routed) playSigns(ctx context.Context) error {
 
 // playClaims rebinds the gateways of a chassis that is not the first candidate of any gateway.
 func (c *routed) playClaims(ctx context.Context, chassis string) error {
-	uuids, err := rowsOf(ctx, c.sb)
+	uuids, err := c.chassis(ctx)
 	if err != nil {
 		return err
 	}
 	for {
-		led, err := c.ask(ctx, map[string]any{
+		led, err := c.ask(ctx, transact.Operation{
 			"op": "select", "table": "HA_Chassis", "columns": []string{"_uuid"},
 			"where": []any{[]any{"chassis", "==", uuids[chassis]}, []any{"priority", "==", candidates}},
 		})
@@ -289,7 +280,7 @@ func (c *routed) playClaims(ctx context.Context, chassis string) error {
 			return err
 		}
 		if len(led[0]) == 0 {
-			_, err := c.ask(ctx, map[string]any{
+			_, err := c.ask(ctx, transact.Operation{
 				"op": "update", "table": "Port_Binding", "where": []any{[]any{"chassis", "==", uuids[chassis]}}, "row": map[string]any{"chassis": uuids[id(0, 1)]},
 			})
 			return err

@@ -1,54 +1,30 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/system/transact"
 )
 
-// operation is one of a transaction (RFC 7047, section 5.2).
-type operation struct {
-	Op        string         `json:"op"`
-	Table     string         `json:"table"`
-	Row       map[string]any `json:"row,omitzero"`
-	Name      string         `json:"uuid-name,omitempty"`
-	Where     []any          `json:"where,omitempty"`
-	Mutations []any          `json:"mutations,omitempty"`
+func insert(table, name string, row map[string]any) transact.Operation {
+	o := transact.Operation{"op": "insert", "table": table, "row": row}
+	if name != "" {
+		o["uuid-name"] = name
+	}
+	return o
 }
 
-func insert(table, name string, row map[string]any) operation {
-	return operation{Op: "insert", Table: table, Name: name, Row: row}
-}
-
-func fill(b testing.TB, socket, database string, transactions [][]operation) {
+func fill(b *testing.B, socket, database string, transactions [][]transact.Operation) {
 	b.Helper()
-	connection, err := net.Dial("unix", socket)
-	require.NoError(b, err)
-	defer connection.Close()
-	require.NoError(b, connection.SetDeadline(time.Now().Add(2*time.Minute)))
-	answers := json.NewDecoder(connection)
-	for n, operations := range transactions {
-		params := []any{database}
-		for _, o := range operations {
-			params = append(params, o)
-		}
-		require.NoError(b, json.NewEncoder(connection).Encode(map[string]any{"id": n, "method": "transact", "params": params}))
-		var answer struct {
-			Result []struct{ Error, Details string }
-			Error  any
-		}
-		require.NoError(b, answers.Decode(&answer))
-		require.Nil(b, answer.Error)
-		for _, r := range answer.Result {
-			require.Empty(b, r.Error, r.Details)
-		}
+	for _, operations := range transactions {
+		_, err := transact.Do(b.Context(), socket, database, operations...)
+		require.NoError(b, err)
 	}
 }
 
@@ -71,10 +47,10 @@ func id(kind, n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", n*
 const batchSize = 500
 
 // northbound returns what Neutron writes.
-func northbound() [][]operation { return routers(gateways, hosts, candidates) }
+func northbound() [][]transact.Operation { return routers(gateways, hosts, candidates) }
 
-func routers(count, hosts, candidates int) (all [][]operation) {
-	first := []operation{insert("NB_Global", "", map[string]any{})}
+func routers(count, hosts, candidates int) (all [][]transact.Operation) {
+	first := []transact.Operation{insert("NB_Global", "", map[string]any{})}
 	for n := range networks {
 		port := fmt.Sprintf("localnet%d", n)
 		first = append(first,
@@ -86,16 +62,16 @@ func routers(count, hosts, candidates int) (all [][]operation) {
 	}
 	all = append(all, first)
 	for begin := 0; begin < count; begin += batchSize {
-		var some []operation
+		var some []transact.Operation
 		ports := make([][]any, networks)
 		for n := begin; n < min(begin+batchSize, count); n++ {
 			some = append(some, router(n, hosts, candidates)...)
 			ports[n%networks] = append(ports[n%networks], named(fmt.Sprintf("switchport%d", n)))
 		}
 		for n, list := range ports {
-			some = append(some, operation{
-				Op: "mutate", Table: "Logical_Switch", Where: []any{[]any{"name", "==", "neutron-" + id(4, n)}},
-				Mutations: []any{[]any{"ports", "insert", set(list...)}},
+			some = append(some, transact.Operation{
+				"op": "mutate", "table": "Logical_Switch", "where": []any{[]any{"name", "==", "neutron-" + id(4, n)}},
+				"mutations": []any{[]any{"ports", "insert", set(list...)}},
 			})
 		}
 		all = append(all, some)
@@ -107,7 +83,7 @@ func network(n int) string { return fmt.Sprintf("physnet%d", n) }
 
 // router has a gateway with candidates, the best with the same priority in any cloud. Neutron sets the option, without
 // which ovn-northd writes a flow for every two routers of a network.
-func router(n, hosts, some int) (all []operation) {
+func router(n, hosts, some int) (all []transact.Operation) {
 	port, routerID := "lrp-"+id(2, n), id(1, n)
 	list := []any{}
 	for i := range some {
@@ -137,29 +113,26 @@ func router(n, hosts, some int) (all []operation) {
 	)
 }
 
-// hostOf returns the chassis of a candidate. Gateways of one master have different backups.
-func hostOf(n, rank int) int { return hostAmong(n, rank, hosts) }
-
+// hostAmong returns the chassis of a candidate. Gateways of one master have different backups.
 func hostAmong(n, rank, hosts int) int { return (n + rank*(1+n/hosts%(hosts/candidates))) % hosts }
 
-func southbound() (all [][]operation) {
+func southbound() (all [][]transact.Operation) {
 	first := append(chassisRows(hosts), insert("Datapath_Binding", "datapath", map[string]any{"tunnel_key": 1}))
-	first = append(first, signRows(hosts)...)
 	for n := range gateways {
 		first = append(first, insert("Port_Binding", "", map[string]any{
 			"logical_port": "cr-lrp-" + id(2, n), "type": "chassisredirect", "datapath": named("datapath"), "tunnel_key": n + 1,
-			"chassis": named(fmt.Sprintf("chassis%d", hostOf(n, 0))), "options": pairs("distributed-port", "lrp-"+id(2, n)), "up": true,
+			"chassis": named(fmt.Sprintf("chassis%d", hostAmong(n, 0, hosts))), "options": pairs("distributed-port", "lrp-"+id(2, n)), "up": true,
 		}))
 	}
-	return [][]operation{first}
+	return [][]transact.Operation{first}
 }
 
-func chassisRows(hosts int) []operation {
+func chassisRows(hosts int) []transact.Operation {
 	var mappings []string
 	for n := range networks {
 		mappings = append(mappings, network(n)+":br-ex"+strconv.Itoa(n))
 	}
-	first := []operation{insert("SB_Global", "", map[string]any{})}
+	first := []transact.Operation{insert("SB_Global", "", map[string]any{})}
 	for n := range hosts {
 		encap, chassis := fmt.Sprintf("encap%d", n), fmt.Sprintf("chassis%d", n)
 		config := pairs("ovn-bridge-mappings", strings.Join(mappings, ","), "ovn-cms-options", "enable-chassis-as-gw,availability-zones=az1",
@@ -171,16 +144,15 @@ func chassisRows(hosts int) []operation {
 			insert("Chassis", chassis, map[string]any{
 				"name": id(0, n), "hostname": fmt.Sprintf("gateway-%d.example.org", n), "encaps": named(encap), "other_config": config,
 			}),
+			sign(n),
 		)
 	}
 	return first
 }
 
-func signRows(hosts int) (all []operation) {
-	for n := range hosts {
-		all = append(all, insert("Chassis_Private", "", map[string]any{
-			"name": id(0, n), "chassis": named(fmt.Sprintf("chassis%d", n)), "nb_cfg_timestamp": 1_700_000_000_000,
-		}))
-	}
-	return all
+// sign is the row in which a chassis gives signs of life.
+func sign(n int) transact.Operation {
+	return insert("Chassis_Private", "", map[string]any{
+		"name": id(0, n), "chassis": named(fmt.Sprintf("chassis%d", n)), "nb_cfg_timestamp": 1_700_000_000_000,
+	})
 }

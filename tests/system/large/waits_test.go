@@ -4,9 +4,7 @@ package large
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+	"github.com/ovn-central/ovn-central-operator/tests/system/transact"
 )
 
 // R0: a large database gets the time that its size needs. A member that compacts counts as up without an answer, as
@@ -87,39 +86,16 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 // grow adds rows of size bytes to the Northbound file, half a MiB at a time, up to so many MiB. It counts them.
 func grow(m *labtest.Model, mib int64, size int) (rows int) {
 	m.T.Helper()
-	u := m.LeaderOf(lab.NB)
-	conn, err := new(net.Dialer).DialContext(m.T.Context(), "unix", filepath.Join(u.RunDir(), "ovnnb_db.sock"))
+	u, text := m.LeaderOf(lab.NB), strings.Repeat("x", size)
+	rows, err := transact.Grow(m.T.Context(), filepath.Join(u.RunDir(), "ovnnb_db.sock"), u.DBFile(lab.NB), mib, max(1, 1<<19/size), "OVN_Northbound", "Address_Set",
+		func(n int) map[string]any {
+			return map[string]any{"name": fmt.Sprintf("large-%d", n), "external_ids": []any{"map", [][]string{{"text", text}}}}
+		})
 	require.NoError(m.T, err)
-	defer conn.Close()
-	require.NoError(m.T, conn.SetDeadline(time.Now().Add(20*time.Minute)))
-	answers := json.NewDecoder(conn)
-	written := func() int64 {
-		found, err := os.Stat(u.DBFile(lab.NB))
-		require.NoError(m.T, err)
-		return found.Size()
-	}
-	for written() < mib<<20 {
-		var inserts []string
-		for range max(1, 1<<19/size) {
-			rows++
-			inserts = append(inserts, fmt.Sprintf(`{"op":"insert","table":"Address_Set","row":{"name":"large-%d","external_ids":["map",[["text","%s"]]]}}`, rows, strings.Repeat("x", size)))
-		}
-		_, err := fmt.Fprintf(conn, `{"method":"transact","id":0,"params":["OVN_Northbound",%s]}`, strings.Join(inserts, ","))
-		require.NoError(m.T, err)
-		var answer struct {
-			Error  any
-			Result []struct{ Error string }
-		}
-		require.NoError(m.T, answers.Decode(&answer))
-		require.Nil(m.T, answer.Error)
-		for _, result := range answer.Result {
-			require.Empty(m.T, result.Error)
-		}
-	}
 	return rows
 }
 
-// long runs update-status on units until the condition holds, for longer than [model.tick].
+// long runs update-status on units until the condition holds, for longer than [labtest.Model.Tick] does.
 func long(m *labtest.Model, what string, condition func() bool, units ...*lab.Unit) {
 	m.T.Helper()
 	require.True(m.T, m.Within(20*time.Minute, func() bool {

@@ -1,10 +1,7 @@
 package deployment
 
 import (
-	"encoding/json"
 	"fmt"
-	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,34 +14,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+	"github.com/ovn-central/ovn-central-operator/tests/system/transact"
 )
 
 // fillSouthbound writes rows that ovn-northd ignores to the Southbound database, until the file has so many MiB.
 func (c *cloud) fillSouthbound(u *lab.Unit, mib int64) {
 	c.T.Helper()
-	conn, err := new(net.Dialer).DialContext(c.T.Context(), "unix", u.RunDir()+"/ovnsb_db.sock")
+	_, err := transact.Grow(c.T.Context(), u.RunDir()+"/ovnsb_db.sock", u.DBFile(lab.SB), mib, 1000, "OVN_Southbound", "Controller_Event",
+		func(n int) map[string]any {
+			info := [][]string{{"vip", fmt.Sprintf("10.0.%d.%d:80", n>>8&255, n&255)}, {"load_balancer", fmt.Sprintf("%032x", n)}, {"datapath", fmt.Sprintf("%032x", n/7)}}
+			return map[string]any{"event_type": "empty_lb_backends", "event_info": []any{"map", info}}
+		})
 	require.NoError(c.T, err)
-	defer conn.Close()
-	require.NoError(c.T, conn.SetDeadline(time.Now().Add(2*time.Minute)))
-	replies := json.NewDecoder(conn)
-	for n := 0; ; {
-		file, err := os.Stat(u.DBFile(lab.SB))
-		require.NoError(c.T, err)
-		if file.Size() >= mib<<20 {
-			return
-		}
-		var rows []string
-		for range 1000 {
-			n++
-			rows = append(rows, fmt.Sprintf(`{"op":"insert","table":"Controller_Event","row":{"event_type":"empty_lb_backends","event_info":["map",[["vip","10.0.%d.%d:80"],["protocol","tcp"],["load_balancer","%032x"],["datapath","%032x"]]]}}`, n>>8&255, n&255, n, n/7))
-		}
-		_, err = fmt.Fprintf(conn, `{"method":"transact","id":%d,"params":["OVN_Southbound",%s]}`, n, strings.Join(rows, ","))
-		require.NoError(c.T, err)
-		for reply := map[string]json.RawMessage{}; reply["result"] == nil; {
-			require.NoError(c.T, replies.Decode(&reply))
-			require.NotContains(c.T, string(reply["result"]), `"error"`)
-		}
-	}
 }
 
 func isConversion(call string) bool {
