@@ -71,7 +71,7 @@ func (w *world) fault(ctx context.Context, s Step) error {
 		w.pass(ctx, h, s)
 		return h.PowerOff()
 	case "power-on":
-		w.count()
+		w.counted(oneFault)
 		w.inBackground(ctx, s, func(ctx context.Context) error {
 			return w.powerOn(ctx, h, time.Duration(s.Seconds*float64(time.Second)))
 		})
@@ -86,7 +86,7 @@ func (w *world) fault(ctx context.Context, s Step) error {
 	case "fill":
 		return w.fill(h, s)
 	case "set-clock":
-		w.count()
+		w.counted(oneFault)
 		return h.SetClock(time.Duration(s.Seconds * float64(time.Second)))
 	case "kill-hook":
 		return w.signalHook(h, syscall.SIGKILL)
@@ -97,7 +97,7 @@ func (w *world) fault(ctx context.Context, s Step) error {
 		var once sync.Once
 		h.OnTool(func(call string) (err error) {
 			once.Do(func() {
-				w.count()
+				w.counted(oneFault)
 				w.say("fails: %s", call)
 				err = errors.New("connection is shut down")
 			})
@@ -108,6 +108,8 @@ func (w *world) fault(ctx context.Context, s Step) error {
 	}
 	return nil
 }
+
+func oneFault(c *Counts) { c.Faults++ }
 
 // later ends a fault after its time, unless the schedule has ended before.
 func (w *world) later(s Step, end func() error) {
@@ -187,7 +189,7 @@ func (w *world) resume(h *host, db lab.DB) error {
 func (w *world) signalHook(h *host, sig syscall.Signal) error {
 	err := h.SignalHook(sig)
 	if err == nil {
-		w.count()
+		w.counted(oneFault)
 	}
 	return running(err)
 }
@@ -301,12 +303,6 @@ func (w *world) forget(h *host, but ...string) {
 		}
 	}
 	h.faults = keep
-}
-
-func (w *world) count() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.faults++
 }
 
 func (w *world) heal(ctx context.Context, h *host) error {

@@ -8,7 +8,7 @@ import (
 
 const minSteps, maxSteps = 8, 20
 
-const most, maxUnits = 5, 5
+const maxUnits = 5
 
 // calls is about how many calls a step's hooks or action make. A fault at a later call doesn't happen.
 var calls = map[string]int{"add": 600, "replace": 600, "remove": 130, "type": 110}
@@ -32,8 +32,8 @@ type draw struct {
 	paused      map[int]bool
 }
 
-// Generate draws a schedule of so many steps at the least: the same seed, the same schedule.
-func Generate(seed uint64, least int) Schedule {
+// Generate draws a schedule: the same seed, the same schedule.
+func Generate(seed uint64) Schedule {
 	r := rand.New(rand.NewPCG(seed, 0))
 	d := &draw{Rand: r, down: map[int]bool{}, paused: map[int]bool{}}
 	s := Schedule{Units: min(1+r.IntN(maxUnits), 1+r.IntN(maxUnits+1)), Juju: "3.6.11", Restart: r.IntN(2) == 0}
@@ -43,7 +43,7 @@ func Generate(seed uint64, least int) Schedule {
 	for range s.Units {
 		d.add()
 	}
-	for len(s.Steps) < max(least, minSteps+r.IntN(maxSteps-minSteps+1)) {
+	for len(s.Steps) < minSteps+r.IntN(maxSteps-minSteps+1) {
 		s.Steps = append(s.Steps, d.step())
 	}
 	return s
@@ -124,7 +124,7 @@ func (d *draw) disturb(s *Step) {
 
 var operations = []kind{
 	{"add", 4, func(d *draw) (Step, bool) {
-		if len(d.units) >= most {
+		if len(d.units) >= maxUnits {
 			return Step{}, false
 		}
 		return Step{Unit: d.add()}, true

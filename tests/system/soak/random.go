@@ -1,12 +1,12 @@
-// Package soak runs random schedules of operations and faults on real servers, in
-// the lab, and checks invariants after every step and at the end.
+// Package soak runs random schedules of operations and faults on real servers, in the lab, and checks invariants after
+// every step and at the end.
 //
-// A [Schedule] is data: it is made from a seed, can be stored, and can be run again.
-// [Shrink] removes steps from one that breaks an invariant as long as it still
-// breaks one, and the rest is printed as JSON. Schedules below testdata are tests.
+// A [Schedule] is data: it is made from a seed, can be stored, and can be run again. [Shrink] removes steps from a
+// schedule that breaks an invariant as long as it still breaks one, and the rest is printed as JSON. The schedules below
+// testdata are tests.
 //
-// Two parts are pure: the drawing of schedules (generate.go), and the decision which faults explain a loss of quorum
-// ([Cost.Judge]). The rest operates the lab and checks its state.
+// Two parts are pure: the drawing of schedules (generate.go, disaster.go), and the decision which faults explain a loss
+// of quorum ([Cost.Judge]). The rest operates the lab and checks its state.
 package soak
 
 import (
@@ -34,31 +34,27 @@ import (
 var (
 	seed      = flag.Uint64("seed", 0, "of the first schedule; the next ones have the next ones; 0 draws one")
 	soakFor   = flag.Duration("for", 30*time.Second, "how long to begin new schedules")
-	shrinkFor = flag.Duration("shrink", 10*time.Minute, "how long to make a schedule that fails shorter")
-	labs      = flag.Int("labs", 1, "how many schedules are played at the same time, each in a lab of its own")
-	slow      = flag.Int("slow", 1, "how many times as long as usual everything may take, where the machine has other things to do")
-	steps     = flag.Int("steps", 0, "how many steps a schedule has at the least; a longer one has more faults for each deployment")
 	count     = flag.Uint64("count", 0, "how many schedules are played, however long it takes; 0: as many as -for permits")
-	goOn      = flag.Bool("go-on", false, "go on with the next schedule after one that broke an invariant")
-	keep      = flag.String("log", "", "a directory for what the lab says of each schedule")
+	labs      = flag.Int("labs", 1, "how many schedules are played at the same time, each in a lab of its own")
+	slow      = flag.Int("slow", 1, "how many times as long as usual everything may take, for a busy machine")
+	shrinkFor = flag.Duration("shrink", 10*time.Minute, "how long to shorten a schedule that fails")
+	keep      = flag.String("log", "", "a directory for the lab's log of each schedule")
 )
 
 // grace is how much longer than -for a schedule may run on an idle machine.
 const grace = 2 * time.Minute
 
 type played struct {
+	Result
 	seed     uint64
 	schedule Schedule
-	result   Result
 	log      string
 	err      error
 	took     time.Duration
 }
 
 // Random plays random schedules of operations and faults, and requires the invariants. Flags set their number.
-func Random(t *testing.T) {
-	random(t, func(seed uint64) Schedule { return Generate(seed, *steps) }, "random")
-}
+func Random(t *testing.T) { random(t, Generate, "random") }
 
 // Disasters plays lost quorums that are recovered or restored. It plays one unless a flag says more.
 func Disasters(t *testing.T) {
@@ -73,94 +69,51 @@ func random(t *testing.T, draw func(seed uint64) Schedule, dir string) {
 	if first == 0 {
 		first = uint64(rand.Uint32())
 	}
-	t.Logf("seed %d; again: %s", first, command(dir, first))
+	t.Logf("seed %d; again: go test -v -count=1 -timeout 24h ./tests/system/soak/%s -args -seed=%d -count=%d -for=%v", first, dir, first, *count, *soakFor)
 	charm.Slow = *slow
 	ctx, cancel := context.WithCancel(t.Context())
 	if *count == 0 {
 		ctx, cancel = context.WithTimeout(t.Context(), *soakFor+grace*time.Duration(max(1, *slow)))
 	}
 	defer cancel()
-	var total tally
-	stop := make(chan struct{})
-	for p := range playAll(ctx, draw, first, stop) {
+	beginning, enough := context.WithCancel(ctx)
+	defer enough()
+	var total Counts
+	ended := 0
+	for p := range playAll(ctx, beginning, draw, first) {
+		total.add(p.Counts)
+		t.Logf("seed %d: %d units, %+v in %v", p.seed, p.schedule.Units, p.Counts, p.took.Round(time.Second))
 		switch {
-		case ctx.Err() != nil && p.result.Broken == "", p.err != nil && *goOn:
-			total.add(p)
-			t.Logf("seed %d was not played to its end, %d steps, %d faults in %v: %v",
-				p.seed, p.result.Steps, p.result.Faults, p.took.Round(time.Second), p.err)
+		case ctx.Err() != nil && p.Broken == "":
+			t.Logf("seed %d was not played to its end: %v", p.seed, p.err)
+			continue
 		case p.err != nil:
 			require.NoError(t, p.err, "seed %d\n%s\n%s", p.seed, p.schedule.JSON(), tail(p.log))
-		default:
-			total.add(p)
-			total.ended++
-			t.Logf("seed %d: %d units, %d steps, %d faults, %d commands typed in %v%s",
-				p.seed, p.schedule.Units, p.result.Steps, p.result.Faults, p.result.Typed, p.took.Round(time.Second), shown(p.result.Counts))
-			if p.result.Broken == "" {
-				continue
-			}
-			if !*goOn && stop != nil {
-				close(stop)
-				stop = nil
-			}
+		case p.Broken != "":
+			enough()
 			report(t, p)
 		}
+		ended++
 	}
-	t.Logf("%d schedules, %d steps, %d faults, %d commands typed%s", total.schedules, total.steps, total.faults, total.typed, shown(total.counts))
-	assert.Positive(t, total.ended, "time was over before any schedule had come to its end, where it is judged: give a longer -for, or -slow")
-}
-
-// command plays the same schedules again.
-func command(dir string, first uint64) string {
-	return fmt.Sprintf("go test -v -count=1 -timeout 24h ./tests/system/soak/%s -args -seed=%d -count=%d -for=%v", dir, first, *count, *soakFor)
-}
-
-func shown(c Counts) string {
-	if c.Runs == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("; %d disasters, %d new clusters, %d runs of the action of which %d failed or were killed, %d printed plans typed, %d rows of copies kept, %d writes given up, two clusters served %d times",
-		c.Disasters, c.New, c.Runs, c.Failed, c.Typed, c.Kept, c.Given, len(c.Beside))
-	return strings.Join(append([]string{text}, c.Beside...), "\n\t")
-}
-
-// tally sums over schedules.
-type tally struct {
-	schedules, steps, faults, typed int
-	ended                           int // the others were cut off by time
-	counts                          Counts
-}
-
-func (t *tally) add(p played) {
-	t.schedules++
-	t.steps += p.result.Steps
-	t.faults += p.result.Faults
-	t.typed += p.result.Typed
-	t.counts = t.counts.Add(p.result.Counts)
+	t.Logf("%d schedules: %+v", ended, total)
+	assert.Positive(t, ended, "time was over before the end of any schedule, where it is judged: give a longer -for, or -slow")
 }
 
 // playAll plays the schedules of the seeds from first on, -labs at the same time, each in a lab with networks of its
-// own. It begins new ones until -for is over or stop is closed.
-func playAll(ctx context.Context, draw func(uint64) Schedule, first uint64, stop <-chan struct{}) <-chan played {
+// own. It begins new ones until -for is over or beginning ends.
+func playAll(ctx, beginning context.Context, draw func(uint64) Schedule, first uint64) <-chan played {
 	results := make(chan played, 4096) // no reader waits until a schedule that failed is short
 	var next atomic.Uint64
 	var group sync.WaitGroup
 	begun := time.Now()
 	for range *labs {
 		group.Go(func() {
-			for ctx.Err() == nil {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for beginning.Err() == nil {
 				nth := next.Add(1) - 1
 				if *count == 0 && time.Since(begun) >= *soakFor || *count > 0 && nth >= *count {
 					return
 				}
-				at, seed := time.Now(), first+nth
-				p := play(ctx, draw(seed), seed)
-				p.took = time.Since(at)
-				results <- p
+				results <- play(ctx, draw(first+nth), first+nth)
 			}
 		})
 	}
@@ -170,6 +123,7 @@ func playAll(ctx context.Context, draw func(uint64) Schedule, first uint64, stop
 
 func play(ctx context.Context, s Schedule, seed uint64) played {
 	p := played{seed: seed, schedule: s}
+	begun := time.Now()
 	var log bytes.Buffer
 	locked := &lockedWriter{to: &log}
 	if *keep != "" {
@@ -182,32 +136,32 @@ func play(ctx context.Context, s Schedule, seed uint64) played {
 		locked.to = io.MultiWriter(&log, file)
 	}
 	_, _ = io.WriteString(locked, s.JSON())
-	p.result, p.err = Run(ctx, s, charm, locked)
-	_, _ = io.WriteString(locked, p.result.Broken)
-	p.log = log.String()
+	p.Result, p.err = Run(ctx, s, charm, locked)
+	_, _ = io.WriteString(locked, p.Broken)
+	p.log, p.took = log.String(), time.Since(begun)
 	return p
 }
 
 // report shrinks a schedule that broke an invariant, and prints it.
 func report(t *testing.T, p played) {
 	t.Helper()
-	t.Logf("seed %d broke an invariant in step %d: %s\n%s", p.seed, p.result.At, p.result.Broken, tail(p.log))
+	t.Logf("seed %d broke an invariant in step %d: %s\n%s", p.seed, p.At, p.Broken, tail(p.log))
 	ctx, cancel := context.WithTimeout(t.Context(), *shrinkFor)
 	defer cancel()
-	last := p.result
+	last := p.Broken
 	short := Shrink(p.schedule, func(try Schedule) bool {
 		if ctx.Err() != nil {
 			return false
 		}
 		again := play(ctx, try, p.seed)
-		if again.err != nil || again.result.Broken == "" || ctx.Err() != nil {
+		if again.err != nil || again.Broken == "" || ctx.Err() != nil {
 			return false
 		}
-		last = again.result
+		last = again.Broken
 		return true
 	})
-	short.Found = strings.SplitN(last.Broken, "\n", 2)[0]
-	assert.Fail(t, "an invariant is broken", "%s\nkeep this as tests/system/soak/testdata/NAME.json:\n%s", last.Broken, short.JSON())
+	short.Found = strings.SplitN(last, "\n", 2)[0]
+	assert.Fail(t, "an invariant is broken", "%s\nkeep this as tests/system/soak/testdata/NAME.json:\n%s", last, short.JSON())
 }
 
 var charm Charm

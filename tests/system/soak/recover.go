@@ -158,11 +158,6 @@ func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, fou
 	w.order.begun = w.order.begun || r.Status == "completed" && r.Results["status"] != ""
 	w.order.again = !w.order.begun && mustInsist(found)
 	w.mu.Unlock()
-	if r.Status != "completed" {
-		w.mu.Lock()
-		w.counts.Failed++
-		w.mu.Unlock()
-	}
 	return r, found, err
 }
 
@@ -295,9 +290,7 @@ func (w *world) endDisaster(ctx context.Context) (string, error) {
 	}
 	w.order = nil
 	if what == "" {
-		w.mu.Lock()
-		w.counts.Disasters++
-		w.mu.Unlock()
+		w.counted(func(c *Counts) { c.Disasters++ })
 	}
 	return what, err
 }

@@ -10,28 +10,43 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
-	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
 )
 
-// endPatience is within what an application comes to its end once faults have stopped and all that is printed is typed.
-// Where nothing has changed in standstill, and in as many rounds of hooks, nothing will.
+// endPatience bounds the time until an application has recovered, once faults have stopped and all printed commands are
+// typed. If nothing has changed for standstill, and in roundsStill rounds of hooks, nothing will.
 const (
 	endPatience = 4 * time.Minute
 	standstill  = 40 * time.Second
 	roundsStill = 8
 )
 
-// Result is what became of a schedule.
+// Result is the outcome of a schedule.
 type Result struct {
-	// Steps were played, Faults of them or in them happened, Typed are commands that were typed as they were printed.
-	Steps, Faults, Typed int
-	// Broken is the invariant that was broken, "" if none was, and in which step.
+	Counts
+	// Broken is the invariant that was broken, "" if none was, and At the step.
 	Broken string
 	At     int
-	// Counts is what became of disasters.
-	Counts Counts
-	// Writes are those of clients, if they could be read back.
-	Writes map[lab.DB]writes.Outcome
+}
+
+// Counts are numbers of what happened.
+type Counts struct {
+	// Steps were played, Faults of them or in them happened, Typed are commands that were typed as they were printed.
+	Steps, Faults, Typed int
+	// Disasters came to their end, New clusters replaced old ones, Runs are those of the actions that recover.
+	Disasters, New, Runs int
+	// Kept are rows of remaining copies that all units have in the end; Given are writes lost with an old cluster.
+	Kept, Given int
+}
+
+func (c *Counts) add(o Counts) {
+	c.Steps += o.Steps
+	c.Faults += o.Faults
+	c.Typed += o.Typed
+	c.Disasters += o.Disasters
+	c.New += o.New
+	c.Runs += o.Runs
+	c.Kept += o.Kept
+	c.Given += o.Given
 }
 
 // Run plays a schedule. The error is of the lab: then nothing was found out.
@@ -41,66 +56,43 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 		return r, fmt.Errorf("cannot deploy: %w", err)
 	}
 	defer func() {
-		r.Faults, r.Typed, r.Counts = w.faults, w.typed, w.tally()
-		err = errors.Join(err, w.close())
+		if r.Broken != "" {
+			r.At, r.Broken = w.step, r.Broken+"\n"+w.statuses()
+		}
+		r.Counts, err = w.tally(), errors.Join(err, w.close())
 	}()
-	broken := func(at int, what string) (Result, error) {
-		r.At, r.Broken = at, what+"\n"+w.statuses()
-		return r, nil
-	}
-	before := map[lab.DB]bool{}
 	for _, db := range lab.Databases { // after the first step there may be no server left to ask
-		before[db] = w.look(ctx, db).leads
+		w.served[db] = w.look(ctx, db).leads
 	}
 	for i, step := range s.Steps {
 		w.step = i + 1
 		w.say("step %d: %s", w.step, step)
-		what, err := "", error(nil)
 		if step.Do == "end" {
-			what, err = w.endDisaster(ctx)
+			r.Broken, err = w.endDisaster(ctx)
 		} else {
 			err = w.play(ctx, step)
 		}
 		if err != nil {
-			return r, fmt.Errorf("step %d, %s: %w", i+1, step, err)
+			return r, fmt.Errorf("step %d, %s: %w", w.step, step, err)
 		}
-		r.Steps++
-		if what == "" {
-			what = w.besideBroken()
-		}
-		if what != "" {
-			return broken(i+1, what)
-		}
-		if what := w.judge(ctx, before); what != "" {
-			return broken(i+1, what)
-		}
-		if what := w.untrue(ctx); what != "" {
-			return broken(i+1, what)
-		}
-		if what := w.silent(); what != "" {
-			return broken(i+1, what)
+		w.counted(func(c *Counts) { c.Steps++ })
+		if r.holds(ctx, w.besideBroken, w.judge, w.untrue, w.silent); r.Broken != "" {
+			return r, nil
 		}
 	}
-	what, err := w.finish(ctx)
-	if err != nil {
-		return r, err
+	if r.Broken, err = w.finish(ctx); err == nil {
+		r.holds(ctx, w.untrue, w.lostWrites)
 	}
-	if what == "" {
-		what = w.untrue(ctx)
-	}
-	if what != "" {
-		return broken(len(s.Steps)+1, what)
-	}
-	w.writer.Stop()
-	if r.Writes, err = w.writer.Verify(ctx); err != nil {
-		return broken(len(s.Steps)+1, err.Error())
-	}
-	for db, writes := range r.Writes {
-		if lost := w.lostWrites(db, writes.Missing); len(lost) > 0 {
-			return broken(len(s.Steps)+1, fmt.Sprintf("%s: %d of %d acknowledged writes are lost: %v", db, len(lost), writes.Acknowledged, lost))
+	return r, err
+}
+
+// holds sets what is broken first, if nothing is yet.
+func (r *Result) holds(ctx context.Context, invariants ...func(context.Context) string) {
+	for _, broken := range invariants {
+		if r.Broken == "" {
+			r.Broken = broken(ctx)
 		}
 	}
-	return r, nil
 }
 
 func (w *world) statuses() string {
@@ -109,15 +101,15 @@ func (w *world) statuses() string {
 	return text.String()
 }
 
-// judge compares a step's outcome with what is required; before is whether each database had a quorum, and is updated.
-func (w *world) judge(ctx context.Context, before map[lab.DB]bool) string {
+// judge compares a step's outcome with what is required, and records which databases have a quorum.
+func (w *world) judge(ctx context.Context) string {
 	for _, db := range lab.Databases {
 		var v view
 		verdict := Faults
 		deadline := time.Now().Add(w.patience(electionPatience))
 		for {
 			v = w.look(ctx, db)
-			verdict = Cost{Before: before[db], Members: v.whys()}.Judge()
+			verdict = Cost{Before: w.served[db], Members: v.whys()}.Judge()
 			if len(v.members) == 0 && w.history[db] != nil {
 				verdict = Faults // the new cluster of a recovery, of which no server was started yet
 			}
@@ -126,7 +118,7 @@ func (w *world) judge(ctx context.Context, before map[lab.DB]bool) string {
 			}
 			wait(ctx, poll)
 		}
-		before[db] = verdict == Serves
+		w.served[db] = verdict == Serves
 		switch {
 		case ctx.Err() != nil:
 			return ""
@@ -144,7 +136,7 @@ func (v view) String() string {
 	words := map[Why]string{Up: "up", New: "down by a fault of this step", Standing: "down by an older fault", Asked: "paused", Ours: "down without a fault"}
 	var all []string
 	for _, m := range v.members {
-		name := "nobody's"
+		name := "of no unit"
 		if m.host != nil {
 			name = m.host.Name()
 		}
@@ -212,13 +204,13 @@ func (w *world) again(ctx context.Context, h *host) error {
 // typeAll types the commands of the first unit that prints any.
 func (w *world) typeAll(ctx context.Context) *refused {
 	for _, h := range w.inModel() {
-		typed := w.typed
+		typed := w.tally().Typed
 		err := w.typeFound(ctx, h)
 		if no := (*refused)(nil); errors.As(err, &no) {
 			return no
 		}
 		w.note(Step{Do: "type", Unit: h.number}, err)
-		if w.typed > typed {
+		if w.tally().Typed > typed {
 			return nil
 		}
 	}
@@ -265,7 +257,7 @@ func (w *world) unfinished(ctx context.Context) string {
 }
 
 // silent returns a unit that is waiting or blocked without a message.
-func (w *world) silent() string {
+func (w *world) silent(context.Context) string {
 	for _, h := range w.inModel() {
 		if s := h.Workload(); !h.Dying() && (s.Status == "waiting" || s.Status == "blocked") && s.Message == "" {
 			return fmt.Sprintf("%s is %s, and does not say why", h.Name(), s.Status)

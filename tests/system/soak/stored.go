@@ -107,9 +107,7 @@ func (w *world) kept(ctx context.Context) string {
 				}
 			}
 		}
-		w.mu.Lock()
-		w.counts.Kept += len(s.rows)
-		w.mu.Unlock()
+		w.counted(func(c *Counts) { c.Kept += len(s.rows) })
 	}
 	return ""
 }

@@ -120,9 +120,7 @@ func (w *world) enter(ctx context.Context, command string) error {
 	w.say("typed: %s", command)
 	looks := words[len(words)-1] == "cluster-status" || slices.Contains(words, "dry-run=true")
 	if !looks { // else there is more to be typed
-		w.mu.Lock()
-		w.typed++
-		w.mu.Unlock()
+		w.counted(func(c *Counts) { c.Typed++ })
 	}
 	if words[1] == "add-unit" {
 		w.mu.Lock()

@@ -3,7 +3,6 @@ package soak
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// disasters is the additional state of a world with disasters.
+// disasters is the additional state of a world that has disasters.
 type disasters struct {
 	history map[lab.DB]*history
 	// watched ends the watching, and waits for its end; background are machines that boot.
@@ -23,29 +22,6 @@ type disasters struct {
 	backup string
 	behind map[lab.DB]map[string]bool
 	stored map[lab.DB]*stored
-	counts Counts
-}
-
-// Counts is what became of disasters.
-type Counts struct {
-	// Disasters came to their end; in New of them, by database, a new cluster has taken the old one's place.
-	Disasters, New int
-	// Runs are those of the action, Failed those of them that were refused, failed or killed.
-	Runs, Failed int
-	// Typed are printed plans that give up more, as they were typed.
-	Typed int
-	// Kept are rows of remaining copies that all units have in the end; Given are writes lost with an old cluster.
-	Kept, Given int
-	// Beside are the times in which two clusters were served.
-	Beside []string
-}
-
-// Add is the sum of both.
-func (c Counts) Add(o Counts) Counts {
-	return Counts{
-		Disasters: c.Disasters + o.Disasters, New: c.New + o.New, Runs: c.Runs + o.Runs, Failed: c.Failed + o.Failed, Typed: c.Typed + o.Typed,
-		Kept: c.Kept + o.Kept, Given: c.Given + o.Given, Beside: slices.Concat(c.Beside, o.Beside),
-	}
 }
 
 // besideLimit bounds the time of two served clusters, until a returned unit's hooks have stopped its servers.
@@ -130,7 +106,7 @@ func (w *world) sight(ctx context.Context, db lab.DB, began map[string]time.Time
 }
 
 // besideBroken returns a time in which two clusters were served without an excuse.
-func (w *world) besideBroken() string {
+func (w *world) besideBroken(context.Context) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, db := range lab.Databases {
@@ -143,32 +119,28 @@ func (w *world) besideBroken() string {
 	return ""
 }
 
-// lostWrites returns the acknowledged writes that are missing without an excuse; it counts the excused ones.
-func (w *world) lostWrites(db lab.DB, missing []int) (lost []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	h := w.history[db]
-	for _, n := range missing {
-		row, at := w.writer.Acknowledgement(db, n)
-		if h != nil && h.excuses(at, w.cluster(db)) {
-			w.counts.Given++
-			continue
-		}
-		lost = append(lost, fmt.Sprintf("%s at %s", row, at.Format(time.TimeOnly)))
+// lostWrites ends the writer, and returns the acknowledged writes that are missing without an excuse.
+func (w *world) lostWrites(ctx context.Context) string {
+	w.writer.Stop()
+	all, err := w.writer.Verify(ctx)
+	if err != nil {
+		return err.Error()
 	}
-	return lost
-}
-
-func (w *world) tally() Counts {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := w.counts
-	for _, db := range lab.Databases {
-		if h := w.history[db]; h != nil {
-			for _, b := range h.seen() {
-				c.Beside = append(c.Beside, b.String())
+	for db, writes := range all {
+		var lost []string
+		for _, n := range writes.Missing {
+			row, at := w.writer.Acknowledgement(db, n)
+			if h := w.history[db]; h != nil && h.excuses(at, w.cluster(db)) {
+				w.counts.Given++
+				continue
 			}
+			lost = append(lost, fmt.Sprintf("%s at %s", row, at.Format(time.TimeOnly)))
+		}
+		if len(lost) > 0 {
+			return fmt.Sprintf("%s: %d of %d acknowledged writes are lost: %v", db, len(lost), writes.Acknowledged, lost)
 		}
 	}
-	return c
+	return ""
 }

@@ -121,7 +121,6 @@ func (w *world) adopt(ctx context.Context, line string) error {
 		w.order.from = to.number
 	}
 	w.mu.Lock()
-	w.counts.Typed++
 	w.order.force = w.order.force || params["force"] == "true"
 	w.mu.Unlock()
 	for _, name := range names {

@@ -60,14 +60,14 @@ type world struct {
 	// last is each database's configuration as it was seen last, and lastOf of which cluster.
 	last   map[lab.DB][]raft.Member
 	lastOf map[lab.DB]raft.ID
-	// step counts; faults are those that happened so far, of any kind.
-	step, faults int
-	claims       []claim
+	step   int
+	counts Counts
+	claims []claim
+	// served reports which databases had a quorum after the last step.
+	served map[lab.DB]bool
 	// ends are the faults that end by themselves.
 	ends []*time.Timer
-	// typed are the commands that were typed as they were printed.
-	typed int
-	// replaced are the units of which the status said to put another in their place, and that was typed.
+	// replaced are the units whose printed replacement was typed.
 	replaced map[string]bool
 	disasters
 }
@@ -95,7 +95,10 @@ func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *w
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}, last: map[lab.DB][]raft.Member{}, lastOf: map[lab.DB]raft.ID{}, replaced: map[string]bool{}}
+	w := &world{
+		Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}, served: map[lab.DB]bool{},
+		last: map[lab.DB][]raft.Member{}, lastOf: map[lab.DB]raft.ID{}, replaced: map[string]bool{},
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.close())
@@ -197,7 +200,19 @@ func (w *world) begin(h *host, fault string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.faults[fault] = w.step
-	w.faults++
+	w.counts.Faults++
+}
+
+// counted changes the counts.
+func (w *world) counted(change func(c *Counts)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(&w.counts)
+}
+
+func (w *world) tally() (c Counts) {
+	w.counted(func(now *Counts) { c = *now })
+	return c
 }
 
 func (w *world) end(h *host, fault string) {
