@@ -21,6 +21,10 @@ func (w *world) claim(text string, holds func(context.Context) bool) {
 	w.claims = append(w.claims, claim{text, holds})
 }
 
+// fail makes the step break an invariant.
+func (w *world) fail(text string) { w.claim(text, func(context.Context) bool { return false }) }
+
+// claimKick claims that removed members are in no configuration.
 func (w *world) claimKick(args []string, results map[string]string) {
 	if slices.Contains(args, "dry-run=true") {
 		return

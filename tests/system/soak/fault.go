@@ -221,8 +221,8 @@ func (w *world) harm(h *host, what string, db lab.DB) error {
 	return running(err)
 }
 
-// nobodysMAC is an address that no machine has, so that packets to it are lost.
-const nobodysMAC = "02:00:00:00:00:01"
+// unusedMAC is an address that no machine has, so that packets to it are lost.
+const unusedMAC = "02:00:00:00:00:01"
 
 // mute cuts the network of a machine one way: "out" drops what it sends to the other units, "in" what they send to it.
 func (w *world) mute(ctx context.Context, h *host, way string) (err error) {
@@ -234,7 +234,7 @@ func (w *world) mute(ctx context.Context, h *host, way string) (err error) {
 		if way == "in" {
 			from, to = other, h
 		}
-		_, failed := from.Exec(ctx, "ip", "neigh", "replace", to.Address(), "lladdr", nobodysMAC, "dev", "eth0", "nud", "permanent")
+		_, failed := from.Exec(ctx, "ip", "neigh", "replace", to.Address(), "lladdr", unusedMAC, "dev", "eth0", "nud", "permanent")
 		err = errors.Join(err, failed)
 	}
 	return err

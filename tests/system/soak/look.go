@@ -147,37 +147,47 @@ func (w *world) rows(db lab.DB, cluster raft.ID, now []raft.Member) []raft.Membe
 }
 
 // ask returns the status of all servers of a database, except those that are joining.
-func (w *world) ask(ctx context.Context, db lab.DB) []raft.Status {
-	var (
-		mu      sync.Mutex
-		group   sync.WaitGroup
-		answers []raft.Status
-	)
-	for _, h := range w.all() {
-		if h.Removed() || !h.Running(db) || w.has(h, "hang "+string(db)) || w.has(h, "power-off") {
-			continue
+func (w *world) ask(ctx context.Context, db lab.DB) (answers []raft.Status) {
+	asked := slices.DeleteFunc(w.inModel(), func(h *host) bool {
+		return !h.Running(db) || w.has(h, "hang "+string(db)) || w.has(h, "power-off")
+	})
+	askAll(ctx, db, asked, func(h *host, s raft.Status, err error) {
+		w.mu.Lock()
+		h.gaveUp[db] = err != nil || s.State == raft.Failed // a server without socket may have given up
+		lost := h.gaveUp[db]
+		w.mu.Unlock()
+		if lost {
+			return
 		}
+		w.known(h, db, string(s.Server))
+		if s.State != raft.JoiningCluster {
+			answers = append(answers, s)
+		}
+	})
+	return answers
+}
+
+// askAll asks servers at the same time, and calls heard with one answer after another.
+func askAll(ctx context.Context, db lab.DB, hosts []*host, heard func(h *host, s raft.Status, err error)) {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for _, h := range hosts {
 		group.Go(func() {
-			text, err := h.Status(ctx, db)
-			s, malformed := raft.Parse(text)
-			w.mu.Lock()
-			h.gaveUp[db] = err != nil || s.State == raft.Failed // one that can't be asked, as it has no socket, may have
-			lost := h.gaveUp[db]
-			w.mu.Unlock()
-			if err != nil || malformed != nil || lost {
-				return
-			}
-			w.known(h, db, string(s.Server))
-			if s.State == raft.JoiningCluster {
-				return
-			}
+			s, err := h.raft(ctx, db)
 			mu.Lock()
 			defer mu.Unlock()
-			answers = append(answers, s)
+			heard(h, s, err)
 		})
 	}
 	group.Wait()
-	return answers
+}
+
+func (h *host) raft(ctx context.Context, db lab.DB) (s raft.Status, err error) {
+	text, err := h.Status(ctx, db)
+	if err != nil {
+		return s, err
+	}
+	return raft.Parse(text)
 }
 
 // better reports whether a status is more informative than another: first a leader's, by term, then the one with the

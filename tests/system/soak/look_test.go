@@ -25,7 +25,7 @@ func TestObserve_by_leader_or_longest_committed_log(t *testing.T) {
 		"any":                    {status(raft.Candidate, 1, 5, 0), raft.Status{}},
 		"a leader":               {status(raft.Leader, 3, 20, 0), status(raft.Candidate, 9, 20, 0)},
 		"the later leader":       {status(raft.Leader, 4, 20, 0), status(raft.Leader, 3, 25, 5)},
-		"who was not cut off":    {status(raft.Candidate, 3, 20, 0), status(raft.Candidate, 9, 12, 0)},
+		"not the one cut off":    {status(raft.Candidate, 3, 20, 0), status(raft.Candidate, 9, 12, 0)},
 		"not what may be undone": {status(raft.Follower, 3, 20, 0), status(raft.Candidate, 3, 22, 10)},
 		"else the later term":    {status(raft.Follower, 4, 20, 0), status(raft.Follower, 3, 20, 0)},
 	} {

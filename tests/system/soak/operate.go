@@ -22,7 +22,7 @@ func (s Step) databases() []lab.DB {
 	return []lab.DB{lab.DB(s.DB)}
 }
 
-// play runs one step, with what happens at the same time. It returns errors of the lab; a refusal of the charm is none.
+// play runs one step, with what happens at the same time. It returns errors of the lab, not refusals of the charm.
 func (w *world) play(ctx context.Context, s Step) error {
 	patience := operationPatience
 	if s.Do == "insist" {
@@ -33,11 +33,9 @@ func (w *world) play(ctx context.Context, s Step) error {
 	if isFault(s.Do) {
 		return w.fault(ctx, s)
 	}
-	if s.Do == "add" {
-		if w.there(s.Unit) == nil {
-			if err := w.add(ctx, s.Unit); err != nil {
-				return err
-			}
+	if s.Do == "add" && w.there(s.Unit) == nil {
+		if err := w.add(ctx, s.Unit); err != nil {
+			return err
 		}
 	}
 	if h := w.there(s.actor()); h != nil {
@@ -86,7 +84,7 @@ func (w *world) operate(ctx context.Context, s Step) error {
 	case "type":
 		err := w.typeShown(ctx, h)
 		if no := (*refused)(nil); errors.As(err, &no) && len(s.With) == 0 {
-			w.claim(no.Error(), func(context.Context) bool { return false })
+			w.fail(no.Error())
 		}
 		return err
 	case "pause":
@@ -213,48 +211,33 @@ func (w *world) kick(ctx context.Context, s Step) error {
 }
 
 // replace adds as many units as there are and removes the old ones, in one of the usual orders.
-func (w *world) replace(ctx context.Context, s Step) error {
+func (w *world) replace(ctx context.Context, s Step) (err error) {
 	old := w.inModel()
-	add := func() error {
-		for i := range old {
-			if w.there(s.Unit+i) == nil {
-				if err := w.add(ctx, s.Unit+i); err != nil {
-					return err
-				}
-			}
+	remove := func(h *host) error {
+		if h.Removed() || w.has(h, "power-off") {
+			return nil
 		}
-		return w.Settle(ctx)
-	}
-	remove := func() (err error) {
-		for _, h := range old {
-			if !h.Removed() && !w.has(h, "power-off") {
-				err = errors.Join(err, w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{}))
-			}
-		}
-		return err
-	}
-	switch s.Arg {
-	case "new-first":
-		return errors.Join(add(), remove())
-	case "old-first":
-		var failed error
-		for _, h := range old {
-			switch {
-			case h.Removed():
-			case !w.othersStay(h):
-				failed = errors.Join(failed, w.Destroy(h.Unit)) // it continues once the new ones are in the model
-			case !w.has(h, "power-off"):
-				failed = errors.Join(failed, w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{}))
-			}
-		}
-		return errors.Join(failed, add(), remove())
+		return w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{})
 	}
 	for _, h := range old {
-		if !h.Removed() {
-			if err := w.Destroy(h.Unit); err != nil {
-				return err
+		switch {
+		case s.Arg == "new-first" || h.Removed():
+		case s.Arg == "at-once" || !w.othersStay(h): // its removal continues once the new ones are in the model
+			err = errors.Join(err, w.Destroy(h.Unit))
+		default:
+			err = errors.Join(err, remove(h))
+		}
+	}
+	for i := range old {
+		if w.there(s.Unit+i) == nil {
+			if failed := w.add(ctx, s.Unit+i); failed != nil {
+				return errors.Join(err, failed)
 			}
 		}
 	}
-	return errors.Join(add(), remove())
+	err = errors.Join(err, w.Settle(ctx))
+	for _, h := range old {
+		err = errors.Join(err, remove(h))
+	}
+	return err
 }

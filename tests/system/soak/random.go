@@ -96,7 +96,7 @@ func random(t *testing.T, draw func(seed uint64) Schedule, dir string) {
 		ended++
 	}
 	t.Logf("%d schedules: %+v", ended, total)
-	assert.Positive(t, ended, "time was over before the end of any schedule, where it is judged: give a longer -for, or -slow")
+	assert.Positive(t, ended, "no schedule ended, so none was judged: give a longer -for, or -slow")
 }
 
 // playAll plays the schedules of the seeds from first on, -labs at the same time, each in a lab with networks of its

@@ -34,7 +34,7 @@ type order struct {
 	begun, again bool
 }
 
-// disasterStep runs the steps of disasters only.
+// disasterStep runs a step that only disasters have.
 func (w *world) disasterStep(ctx context.Context, h *host, s Step) error {
 	switch s.Do {
 	case "write":
@@ -68,11 +68,9 @@ func (w *world) awaitWrites(ctx context.Context, s Step) error {
 	for _, db := range lab.Databases {
 		before[db] = w.writer.Acknowledged(db)
 	}
-	for deadline := time.Now().Add(w.patience(20 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, poll) {
-		if !slices.ContainsFunc(lab.Databases, func(db lab.DB) bool { return w.writer.Acknowledged(db) < before[db]+n }) {
-			return nil
-		}
-	}
+	w.awaits(ctx, 20*time.Second, func() bool {
+		return !slices.ContainsFunc(lab.Databases, func(db lab.DB) bool { return w.writer.Acknowledged(db) < before[db]+n })
+	})
 	return nil
 }
 
@@ -82,12 +80,11 @@ func (w *world) command(ctx context.Context, s Step) {
 		return
 	}
 	o := &order{action: "recover", from: s.Unit}
-	if s.Do != "restore" {
-		w.awaitLoss(ctx, s)
-	}
 	if s.Do == "restore" {
 		o.action = "restore"
 		o.args = append(o.args, "from="+w.backup)
+	} else {
+		w.awaitLoss(ctx, s)
 	}
 	if s.DB != "" {
 		o.args = append(o.args, "database="+s.DB)
@@ -116,12 +113,17 @@ func (w *world) command(ctx context.Context, s Step) {
 
 // awaitLoss waits until the remaining servers have noticed that there is no leader, unless there is one.
 func (w *world) awaitLoss(ctx context.Context, s Step) {
-	for deadline := time.Now().Add(w.patience(15 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, lookPause) {
-		if !slices.ContainsFunc(s.databases(), func(db lab.DB) bool {
+	w.awaits(ctx, 15*time.Second, func() bool {
+		return !slices.ContainsFunc(s.databases(), func(db lab.DB) bool {
 			return slices.ContainsFunc(w.ask(ctx, db), raft.Status.HasLeader)
-		}) {
-			return
-		}
+		})
+	})
+}
+
+// awaits waits for a condition, at most for the time that an idle machine takes for it.
+func (w *world) awaits(ctx context.Context, most time.Duration, condition func() bool) {
+	for deadline := time.Now().Add(w.patience(most)); !condition() && time.Now().Before(deadline) && ctx.Err() == nil; {
+		wait(ctx, lookPause)
 	}
 }
 
@@ -171,8 +173,8 @@ func (w *world) finds(ctx context.Context, h *host, action string, args ...strin
 	return r, found, err
 }
 
-// insist types the command until the action has proved that the new cluster serves, or says that there is a quorum, and
-// does what it prints. What comes to no end, or is refused without a way out, is a claim that does not hold.
+// insist types the command until the action has proved that the new cluster serves, or says that there is a quorum. It
+// does what the action prints. A recovery that does not end, and a refusal without a way out, break an invariant.
 func (w *world) insist(ctx context.Context, s Step) error {
 	o := w.order
 	o.from = s.Unit
@@ -181,7 +183,7 @@ func (w *world) insist(ctx context.Context, s Step) error {
 	var last string
 	for deadline := time.Now().Add(w.patience(recoveryPatience)); ctx.Err() == nil; wait(ctx, poll) {
 		if time.Now().After(deadline) {
-			w.claim("the recovery comes to its end: "+last, func(context.Context) bool { return false })
+			w.fail("the recovery ends: " + last)
 			return nil
 		}
 		h, err := w.asked(ctx)
@@ -201,7 +203,7 @@ func (w *world) insist(ctx context.Context, s Step) error {
 		if r.Status == "completed" || len(found) > 0 || r.Results["return-code"] != "0" {
 			mute = 0
 		} else if mute++; mute > 5 {
-			w.claim("a refusal says what to do: "+last, func(context.Context) bool { return false })
+			w.fail("a refusal says what to do: " + last)
 			return nil
 		}
 		if r.Status == "failed" && found.Has(finding.RecoveryHasQuorum, "") && w.quorum(ctx, s) {
@@ -236,29 +238,20 @@ func (w *world) hooksGoOn(ctx context.Context) (stop func()) {
 
 // updateStatus runs update-status on all units at the same time, or the failed hook again.
 func (w *world) updateStatus(ctx context.Context) error {
-	var (
-		mu    sync.Mutex
-		group sync.WaitGroup
-		all   error
-	)
-	for _, h := range w.inModel() {
-		if w.has(h, "power-off") || h.Dying() {
-			continue
-		}
+	hosts := slices.DeleteFunc(w.inModel(), func(h *host) bool { return w.has(h, "power-off") || h.Dying() })
+	errs := make([]error, len(hosts))
+	var group sync.WaitGroup
+	for i, h := range hosts {
 		group.Go(func() {
-			var err error
 			if h.Agent().Status == "error" {
-				err = w.Retry(ctx, h.Unit) // as Juju does by itself
+				errs[i] = w.Retry(ctx, h.Unit) // as Juju does by itself
 			} else {
-				err = w.RunHook(ctx, h.Unit, "update-status")
+				errs[i] = w.RunHook(ctx, h.Unit, "update-status")
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			all = errors.Join(all, err)
 		})
 	}
 	group.Wait()
-	return errors.Join(all, w.Settle(ctx))
+	return errors.Join(errors.Join(errs...), w.Settle(ctx))
 }
 
 // quorum reports whether each database of the step has a leader, so that there is nothing to recover.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -32,7 +31,7 @@ type Result struct {
 type Counts struct {
 	// Steps were played, Faults of them or in them happened, Typed are commands that were typed as they were printed.
 	Steps, Faults, Typed int
-	// Disasters came to their end, New clusters replaced old ones, Runs are those of the actions that recover.
+	// Disasters ended, New clusters replaced old ones, Runs are those of the actions that recover.
 	Disasters, New, Runs int
 	// Kept are rows of remaining copies that all units have in the end; Given are writes lost with an old cluster.
 	Kept, Given int
@@ -160,29 +159,17 @@ func (w *world) finish(ctx context.Context) (string, error) {
 	var why, seen string
 	since, rounds := time.Now(), 0
 	for deadline := time.Now().Add(w.patience(endPatience)); ; wait(ctx, poll) {
-		for _, h := range w.inModel() {
-			if h.Agent().Status == "error" || h.Dying() {
-				failed := w.again(ctx, h)
-				w.note(Step{Do: "retry", Unit: h.number}, failed)
-				w.note(Step{Do: "type", Unit: h.number}, w.typeFailed(ctx, failed))
-			}
-		}
-		w.note(Step{Do: "settle"}, w.Settle(ctx))
-		if w.history[lab.NB] != nil {
-			w.note(Step{Do: "update-status"}, w.updateStatus(ctx))
-		} else {
-			w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
-		}
+		w.runHooks(ctx)
 		if why = w.unfinished(ctx); why == "" {
 			return "", nil
 		}
-		w.say("not at its end: %s", why)
+		w.say("not finished: %s", why)
 		if now := why + w.statuses(); now != seen {
 			seen, since, rounds = now, time.Now(), 0
 		}
 		rounds++
 		if time.Now().After(deadline) || rounds > roundsStill && time.Since(since) > w.patience(standstill) {
-			return "the end is not reached: " + why, nil
+			return "the application does not recover: " + why, nil
 		}
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
@@ -190,6 +177,23 @@ func (w *world) finish(ctx context.Context) (string, error) {
 		if refused := w.typeAll(ctx); refused != nil {
 			return refused.Error(), nil
 		}
+	}
+}
+
+// runHooks runs failed hooks again, continues removals, and runs update-status. It types what failed hooks print.
+func (w *world) runHooks(ctx context.Context) {
+	for _, h := range w.inModel() {
+		if h.Agent().Status == "error" || h.Dying() {
+			failed := w.again(ctx, h)
+			w.note(Step{Do: "retry", Unit: h.number}, failed)
+			w.note(Step{Do: "type", Unit: h.number}, w.typeFailed(ctx, failed))
+		}
+	}
+	w.note(Step{Do: "settle"}, w.Settle(ctx))
+	if w.history[lab.NB] != nil {
+		w.note(Step{Do: "update-status"}, w.updateStatus(ctx))
+	} else {
+		w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
 	}
 }
 
@@ -244,12 +248,8 @@ func (w *world) unfinished(ctx context.Context) string {
 			}
 		}
 		for _, h := range units {
-			text, err := h.Status(ctx, db)
-			if err != nil {
-				return err.Error()
-			}
-			if s, err := raft.Parse(text); err != nil || !s.HasLeader() || len(s.Servers) != len(units) {
-				return fmt.Sprintf("%s of %s has not %d members and a leader", db, h.Name(), len(units))
+			if s, err := h.raft(ctx, db); err != nil || !s.HasLeader() || len(s.Servers) != len(units) {
+				return fmt.Sprintf("%s of %s has not %d members and a leader: %v", db, h.Name(), len(units), err)
 			}
 		}
 	}

@@ -9,9 +9,9 @@ import (
 
 // Schedule is what happens to one application, from its deployment on.
 type Schedule struct {
-	// Found says what it showed, for those that are kept.
+	// Found is the invariant that a stored schedule broke.
 	Found string `json:"found,omitempty"`
-	// Units are there when it begins; they are 0, 1, ….
+	// Units is how many there are at the start: 0, 1, ….
 	Units int `json:"units"`
 	// Juju is the version that JUJU_VERSION says.
 	Juju string `json:"juju"`
@@ -20,19 +20,20 @@ type Schedule struct {
 	Steps   []Step `json:"steps"`
 }
 
-// Step is one thing that happens: an operation of an operator or a fault. One that makes no sense any more, of a unit
-// that is gone say, does nothing: so a schedule from which steps were taken away still is one.
+// Step is one thing that happens: an operation of an operator or a fault. A step of a unit that is gone does nothing, so
+// that steps can be removed from a schedule.
 type Step struct {
 	Do string `json:"do"`
-	// Unit is the unit that it is about. An "add" says the number of its new one.
+	// Unit is the unit of the step; of an "add" the number of the new one.
 	Unit int `json:"unit"`
-	// Other is a second unit: from where a kick is run.
+	// Other is a second unit: the one that runs a kick.
 	Other int `json:"other,omitempty"`
 	// DB is nb or sb; empty: both.
 	DB string `json:"db,omitempty"`
-	// Arg is what the step needs to know besides: a kind, a value.
+	// Arg is a further parameter: a kind, a value.
 	Arg string `json:"arg,omitempty"`
-	// Call is at which call of another program, by the hook or action of the step around this one, it happens; from 1.
+	// Call is the number, from 1, of the call of another program, by the hook or action of the step around it, at which it
+	// happens.
 	Call int `json:"call,omitempty"`
 	// Seconds is how long a fault lasts that ends by itself; of a clock, by how much it is fast.
 	Seconds float64 `json:"seconds,omitempty"`
@@ -74,7 +75,7 @@ func (s Step) String() string {
 	return b.String()
 }
 
-// JSON is the schedule as it is kept below testdata.
+// JSON is the form of the schedules below testdata.
 func (s Schedule) JSON() string {
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err != nil {
@@ -100,7 +101,7 @@ const (
 	Ours
 )
 
-// Cost is what became of one database's cluster in a step.
+// Cost is the outcome of a step for one database's cluster.
 type Cost struct {
 	// Before is whether there was a quorum when the step began.
 	Before bool
@@ -108,12 +109,12 @@ type Cost struct {
 	Members []Why
 }
 
-// Verdict says what has to be, or whose doing it is that it isn't.
+// Verdict says whether a leader is required, or why there is none.
 type Verdict int
 
 // The verdicts.
 const (
-	// Serves: a majority is up, there has to be a leader.
+	// Serves: a majority is up, so there must be a leader.
 	Serves Verdict = iota
 	// Faults took the quorum; nothing is expected of the cluster.
 	Faults
@@ -121,9 +122,8 @@ const (
 	OurDoing
 )
 
-// Judge decides whether the faults alone explain the outcome. A majority that is up has to serve. Without one, the
-// step's own faults are undone: if there still is none, the charm has stopped a server or shrunk the configuration too
-// far.
+// Judge decides whether the faults alone explain the outcome. A majority that is up must serve. If there
+// is none even without the step's own faults, the charm has stopped a server or shrunk the configuration too far.
 func (c Cost) Judge() Verdict {
 	count := map[Why]int{}
 	for _, why := range c.Members {

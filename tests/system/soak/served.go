@@ -14,7 +14,7 @@ type sighting struct {
 	at time.Time
 	// current is the application's cluster.
 	current raft.ID
-	// servers are those that run, each with when it was seen first.
+	// servers are running ones, each with the time when it was seen first.
 	servers []server
 }
 
@@ -55,8 +55,8 @@ type beside struct {
 	db       string
 	clusters []raft.ID
 	from, to time.Time
-	// Why is what excuses it, as docs/how-to/recover-quorum.md tells (What keeps the old cluster off); guarded means that
-	// nothing does: a server was started beside one that would have reported that its cluster was given up.
+	// why is the excuse (docs/how-to/recover-quorum.md, What keeps the old cluster off). guarded means that there is none: a
+	// server was started beside one that would have reported that its cluster was given up.
 	why     string
 	guarded bool
 	looks   int
@@ -71,26 +71,23 @@ func (b beside) String() string {
 type history struct {
 	db    string
 	spans []span
-	// first is when a server of each cluster was seen first, last when one was seen last.
-	first, last map[raft.ID]time.Time
-	beside      []beside
-	open        bool
-	looks       int
+	// first is when a server of each cluster was seen first.
+	first  map[raft.ID]time.Time
+	beside []beside
+	open   bool
 	// answer is how long a server that starts asks the others (internal/startguard).
 	answer time.Duration
 }
 
 func (h *history) add(s sighting) {
 	if h.first == nil {
-		h.first, h.last = map[raft.ID]time.Time{}, map[raft.ID]time.Time{}
+		h.first = map[raft.ID]time.Time{}
 	}
 	for _, x := range s.servers {
 		if began, seen := h.first[x.cluster]; !seen || x.began.Before(began) {
 			h.first[x.cluster] = x.began
 		}
-		h.last[x.cluster] = s.at
 	}
-	h.looks++
 	served := s.served()
 	for _, cluster := range served {
 		h.extend(cluster, s.at)
@@ -111,13 +108,10 @@ func (h *history) add(s sighting) {
 
 // extend records that a cluster is served now. Two looks in a row are one span.
 func (h *history) extend(cluster raft.ID, at time.Time) {
-	for i := len(h.spans) - 1; i >= 0; i-- {
-		if h.spans[i].cluster == cluster {
-			if at.Sub(h.spans[i].to) <= lookGap {
-				h.spans[i].to = at
-				return
-			}
-			break
+	for i := range h.spans {
+		if h.spans[i].cluster == cluster && at.Sub(h.spans[i].to) <= lookGap {
+			h.spans[i].to = at
+			return
 		}
 	}
 	h.spans = append(h.spans, span{cluster, at, at})

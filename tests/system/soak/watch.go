@@ -3,6 +3,8 @@ package soak
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,36 +73,21 @@ func (w *world) unwatch() {
 
 // sight asks all servers of a database; began is when each process was seen first.
 func (w *world) sight(ctx context.Context, db lab.DB, began map[string]time.Time) sighting {
-	var (
-		mu    sync.Mutex
-		group sync.WaitGroup
-		s     = sighting{at: time.Now(), current: w.cluster(db)}
-	)
+	s, now, since := sighting{current: w.cluster(db)}, time.Now(), map[*host]time.Time{}
 	for _, h := range w.inModel() {
-		pid, err := h.ServerPID(db)
-		if err != nil {
-			continue
-		}
-		process := fmt.Sprintf("%s %s %d", h.Name(), db, pid)
-		if began[process].IsZero() {
-			began[process] = s.at
-		}
-		x := server{unit: h.Name(), began: began[process]}
-		group.Go(func() {
-			text, err := h.Status(ctx, db)
-			if err != nil {
-				return
+		if pid, err := h.ServerPID(db); err == nil {
+			process := fmt.Sprintf("%s %s %d", h.Name(), db, pid)
+			if began[process].IsZero() {
+				began[process] = now
 			}
-			if x.status, err = raft.Parse(text); err != nil || x.status.Cluster == nil {
-				return
-			}
-			x.cluster = *x.status.Cluster
-			mu.Lock()
-			defer mu.Unlock()
-			s.servers = append(s.servers, x)
-		})
+			since[h] = began[process]
+		}
 	}
-	group.Wait()
+	askAll(ctx, db, slices.Collect(maps.Keys(since)), func(h *host, status raft.Status, err error) {
+		if err == nil && status.Cluster != nil {
+			s.servers = append(s.servers, server{h.Name(), since[h], status, *status.Cluster})
+		}
+	})
 	s.at = time.Now()
 	return s
 }
