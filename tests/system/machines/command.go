@@ -14,25 +14,11 @@ import (
 	"time"
 )
 
-// outputLimit is how many bytes of a failed command's output its error keeps: the end, which has the reason.
+// outputLimit is how many bytes of a failed command's output an error shows, from its end, which has the reason.
 const outputLimit = 4 << 10
 
 // pipeGrace is how long a background process may hold a command's output open.
 const pipeGrace = 2 * time.Second
-
-// ExecError is a command that ran and failed.
-type ExecError struct {
-	Args     []string
-	ExitCode int // -1: it was killed
-	Output   string
-	Err      error
-}
-
-func (e *ExecError) Error() string {
-	return fmt.Sprintf("cannot run %q: %v: %s", strings.Join(e.Args, " "), e.Err, e.Output)
-}
-
-func (e *ExecError) Unwrap() error { return e.Err }
 
 // run runs a program and returns its standard output. The end of ctx kills its whole process group.
 func run(ctx context.Context, name string, args ...string) (string, error) {
@@ -49,14 +35,11 @@ func runWith(ctx context.Context, cmd *exec.Cmd, shown []string) (string, error)
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return stdout.String(), nil
 	}
-	failed := &ExecError{Args: shown, ExitCode: -1, Err: err}
 	if ctx.Err() != nil {
-		failed.Err = ctx.Err()
-	} else if cmd.ProcessState != nil {
-		failed.ExitCode = cmd.ProcessState.ExitCode()
+		err = ctx.Err()
 	}
-	failed.Output = tail(strings.TrimSpace(stderr.String()+stdout.String()), outputLimit)
-	return stdout.String(), failed
+	said := tail(strings.TrimSpace(stderr.String()+stdout.String()), outputLimit)
+	return stdout.String(), fmt.Errorf("cannot run %q: %w: %s", strings.Join(shown, " "), err, said)
 }
 
 func tail(text string, limit int) string {
@@ -70,23 +53,10 @@ func tail(text string, limit int) string {
 	return text
 }
 
-func poll(ctx context.Context, every time.Duration, done func() bool) error {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-	}
-	return nil
-}
-
 // systemPath is the PATH of a root shell on Debian.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Exec runs a program as root, also without the network, and returns its output. Its failure is an [*ExecError].
+// Exec runs a program as root, also without the network, and returns its output.
 func (m *Machine) Exec(ctx context.Context, args ...string) (string, error) {
 	if !m.On() {
 		return "", fmt.Errorf("cannot run %q on %s: it is off", strings.Join(args, " "), m.Name())

@@ -7,8 +7,8 @@
 // directory. A run that was killed takes its machines with it, and the next run cleans up the rest; a second run waits
 // for the first.
 //
-// What isn't real: the kernel is the host's, so that there is one clock, and a
-// machine whose power is pulled loses nothing of what it had written.
+// Two things are not real: the kernel is the host's, so that there is one clock, and a machine whose power is pulled loses
+// nothing of what it had written.
 package machines
 
 import (
@@ -22,6 +22,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // prefix begins the host's names for everything of a run: network namespaces, control groups, machines.
@@ -64,13 +66,7 @@ type Fleet struct {
 	machines []*Machine
 }
 
-// ErrBusy is returned by [Open] where another run had machines on this host until the context ended.
-var ErrBusy = errors.New("another run has machines on this host")
-
-// lockEvery is the pause of a run that waits for the lock.
-const lockEvery = 500 * time.Millisecond
-
-// Open waits for another run, cleans up, makes the suite's root if it is missing, and a network without machines.
+// Open waits for the end of another run, cleans up, makes the suite's root if it is missing, and a network without machines.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
@@ -102,11 +98,12 @@ func (f *Fleet) prepare(ctx context.Context) error {
 	if err := f.sweep(ctx); err != nil {
 		return err
 	}
-	if f.root, err = rootOf(ctx, filepath.Join(f.dir, "roots"), f.options.Suite, f.options.Log); err != nil {
+	roots := filepath.Join(f.dir, "roots")
+	if f.root, err = kept(ctx, roots, f.options.Suite, makeRoot, f.options.Suite, f.options.Log); err != nil {
 		return err
 	}
 	if f.options.Newer != "" {
-		packages, err := newerOf(ctx, filepath.Join(f.dir, "roots"), f.options.Newer, f.options.Log)
+		packages, err := kept(ctx, roots, "newer-"+f.options.Newer, makeNewer, f.options.Newer, f.options.Log)
 		if err != nil {
 			return err
 		}
@@ -121,15 +118,9 @@ func takeLock(ctx context.Context) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock: %w", err)
 	}
-	waited := poll(ctx, lockEvery, func() bool {
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		return !errors.Is(err, syscall.EWOULDBLOCK)
-	})
-	if waited != nil {
-		err = ErrBusy
-	}
+	err = poll.Until(ctx, 500*time.Millisecond, func() error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) })
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot lock %s: %w", lockFile, err), file.Close())
+		return nil, errors.Join(fmt.Errorf("cannot lock %s, which another run may have locked: %w", lockFile, err), file.Close())
 	}
 	return file, nil
 }
@@ -157,7 +148,7 @@ func (f *Fleet) Boot(ctx context.Context, n int) ([]*Machine, error) {
 func (f *Fleet) Machines() []*Machine {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]*Machine(nil), f.machines...)
+	return slices.Clone(f.machines)
 }
 
 // Close ends all machines and removes them, their disks too.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // The networks of the machines, whose host part is the machine's number. They exist in namespaces only.
@@ -23,19 +25,18 @@ var (
 type hub struct{ namespace string }
 
 func (h hub) build(ctx context.Context) error {
-	steps := [][]string{
+	return ip(ctx, [][]string{
 		{"netns", "add", h.namespace},
 		{"-n", h.namespace, "link", "set", "lo", "up"},
 		{"-n", h.namespace, "link", "add", "switch", "type", "bridge"},
 		{"-n", h.namespace, "link", "set", "switch", "up"},
-	}
-	return ip(ctx, steps)
+	})
 }
 
 // plug gives machine n a new network namespace with eth0 and a cable to the hub, without any firewall.
 func (h hub) plug(ctx context.Context, n int) error {
 	machine, port := machineName(n), portName(n)
-	steps := [][]string{
+	return ip(ctx, [][]string{
 		{"netns", "add", machine},
 		{"-n", machine, "link", "set", "lo", "up"},
 		{"-n", h.namespace, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", machine},
@@ -43,27 +44,12 @@ func (h hub) plug(ctx context.Context, n int) error {
 		{"-n", machine, "link", "set", "eth0", "up"},
 		{"-n", machine, "addr", "add", cidr(network6, n), "dev", "eth0", "nodad"},
 		{"-n", machine, "addr", "add", cidr(network4, n), "dev", "eth0"},
-	}
-	return ip(ctx, steps)
+	})
 }
 
 // unplug removes a machine's card: nothing that it sends later is heard, not even the end of a connection.
 func (h hub) unplug(ctx context.Context, n int) error {
-	if _, err := run(ctx, "ip", "-n", h.namespace, "link", "del", portName(n)); err != nil {
-		return err
-	}
-	_, err := run(ctx, "ip", "netns", "del", machineName(n))
-	return err
-}
-
-// cut disconnects the cable from the hub, or reconnects it.
-func (h hub) cut(ctx context.Context, n int, out bool) error {
-	state := "up"
-	if out {
-		state = "down"
-	}
-	_, err := run(ctx, "ip", "-n", h.namespace, "link", "set", portName(n), state)
-	return err
+	return ip(ctx, [][]string{{"-n", h.namespace, "link", "del", portName(n)}, {"netns", "del", machineName(n)}})
 }
 
 func ip(ctx context.Context, steps [][]string) error {
@@ -137,7 +123,12 @@ func (m *Machine) Reboot(ctx context.Context) error {
 
 // Cut pulls the machine's network cable, or puts it back. The machine itself continues, and keeps its addresses.
 func (m *Machine) Cut(ctx context.Context, out bool) error {
-	return m.fleet.hub.cut(ctx, m.Number, out)
+	state := "up"
+	if out {
+		state = "down"
+	}
+	_, err := run(ctx, "ip", "-n", m.fleet.hub.namespace, "link", "set", portName(m.Number), state)
+	return err
 }
 
 // off waits until the machine is gone and removes it.
@@ -150,8 +141,7 @@ func (m *Machine) off(ctx context.Context) error {
 	m.cmd, m.init = nil, 0
 	var errs []error
 	for _, group := range m.fleet.groups(machineName(m.Number)) {
-		err := poll(ctx, 20*time.Millisecond, func() bool { return !errors.Is(removeGroup(group), syscall.EBUSY) })
-		errs = append(errs, err)
+		errs = append(errs, poll.Until(ctx, 20*time.Millisecond, func() error { return removeGroup(group) }))
 	}
 	return errors.Join(errs...)
 }

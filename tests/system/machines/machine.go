@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // bootTimeout bounds a boot, which takes a second on an idle machine.
@@ -44,7 +46,7 @@ func (m *Machine) Name() string { return fmt.Sprintf("m%d", m.Number) }
 // Address is the machine's IPv4 address.
 func (m *Machine) Address() netip.Addr { return host(network4, m.Number) }
 
-// Root is where the host sees the machine's disk, without what the machine has mounted over it (/run, /tmp).
+// Root is the host's path of the machine's disk, without what the machine has mounted over it (/run, /tmp).
 func (m *Machine) Root() string { return filepath.Join(m.dir, "root") }
 
 // On reports whether the machine has power.
@@ -91,19 +93,18 @@ func (m *Machine) start(ctx context.Context) error {
 	if err := m.spawn(); err != nil {
 		return err
 	}
-	if err := poll(ctx, 50*time.Millisecond, func() bool { m.init = m.findInit(); return m.init != 0 || !m.on() }); err != nil {
-		return err
-	}
-	// "degraded" is a machine on which some service failed: it has booted.
-	up := func() bool {
-		state, _ := m.enter(ctx, "systemctl", "is-system-running")
+	state := ""
+	poll.Await(ctx, bootTimeout, 100*time.Millisecond, nil, func() bool {
+		if m.init = m.findInit(); m.init != 0 {
+			state, _ = m.enter(ctx, "systemctl", "is-system-running")
+		}
 		state = strings.TrimSpace(state)
-		return state == "running" || state == "degraded" || !m.on()
-	}
-	if err := poll(ctx, 100*time.Millisecond, up); err != nil {
-		return err
-	}
-	if !m.on() {
+		return state == "running" || state == "degraded" || !m.on() // degraded: it has booted, and some service has failed
+	})
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("it is %q: %w", state, ctx.Err())
+	case !m.on():
 		return errors.New("it ended while it booted")
 	}
 	return nil

@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +12,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// sweep removes everything that bears our name, of this run or a killed one. The lock excludes others'.
+// sweep removes everything with our name, of this run or a killed one. The lock excludes other runs.
 func (f *Fleet) sweep(ctx context.Context) error {
 	var groups []string
 	for _, dir := range f.cgroups {
@@ -39,25 +40,25 @@ func (f *Fleet) sweep(ctx context.Context) error {
 }
 
 func endProcesses(ctx context.Context, groups []string) error {
-	var failed error
-	err := poll(ctx, 50*time.Millisecond, func() bool {
+	return poll.Until(ctx, 50*time.Millisecond, func() error {
 		running := 0
 		for _, group := range groups {
 			pids, err := processes(group)
-			failed = errors.Join(failed, err)
+			if err != nil {
+				return fmt.Errorf("cannot list the processes of machines: %w", err)
+			}
 			for _, pid := range pids {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-					failed = errors.Join(failed, err)
+					return fmt.Errorf("cannot end the processes of machines: %w", err)
 				}
 			}
 			running += len(pids)
 		}
-		return failed != nil || running == 0
+		if running > 0 {
+			return fmt.Errorf("%d processes of machines have not ended", running)
+		}
+		return nil
 	})
-	if err = errors.Join(failed, err); err != nil {
-		return fmt.Errorf("cannot end the processes of machines: %w", err)
-	}
-	return nil
 }
 
 func unmountBelow(dir string) error {
@@ -89,24 +90,15 @@ func removeNamespaces(ctx context.Context) error {
 	return err
 }
 
-// hierarchies are the directories of the control group hierarchies in which systemd-nspawn looks for the group that it
-// runs in: that of version 2, and, where the host has both versions, systemd's own of version 1.
-func hierarchies() ([]string, error) {
+// hierarchies are the control group hierarchies in which systemd-nspawn looks for its own group: that of version 2, and
+// systemd's own of version 1 if the host has both. In mountinfo (proc(5)) the fifth field is the mount point; type,
+// source and options follow a dash.
+func hierarchies() (found []string, err error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, fmt.Errorf("cannot find control groups: %w", err)
 	}
-	found := cgroupMounts(string(text))
-	if len(found) == 0 {
-		return nil, errors.New("cannot find control groups: no hierarchy of version 2 is mounted")
-	}
-	return found, nil
-}
-
-// cgroupMounts reads mountinfo (proc(5)): the fifth field is the mount point; type, source and options follow a dash.
-func cgroupMounts(mountinfo string) []string {
-	var found []string
-	for line := range strings.Lines(mountinfo) {
+	for line := range strings.Lines(string(text)) {
 		mount, filesystem, _ := strings.Cut(strings.TrimSpace(line), " - ")
 		fields, kind := strings.Fields(mount), strings.Fields(filesystem)
 		if len(fields) < 5 || len(kind) < 3 {
@@ -116,7 +108,10 @@ func cgroupMounts(mountinfo string) []string {
 			found = append(found, fields[4])
 		}
 	}
-	return found
+	if len(found) == 0 {
+		return nil, errors.New("cannot find control groups: no hierarchy is mounted")
+	}
+	return found, nil
 }
 
 // groups are a machine's control groups, one in each hierarchy: in a shared group systemctl fails.
@@ -135,18 +130,14 @@ func processes(group string) ([]int, error) {
 		if err != nil || entry.Name() != "cgroup.procs" {
 			return ignoreMissing(err)
 		}
-		file, err := os.Open(path)
-		if err != nil {
-			return ignoreMissing(err)
-		}
-		defer file.Close()
-		for lines := bufio.NewScanner(file); lines.Scan(); {
+		text, err := os.ReadFile(path)
+		for line := range strings.Lines(string(text)) {
 			// 0 is a process of another pid namespace, which can't be here.
-			if pid, err := strconv.Atoi(lines.Text()); err == nil && pid > 0 {
+			if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 0 {
 				pids = append(pids, pid)
 			}
 		}
-		return nil
+		return ignoreMissing(err)
 	})
 	return pids, err
 }

@@ -1,6 +1,5 @@
-// Package juju drives Juju on machines: a small controller on the host, and
-// Juju's own unit agent on each machine, both of them tests/system/conformance's program
-// juju-runner. No test calls hooks: the agents run them when the model changes.
+// Package juju drives Juju on machines: a small controller on the host, and Juju's own unit agent on each machine. Both are
+// the program juju-runner of tests/system/conformance. No test calls hooks: the agents run them when the model changes.
 package juju
 
 import (
@@ -18,12 +17,14 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // Mount is where the machines have the controller's directory.
 const Mount = "/srv/juju"
 
-// Peers is the endpoint of the peer relation, which is there from the beginning as number 1.
+// Peers is the endpoint of the peer relation, which always has the number 1.
 const Peers = "ovsdb-peer"
 
 const socketName = "controller.sock"
@@ -71,21 +72,12 @@ func Serve(ctx context.Context, program, dir, charm string) (*Controller, error)
 func (c *Controller) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		_, err := c.Status(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ticker.C:
-		case <-c.done:
-			return fmt.Errorf("cannot start the controller: %s", c.output.String())
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("cannot reach the controller: %w", err), c.Close())
-		}
+	go func() { <-c.done; cancel() }()
+	err := poll.Until(ctx, 50*time.Millisecond, func() error { _, err := c.Status(ctx); return err })
+	if err != nil {
+		return errors.Join(fmt.Errorf("cannot reach the controller: %w", err), c.Close(), errors.New(c.output.String()))
 	}
+	return nil
 }
 
 // Close ends the controller. The agents go with their machines.

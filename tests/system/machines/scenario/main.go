@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
@@ -80,19 +81,10 @@ func eventually(ctx context.Context, t *testing.T, limit time.Duration, conditio
 func await(ctx context.Context, limit time.Duration, condition func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	ticker := time.NewTicker(500 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		err := condition()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("after %v: %w", limit, err)
-		case <-ticker.C:
-		}
+	if err := poll.Until(ctx, 500*time.Millisecond, condition); err != nil {
+		return fmt.Errorf("after %v: %w", limit, err)
 	}
+	return nil
 }
 
 func each(ctx context.Context, t *testing.T, on []*machines.Machine, do func(context.Context, *machines.Machine) error) {
