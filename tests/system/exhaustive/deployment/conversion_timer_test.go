@@ -18,7 +18,7 @@ import (
 )
 
 // fillSouthbound writes rows that ovn-northd ignores to the Southbound database, until the file has so many MiB.
-func (c *cloud) fillSouthbound(u *lab.Unit, mib int64) {
+func fillSouthbound(c *labtest.Model, u *lab.Unit, mib int64) {
 	c.T.Helper()
 	_, err := transact.Grow(c.T.Context(), u.RunDir()+"/ovnsb_db.sock", u.DBFile(lab.SB), mib, 1000, "OVN_Southbound", "Controller_Event",
 		func(n int) map[string]any {
@@ -35,11 +35,11 @@ func isConversion(call string) bool {
 // With a timer of 1 s members that convert a large database hold elections: the timer is raised before, and restored.
 func TestConversion_raises_election_timer_and_restores_it(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Fresh(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
 	c.Tick("the timer of 1 s", c.AllActive)
 	c.RequireConfigured(1, 60)
-	c.fillSouthbound(c.Leaders()[lab.SB], 8)
+	fillSouthbound(c, c.Leaders()[lab.SB], 8)
 	c.OfferUpgrade(units...)
 
 	var mu sync.Mutex
@@ -83,7 +83,7 @@ func TestConversion_raises_election_timer_and_restores_it(t *testing.T) {
 // that the next hook misses.
 func TestConversion_killed_is_finished_and_timer_restored(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Fresh(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1", "enable-auto-restarts": "false"}))
 	c.OfferUpgrade(units...)
 	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))

@@ -21,7 +21,7 @@ import (
 // A server that is killed after it took the log, and before its own entry in it, leaves an unusable file.
 func TestJoin_half_joined_file_is_archived_and_unit_joins(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Fresh(t, 3, lab.Options{})
 	c.Hold(true)
 	joiner := c.AddEmpty()
 	c.DeliverUntil(joiner, "certificates-relation-joined")
@@ -68,7 +68,7 @@ func header(t *testing.T, path string) (record map[string]any, rest []byte) {
 // vote, and its file is unusable. The entry is written by hand: a leader that is removed hands over first.
 func TestJoin_member_off_during_removal_is_kicked_first(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Fresh(t, 3, lab.Options{})
 	u, other := units[2], units[0]
 	id := c.ServerID(u, lab.NB)
 	require.NoError(t, u.PowerOff())

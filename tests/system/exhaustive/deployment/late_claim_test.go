@@ -35,14 +35,7 @@ func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCloud(t, lab.Options{JujuVersion: lab.Juju4})
-			c.Hold(true)
-			var units []*lab.Unit
-			for range 2 {
-				u := c.AddEmpty()
-				units = append(units, u)
-				c.DeliverAll(u)
-			}
+			c, units := awaitingVault(t, lab.Juju4)
 			late, other := units[0], units[1]
 			c.RelateVault()
 			for _, u := range units {
@@ -78,15 +71,34 @@ func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 				assert.NoFileExists(t, late.DBFile(lab.NB))
 			}
 			otherEnds()
-			c.Hold(false)
-			require.NoError(t, c.Settle(t.Context()))
-			c.Tick("all units are active", c.AllActive)
-			c.RequireOneCluster(units...)
+			requireOneMade(c, units)
 			assert.Equal(t, units[test.maker].Name(), c.AppData()["created-by"])
-			for _, u := range units {
-				assert.Empty(t, c.PutAway(u), u.Name())
-			}
 		})
+	}
+}
+
+// awaitingVault returns two units that have run all hooks before that of the vault, with further hooks held back.
+func awaitingVault(t *testing.T, juju string) (c *labtest.Model, units []*lab.Unit) {
+	t.Helper()
+	c = labtest.Empty(t, lab.Options{JujuVersion: juju})
+	c.Hold(true)
+	for range 2 {
+		u := c.AddEmpty()
+		units = append(units, u)
+		c.DeliverAll(u)
+	}
+	return c, units
+}
+
+// requireOneMade runs all hooks, and requires that no unit has made a second cluster.
+func requireOneMade(c *labtest.Model, units []*lab.Unit) {
+	c.T.Helper()
+	c.Hold(false)
+	require.NoError(c.T, c.Settle(c.T.Context()))
+	c.Tick("all units are active", c.AllActive)
+	c.RequireOneCluster(units...)
+	for _, u := range units {
+		assert.Empty(c.T, c.PutAway(u), u.Name())
 	}
 }
 
@@ -106,7 +118,7 @@ func after(when func(call string) bool) func(call string) bool {
 
 // standsStill runs a hook until the first call that matches when, at which it suspends the hook, or until its end. It
 // returns a function that continues the hook and waits for its end.
-func standsStill(c *cloud, u *lab.Unit, hook string, when func(call string) bool) (end func()) {
+func standsStill(c *labtest.Model, u *lab.Unit, hook string, when func(call string) bool) (end func()) {
 	c.T.Helper()
 	stopped, ended := make(chan struct{}), make(chan error, 1)
 	var once sync.Once
@@ -139,34 +151,27 @@ func standsStill(c *cloud, u *lab.Unit, hook string, when func(call string) bool
 func TestBootstrap_replaced_leader_makes_no_second_cluster(t *testing.T) {
 	t.Parallel()
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	published := func(c *cloud) bool { return c.LeaderSettings()["nb_cid"] != "" }
+	published := func(c *labtest.Model) bool { return c.LeaderSettings()["nb_cid"] != "" }
 	nb, sb := func(u *lab.Unit) string { return u.DBFile(lab.NB) }, func(u *lab.Unit) string { return u.DBFile(lab.SB) }
 	for name, test := range map[string]struct {
 		// after reports whether the step is made; the hook is killed at its next call.
-		after func(c *cloud, u *lab.Unit) bool
+		after func(c *labtest.Model, u *lab.Unit) bool
 		// maker is the unit whose clusters remain.
 		maker int
 		// rests is whether the old leader runs no hook until the new one has run all of its own.
 		rests bool
 	}{
-		"one cluster is staged":          {func(_ *cloud, u *lab.Unit) bool { return exists(nb(u) + ".new") }, 1, true},
-		"both are staged":                {func(_ *cloud, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, false},
-		"both are staged, and it rests":  {func(_ *cloud, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, true},
-		"they are claimed":               {func(c *cloud, _ *lab.Unit) bool { return published(c) }, 0, false},
-		"they are claimed, and it rests": {func(c *cloud, _ *lab.Unit) bool { return published(c) }, 0, true},
-		"one is committed":               {func(_ *cloud, u *lab.Unit) bool { return exists(nb(u)) }, 0, true},
-		"both are committed":             {func(_ *cloud, u *lab.Unit) bool { return exists(sb(u)) }, 0, false},
+		"one cluster is staged":          {func(_ *labtest.Model, u *lab.Unit) bool { return exists(nb(u) + ".new") }, 1, true},
+		"both are staged":                {func(_ *labtest.Model, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, false},
+		"both are staged, and it rests":  {func(_ *labtest.Model, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, true},
+		"they are claimed":               {func(c *labtest.Model, _ *lab.Unit) bool { return published(c) }, 0, false},
+		"they are claimed, and it rests": {func(c *labtest.Model, _ *lab.Unit) bool { return published(c) }, 0, true},
+		"one is committed":               {func(_ *labtest.Model, u *lab.Unit) bool { return exists(nb(u)) }, 0, true},
+		"both are committed":             {func(_ *labtest.Model, u *lab.Unit) bool { return exists(sb(u)) }, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
-			c.Hold(true)
-			var units []*lab.Unit
-			for range 2 {
-				u := c.AddEmpty()
-				units = append(units, u)
-				c.DeliverAll(u)
-			}
+			c, units := awaitingVault(t, lab.Juju3)
 			old, next := units[0], units[1]
 			c.RelateVault()
 			c.DeliverUntil(old, "certificates-relation-joined")
@@ -176,16 +181,10 @@ func TestBootstrap_replaced_leader_makes_no_second_cluster(t *testing.T) {
 			if test.rests {
 				c.DeliverAll(next)
 			}
-			c.Hold(false)
-			require.NoError(t, c.Settle(t.Context()))
-			c.Tick("all units are active", c.AllActive)
-			c.RequireOneCluster(units...)
+			requireOneMade(c, units)
 			assert.Equal(t, units[test.maker].Name(), c.LeaderSettings()["created-by"])
 			if claimed != "" {
 				assert.Equal(t, claimed, c.LeaderSettings()["nb_cid"])
-			}
-			for _, u := range units {
-				assert.Empty(t, c.PutAway(u), u.Name())
 			}
 		})
 	}

@@ -23,9 +23,9 @@ import (
 // 235). The unit detects that its server makes no progress, and replaces it. The minutes are played.
 func TestJoin_lost_by_leader_goes_through_another_server(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 2, lab.Options{Charm: labtest.CharmWithClock(t)})
+	c, units := labtest.Fresh(t, 2, lab.Options{Charm: labtest.CharmWithClock(t)})
 	leader := c.LeaderOf(lab.SB)
-	c.fillSouthbound(leader, 4) // it takes the leader a moment to send that, and the one that joins to store it
+	fillSouthbound(c, leader, 4) // it takes the leader a moment to send that, and the one that joins to store it
 	other := units[0]
 	if other == leader {
 		other = units[1]
@@ -34,7 +34,7 @@ func TestJoin_lost_by_leader_goes_through_another_server(t *testing.T) {
 	// It reaches that leader alone: the other would add it.
 	labtest.Output(t, u, "ip", "route", "add", "blackhole", other.Address())
 	lost := make(chan error, 1)
-	go func() { lost <- c.loseJoin(leader, other, u) }()
+	go func() { lost <- loseJoin(c, leader, other, u) }()
 	require.NoError(t, c.Settle(t.Context()))
 	require.NoError(t, <-lost)
 	labtest.Output(t, u, "ip", "route", "del", "blackhole", other.Address())
@@ -59,7 +59,7 @@ func TestJoin_lost_by_leader_goes_through_another_server(t *testing.T) {
 }
 
 // loseJoin moves the leadership away as soon as the leader adds the unit's hung server, and back once it answers.
-func (c *cloud) loseJoin(leader, other, joiner *lab.Unit) error {
+func loseJoin(c *labtest.Model, leader, other, joiner *lab.Unit) error {
 	c.T.Helper()
 	ctx := c.Patient()
 	await := func(condition func() bool) error {
@@ -97,7 +97,7 @@ func (c *cloud) loseJoin(leader, other, joiner *lab.Unit) error {
 // A drain without progress for five minutes has stalled, in the acting unit's status. The minutes are played.
 func TestDrain_stalled_is_in_status_of_acting_unit(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{Charm: labtest.CharmWithClock(t)})
+	c, units := labtest.Fresh(t, 1, lab.Options{Charm: labtest.CharmWithClock(t)})
 	u := labtest.ActingUnit(t, units...)
 	labtest.Tool(t, u, "ovn-sbctl", lab.SB, "chassis-add", "gw1", "geneve", "192.0.2.1")
 	c.Act(u, "hold", "node=gw1", "name=bgp")

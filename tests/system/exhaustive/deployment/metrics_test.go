@@ -27,16 +27,16 @@ import (
 
 // prometheus is a real one in the hub's network, which scrapes the agents and evaluates their alert rules.
 type prometheus struct {
-	*cloud
+	*labtest.Model
 	dir string
 }
 
 // topology is the lab's application as the observability stack labels it.
 var topology = relation.Topology{Model: "net", ModelUUID: "c2e9f4d5-dcb3-4870-8509-330eb9745ee8", App: "ovn-central", Charm: "ovn-central"}
 
-func newPrometheus(c *cloud, units ...*lab.Unit) *prometheus {
+func newPrometheus(c *labtest.Model, units ...*lab.Unit) *prometheus {
 	c.T.Helper()
-	p := &prometheus{cloud: c, dir: c.T.TempDir()}
+	p := &prometheus{Model: c, dir: c.T.TempDir()}
 	var targets []any
 	for _, u := range units {
 		labels := map[string]string{"juju_model": topology.Model, "juju_model_uuid": topology.ModelUUID, "juju_application": topology.App, "juju_unit": u.Name()}
@@ -148,7 +148,7 @@ func (p *prometheus) workload(u *lab.Unit) {
 // Every panel and alert gets data from real agents; data of a silent source are not exported any more.
 func TestMetrics_scraped_by_Prometheus(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Fresh(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"backup-interval": "1"}))
 	p := newPrometheus(c, units...)
 	p.workload(units[0])

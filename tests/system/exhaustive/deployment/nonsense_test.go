@@ -12,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // garbage is what a broken peer may publish.
@@ -22,7 +23,7 @@ var garbage = map[string]string{
 }
 
 // publishes puts data on the peer relation in the charm's place.
-func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
+func publishes(c *labtest.Model, u *lab.Unit, bag map[string]string) {
 	c.T.Helper()
 	dispatch := filepath.Join(u.CharmDir(), "dispatch")
 	charm := dispatch + ".charm"
@@ -38,10 +39,10 @@ func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
 // No unit fails because of invalid data in the leader settings or from a peer, and nothing is made of it.
 func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
+	c, units := labtest.Fresh(t, 3, lab.Options{JujuVersion: lab.Juju3})
 
 	// Of an application that works they stop nothing either.
-	c.run("in the leader settings", func(c *cloud) {
+	c.Run("in the leader settings", func(c *labtest.Model) {
 		t := c.T
 		before, good := c.Processes(units...), c.LeaderSettings()
 		require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "rubbish", "sb_cid": ""}))
@@ -59,10 +60,10 @@ func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 	})
 
 	// No unit fails because of what a peer publishes, and nothing is made of it; it is mended by the peer's next hook.
-	c.run("from a peer", func(c *cloud) {
+	c.Run("from a peer", func(c *labtest.Model) {
 		t := c.T
 		settings, before := c.LeaderSettings(), c.Processes(units...)
-		c.publishes(units[2], garbage)
+		publishes(c, units[2], garbage)
 		require.NoError(t, c.Settle(t.Context()))
 		require.NoError(t, c.RunHook(t.Context(), units[0], "update-status"))
 		require.NoError(t, c.RunHook(t.Context(), units[1], "config-changed"))
@@ -79,7 +80,7 @@ func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 	})
 
 	// Data larger than a hook tool's answer may be harm no other unit, whether or not the charm reads the key.
-	c.run("more than a hook tool may say", func(c *cloud) {
+	c.Run("more than a hook tool may say", func(c *labtest.Model) {
 		t, oversized, before := c.T, strings.Repeat("x", 9<<20), c.Processes(units...)
 		const cms = "neutron-api-plugin-ovn/0"
 		for _, key := range []string{"note", "cms-client-bound-address"} { // the second one is read
@@ -87,10 +88,10 @@ func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 			require.NoError(t, c.Settle(t.Context()))
 			c.RequireActive(units...)
 		}
-		c.publishes(units[2], map[string]string{"note": oversized, "running-version": oversized, "hostname": oversized})
+		publishes(c, units[2], map[string]string{"note": oversized, "running-version": oversized, "hostname": oversized})
 		require.NoError(t, c.Settle(t.Context()))
 		c.RequireActive(units[:2]...)
-		c.publishes(units[2], map[string]string{"nb-identity": oversized})
+		publishes(c, units[2], map[string]string{"nb-identity": oversized})
 		require.NoError(t, c.Settle(t.Context()))
 		for _, u := range units[:2] {
 			require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
@@ -104,10 +105,10 @@ func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 	})
 
 	// A unit that joins leaves out the peer that published invalid data.
-	c.run("from a peer, while a unit joins", func(c *cloud) {
+	c.Run("from a peer, while a unit joins", func(c *labtest.Model) {
 		t := c.T
 		c.Hold(true)
-		c.publishes(units[1], garbage)
+		publishes(c, units[1], garbage)
 		joiner := c.AddEmpty()
 		c.DeliverAll(joiner)
 		assert.Len(t, c.Raft(joiner, lab.NB).Servers, 4, "it has joined")

@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // orders is the default number of orders of events, each with a new seed.
@@ -32,7 +33,7 @@ func TestBootstrap_every_order_of_events_makes_one_cluster(t *testing.T) {
 }
 
 func playOrder(t *testing.T, random *rand.Rand) {
-	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
+	c := labtest.Empty(t, lab.Options{JujuVersion: lab.Juju3})
 	c.Hold(true)
 	var units []*lab.Unit
 	for range 3 {
@@ -40,7 +41,7 @@ func playOrder(t *testing.T, random *rand.Rand) {
 	}
 	timer, probe := 1+random.IntN(8), 30+random.IntN(60)
 	created := ""
-	c.PlayOrder(random, c.events(random, units, timer, probe), func(u *lab.Unit) { c.DeliverAny(random, u) }, func() {
+	c.PlayOrder(random, events(c, random, units, timer, probe), func(u *lab.Unit) { c.DeliverAny(random, u) }, func() {
 		ids := c.LeaderSettings()["nb_cid"] + c.LeaderSettings()["sb_cid"]
 		require.True(t, created == "" || ids == created, "the clusters were made twice: first %s, then %s", created, ids)
 		created = ids
@@ -52,7 +53,7 @@ func playOrder(t *testing.T, random *rand.Rand) {
 }
 
 // events happen once, besides their consequences. The vault answers late, like a sealed one.
-func (c *cloud) events(random *rand.Rand, units []*lab.Unit, timer, probe int) []func() {
+func events(c *labtest.Model, random *rand.Rand, units []*lab.Unit, timer, probe int) []func() {
 	configure := func(option string, value int) {
 		c.T.Logf("option %s becomes %d", option, value)
 		require.NoError(c.T, c.Configure(c.T.Context(), map[string]string{option: strconv.Itoa(value)}))
@@ -79,7 +80,14 @@ func (c *cloud) events(random *rand.Rand, units []*lab.Unit, timer, probe int) [
 // The life of an application on the lab under a writer: each cluster has exactly the units, leavers vacate machines.
 func TestLifeOfAnApplication(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{})
+	for _, version := range []string{lab.Juju3, lab.Juju4} {
+		t.Run(version, func(t *testing.T) { live(t, version) })
+	}
+}
+
+func live(t *testing.T, juju string) {
+	t.Helper()
+	c := labtest.Empty(t, lab.Options{JujuVersion: juju})
 	app, end := lab.Live(t.Context(), c.Lab)
 	t.Cleanup(end)
 	var w *lab.Writer

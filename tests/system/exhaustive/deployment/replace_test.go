@@ -17,7 +17,7 @@ import (
 )
 
 // stopAtOnce runs the remaining hooks of units that are being removed; a refused `stop` is retried.
-func (c *cloud) stopAtOnce(units []*lab.Unit) {
+func stopAtOnce(c *labtest.Model, units []*lab.Unit) {
 	c.T.Helper()
 	var all sync.WaitGroup
 	for _, u := range units {
@@ -62,7 +62,7 @@ func TestReplace_all_units_keeps_data(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, old := deployed(t, test.n, lab.Options{JujuVersion: test.juju})
+			c, old := labtest.Fresh(t, test.n, lab.Options{JujuVersion: test.juju})
 			w := c.StartWriter(t.Context(), 0)
 			for _, u := range old[:test.gone] {
 				require.NoError(t, c.RemoveUnit(t.Context(), u, lab.RemoveOptions{}))
@@ -101,7 +101,7 @@ func TestReplace_all_units_keeps_data(t *testing.T) {
 					require.NoError(t, c.BeginRemoval(t.Context(), old[0]))
 					c.KillPending(old[0], calls("ovs-appctl", "cluster/leave"))
 				}
-				c.stopAtOnce(old)
+				stopAtOnce(c, old)
 				old = slices.DeleteFunc(old, func(u *lab.Unit) bool { return u.Removed() })
 			}
 			require.NoError(t, c.Settle(t.Context()))
@@ -164,7 +164,7 @@ func TestRefresh_missed_by_unit_is_reported(t *testing.T) {
 // Every hook, run a second time, changes no file, service, row, bag or status, and takes no step.
 func TestHook_second_run_changes_nothing(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{})
+	c := labtest.Empty(t, lab.Options{})
 	c.Hold(true)
 	// An agent that takes the lease between the two runs changes the database.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "off"}))
@@ -175,25 +175,25 @@ func TestHook_second_run_changes_nothing(t *testing.T) {
 		units = append(units, c.AddEmpty())
 	}
 	run := map[string]bool{}
-	c.deliverTwice(run, units...) // as far as it gets without certificates
+	deliverTwice(c, run, units...) // as far as it gets without certificates
 	c.VaultAnswers()
-	c.deliverTwice(run, units...)
+	deliverTwice(c, run, units...)
 	c.RequireOneCluster(units...)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "90"}))
-	c.deliverTwice(run, units...)
+	deliverTwice(c, run, units...)
 	c.RefreshCharm()
-	c.deliverTwice(run, units...)
+	deliverTwice(c, run, units...)
 	require.NoError(t, c.SetLeader(t.Context(), units[1]))
-	c.deliverTwice(run, units...)
+	deliverTwice(c, run, units...)
 	for _, u := range units {
 		for range 2 {
-			c.runTwice(u, "update-status")
+			runTwice(c, u, "update-status")
 		}
 	}
 	require.NoError(t, c.Unrelate(t.Context(), c.CMS))
-	c.deliverTwice(run, units...)
+	deliverTwice(c, run, units...)
 	require.NoError(t, c.Destroy(units[2]))
-	c.deliverTwice(run, units...)
+	deliverTwice(c, run, units...)
 	assert.True(t, units[2].Removed())
 	c.RequireOneCluster(units[:2]...)
 	for _, hook := range []string{
@@ -208,7 +208,7 @@ func TestHook_second_run_changes_nothing(t *testing.T) {
 }
 
 // deliverTwice runs the pending hooks of one unit after another, each hook twice.
-func (c *cloud) deliverTwice(run map[string]bool, units ...*lab.Unit) {
+func deliverTwice(c *labtest.Model, run map[string]bool, units ...*lab.Unit) {
 	c.T.Helper()
 	for moved := true; moved; {
 		moved = false
@@ -226,13 +226,13 @@ func (c *cloud) deliverTwice(run map[string]bool, units ...*lab.Unit) {
 			name, about, _ := strings.Cut(hook, " ")
 			if next := c.Pending(u); !u.Removed() && (len(next) == 0 || !strings.HasPrefix(next[0], name)) { // else RunHook runs that one
 				run[name] = true
-				c.runTwice(u, name, "JUJU_REMOTE_UNIT="+about)
+				runTwice(c, u, name, "JUJU_REMOTE_UNIT="+about)
 			}
 		}
 	}
 }
 
-func (c *cloud) runTwice(u *lab.Unit, hook string, env ...string) {
+func runTwice(c *labtest.Model, u *lab.Unit, hook string, env ...string) {
 	c.T.Helper()
 	if hook == "update-status" || hook == "install" || strings.HasSuffix(hook, "-departed") {
 		// It was not run yet; and for the others Juju itself changes what it shows at their end.
@@ -280,7 +280,7 @@ func onlyLooks(call string) bool {
 // The hooks that set a unit up are killed at one of their first calls, run again and killed further on, to the end.
 func TestHook_killed_at_any_call_completes_when_run_again(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{JujuVersion: lab.Juju4})
+	c := labtest.Empty(t, lab.Options{JujuVersion: lab.Juju4})
 	c.Hold(true)
 	var units []*lab.Unit
 	for range 2 {
@@ -293,9 +293,9 @@ func TestHook_killed_at_any_call_completes_when_run_again(t *testing.T) {
 	c.RelateSealedVault()
 	leader, joiner := units[0], units[1]
 	hooks := []string{"certificates-relation-joined", "certificates-relation-changed"}
-	c.deliverKillingEverywhere(leader, hooks...)
+	deliverKillingEverywhere(c, leader, hooks...)
 	assert.Equal(t, "active", leader.Workload().Status, leader.Workload().Message)
-	c.deliverKillingEverywhere(joiner, append(hooks, "ovsdb-peer-relation-changed ovn-central/0")...)
+	deliverKillingEverywhere(c, joiner, append(hooks, "ovsdb-peer-relation-changed ovn-central/0")...)
 	// The last run may have found a server that was still joining; no event of another unit is needed for it to end.
 	c.Tick("the joiner is a member", func() bool { return joiner.Workload().Status == "active" })
 	c.Hold(false)
@@ -303,12 +303,12 @@ func TestHook_killed_at_any_call_completes_when_run_again(t *testing.T) {
 	c.RequireOneCluster(units...)
 	for _, u := range units {
 		assert.Empty(t, c.PutAway(u), "nothing was done twice")
-		c.runTwice(u, "update-status")
+		runTwice(c, u, "update-status")
 	}
 }
 
 // deliverKillingEverywhere runs the pending hooks of a unit, the named ones by [labtest.Model.KillHookEverywhere].
-func (c *cloud) deliverKillingEverywhere(u *lab.Unit, hooks ...string) {
+func deliverKillingEverywhere(c *labtest.Model, u *lab.Unit, hooks ...string) {
 	c.T.Helper()
 	for next := c.Next(u); len(next) > 0; next = c.Next(u) {
 		name, _, _ := strings.Cut(next[0], " ")

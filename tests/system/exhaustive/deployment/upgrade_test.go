@@ -55,7 +55,7 @@ func followersFirst(leaders map[lab.DB]*lab.Unit, units []*lab.Unit) []*lab.Unit
 
 func TestUpgrade_one_unit_at_a_time_followers_first(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Fresh(t, 3, lab.Options{})
 	order := followersFirst(c.Leaders(), units)
 	first, second, last := order[0], order[1], order[2]
 	before, was := c.Processes(units...), labtest.Versions(units)
@@ -100,28 +100,14 @@ func TestUpgrade_one_unit_at_a_time_followers_first(t *testing.T) {
 	c.RequireOneCluster(units...)
 }
 
-// An upgrade of the packages is killed: by another process that makes it, at its end, and amid it.
+// An upgrade of the packages is killed, at its end and in the middle.
 func TestUpgrade_killed_is_finished_with_restarts(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := labtest.Fresh(t, 1, lab.Options{})
 	u := units[0]
 
-	c.run("an interrupted dpkg is mended under servers that run", func(c *cloud) {
-		t := c.T
-		before := c.Processes(u)
-		require.NoError(t, u.InterruptDpkg())
-		c.RunUpdateStatus(u)
-		c.RequireActive(u)
-		assert.Equal(t, before, c.Processes(u))
-		for _, service := range []string{"ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd"} {
-			state, _, err := u.Systemctl(t.Context(), "is-enabled", service)
-			require.NoError(t, err)
-			assert.NotContains(t, state, "masked", "%s starts at the next boot", service)
-		}
-	})
-
 	// The next hook has nothing to finish any more.
-	c.run("a restart is made after its end", func(c *cloud) {
+	c.Run("a restart is made after its end", func(c *labtest.Model) {
 		t := c.T
 		before := c.Processes(u)
 		require.NoError(t, u.InterruptDpkg())
@@ -139,7 +125,7 @@ func TestUpgrade_killed_is_finished_with_restarts(t *testing.T) {
 		c.Tick("a unit that works", c.AllActive)
 	})
 
-	c.run("its restarts are made", func(c *cloud) {
+	c.Run("its restarts are made", func(c *labtest.Model) {
 		t := c.T
 		for i, at := range []string{"systemctl unmask --runtime", "ovs-appctl"} {
 			before, version := c.Processes(u), fmt.Sprintf("99.%d.0-1", i+1)
