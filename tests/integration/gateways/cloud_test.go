@@ -126,18 +126,56 @@ func (c *cloud) addGateways(n int, candidates ...string) (ports []string) {
 	return ports
 }
 
-// gateway are the arguments that make a router with a gateway in a network. Neutron gives
-// routers this option too: without it ovn-northd writes a flow for every two routers of a
-// network.
+// gateway returns the arguments that make a router with a gateway in a network. Neutron sets the option too: without it
+// ovn-northd writes a flow for every two routers of a network.
 func (c *cloud) gateway(network, name string, candidates ...string) []string {
+	return append(c.hanging("r-"+name, name, network, later, candidates...),
+		"--", "set", "Logical_Router", "r-"+name, "options:dynamic_neigh_routers=true")
+}
+
+// hanging returns the arguments that make a router, unless it is there, with a port on a switch, which has such external
+// IDs.
+func (c *cloud) hanging(router, port, network string, own []string, candidates ...string) []string {
 	c.addresses++
-	n := c.addresses
+	n, peer := c.addresses, port+"-sw"
 	args := []string{
-		"lr-add", "r-" + name, "--", "set", "Logical_Router", "r-" + name, "options:dynamic_neigh_routers=true", "--", "lrp-add", "r-" + name, name, fmt.Sprintf("00:00:00:00:%02x:%02x", n>>8, n&255), fmt.Sprintf("10.%d.%d.1/24", n>>8, n&255), "--",
-		"lsp-add", network, name + "-sw", "--", "lsp-set-type", name + "-sw", "router", "--", "lsp-set-options", name + "-sw", "router-port=" + name, "--",
-		"set", "Logical_Router_Port", name, "external_ids:neutron\\:is_ext_gw=True",
+		"--may-exist", "lr-add", router, "--",
+		"lrp-add", router, port, fmt.Sprintf("00:00:00:00:%02x:%02x", n>>8, n&255), fmt.Sprintf("10.%d.%d.1/24", n>>8, n&255), "--",
+		"lsp-add", network, peer, "--", "lsp-set-type", peer, "router", "--", "lsp-set-options", peer, "router-port=" + port,
 	}
-	return append(args, newCandidates(name, name, candidates...)...)
+	args = append(args, ids("Logical_Router_Port", port, own...)...)
+	return append(args, newCandidates(port, port, candidates...)...)
+}
+
+// newCandidates returns the arguments that add candidates to the row of a port, named as Neutron names them.
+func newCandidates(row, port string, candidates ...string) (args []string) {
+	for i := range candidates {
+		chassis, priority := ranked(candidates, i)
+		id := fmt.Sprintf("@%s%d", port, i)
+		args = append(args, "--", "--id="+id, "create", "Gateway_Chassis", "name="+port+"_"+chassis, "chassis_name="+chassis,
+			"priority="+priority, "--", "add", "Logical_Router_Port", row, "gateway_chassis", id)
+	}
+	return args
+}
+
+// ranked returns a candidate and its priority: CHASSIS=PRIORITY, or CHASSIS in a list with the best first.
+func ranked(candidates []string, i int) (chassis, priority string) {
+	chassis, priority, given := strings.Cut(candidates[i], "=")
+	if !given {
+		priority = fmt.Sprint(len(candidates) - i)
+	}
+	return chassis, priority
+}
+
+// configure gives a chassis the options of a CMS and the provider networks that it is connected to.
+func (c *cloud) configure(chassis, options string, networks ...string) {
+	c.t.Helper()
+	mappings := make([]string, len(networks))
+	for i, n := range networks {
+		mappings[i] = n + ":br-" + n
+	}
+	c.sbctl("set", "Chassis", chassis, fmt.Sprintf("other_config:ovn-cms-options=%q", options),
+		fmt.Sprintf("other_config:ovn-bridge-mappings=%q", strings.Join(mappings, ",")))
 }
 
 // operate runs the program, as a person would.

@@ -29,6 +29,12 @@ func (c *cloud) drain(name string, flags ...string) answer.Status {
 	return c.answer(append(append([]string{"drain", name}, quick...), flags...)...)
 }
 
+// drained is a drain that succeeds.
+func (c *cloud) drained(name string, flags ...string) answer.Status {
+	c.t.Helper()
+	return c.succeeds(append(append([]string{"drain", name}, quick...), flags...)...)
+}
+
 // typed is a command as tests compare it.
 func typed(c command.Command) string {
 	if len(c.Params) > 0 && c.Params[0].Key == "node" {
@@ -66,8 +72,7 @@ func TestDrain_and_undrain(t *testing.T) {
 	backups := c.addGateways(2, "c2", "c1", "c3")
 	before := c.ranks()
 
-	dry := c.drain("c1", "--dry-run")
-	assert.Equal(t, 200, dry.Code)
+	c.drained("c1", "--dry-run")
 	assert.Equal(t, before, c.ranks())
 	assert.Nil(t, c.node("c1").Cordon)
 	asked := c.unconfirmed("drain", "c1")
@@ -75,8 +80,7 @@ func TestDrain_and_undrain(t *testing.T) {
 	assert.Regexp(t, `next: ovn-central-operator nodes drain c1 .* --yes\n`, document.Answer(asked))
 	assert.Equal(t, before, c.ranks())
 
-	said := c.drain("c1.example", "--reason", "new disk")
-	assert.Equal(t, 200, said.Code, document.Answer(said))
+	c.drained("c1.example", "--reason", "new disk")
 	assert.Equal(t, map[string]int{"c2": 2, "c3": 4}, c.masters(ports...), "with the two that c2 had each has four")
 	for _, port := range append(ports, backups...) {
 		assert.Equal(t, "1 c1", c.candidates(port)[2], "it is ranked last, and not deleted")
@@ -88,16 +92,14 @@ func TestDrain_and_undrain(t *testing.T) {
 	assert.Contains(t, n.Next, "nodes undrain c1.example")
 	assert.Contains(t, c.drain("c1").Message, "is drained", "a second one joins")
 	assert.Equal(t, finding.NodeDrained, codeOf(c.answer("uncordon", "c1")))
-	cordoned := c.answer("cordon", "c1")
-	assert.Equal(t, 200, cordoned.Code)
+	cordoned := c.succeeds("cordon", "c1")
 	assert.Contains(t, document.Answer(cordoned), "next: ovn-central-operator nodes undrain c1.example ", "what is printed is not refused")
 
-	assert.Equal(t, 200, c.answer("undrain", "c1", "--dry-run").Code)
+	c.succeeds("undrain", "c1", "--dry-run")
 	drained := c.ranks()
 	assert.Equal(t, 400, c.unconfirmed("undrain", "c1").Code, "it interrupts traffic")
 	assert.Equal(t, drained, c.ranks())
-	back := c.answer("undrain", "c1", "--wait", "0s")
-	assert.Equal(t, 200, back.Code, document.Answer(back))
+	c.succeeds("undrain", "c1", "--wait", "0s")
 	assert.Equal(t, before, c.ranks(), "priorities and all")
 	n = c.node("c1")
 	assert.Nil(t, n.Cordon)
@@ -110,7 +112,7 @@ func TestR12_second_of_two_chassis_is_not_drained(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addGateways(2, "c1", "c2")
-	require.Equal(t, 200, c.drain("c2").Code)
+	c.drained("c2")
 	refused := c.drain("c1")
 	assert.Equal(t, 409, refused.Code)
 	assert.Equal(t, finding.DrainBlocked, codeOf(refused))
@@ -141,7 +143,7 @@ func TestR12_of_two_concurrent_drains_one_is_refused(t *testing.T) {
 		for _, port := range ports {
 			assert.Equal(t, "1 "+drained, c.candidates(port)[1])
 		}
-		require.Equal(t, 200, c.answer("undrain", drained, "--wait", "0s").Code)
+		c.succeeds("undrain", drained, "--wait", "0s")
 	}
 }
 
@@ -165,7 +167,7 @@ func TestDrain_that_would_leave_gateway_is_refused(t *testing.T) {
 	assert.Equal(t, map[string]int{"c1": 2}, c.masters(ports...))
 
 	c.sbctl("set", "Chassis", "c2", "other_config:ovn-bridge-mappings=\"physnet1:br-ex,physnet9:br-9\"")
-	assert.Equal(t, 200, c.drain("c1").Code)
+	c.drained("c1")
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates("lrp-lonely"))
 }
 
@@ -175,7 +177,7 @@ func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	c := newCloud(t, "c1", "c2")
 	c.addGateways(1, "c1", "c2")
 	c.bind("c1", "vm-1", "vm-2")
-	require.Equal(t, 200, c.answer("hold", "c1", "ovn-bgp-agent", "--reason", "routes").Code)
+	c.succeeds("hold", "c1", "ovn-bgp-agent", "--reason", "routes")
 	assert.Regexp(t, `ok     vm-1: would be waited for: .*\nok     vm-2: would be waited for: .*\nok     ovn-bgp-agent: would be waited for: routes, `, document.Answer(c.drain("c1", "--dry-run")))
 	said := c.answer("drain", "c1", "--timeout", "20s", "--grace-period", "1s")
 	assert.Equal(t, 500, said.Code)
@@ -206,7 +208,7 @@ func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	await("nova-compute 2, hold ovn-bgp-agent")
 	c.sbctl("lsp-unbind", "vm-1", "--", "lsp-unbind", "vm-2")
 	await("drain c1.example: hold ovn-bgp-agent")
-	require.Equal(t, 200, c.answer("release", "c1", "ovn-bgp-agent").Code)
+	c.succeeds("release", "c1", "ovn-bgp-agent")
 	assert.Equal(t, 200, (<-joined).Code)
 }
 
@@ -232,9 +234,9 @@ func TestDrain_interrupted_continues_when_run_again(t *testing.T) {
 	assert.Equal(t, 50, c.masters(ports...)["c1"])
 	assert.Contains(t, c.listed("c1"), " draining ")
 
-	assert.Equal(t, 200, c.drain("c1").Code)
+	c.drained("c1")
 	assert.Zero(t, c.masters(ports...)["c1"])
-	assert.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	c.succeeds("undrain", "c1", "--wait", "0s")
 	assert.Equal(t, before, c.ranks())
 	for _, e := range c.history().Plans {
 		assert.Zero(t, e.Left, e.Operation)
@@ -266,7 +268,7 @@ func TestDrain_continued_by_two_does_no_harm(t *testing.T) {
 		written += plan.Gateways
 	}
 	assert.Equal(t, len(ports), written)
-	assert.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	c.succeeds("undrain", "c1", "--wait", "0s")
 	assert.Equal(t, before, c.ranks())
 }
 
@@ -279,7 +281,7 @@ func TestDrain_two_that_wait_write_nothing_more(t *testing.T) {
 	before := c.ranks()
 	var services []*node.Service
 	for _, name := range []string{"c1", "c2"} {
-		require.Equal(t, 200, c.answer("hold", name, "bgp").Code)
+		c.succeeds("hold", name, "bgp")
 		assert.Equal(t, 500, c.drain(name).Code, "it is held")
 		services = append(services, c.nodeService())
 	}
@@ -298,8 +300,8 @@ func TestDrain_two_that_wait_write_nothing_more(t *testing.T) {
 	}
 	assert.Len(t, c.history().Plans, written)
 	for _, name := range []string{"c1", "c2"} {
-		require.Equal(t, 200, c.answer("release", name, "bgp").Code)
-		require.Equal(t, 200, c.answer("undrain", name, "--wait", "0s").Code)
+		c.succeeds("release", name, "bgp")
+		c.succeeds("undrain", name, "--wait", "0s")
 	}
 	assert.Equal(t, before, c.ranks())
 }
@@ -323,14 +325,14 @@ func TestUndrain_chassis_that_was_stopped_meanwhile(t *testing.T) {
 	c := newCloud(t, "c1", "c2")
 	ports := c.addGateways(3, "c1", "c2")
 	before := c.ranks()
-	require.Equal(t, 200, c.drain("c1.example").Code)
+	c.drained("c1.example")
 	c.sbctl("chassis-del", "c1")
 	absent := c.answer("undrain", "c1.example", "--wait", "1s")
 	assert.Equal(t, 409, absent.Code)
 	assert.Equal(t, finding.NodeSilent, codeOf(absent))
 	assert.Equal(t, map[string]int{"c2": 3}, c.masters(ports...))
 	c.addChassis("c1")
-	require.Equal(t, 200, c.answer("undrain", "c1.example", "--wait", "0s").Code)
+	c.succeeds("undrain", "c1.example", "--wait", "0s")
 	assert.Equal(t, before, c.ranks())
 }
 
@@ -344,7 +346,7 @@ func TestDrain_dead_node(t *testing.T) {
 	}
 	c.nbctl("--wait=sb", "sync")
 	assert.Equal(t, maintenance.Unresponsive, c.node("c1").Life)
-	assert.Equal(t, 200, c.drain("c1").Code)
+	c.drained("c1")
 	assert.Equal(t, map[string]int{"c2": 4}, c.masters(ports...))
 	dead := c.answer("undrain", "c1", "--wait", "1s")
 	assert.Equal(t, 409, dead.Code)
@@ -367,8 +369,7 @@ func TestDrain_disabled_router_is_moved_and_not_awaited(t *testing.T) {
 	assert.Zero(t, code, out+stderr)
 	assert.Len(t, c.candidates(ports[2]), 3)
 
-	said := c.drain("c1")
-	assert.Equal(t, 200, said.Code, document.Answer(said))
+	c.drained("c1")
 	for _, port := range ports {
 		assert.Equal(t, "1 c1", c.candidates(port)[2], "it is ranked last, for when its router is enabled again")
 	}

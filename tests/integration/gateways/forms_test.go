@@ -12,54 +12,30 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// setChassis gives a chassis networks and zones.
-func (c *cloud) setChassis(name string, networks, zones []string) {
-	mappings := make([]string, len(networks))
-	for i, n := range networks {
-		mappings[i] = n + ":br-" + n
-	}
-	options := "enable-chassis-as-gw"
-	if len(zones) > 0 {
-		options += ",availability-zones=" + strings.Join(zones, ":")
-	}
-	c.sbctl("set", "Chassis", name, `other_config:ovn-cms-options="`+options+`"`, `other_config:ovn-bridge-mappings="`+strings.Join(mappings, ",")+`"`)
-}
+// zoned is what a router or group of Neutron has for the zone az1, and inZone the options of a chassis in it.
+var zoned = []string{"neutron:availability_zone_hints=az1"}
 
-// router adds a router as Neutron from 2026.2 on has them: a gateway in each network, and
-// one group for all, which is not made if there are no candidates.
+const inZone = marked + ",availability-zones=az1"
+
+// router adds a router as Neutron from 2026.2 on has them: a gateway in each network, and one group for all, which is
+// not made if there are no candidates.
 func (c *cloud) router(id string, networks []string, candidates ...string) (ports []string) {
 	c.t.Helper()
-	name := "neutron-" + id
-	args := []string{"lr-add", name, "--", "set", "Logical_Router", name, "external_ids:neutron\\:availability_zone_hints=az1"}
 	for i, network := range networks {
-		c.addresses++
-		port := fmt.Sprintf("lrp-%s-%d", id, i)
-		args = append(args, "--", "lrp-add", name, port, fmt.Sprintf("00:00:00:01:%02x:%02x", c.addresses>>8, c.addresses&255),
-			fmt.Sprintf("10.%d.%d.1/24", 128+c.addresses>>8, c.addresses&255), "--", "set", "Logical_Router_Port", port, "external_ids:neutron\\:is_ext_gw=true", "--",
-			"lsp-add", network, port+"-sw", "--", "lsp-set-type", port+"-sw", "router", "--", "lsp-set-options", port+"-sw", "router-port="+port)
-		ports = append(ports, port)
+		ports = append(ports, fmt.Sprintf("lrp-%s-%d", id, i))
+		c.hang("neutron-"+id, ports[i], network, later)
 	}
+	c.nbctl(ids("Logical_Router", "neutron-"+id, zoned...)[1:]...)
 	if len(candidates) > 0 {
-		args = append(args, c.group(name, ports, candidates...)...)
+		c.groupOf(id, ports, candidates...)
 	}
-	c.nbctl(args...)
 	return ports
 }
 
-// group are the arguments that make a group as Neutron does.
-func (c *cloud) group(name string, ports []string, candidates ...string) (args []string) {
-	var members []string
-	for i, chassis := range candidates {
-		member := fmt.Sprintf("@m%d", i)
-		args = append(args, "--", "--id="+member, "create", "HA_Chassis", "chassis_name="+chassis, fmt.Sprintf("priority=%d", len(candidates)-i))
-		members = append(members, member)
-	}
-	args = append(args, "--", "--id=@g", "create", "HA_Chassis_Group", "name="+name, "external_ids:neutron\\:availability_zone_hints=az1",
-		"external_ids:neutron\\:router_id="+strings.TrimPrefix(name, "neutron-"), "ha_chassis="+strings.Join(members, ","))
-	for _, p := range ports {
-		args = append(args, "--", "set", "Logical_Router_Port", p, "ha_chassis_group=@g")
-	}
-	return args
+// groupOf makes the group of a router's ports as Neutron does.
+func (c *cloud) groupOf(id string, ports []string, candidates ...string) {
+	c.t.Helper()
+	c.grouped("neutron-"+id, append([]string{"neutron:router_id=" + id}, zoned...), "Logical_Router_Port", ports, candidates...)
 }
 
 // members are the candidates of a group, best first.
@@ -77,7 +53,7 @@ func TestForms_groups_are_operated_like_single_gateways(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	for _, name := range []string{"c1", "c2", "c3"} {
-		c.setChassis(name, []string{"physnet1"}, []string{"az1"})
+		c.configure(name, inZone, "physnet1")
 	}
 	for n := range 4 {
 		c.router(fmt.Sprint("r", n), []string{"physnet1"}, "c1")
@@ -110,7 +86,7 @@ func TestForms_unhosted_router_gets_group_like_others(t *testing.T) {
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet2")
 	for _, name := range []string{"c1", "c2"} {
-		c.setChassis(name, []string{"physnet1", "physnet2"}, []string{"az1"})
+		c.configure(name, inZone, "physnet1", "physnet2")
 	}
 	c.router("old", []string{"physnet1"}, "c1", "c2")
 	ports := c.router("new", []string{"physnet1", "physnet2"})
@@ -119,7 +95,7 @@ func TestForms_unhosted_router_gets_group_like_others(t *testing.T) {
 	_, err := s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan {
 		p := schedule.Reschedule(state, schedule.Options{})
 		if plans++; plans == 1 { // Neutron is first with one of them
-			c.nbctl(c.group("neutron-late", late, "c1")[1:]...)
+			c.groupOf("late", late, "c1")
 		}
 		return p
 	})
@@ -147,7 +123,7 @@ func TestForms_external_ports_follow_router(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	for _, name := range []string{"c1", "c2", "c3"} {
-		c.setChassis(name, []string{"physnet1"}, []string{"az1"})
+		c.configure(name, inZone, "physnet1")
 	}
 	for n := range 3 {
 		id := fmt.Sprint("r", n)

@@ -41,6 +41,14 @@ func (c *cloud) answer(args ...string) answer.Status {
 	return c.unconfirmed(args...)
 }
 
+// succeeds is the answer of an operation on nodes that is confirmed and has to succeed.
+func (c *cloud) succeeds(args ...string) answer.Status {
+	c.t.Helper()
+	status := c.answer(args...)
+	assert.Equal(c.t, 200, status.Code, "%v: %s", args, document.Answer(status))
+	return status
+}
+
 // unconfirmed is how an operation on nodes ended, as it was typed.
 func (c *cloud) unconfirmed(args ...string) answer.Status {
 	c.t.Helper()
@@ -92,8 +100,7 @@ func TestCordon_node_gets_nothing_new(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	ports := c.addGateways(6, "c1")
-	said := c.answer("cordon", "c2.example", "--reason", "new\n disk")
-	assert.Equal(t, 200, said.Code, said.Message)
+	c.succeeds("cordon", "c2.example", "--reason", "new\n disk")
 	c.operated("reschedule", "--wait", "0")
 	for _, port := range ports {
 		assert.Equal(t, []string{"2 c1", "1 c3"}, c.candidates(port))
@@ -105,7 +112,7 @@ func TestCordon_node_gets_nothing_new(t *testing.T) {
 
 	before := c.nbctl("get", "NB_Global", ".", "external_ids")
 	assert.Contains(t, before, `"ovn-central:maintenance-hosts/c2"="[]"`, "all that comes has come since")
-	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
+	c.succeeds("cordon", "c2")
 	assert.Equal(t, before, c.nbctl("get", "NB_Global", ".", "external_ids"), "nothing is written twice")
 
 	c.sbctl("chassis-del", "c2")
@@ -115,7 +122,7 @@ func TestCordon_node_gets_nothing_new(t *testing.T) {
 	c.addChassis("c2")
 	c.changesNothing("reschedule", "--wait", "0")
 
-	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
+	c.succeeds("uncordon", "c2")
 	assert.Contains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), `"ovn-central:maintenance/c2"="false"`)
 	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "maintenance-hosts/c2")
 	assert.Equal(t, "c2.example is not cordoned", c.answer("uncordon", "c2").Message)
@@ -143,13 +150,13 @@ func TestHold_of_removed_unit_is_honoured_and_released(t *testing.T) {
 	age, known := n.Held("bgp").Age(time.Now())
 	assert.True(t, known)
 	assert.Greater(t, age, 239*time.Hour)
-	assert.Equal(t, 200, c.answer("release", "c3", "bgp").Code)
-	assert.Equal(t, 200, c.answer("uncordon", "c3").Code)
+	c.succeeds("release", "c3", "bgp")
+	c.succeeds("uncordon", "c3")
 
-	assert.Equal(t, 200, c.drain("c1").Code, "it is gone on with")
+	c.drained("c1")
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(port))
 	assert.Equal(t, "ovn-central/9, action 12", c.node("c1").Drain.By)
-	assert.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	c.succeeds("undrain", "c1", "--wait", "0s")
 	assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates(port))
 	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "ovn-central/9")
 }
@@ -221,7 +228,7 @@ func TestDrain_without_cordon_is_not_done(t *testing.T) {
 	c := newCloud(t, "c1", "c2")
 	ports := c.addGateways(2, "c1", "c2")
 	before := c.ranks()
-	require.Equal(t, 200, c.drain("c1").Code)
+	c.drained("c1")
 	c.nbctl("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance/c1"="false"`)
 	c.rank(ports[0], "c1", "c2") // as Neutron may do it then
 	s := c.nodeService()
@@ -230,11 +237,10 @@ func TestDrain_without_cordon_is_not_done(t *testing.T) {
 	require.NoError(t, err, "nothing is tried that would fail")
 	assert.False(t, p.Done())
 	assert.Equal(t, "not cordoned, 1 gateway to move", p.Text())
-	again := c.drain("c1")
-	assert.Equal(t, 200, again.Code, document.Answer(again))
+	c.drained("c1")
 	assert.NotNil(t, c.node("c1").Cordon)
 	assert.Equal(t, map[string]int{"c2": 2}, c.masters(ports...))
-	require.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	c.succeeds("undrain", "c1", "--wait", "0s")
 	assert.Equal(t, before, c.ranks())
 }
 
@@ -246,7 +252,7 @@ func TestHold_each_kind(t *testing.T) {
 	c.bind("c1", "vm-1", "vm-2", "cr-"+ports[0])
 	c.bind("c2", "bm-1")
 	c.nbctl("--wait=sb", "lsp-set-type", "bm-1", "external")
-	assert.Equal(t, 200, c.answer("hold", "c1", "ovn-bgp-agent", "--reason", "routes").Code)
+	c.succeeds("hold", "c1", "ovn-bgp-agent", "--reason", "routes")
 
 	n := c.node("c1")
 	assert.Equal(t, 2, n.Held("nova-compute").Count)
@@ -271,14 +277,14 @@ func TestHold_each_kind(t *testing.T) {
 	_, list, _ := c.nodes("list")
 	assert.Regexp(t, `c1.example +c1 +up +in use +1 +2 +0 +0 +- +nova-compute 2, gateway 1, ovn-bgp-agent\n`, list)
 
-	assert.Equal(t, 200, c.answer("hold", "c1", "ovn-bgp-agent").Code)
+	c.succeeds("hold", "c1", "ovn-bgp-agent")
 	assert.Equal(t, "routes", c.node("c1").Held("ovn-bgp-agent").Reason, "the first hold stays")
 	assert.Equal(t, 400, c.answer("hold", "c1", "gateway").Code)
 	released := c.answer("release", "c1", "nova-compute")
 	assert.Equal(t, finding.HoldDerived, codeOf(released))
 	assert.Equal(t, "2 ports (vm-1, vm-2)", released.Details.MessageList[0].Message)
 	assert.Equal(t, finding.HoldUnknown, codeOf(c.answer("release", "c1", "nothing")))
-	assert.Equal(t, 200, c.answer("release", "c1", "ovn-bgp-agent").Code)
+	c.succeeds("release", "c1", "ovn-bgp-agent")
 	assert.Zero(t, c.node("c1").Held("ovn-bgp-agent").Count)
 	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "hold/")
 }
@@ -307,17 +313,13 @@ func TestNode_chassis_named_like_other_host(t *testing.T) {
 	assert.Equal(t, 409, unclear.Code)
 	assert.Equal(t, finding.NodeAmbiguous, codeOf(unclear))
 
-	said := c.drain("chassis:c1.example")
-	assert.Equal(t, 200, said.Code, document.Answer(said))
+	said := c.drained("chassis:c1.example")
 	assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes undrain chassis:c1.example ")
 	assert.Contains(t, c.node("chassis:c1.example").Next, "nodes undrain chassis:c1.example ")
-	back := c.answer("undrain", "chassis:c1.example", "--wait", "0s")
-	assert.Equal(t, 200, back.Code, document.Answer(back))
-	gone := c.answer(append([]string{"decommission", "chassis:c1.example", "--yes"}, quick...)...)
-	assert.Equal(t, 200, gone.Code, document.Answer(gone))
+	c.succeeds("undrain", "chassis:c1.example", "--wait", "0s")
+	c.succeeds(append([]string{"decommission", "chassis:c1.example", "--yes"}, quick...)...)
 	c.sbctl("chassis-del", "c1.example")
-	removed := c.answer("remove", "chassis:c1.example", "--yes")
-	assert.Equal(t, 200, removed.Code, document.Answer(removed))
+	c.succeeds("remove", "chassis:c1.example", "--yes")
 	assert.Equal(t, "c1", c.node("c1.example").Chassis, "it means one node by now")
 }
 

@@ -19,12 +19,8 @@ import (
 func (c *cloud) host(name, options string, networks ...string) {
 	c.t.Helper()
 	c.addChassis(name)
-	mappings := make([]string, len(networks))
-	for i, n := range networks {
-		mappings[i] = n + ":br-" + n
-	}
-	c.sbctl("set", "Chassis", name, "hostname="+name+".maas", fmt.Sprintf("other_config:ovn-cms-options=%q", options),
-		fmt.Sprintf("other_config:ovn-bridge-mappings=%q", strings.Join(mappings, ",")))
+	c.configure(name, options, networks...)
+	c.sbctl("set", "Chassis", name, "hostname="+name+".maas")
 }
 
 // provider adds a switch with a port of type localnet for each network; NETWORK:TAG has a VLAN.
@@ -50,31 +46,18 @@ func ids(table, row string, pairs ...string) (args []string) {
 	return args
 }
 
-// hang adds a router, unless it is there, with a port on a switch, which has such external IDs; candidates are CHASSIS=PRIORITY.
+// hang adds what [cloud.hanging] makes.
 func (c *cloud) hang(router, port, network string, own []string, candidates ...string) {
 	c.t.Helper()
-	c.addresses++
-	args := []string{
-		"--may-exist", "lr-add", router, "--", "lrp-add", router, port, fmt.Sprintf("00:00:00:00:03:%02x", c.addresses), fmt.Sprintf("10.7.%d.1/24", c.addresses), "--",
-		"lsp-add", network, "sw-" + port, "--", "lsp-set-type", "sw-" + port, "router", "--", "lsp-set-addresses", "sw-" + port, "router", "--",
-		"lsp-set-options", "sw-" + port, "router-port=" + port,
-	}
-	args = append(args, ids("Logical_Router_Port", port, own...)...)
-	for i, x := range candidates {
-		chassis, priority, _ := strings.Cut(x, "=")
-		row := fmt.Sprintf("@g%d", i)
-		args = append(args, "--", "--id="+row, "create", "Gateway_Chassis", "name="+port+"_"+chassis, "chassis_name="+chassis, "priority="+priority, "--",
-			"add", "Logical_Router_Port", port, "gateway_chassis", row)
-	}
-	c.nbctl(args...)
+	c.nbctl(c.hanging(router, port, network, own, candidates...)...)
 }
 
 // grouped makes a group of such members, and sets it of rows of a table.
 func (c *cloud) grouped(name string, own []string, table string, rows []string, members ...string) {
 	c.t.Helper()
 	var args, all []string
-	for i, x := range members {
-		chassis, priority, _ := strings.Cut(x, "=")
+	for i := range members {
+		chassis, priority := ranked(members, i)
 		all = append(all, fmt.Sprintf("@m%d", i))
 		args = append(args, fmt.Sprintf("--id=@m%d", i), "create", "HA_Chassis", "chassis_name="+chassis, "priority="+priority, "--")
 	}

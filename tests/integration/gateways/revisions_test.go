@@ -76,22 +76,22 @@ func TestRevisions_operations_tag_them(t *testing.T) {
 	assert.Regexp(t, "^last-site-action: site-action-failure of "+run+", rebalance, by ", tags[0])
 
 	// A cordon is tagged in its own transaction, once.
-	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
+	c.succeeds("cordon", "c2")
 	tags = c.tags()
 	require.Len(t, tags, 2)
 	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, cordon c2, by ", tags[0])
 	assert.Regexp(t, "^site-action-failure of "+run, tags[1])
-	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
+	c.succeeds("cordon", "c2")
 	assert.Len(t, c.tags(), 2)
-	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
+	c.succeeds("uncordon", "c2")
 
 	// A drain is tagged when it ends, and undrain as well.
-	assert.Equal(t, 200, c.answer("drain", "c3", "--timeout", "60s", "--grace-period", "1s").Code)
+	c.succeeds("drain", "c3", "--timeout", "60s", "--grace-period", "1s")
 	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, drain c3, by ", c.tags()[0])
 	before := c.tags()
-	assert.Equal(t, 200, c.answer("drain", "c3", "--timeout", "60s", "--grace-period", "1s").Code)
+	c.succeeds("drain", "c3", "--timeout", "60s", "--grace-period", "1s")
 	assert.Equal(t, before, c.tags(), "nothing has changed")
-	assert.Equal(t, 200, c.answer("undrain", "c3", "--wait", "0").Code)
+	c.succeeds("undrain", "c3", "--wait", "0")
 	assert.Regexp(t, "undrain c3", c.tags()[0])
 
 	// Each names the layout that it left.
@@ -115,12 +115,12 @@ func TestRevisions_retiring_node_tags_them(t *testing.T) {
 	assert.Equal(t, 409, c.nodeService().ClearLabels(t.Context(), node.Request{Node: "c1", Clear: time.Minute}).Code)
 	assert.Empty(t, c.tags())
 
-	require.Equal(t, 200, c.answer("hold", "c1", "bgp").Code)
+	c.succeeds("hold", "c1", "bgp")
 	require.Equal(t, answer.DisassociateFailure, decommission("--yes").Reason)
 	require.Len(t, c.tags(), 1)
 	assert.Regexp(t, "^last-site-action: site-action-failure of g[0-9a-f]{8}, decommission c1, by ", c.tags()[0])
 
-	require.Equal(t, 200, c.answer("release", "c1", "bgp").Code)
+	c.succeeds("release", "c1", "bgp")
 	cleared := c.nodeService().ClearLabels(t.Context(), node.Request{Node: "c1", Clear: time.Minute})
 	require.Equal(t, 200, cleared.Code, document.Answer(cleared))
 	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, clear-labels c1, by ", c.tags()[0])
@@ -129,9 +129,9 @@ func TestRevisions_retiring_node_tags_them(t *testing.T) {
 	assert.Equal(t, before, c.tags(), "nothing has changed since")
 
 	c.sbctl("chassis-del", "c1")
-	require.Equal(t, 200, c.answer("remove", "c1", "--yes").Code)
+	c.succeeds("remove", "c1", "--yes")
 	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, remove-node c1, by ", c.tags()[0])
-	assert.Equal(t, 200, c.answer("decommission", "c2", "--timeout", "60s", "--grace-period", "0s", "--yes").Code)
+	c.succeeds("decommission", "c2", "--timeout", "60s", "--grace-period", "0s", "--yes")
 	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, decommission c2, by ", c.tags()[0])
 }
 
@@ -180,11 +180,11 @@ func TestRevisions_every_combination(t *testing.T) {
 
 	// A success, then a failure, then another client: all three are different.
 	c.operated("rebalance", "--target-revision", "committed", "--yes", "--wait", "0")
-	assert.Equal(t, 200, c.answer("cordon", "c3").Code)
+	c.succeeds("cordon", "c3")
 	for _, p := range ports {
 		c.rank(p, "c3", "c2", "c1")
 	}
-	assert.Equal(t, 200, c.answer("uncordon", "c3").Code)
+	c.succeeds("uncordon", "c3")
 	code, _, _ = c.operate("rebalance", "--yes", "--wait", "1s")
 	assert.Equal(t, 1, code)
 	port := ports[slices.IndexFunc(ports, func(p string) bool { return !strings.Contains(c.candidates(p)[0], "c1") })]
@@ -235,13 +235,13 @@ func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	assert.Equal(t, 400, refused("r1").Code)
 
 	// Another operation, and there and back again.
-	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
+	c.succeeds("cordon", "c2")
 	said := refused(first)
 	assert.Equal(t, 409, said.Code)
 	assert.Equal(t, answer.Conflict, said.Reason)
 	require.Len(t, said.Details.MessageList, 1)
 	assert.Regexp(t, "^cordon c2 by ", said.Details.MessageList[0].Message)
-	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
+	c.succeeds("uncordon", "c2")
 	said = refused(first)
 	require.Len(t, said.Details.MessageList, 2)
 	assert.Equal(t, "OPERATIONS_SINCE_REVIEW", said.Metadata["finding"])
@@ -281,10 +281,10 @@ func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet1:br-ex")
 
 	// The check is skipped, and says what it would have refused.
-	assert.Equal(t, 200, c.answer("cordon", "c3").Code)
+	c.succeeds("cordon", "c3")
 	assert.Regexp(t, "g[0-9a-f]{8} cordon c3 by ", c.operated(apply(fourth, "--allow-intermediate-commits")...))
 	assert.Equal(t, map[string]int{"c1": 3, "c2": 3}, c.masters(ports...))
-	assert.Equal(t, 200, c.answer("uncordon", "c3").Code)
+	c.succeeds("uncordon", "c3")
 
 	// And as it was reviewed.
 	last := c.reviewID("rebalance")
@@ -325,7 +325,7 @@ func TestRestoreLayout_as_far_as_possible(t *testing.T) {
 	c.changesNothing("rebalance", "--target-revision", tagged, "--yes")
 
 	// By now a chassis is gone, another one cordoned, a gateway gone and one new.
-	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
+	c.succeeds("cordon", "c2")
 	for _, p := range ports {
 		c.rank(p, "c4", "c1", "c2", "c3")
 	}
@@ -351,16 +351,6 @@ func TestRestoreLayout_as_far_as_possible(t *testing.T) {
 func setCandidates(row, port string, chassis ...string) []string {
 	args := []string{"clear", "Logical_Router_Port", row, "gateway_chassis"}
 	return append(args, newCandidates(row, port, chassis...)...)
-}
-
-// newCandidates returns the arguments that add candidates to a port, named as Neutron names them.
-func newCandidates(row, port string, chassis ...string) (args []string) {
-	for i, name := range chassis {
-		id := fmt.Sprintf("@%s%d", port, i)
-		args = append(args, "--", "--id="+id, "create", "Gateway_Chassis", "name="+port+"_"+name, "chassis_name="+name,
-			fmt.Sprintf("priority=%d", len(chassis)-i), "--", "add", "Logical_Router_Port", row, "gateway_chassis", id)
-	}
-	return args
 }
 
 // rank gives a port other candidates, best first, as another client does.

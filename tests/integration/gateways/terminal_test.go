@@ -34,7 +34,6 @@ func TestCommand_of_package(t *testing.T) {
 	c := newCloud(t, "c1", "c2")
 	code, stdout, stderr := c.installed("status", "--exit-code")
 	assert.Equal(t, 0, code, stdout+stderr)
-	c.addNetwork("physnet1")
 	c.addGateways(2, "c1", "c2")
 	c.operated("rebalance", "--yes", "--wait", "0")
 

@@ -26,11 +26,10 @@ func TestUndrain_names_what_it_could_not_restore(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	ports := c.addGateways(3, "c1", "c2", "c3")
-	require.Equal(t, 200, c.drain("c1").Code)
+	c.drained("c1")
 	c.rank(ports[0], "c3", "c2")
 	c.nbctl("lrp-del", ports[1])
-	back := c.answer("undrain", "c1", "--wait", "0s")
-	require.Equal(t, 200, back.Code)
+	back := c.succeeds("undrain", "c1", "--wait", "0s")
 	for i := range back.Details.MessageList {
 		back.Details.MessageList[i].Message = ""
 	}
@@ -46,11 +45,10 @@ func TestUndrain_gives_northd_its_own_time(t *testing.T) {
 	c := newCloud(t, "c1", "c2")
 	c.addGateways(1, "c1", "c2")
 	before := c.ranks()
-	require.Equal(t, 200, c.drain("c1").Code)
+	c.drained("c1")
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
 	time.AfterFunc(12*time.Second, func() { assert.NoError(t, c.northd.Signal(syscall.SIGCONT)) })
-	back := c.answer("undrain", "c1", "--wait", "0s")
-	assert.Equal(t, 200, back.Code, document.Answer(back))
+	c.succeeds("undrain", "c1", "--wait", "0s")
 	assert.Equal(t, before, c.ranks())
 }
 
@@ -61,7 +59,7 @@ func TestUndrain_failed_proof_reports_restored_ranks(t *testing.T) {
 	c := newCloud(t, "c1", "c2")
 	ports := c.addGateways(2, "c1", "c2")
 	before := c.ranks()
-	require.Equal(t, 200, c.drain("c1").Code)
+	c.drained("c1")
 
 	elsewhere := c.answer("undrain", "c1", "--wait", "4s") // no ovn-controller binds anything here
 	assert.Equal(t, 500, elsewhere.Code)
@@ -73,7 +71,7 @@ func TestUndrain_failed_proof_reports_restored_ranks(t *testing.T) {
 	assert.Equal(t, []string{answer.MessageNext, maintenance.OperationDrain}, []string{next.Kind, next.Name}, "%+v", next)
 	assert.Equal(t, before, c.ranks())
 
-	require.Equal(t, 200, c.drain("c1").Code)
+	c.drained("c1")
 	asked := make(chan answer.Status)
 	go func() { asked <- c.answer("undrain", "c1", "--wait", "15s") }()
 	require.Eventually(t, func() bool { return c.ranks() == before }, patience, 50*time.Millisecond)
@@ -109,7 +107,7 @@ func TestUndrain_concurrent_changes_keep_ranks(t *testing.T) {
 			c := newCloud(t, "c1", "c2", "c3")
 			c.addGateways(3, "c1", "c2", "c3")
 			before := c.ranks()
-			require.Equal(t, 200, c.drain("c1").Code)
+			c.drained("c1")
 			s := c.nodeService()
 			s.Gateways.NorthdTimeout = patience
 			c.relayTo(t, s.Gateways, &relay{before: func(number int) fate {
@@ -127,8 +125,7 @@ func TestUndrain_concurrent_changes_keep_ranks(t *testing.T) {
 			if c.node("c1").Life == maintenance.Absent {
 				c.addChassis("c1")
 			}
-			back := c.answer("undrain", "c1", "--wait", "0s")
-			assert.Equal(t, 200, back.Code, document.Answer(back))
+			c.succeeds("undrain", "c1", "--wait", "0s")
 			assert.Equal(t, before, c.ranks())
 			n := c.node("c1")
 			assert.Nil(t, n.Cordon)
@@ -140,14 +137,14 @@ func TestUndrain_concurrent_changes_keep_ranks(t *testing.T) {
 // drainAnew undrains c1 and drains it again, as another operator may.
 func (c *cloud) drainAnew() {
 	c.t.Helper()
-	assert.Equal(c.t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
-	assert.Equal(c.t, 200, c.drain("c1", "--reason", "again").Code)
+	c.succeeds("undrain", "c1", "--wait", "0s")
+	c.drained("c1", "--reason", "again")
 }
 
 // drainOver drains c1 while it is undrained, as another operator may.
 func (c *cloud) drainOver() {
 	c.t.Helper()
-	assert.Equal(c.t, 200, c.drain("c1", "--reason", "it fails again").Code)
+	c.drained("c1", "--reason", "it fails again")
 }
 
 // The cordon is off and the drain not ended when a node dies: it is drained again, from the ranks before the first
@@ -169,7 +166,7 @@ func TestDrain_node_that_died_during_undrain(t *testing.T) {
 			c := newCloud(t, "c1", "c2", "c3")
 			ports := c.addGateways(101, "c1", "c2", "c3")
 			before := c.ranks()
-			require.Equal(t, 200, c.drain("c1").Code)
+			c.drained("c1")
 			ctx, cancel := context.WithCancel(t.Context())
 			t.Cleanup(cancel)
 			s := c.nodeService()
@@ -193,15 +190,13 @@ func TestDrain_node_that_died_during_undrain(t *testing.T) {
 			assert.Contains(t, document.Answer(again), "next: ovn-central-operator nodes drain c1.example ")
 
 			assert.Contains(t, strings.Join(codes(told[shownStatus](c, "status").Problems), "\n"), "PLAN_UNFINISHED ")
-			said := c.drain("c1")
-			assert.Equal(t, 200, said.Code, document.Answer(said))
+			c.drained("c1")
 			for _, port := range ports[95:] {
 				assert.Equal(t, "1 c1", c.candidates(port)[2])
 			}
 			assert.NotContains(t, strings.Join(codes(told[shownStatus](c, "status").Problems), "\n"), "PLAN_UNFINISHED ", "there is nothing to run again")
 			test.returns(c)
-			back := c.answer("undrain", "c1", "--wait", "0s")
-			assert.Equal(t, 200, back.Code, document.Answer(back))
+			c.succeeds("undrain", "c1", "--wait", "0s")
 			assert.Equal(t, before, c.ranks())
 		})
 	}
@@ -212,17 +207,16 @@ func TestDecommission_node_that_died_during_undrain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	ports := c.addGateways(3, "c1", "c2", "c3")
-	require.Equal(t, 200, c.drain("c1").Code)
+	c.drained("c1")
 	c.sbctl("chassis-del", "c1")
 	ids := maintenance.BeginUndrain("c1", maintenance.Drain{Note: maintenance.Note{Hostname: "c1.example"}}, maintenance.Note{})
 	for key, value := range ids.Set {
 		c.nbctl("remove", "NB_Global", ".", "external_ids", `"`+key+`"`, "--", "set", "NB_Global", ".", `external_ids:"`+key+`"=`+strconv.Quote(value))
 	}
 	require.Nil(t, c.node("c1").Cordon)
-	said := c.answer(append([]string{"decommission", "c1", "--yes"}, quick...)...)
-	assert.Equal(t, 200, said.Code, document.Answer(said))
+	c.succeeds(append([]string{"decommission", "c1", "--yes"}, quick...)...)
 	for _, port := range ports {
 		assert.Len(t, c.candidates(port), 2)
 	}
-	assert.Equal(t, 200, c.answer("remove", "c1", "--yes").Code)
+	c.succeeds("remove", "c1", "--yes")
 }
