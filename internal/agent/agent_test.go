@@ -44,23 +44,53 @@ func newTestAgent(t *testing.T) (a *Agent, now *time.Duration) {
 	t.Helper()
 	now = new(time.Duration)
 	*now = time.Hour
-	a, err := New(plain(), ovndb.Paths{}, func() time.Duration { return *now },
-		Servers{Observe: func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, "" }},
+	a, err := New(plain(), ovndb.Paths{}, func() time.Duration { return *now }, Servers{Observe: sees(observe.Report{})},
 		slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return a, now
 }
 
-// acts makes it take the free record.
-func acts(a *Agent) {
+// sees observes the same, again and again.
+func sees(r observe.Report) func(context.Context) (observe.Report, ovndb.NorthdHealth) {
+	return func(context.Context) (observe.Report, ovndb.NorthdHealth) { return r, "" }
+}
+
+// reads makes an eligible agent read the record.
+func reads(a *Agent, r lease.Record) {
+	value := ""
+	if r.Holder != "" {
+		value = r.String()
+	}
 	a.updateElection(func(e *lease.Election, now time.Duration) {
 		e.SetEligible(true, now)
-		e.ObserveRecord("", now)
+		e.ObserveRecord(value, now)
 	})
 	a.step()
+}
+
+// acts makes it take the free record.
+func acts(a *Agent) {
+	reads(a, lease.Record{})
 	<-a.swaps
 	a.updateElection(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapDone) })
 	a.step()
+}
+
+// serves makes the agent listen at the addresses of its configuration until the test ends.
+func serves(t *testing.T, a *Agent) {
+	t.Helper()
+	all, err := a.serve(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(all.close)
+}
+
+// connect connects to an address until the test ends.
+func connect(t *testing.T, address string) net.Conn {
+	t.Helper()
+	c, err := (&net.Dialer{Timeout: time.Minute}).DialContext(t.Context(), "tcp", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 func get(t *testing.T, a *Agent, path string) *httptest.ResponseRecorder {
@@ -76,11 +106,7 @@ func TestServeName_unconfirmed_holder_names_no_unit(t *testing.T) {
 	a, now := newTestAgent(t)
 	name := func() string { return get(t, a, "/").Body.String() }
 	assert.JSONEq(t, `{"name":""}`, name())
-	a.updateElection(func(e *lease.Election, now time.Duration) {
-		e.SetEligible(true, now)
-		e.ObserveRecord("", now)
-	})
-	a.step()
+	reads(a, lease.Record{})
 	swap := <-a.swaps
 	assert.Empty(t, swap.Old)
 	assert.JSONEq(t, `{"name":""}`, name(), "it is not written yet")
@@ -96,17 +122,10 @@ func TestServeName_unconfirmed_holder_names_no_unit(t *testing.T) {
 // An earlier process of this unit is not this process.
 func TestServeName_record_of_earlier_process_is_not_named(t *testing.T) {
 	t.Parallel()
-	a, now := newTestAgent(t)
-	a.updateElection(func(e *lease.Election, _ time.Duration) {
-		e.ObserveRecord(lease.Record{
-			Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3,
-			TTLSeconds: 4,
-		}.String(), *now)
-	})
+	a, _ := newTestAgent(t)
+	reads(a, lease.Record{Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3, TTLSeconds: 4})
 	assert.JSONEq(t, `{"name":""}`, get(t, a, "/").Body.String())
-	a.updateElection(func(e *lease.Election, _ time.Duration) {
-		e.ObserveRecord(lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4}.String(), *now)
-	})
+	reads(a, lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4})
 	assert.JSONEq(t, `{"name":"u/1"}`, get(t, a, "/").Body.String())
 }
 
@@ -114,16 +133,13 @@ func TestServeName_record_of_earlier_process_is_not_named(t *testing.T) {
 // it acts.
 func TestStatus_unknown_holder_is_reported_and_not_asked(t *testing.T) {
 	t.Parallel()
-	a, now := newTestAgent(t)
+	a, _ := newTestAgent(t)
 	for _, c := range []struct{ holder, address, says string }{
 		{"ghost/9", "127.0.0.9:16402", "the lease names ghost/9, which is no unit of u"},
 		{"u/1", "127.0.0.9:16402", "the lease names u/1 at 127.0.0.9:16402, no peer"},
 		{"u/1", "127.0.0.2:16402", ""},
 	} {
-		a.updateElection(func(e *lease.Election, _ time.Duration) {
-			e.ObserveRecord(lease.Record{Holder: c.holder, Address: c.address, Term: 4, TTLSeconds: 4}.String(), *now)
-		})
-		a.step()
+		reads(a, lease.Record{Holder: c.holder, Address: c.address, Term: 4, TTLSeconds: 4})
 		assert.Equal(t, a.config.Peers, a.peers.addresses(), c)
 		assert.Equal(t, c.says, a.status().Problem())
 		if c.says == "" {
@@ -255,8 +271,7 @@ func TestRun_warns_without_peer_listen(t *testing.T) {
 		c.Listen, c.PeerListen, c.Peers = loopbacktest.Network(t)+".1:16401", at, nil
 		var log strings.Builder
 		a, err := New(c, ovndb.Paths{}, func() time.Duration { return time.Hour },
-			Servers{Observe: func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, "" }},
-			slog.New(slog.NewTextHandler(&log, nil)))
+			Servers{Observe: sees(observe.Report{})}, slog.New(slog.NewTextHandler(&log, nil)))
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -274,17 +289,12 @@ func TestAPI_slow_and_oversized_requests_are_cut_off(t *testing.T) {
 			finding.Document{Subject: fmt.Sprint("c", i), Message: strings.Repeat("x", 200)})
 	}
 	a.config.Listen, a.config.PeerListen = loopbacktest.Network(t)+".1:16401", ""
-	all, err := a.serve(t.Context())
-	require.NoError(t, err)
-	t.Cleanup(all.close)
-	const patience = time.Minute
+	serves(t, a)
 	ask := func(t *testing.T, text string) net.Conn {
 		t.Helper()
-		c, err := (&net.Dialer{Timeout: patience}).DialContext(t.Context(), "tcp", a.config.Listen)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = c.Close() })
-		require.NoError(t, c.SetDeadline(time.Now().Add(patience)))
-		_, err = fmt.Fprint(c, text)
+		c := connect(t, a.config.Listen)
+		require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
+		_, err := fmt.Fprint(c, text)
 		require.NoError(t, err)
 		return c
 	}
@@ -335,13 +345,9 @@ func TestAsk_works_while_API_has_no_free_connection(t *testing.T) {
 		filepath.Join(dir, "agent.sock")
 	file := filepath.Join(dir, "agent.json")
 	require.NoError(t, os.WriteFile(file, a.config.Render(), 0o600))
-	all, err := a.serve(t.Context())
-	require.NoError(t, err)
-	t.Cleanup(all.close)
+	serves(t, a)
 	for range maxConnectionsOfOne + 1 {
-		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", a.config.Listen)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = c.Close() })
+		connect(t, a.config.Listen)
 	}
 	s, err := report.Ask(t.Context(), file)
 	require.NoError(t, err)
@@ -357,17 +363,13 @@ func TestServe_taken_address_is_reported_and_retried(t *testing.T) {
 	squatter, err := new(net.ListenConfig).Listen(t.Context(), "tcp", a.config.Listen)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = squatter.Close() })
-	all, err := a.serve(t.Context())
-	require.NoError(t, err)
-	t.Cleanup(all.close)
+	serves(t, a)
 	const patience, pause = time.Minute, 10 * time.Millisecond
 	require.Eventually(t, func() bool { return a.status().TakenAddress != "" }, patience, pause)
 	assert.Equal(t, "another program has "+a.config.Listen+"; look at: ss -ltnp", a.status().Problem())
 	require.NoError(t, squatter.Close())
 	require.Eventually(t, func() bool { return a.status().Problem() == "" }, patience, pause)
-	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", a.config.Listen)
-	require.NoError(t, err)
-	require.NoError(t, c.Close())
+	connect(t, a.config.Listen)
 
 	twin, _ := newTestAgent(t)
 	twin.config.Listen, twin.config.PeerListen = network+".1:26401", a.config.PeerListen

@@ -22,6 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
@@ -29,36 +30,38 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
+// exports requires that the metrics have these lines, and returns all of them.
+func exports(t *testing.T, a *Agent, lines ...string) string {
+	t.Helper()
+	text := "\n" + get(t, a, "/metrics").Body.String()
+	for _, line := range lines {
+		assert.Contains(t, text, "\n"+line+"\n")
+	}
+	return text
+}
+
 func TestMetrics_match_status(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.updateElection(func(e *lease.Election, _ time.Duration) {
-		a.seen.southbound = ovsdb.ErrNoLeader
-		e.ObserveRecord(lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4}.String(), *now)
-	})
-	a.step()
+	a.seen.southbound = ovsdb.ErrNoLeader
+	reads(a, lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4})
 	*now += a.config.TTL / 4
 	c := a.live()
 	c.Backups, c.BackupInterval = t.TempDir(), 6*time.Hour
 	require.NoError(t, os.Mkdir(filepath.Join(c.Backups, "20260101T000000Z"), 0o700))
 	a.current.Store(&c)
-	got := get(t, a, "/metrics")
-	assert.Equal(t, http.StatusOK, got.Code)
-	text := got.Body.String()
-	for _, line := range []string{
+	text := exports(t, a,
 		`ovn_central_lease_holder{unit="u/1"} 1`, "ovn_central_lease_acts 0", "ovn_central_lease_term 4",
 		"ovn_central_lease_held_seconds 1",
 		"# TYPE ovn_central_lease_changes_total counter", `ovn_central_agent_database_usable{database="nb"} 1`,
 		`ovn_central_agent_database_usable{database="sb"} 0`, "ovn_central_agent_last_look_seconds 1",
-		"ovn_central_build_info{version=",
 		"ovn_central_backup_interval_seconds 21600", "ovn_central_backup_newest_timestamp_seconds 1.7672256e+09",
 		"ovn_central_backup_failed 0",
-	} {
-		assert.Contains(t, text, line)
-	}
+	)
+	assert.Contains(t, text, "\novn_central_build_info{version=")
 	assert.NotContains(t, text, "libovsdb", "no metrics of libraries")
 	*now += a.config.TTL
-	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_lease_holder{", "the holder is unknown")
+	assert.NotContains(t, exports(t, a), "ovn_central_lease_holder{", "the holder is unknown")
 }
 
 // What was last seen of a source that is silent now would look like the present.
@@ -69,7 +72,6 @@ func TestMetrics_leave_out_what_is_old(t *testing.T) {
 	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}},
 		schedule.Plan{}, false, *now)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
-	exported := func() string { return get(t, a, "/metrics").Body.String() }
 	clusters := []string{
 		"ovn_central_server_up{", "ovn_central_members{", "ovn_central_raft_term{",
 		"ovn_central_northd_active ",
@@ -81,13 +83,14 @@ func TestMetrics_leave_out_what_is_old(t *testing.T) {
 	clock := []string{"ovn_central_agent_peer_clock_ahead_seconds{"}
 	has := func(want bool, names []string) {
 		t.Helper()
-		for text, i := exported(), 0; i < len(names); i++ {
-			assert.Equal(t, want, strings.Contains(text, "\n"+names[i]), names[i])
+		text := exports(t, a)
+		for _, name := range names {
+			assert.Equal(t, want, strings.Contains(text, "\n"+name), name)
 		}
 	}
 	has(true, slices.Concat(clusters, gateways, clock))
-	assert.Contains(t, exported(), `ovn_central_server_up{database="sb"} 0`)
-	assert.NotContains(t, exported(), `ovn_central_members{database="sb"}`)
+	text := exports(t, a, `ovn_central_server_up{database="sb"} 0`)
+	assert.NotContains(t, text, `ovn_central_members{database="sb"}`)
 
 	a.peers.all["10.0.0.6:16402"].err = errors.New("no answer")
 	has(false, clock)
@@ -125,9 +128,8 @@ func TestNorthdBehind(t *testing.T) {
 	}
 }
 
-func TestMetrics_of_clusters(t *testing.T) {
-	t.Parallel()
-	a, now := newTestAgent(t)
+// ledReport is [staleReport] as the leader sees it.
+func ledReport() observe.Report {
 	id, match, clients := raft.ID("c1"), uint64(90), 7
 	seen := staleReport()
 	c := &seen.Clusters[0]
@@ -136,9 +138,14 @@ func TestMetrics_of_clusters(t *testing.T) {
 		Term: 9, ElectionTimer: 4 * time.Second, Log: raft.Log{Start: 2, End: 101}, NotCommitted: 1,
 	}
 	c.Rows[0].Self, c.Rows[0].Clients, c.Rows[1].Match = true, &clients, &match
-	a.clusters.report, a.clusters.northd, a.clusters.at = seen, ovndb.NorthdStandby, *now
-	text := get(t, a, "/metrics").Body.String()
-	for _, line := range []string{
+	return seen
+}
+
+func TestMetrics_of_clusters(t *testing.T) {
+	t.Parallel()
+	a, now := newTestAgent(t)
+	a.clusters.report, a.clusters.northd, a.clusters.at = ledReport(), ovndb.NorthdStandby, *now
+	exports(t, a,
 		`ovn_central_server_up{database="nb"} 1`, `ovn_central_member_role{database="nb",role="leader"} 1`,
 		`ovn_central_member_role{database="nb",role="follower"} 0`,
 		`ovn_central_member_has_leader{database="nb"} 1`, `ovn_central_raft_term{database="nb"} 9`,
@@ -147,9 +154,7 @@ func TestMetrics_of_clusters(t *testing.T) {
 		`ovn_central_raft_behind_entries{database="nb",member="13fe",unit=""} 10`,
 		`ovn_central_server_clients{database="nb"} 7`, `ovn_central_member_info{cluster="c1",database="nb",server="aa04"} 1`,
 		"ovn_central_northd_works 1", "ovn_central_northd_active 0",
-	} {
-		assert.Contains(t, text, "\n"+line+"\n")
-	}
+	)
 }
 
 // Reasons as text name chassis, which would make an unlimited number of series.
@@ -160,12 +165,11 @@ func TestMetrics_series_are_bounded(t *testing.T) {
 		Name: "g", Storage: schedule.GatewayChassis,
 		Ports: []schedule.Port{{Name: "g", Network: "net"}},
 	}
-	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_candidates_changed_total{",
-		"nothing was seen yet")
+	assert.NotContains(t, exports(t, a), "ovn_central_candidates_changed_total{", "nothing was seen yet")
 	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Groups: []schedule.Group{group}}},
 		schedule.Plan{}, false, *now)
 	series := func() int {
-		text := get(t, a, "/metrics").Body.String()
+		text := exports(t, a)
 		return strings.Count(text, "ovn_central_candidates_changed_total{") +
 			strings.Count(text, "ovn_central_gateways_by_finding{")
 	}
@@ -178,29 +182,25 @@ func TestMetrics_series_are_bounded(t *testing.T) {
 		}}, nil)
 	}
 	assert.Equal(t, before, series())
-	text := get(t, a, "/metrics").Body.String()
-	assert.Contains(t, text, `ovn_central_candidates_changed_total{reason="incomplete"} 50`)
-	assert.Contains(t, text, `ovn_central_candidates_changed_total{reason="rank"} 0`)
-	assert.Contains(t, text, `ovn_central_gateways_by_finding{finding="GATEWAY_UNBOUND"} 1`)
-	assert.Contains(t, text, `ovn_central_gateways_by_finding{finding="GATEWAY_MISPLACED"} 0`)
+	exports(t, a, `ovn_central_candidates_changed_total{reason="incomplete"} 50`,
+		`ovn_central_candidates_changed_total{reason="rank"} 0`,
+		`ovn_central_gateways_by_finding{finding="GATEWAY_UNBOUND"} 1`,
+		`ovn_central_gateways_by_finding{finding="GATEWAY_MISPLACED"} 0`)
 }
 
 func TestServerMetrics_present_if_files_exist(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
 	a.paths = ovndb.Paths{DB: t.TempDir(), Logs: t.TempDir()}
-	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_database_file")
+	assert.NotContains(t, exports(t, a), "ovn_central_database_file")
 	record := "OVSDB CLUSTER 2 0123456789012345678901234567890123456789\n{}"
 	require.NoError(t, os.WriteFile(a.paths.File(ovndb.SB), []byte(record+record), 0o600))
 	require.NoError(t, os.WriteFile(a.paths.Log(ovndb.SB), []byte(time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+
 		"|00017|timeval|WARN|Unreasonably long 4321ms poll interval (1ms user, 2ms system)\n"), 0o600))
-	text := get(t, a, "/metrics").Body.String()
-	for _, line := range []string{
+	text := exports(t, a,
 		`ovn_central_database_file_bytes{database="sb"} 118`, `ovn_central_database_file_grown_bytes{database="sb"} 59`,
 		`ovn_central_server_long_polls{database="sb"} 1`, `ovn_central_server_longest_poll_seconds{database="sb"} 4.321`,
-	} {
-		assert.Contains(t, text, line+"\n")
-	}
+	)
 	assert.NotContains(t, text, `ovn_central_database_file_bytes{database="nb"}`)
 }
 
@@ -211,11 +211,7 @@ func TestMetrics_lint_and_reference(t *testing.T) {
 	a.gateways.drains.setReport([]report.Drain{{Chassis: "c1", Gateways: 3}})
 	acts(a)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
-	seen, match, clients, cluster := staleReport(), uint64(1), 1, raft.ID("c1")
-	seen.Clusters[0].Status.Role, seen.Clusters[0].Status.Cluster = raft.Leader, &cluster
-	seen.Clusters[0].Rows[0].Self, seen.Clusters[0].Rows[0].Clients, seen.Clusters[0].Rows[1].Match = true, &clients,
-		&match
-	a.clusters.report, a.clusters.northd, a.clusters.at = seen, ovndb.NorthdActive, *now
+	a.clusters.report, a.clusters.northd, a.clusters.at = ledReport(), ovndb.NorthdActive, *now
 	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}},
 		schedule.Plan{}, false, *now)
 	c := a.live()
@@ -232,7 +228,7 @@ func TestMetrics_lint_and_reference(t *testing.T) {
 	require.NoError(t,
 		os.WriteFile(a.paths.File(ovndb.SB), []byte("OVSDB CLUSTER 2 0123456789012345678901234567890123456789\n{}"), 0o600))
 	require.NoError(t, os.WriteFile(a.paths.Log(ovndb.SB), nil, 0o600))
-	text := get(t, a, "/metrics").Body.String()
+	text := exports(t, a)
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	require.NoError(t, err)
 	assert.Empty(t, problems)
@@ -269,6 +265,5 @@ func TestPeers_read_clock_from_answer(t *testing.T) {
 	require.Len(t, wrong, 1)
 	assert.Equal(t, "u/1", wrong[0].Unit)
 	assert.InDelta(t, 120, wrong[0].Ahead.Seconds(), 5)
-	assert.Contains(t, get(t, a, "/metrics").Body.String(),
-		`ovn_central_agent_peer_clock_ahead_seconds{peer="`+address+`"} 1`)
+	assert.Contains(t, exports(t, a), `ovn_central_agent_peer_clock_ahead_seconds{peer="`+address+`"} 1`)
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -95,18 +94,15 @@ func TestClusterHealth_observes_now_and_unknown_is_unhealthy(t *testing.T) {
 	*now = 24 * time.Hour
 	o := &operations{running: make(chan struct{}, maxOperations), open: a.nodes}
 	for _, c := range []struct {
-		observe func(context.Context) (observe.Report, ovndb.NorthdHealth)
-		reason  answer.Reason
-		errors  int
+		seen   observe.Report
+		reason answer.Reason
+		errors int
 	}{
-		{a.clusters.servers.Observe, answer.ClusterNotAccessible, 2},
-		{
-			func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }, answer.ClusterNotAccessible,
-			1,
-		},
-		{func(context.Context) (observe.Report, ovndb.NorthdHealth) { return healthyReport(), "" }, answer.Success, 0},
+		{observe.Report{}, answer.ClusterNotAccessible, 2},
+		{staleReport(), answer.ClusterNotAccessible, 1},
+		{healthyReport(), answer.Success, 0},
 	} {
-		a.clusters.servers.Observe = c.observe
+		a.clusters.servers.Observe = sees(c.seen)
 		_, s := o.ask(t, "GET /cluster-health-statuses")
 		assert.Equal(t, c.reason, s.Reason, document.Answer(s))
 		assert.Equal(t, c.errors, s.Details.ErrorCount)
@@ -135,7 +131,7 @@ func TestClusterHealth_standalone(t *testing.T) {
 				ServerState: observe.ServerState{Database: d, Condition: ovndb.Standalone, Err: c.err},
 			})
 		}
-		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return r, "" }
+		a.clusters.servers.Observe = sees(r)
 		a.clusters.report, a.clusters.at = r, *now
 		_, s := o.ask(t, "GET /cluster-health-statuses"+c.query)
 		assert.Equal(t, c.reason, s.Reason, document.Answer(s))
@@ -150,16 +146,14 @@ func TestCharm_knows_units_of_members_and_peers(t *testing.T) {
 	a, _ := newTestAgent(t)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1"}
 	assert.Len(t, a.charm(t.Context()).Unknown, 2, "no server was looked at")
-	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
-		r := healthyReport()
-		for i := range r.Clusters {
-			r.Clusters[i].Status.Servers = append(r.Clusters[i].Status.Servers,
-				raft.Member{Short: "aa07", Address: "ssl:10.0.0.7:6643"}, raft.Member{Short: "aa09", Address: "ssl:10.0.0.9:6643"})
-		}
-		r.Application.Published = relation.UnitIdentities{"u/2": {ovndb.NB: {Server: "aa07"}, ovndb.SB: {Server: "aa07"}}}
-		r.Application.Places = map[string]observe.Place{"u/2": {Hostname: "two"}}
-		return r, ""
+	r := healthyReport()
+	for i := range r.Clusters {
+		r.Clusters[i].Status.Servers = append(r.Clusters[i].Status.Servers,
+			raft.Member{Short: "aa07", Address: "ssl:10.0.0.7:6643"}, raft.Member{Short: "aa09", Address: "ssl:10.0.0.9:6643"})
 	}
+	r.Application.Published = relation.UnitIdentities{"u/2": {ovndb.NB: {Server: "aa07"}, ovndb.SB: {Server: "aa07"}}}
+	r.Application.Places = map[string]observe.Place{"u/2": {Hostname: "two"}}
+	a.clusters.servers.Observe = sees(r)
 	c := a.charm(t.Context())
 	assert.Empty(t, c.Unknown)
 	on := func(hostname, address string) (units []string, members int) {

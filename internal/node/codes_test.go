@@ -18,6 +18,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
+func action(c command.Command) string { return c.Action }
+
 // firstCode is the code of the first detail of a refusal.
 func firstCode(t *testing.T, refused *answer.Status) finding.Code {
 	t.Helper()
@@ -36,7 +38,7 @@ func TestMayGo_too_few_members_stay(t *testing.T) {
 	}
 	s := Service{
 		Health:  func(context.Context) []maintenance.DatabaseHealth { return []maintenance.DatabaseHealth{health} },
-		Command: func(command.Command) string { return "" },
+		Command: action,
 	}
 	n := maintenance.Node{Members: []maintenance.Member{leaves}}
 	assert.Nil(t, s.mayGo(t.Context(), n, nil, 2))
@@ -89,7 +91,7 @@ func nextOf(s *answer.Status) (all []string) {
 
 func TestKeeps_responding_node_is_stopped_first(t *testing.T) {
 	t.Parallel()
-	s := Service{Command: func(c command.Command) string { return c.Action }}
+	s := Service{Command: action}
 	refused := s.keeps(snapshot{inventory: new(gateway.Inventory)}, maintenance.Node{Chassis: "c1", Life: maintenance.Up})
 	assert.Equal(t, finding.NodeResponds, firstCode(t, refused))
 	assert.Equal(t, []string{"by-hand", "remove-node"}, nextOf(refused))
@@ -110,7 +112,7 @@ func TestBlocked_names_what_ends_each_cordon(t *testing.T) {
 		{Chassis: "c1"}, {Chassis: "c2", Cordon: new(maintenance.Note)}, {Chassis: "c3", Drain: new(maintenance.Drain)},
 	}}
 	p := schedule.Drain(state, "c1", nil)
-	s := Service{Command: func(c command.Command) string { return c.Action }}
+	s := Service{Command: action}
 	refused := s.blocked(x, x.nodes[0], p)
 	assert.Equal(t, string(finding.DrainBlocked), refused.Metadata["finding"])
 	assert.Equal(t, []string{"uncordon", "undrain"}, nextOf(&refused))
@@ -118,7 +120,7 @@ func TestBlocked_names_what_ends_each_cordon(t *testing.T) {
 
 func TestUnfinishedDrain_releases_set_holds_first(t *testing.T) {
 	t.Parallel()
-	s := Service{Command: func(c command.Command) string { return c.Action }}
+	s := Service{Command: action}
 	said := s.unfinishedDrain(maintenance.Node{}, "", []maintenance.Hold{{Name: "gateway", Derived: true}, {Name: "bgp"}})
 	assert.Equal(t, []string{"release", "drain", "undrain"}, nextOf(&said))
 }
@@ -151,7 +153,7 @@ func TestLaterSteps_of_dry_run(t *testing.T) {
 
 func TestUnreachable_dry_run_refuses_like_the_run(t *testing.T) {
 	t.Parallel()
-	s := Service{Command: func(c command.Command) string { return c.Action }}
+	s := Service{Command: action}
 	ports := maintenance.Node{Holds: []maintenance.Hold{{Name: maintenance.HoldCompute, Derived: true, Count: 1}}}
 	assert.Nil(t, s.unreachable(t.Context(), ports, true))
 	for _, dryRun := range []bool{true, false} {
