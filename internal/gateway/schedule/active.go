@@ -48,20 +48,22 @@ func (in *instance) responds(name string) bool {
 	return in.isHere(name) && !in.chassis[in.number[name]].Unresponsive
 }
 
-// replaceUnresponsiveMasters replaces masters of unbound groups whose ovn-controller is dead while their tunnels are
+// replaceUnresponsiveMaster replaces the master of an unbound group whose ovn-controller is dead while its tunnels are
 // up: the other candidates wait for as long as they hear such a master (measured: tests/dataplane).
-func (in *instance) replaceUnresponsiveMasters() {
-	for _, g := range in.groups {
-		if g.held || !g.nowhere || len(g.order) == 0 || !in.chassis[g.order[0]].Unresponsive {
-			continue
-		}
-		at := slices.IndexFunc(g.order, g.accepts)
-		if at < 0 {
-			continue
-		}
+func (in *instance) replaceUnresponsiveMaster(g *group) {
+	if g.held || !g.nowhere || len(g.order) == 0 || !in.chassis[g.order[0]].Unresponsive {
+		return
+	}
+	if at := slices.IndexFunc(g.order, g.accepts); at > 0 {
 		silent, c := g.order[0], g.order[at]
 		g.order[0], g.order[at] = c, silent
 		g.explain(in, fmt.Sprintf("not bound to any chassis: ovn-controller on %s is not responding",
 			in.chassis[silent].Name), c, silent)
+	}
+}
+
+func (in *instance) replaceUnresponsiveMasters() {
+	for _, g := range in.groups {
+		in.replaceUnresponsiveMaster(g)
 	}
 }

@@ -192,10 +192,10 @@ func (in *instance) undrained(
 	}
 	if slices.Equal(now, chassisOf(ranked(t.After))) {
 		rises := func(name string) bool { return shut(name) && rises(name, now, base, shut) }
-		rising := slices.DeleteFunc(slices.Clone(base), func(name string) bool { return !rises(name) })
+		rising := filter(base, rises)
 		return append(slices.DeleteFunc(slices.Clone(base), rises), rising...), "", ""
 	}
-	rest := slices.DeleteFunc(slices.Clone(now), func(name string) bool { return name == chassis })
+	rest := without(now, chassis)
 	place := slices.IndexFunc(rest, func(name string) bool { return slices.Contains(base[at+1:], name) })
 	if place < 0 {
 		place = len(rest)

@@ -22,8 +22,7 @@ func Clear(s State, chassis string) Plan {
 	}
 	for _, g := range s.Groups {
 		names := g.Ranked()
-		others := slices.DeleteFunc(slices.Clone(g.Candidates), func(c Candidate) bool { return c.Chassis == chassis })
-		rest := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == chassis })
+		rest := without(names, chassis)
 		host, _ := in.claimant(g.Candidates)
 		switch {
 		case len(rest) == len(names):
@@ -33,7 +32,7 @@ func Clear(s State, chassis string) Plan {
 			stays(g, "no other one is alive and not cordoned")
 		case host.Name == chassis && g.boundTo(chassis):
 			stays(g, "it hosts this")
-		case in.isStray(g, others):
+		case in.isStray(g, prioritized(nil, rest)):
 			stays(g, "another chassis would host it without its network")
 		default:
 			p.Changes = append(p.Changes, changed(g, prioritized(g.Candidates, rest),

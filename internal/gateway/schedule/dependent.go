@@ -11,8 +11,7 @@ func Dependent(s State) map[string][]string {
 	}
 	all := map[string][]string{}
 	for _, g := range s.Groups {
-		living := slices.DeleteFunc(g.Ranked(), func(name string) bool { return !lives[name] })
-		only := distinct(living)
+		only := distinct(filter(g.Ranked(), func(name string) bool { return lives[name] }))
 		for _, p := range g.Ports { // one whose ovn-controller is dead may host it all the same
 			if p.Active != "" && !lives[p.Active] && len(only) == 0 {
 				only = []string{p.Active}

@@ -94,7 +94,7 @@ func shortened(before, after Network, most int) (Network, Network) {
 
 func (n Network) with(names []string) Network {
 	all := len(n.Hosts)
-	n.Hosts = slices.DeleteFunc(slices.Clone(n.Hosts), func(h Host) bool { return !slices.Contains(names, h.Chassis) })
+	n.Hosts = filter(n.Hosts, func(h Host) bool { return slices.Contains(names, h.Chassis) })
 	n.Omitted += all - len(n.Hosts)
 	return n
 }

@@ -88,21 +88,16 @@ func (d *draining) moveMasters() {
 	for _, g := range d.groups {
 		names := g.Ranked()
 		at := slices.Index(names, d.chassis)
-		if at < 0 || !d.concerns(g.Group) {
+		switch {
+		case at < 0 || !d.concerns(g.Group):
+			continue
+		case len(g.open()) == 0:
+			if !d.gone(g.Group) {
+				d.block(g.Name, d.whyNo(g, func(c int) bool { return c == d.drained }))
+			}
 			continue
 		}
-		if len(g.open()) == 0 {
-			d.blockUnlessGone(g)
-			continue
-		}
-		g.order = slices.DeleteFunc(slices.Clone(g.was), func(c int) bool { return c == d.drained })
-		isBehind := func(c int) bool { return !slices.Contains(names[:at], d.instance.chassis[c].Name) }
-		r := len(slices.DeleteFunc(slices.Clone(g.order), isBehind))
-		d.concerned[g] = true
-		if why := d.silentMaster(g); why != "" {
-			g.reasons[d.instance.chassis[g.order[0]].Name] = why
-			r = 0
-		}
+		r := d.takeOut(g, names[:at])
 		switch {
 		case slices.ContainsFunc(g.order[:r], g.accepts):
 			d.touched[g] = r == 1
@@ -121,6 +116,18 @@ func (d *draining) moveMasters() {
 			g.order = append(g.order, d.drained)
 		}
 	}
+}
+
+// takeOut takes the chassis out of a group's order, and returns its rank: how many of those before it are left, or 0 if
+// the group has to leave its master.
+func (d *draining) takeOut(g *group, before []string) int {
+	d.concerned[g] = true
+	g.order = without(g.was, d.drained)
+	if why := d.silentMaster(g); why != "" {
+		g.reasons[d.instance.chassis[g.order[0]].Name] = why
+		return 0
+	}
+	return len(filter(g.order, func(c int) bool { return slices.Contains(before, d.instance.chassis[c].Name) }))
 }
 
 // silentMaster returns why a group has to leave a master whose ovn-controller is not responding; empty if it may stay.
@@ -157,7 +164,7 @@ func (d *draining) moved(g *group) bool {
 // last returns the names of a group's candidates, with the drained one last. Invalid candidates keep their places,
 // except those that would take the group over without its network.
 func (d *draining) last(g *group) []string {
-	order := slices.DeleteFunc(slices.Clone(g.order), func(c int) bool { return c == d.drained })
+	order := without(g.order, d.drained)
 	g.reasons[d.chassis] = d.why
 	var names, back []string
 	for _, name := range distinct(g.Ranked()) {
@@ -193,12 +200,6 @@ func (d *draining) gone(g Group) bool {
 func (d *draining) block(name, why string) {
 	d.blocks[name] = true
 	d.blocked = append(d.blocked, finding.About(finding.GatewayStays, name, finding.Args{Detail: why}))
-}
-
-func (d *draining) blockUnlessGone(g *group) {
-	if !d.gone(g.Group) {
-		d.block(g.Name, d.whyNo(g, func(c int) bool { return c == d.drained }))
-	}
 }
 
 // demoteOthers adds the changes of groups that are no load. External ports go where the gateway goes that they follow.
@@ -282,11 +283,10 @@ func (d *draining) farBack(g Group, names []string) []string {
 }
 
 func behind(names []string, name string) []string {
-	rest := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
-	if len(rest) < len(names) {
-		rest = append(rest, name)
+	if !slices.Contains(names, name) {
+		return names
 	}
-	return rest
+	return append(without(names, name), name)
 }
 
 // hostAll finds other chassis for groups such that the load gets as even as is found; for groups of one port alone that
@@ -329,7 +329,7 @@ func (d *draining) hostAll(groups []*group, rank map[*group]int) {
 }
 
 func (d *draining) host(g *group, r, c int) {
-	g.order = slices.DeleteFunc(slices.Clone(g.order), func(x int) bool { return x == c })
+	g.order = without(g.order, c)
 	if len(g.order) >= MaxCandidates-1 && !slices.Contains(g.was, c) {
 		dropped := g.order[len(g.order)-1]
 		g.reasons[d.instance.chassis[dropped].Name] = "it is unschedulable, and a gateway has no more than five candidates"

@@ -1,9 +1,5 @@
 package schedule
 
-import (
-	"slices"
-)
-
 // chooseBackupsOfSeveral chooses first backups for the groups of several ports, such that the load is as even as is
 // found whichever chassis fails.
 func (d *draining) chooseBackupsOfSeveral() {
@@ -25,7 +21,7 @@ func (d *draining) chooseBackupsOfSeveral() {
 func (d *draining) forFailureOf(groups []*group) {
 	e := evening{loads: d.loads(), singles: make([]jobList, len(d.networks))}
 	for _, g := range groups {
-		open := slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) })
+		open := filter(g.order[1:], g.accepts)
 		n := g.weight[0].network
 		switch free := d.touched[g] && g.kept() == 1 && len(open) > 0; {
 		case free && g.single():

@@ -62,10 +62,8 @@ func (in *instance) mendExternals() {
 		if len(g.was) == 0 || len(g.gone) > 0 {
 			in.fillExternal(g, count)
 		}
-		at := slices.IndexFunc(g.order, g.accepts)
-		if at > 0 && g.nowhere && in.lead(g) == nil && in.chassis[g.order[0]].Unresponsive {
-			silent := in.chassis[g.order[0]].Name
-			in.lift(g, g.order[at], "not bound to any chassis: ovn-controller on "+silent+" is not responding")
+		if in.lead(g) == nil {
+			in.replaceUnresponsiveMaster(g)
 		}
 	}
 }
@@ -73,7 +71,7 @@ func (in *instance) mendExternals() {
 func (in *instance) fillExternal(g *group, count []int) {
 	var first []int
 	if lead := in.lead(g); lead != nil {
-		first = slices.DeleteFunc(slices.Clone(lead.order), func(c int) bool { return !g.takes(c) })
+		first = filter(lead.order, g.takes)
 	}
 	byCount := func(a, b int) int { return cmp.Compare(count[a], count[b]) }
 	rest := slices.SortedStableFunc(slices.Values(g.class.schedulable), byCount)

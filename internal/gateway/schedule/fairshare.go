@@ -50,9 +50,7 @@ func (e *entries) replace(in *instance, g *group, rank, c int) {
 func (leastLoaded) shares(in *instance, added []int) {
 	for n := range in.networks {
 		e := in.entries(n)
-		short := slices.DeleteFunc(slices.Clone(added), func(c int) bool {
-			return e.count[c] >= e.share || !slices.Contains(in.schedulable[n], c)
-		})
+		short := filter(added, func(c int) bool { return e.count[c] < e.share && slices.Contains(in.schedulable[n], c) })
 		if len(short) == 0 {
 			continue
 		}
@@ -107,7 +105,7 @@ func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 		if len(g.order) < 2 {
 			continue
 		}
-		allowed := slices.DeleteFunc(slices.Clone(short), func(c int) bool { return g.has(c) || !g.takes(c) })
+		allowed := filter(short, func(c int) bool { return !g.has(c) && g.takes(c) })
 		switch {
 		case !g.single() || g.kept() > 1 || len(g.order) < MaxCandidates || len(allowed) == 0:
 			load[g.order[1]] += g.weight[0].ports

@@ -14,7 +14,7 @@ func unload(loads [][]int, g *group) {
 
 // open are the chassis that may take the group over: its schedulable candidates, or else any schedulable chassis.
 func (g *group) open() []int {
-	if some := slices.DeleteFunc(slices.Clone(g.order), func(c int) bool { return !g.accepts(c) }); len(some) > 0 {
+	if some := filter(g.order, g.accepts); len(some) > 0 {
 		return some
 	}
 	return g.class.schedulable
@@ -71,7 +71,7 @@ type classKey struct {
 // preferUnzoned limits groups of external ports without a zone to chassis without a zone, if there are any, as Neutron
 // does.
 func (k *class) preferUnzoned(chassis []Chassis) {
-	unzoned := slices.DeleteFunc(slices.Clone(k.schedulable), func(c int) bool { return len(chassis[c].Zones) > 0 })
+	unzoned := filter(k.schedulable, func(c int) bool { return len(chassis[c].Zones) == 0 })
 	if len(unzoned) == 0 {
 		return
 	}
@@ -112,11 +112,6 @@ func (g *group) missing() int {
 	if g.held {
 		return 0
 	}
-	n := len(g.class.schedulable)
-	for _, c := range g.order {
-		if g.takes(c) {
-			n--
-		}
-	}
-	return max(0, min(n, MaxCandidates-len(g.order)))
+	left := len(g.class.schedulable) - len(filter(g.order, g.takes))
+	return max(0, min(left, MaxCandidates-len(g.order)))
 }

@@ -106,8 +106,8 @@ func (leastLoaded) backups(in *instance) {
 		if len(g.order) == 0 {
 			continue
 		}
-		fewest := smallest(g.class.schedulable, g.missing(), g.has, func(a, b int) bool { return count[a] < count[b] })
-		for _, c := range fewest {
+		fewer := func(a, b int) bool { return count[a] < count[b] }
+		for _, c := range smallest(g.class.schedulable, g.missing(), g.has, fewer) {
 			g.append(in, c)
 			count[c]++
 		}
@@ -207,7 +207,7 @@ func (f *firstBackupChoice) backupClass(g *group, l *jobList, choices map[*class
 	if f.free(g) {
 		return l.sharedClass(g.class, choices[g.class])
 	}
-	return l.class(slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) }))
+	return l.class(filter(g.order[1:], g.accepts))
 }
 
 func (f *firstBackupChoice) movable(g *group) bool {

@@ -20,7 +20,7 @@ const (
 
 // PinnedTo returns what is pinned to a chassis.
 func (s State) PinnedTo(chassis string) []Pinned {
-	return slices.DeleteFunc(slices.Clone(s.Pinned), func(p Pinned) bool { return p.Chassis != chassis })
+	return filter(s.Pinned, func(p Pinned) bool { return p.Chassis == chassis })
 }
 
 func (p Pinned) option() (table, option string) {

@@ -7,7 +7,7 @@ import (
 
 func (in *instance) plan(operation string, o Options, before []Network) Plan {
 	p := Plan{Operation: operation, Before: in.selected(o, before), After: in.selected(o, in.networkReports())}
-	groups := slices.DeleteFunc(slices.Clone(in.groups), func(g *group) bool { return !g.changes(operation) })
+	groups := filter(in.groups, func(g *group) bool { return g.changes(operation) })
 	p.Changes = make([]Change, len(groups))
 	for i, g := range groups {
 		p.Changes[i] = in.change(g.Group, in.names(g.order), g.reasons)
@@ -87,15 +87,10 @@ func changed(g Group, to []Candidate, reasons map[string]string) Change {
 	return c
 }
 
-func occurrences(candidates []Candidate, chassis string) (n int) {
-	for _, c := range candidates {
-		if c.Chassis == chassis {
-			n++
-		}
-	}
-	return n
+func occurrences(candidates []Candidate, chassis string) int {
+	return len(filter(candidates, func(c Candidate) bool { return c.Chassis == chassis }))
 }
 
 func (in *instance) selected(o Options, all []Network) []Network {
-	return slices.DeleteFunc(all, func(n Network) bool { return len(o.Networks) > 0 && !isOf(o.Networks, n.Name) })
+	return filter(all, func(n Network) bool { return len(o.Networks) == 0 || isOf(o.Networks, n.Name) })
 }

@@ -13,6 +13,14 @@ func ranked(candidates []Candidate) []Candidate {
 	return sorted
 }
 
+func filter[T any](all []T, keep func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !keep(x) })
+}
+
+func without[T comparable](all []T, one T) []T {
+	return filter(all, func(x T) bool { return x != one })
+}
+
 func distinct(names []string) (all []string) {
 	for _, name := range names {
 		if !slices.Contains(all, name) {
@@ -43,9 +51,9 @@ func prioritized(before []Candidate, order []string) []Candidate {
 	if dense(sorted) {
 		return after
 	}
-	kept := slices.Clone(sorted)
+	kept := sorted
 	if len(order) < len(sorted) {
-		kept = slices.DeleteFunc(kept, func(c Candidate) bool { return !slices.Contains(order, c.Chassis) })
+		kept = filter(kept, func(c Candidate) bool { return slices.Contains(order, c.Chassis) })
 	}
 	sparse := slices.Clone(after)
 	for i := range sparse {

@@ -80,7 +80,7 @@ func (r *rebalancing) destinations(g *group) []int {
 	if r.anywhere(g) {
 		return g.class.schedulable
 	}
-	return slices.DeleteFunc(slices.Clone(g.was[1:]), func(c int) bool { return !g.accepts(c) })
+	return filter(g.was[1:], g.accepts)
 }
 
 func (r *rebalancing) anywhere(g *group) bool {
