@@ -174,15 +174,11 @@ func (a *Agent) serveName(w http.ResponseWriter, _ *http.Request) {
 
 // serveHealth reports whether the loop runs.
 func (a *Agent) serveHealth(w http.ResponseWriter, _ *http.Request) {
-	if !a.healthy() {
+	if a.now()-time.Duration(a.stepped.Load()) >= a.config.TTL {
 		http.Error(w, "the agent's loop is stuck", http.StatusServiceUnavailable)
 		return
 	}
 	_, _ = w.Write([]byte("ok\n"))
-}
-
-func (a *Agent) healthy() bool {
-	return a.now()-time.Duration(a.stepped.Load()) < a.config.TTL
 }
 
 func (a *Agent) serveLease(w http.ResponseWriter, _ *http.Request) {

@@ -57,7 +57,9 @@ func (a *Agent) refuseSwaps(ctx context.Context, pause time.Duration) bool {
 
 // session uses one connection until it ends.
 func (a *Agent) session(ctx context.Context) error {
-	w, err := a.connect(ctx)
+	limited, cancel := context.WithTimeout(ctx, a.config.TTL)
+	w, err := a.dialer.Watch(limited, ovndb.NB, recordKey, a.config.NB...)
+	cancel()
 	if err != nil {
 		return err
 	}
@@ -97,12 +99,6 @@ func (a *Agent) session(ctx context.Context) error {
 		case <-again:
 		}
 	}
-}
-
-func (a *Agent) connect(ctx context.Context) (*ovsdb.Watch, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.config.TTL)
-	defer cancel()
-	return a.dialer.Watch(ctx, ovndb.NB, recordKey, a.config.NB...)
 }
 
 func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {

@@ -171,7 +171,7 @@ func (e *Election) Next(now time.Duration) Decision {
 		return d
 	}
 	switch {
-	case e.ownsRecord() && (e.stopping || e.shouldRelease(now)):
+	case e.ownsRecord() && (e.stopping || !e.eligible && now-e.ineligibleSince >= e.TTL):
 		d.Acts = false
 		e.pending, e.asked = Swap{e.value, e.record.Released().String()}, now
 	case !e.ownsRecord() && e.eligible && !e.stopping && e.mayTakeOver(now):
@@ -216,11 +216,6 @@ func (e *Election) acts(now time.Duration) bool {
 // holder that acts.
 func (e *Election) isFresh(now time.Duration) bool {
 	return e.visibleSince != 0 && now-e.confirmed < e.TTL/2
-}
-
-// shouldRelease reports whether the unit was unable to act for so long that another should take over.
-func (e *Election) shouldRelease(now time.Duration) bool {
-	return !e.eligible && now-e.ineligibleSince >= e.TTL
 }
 
 // HasNamesake reports whether another agent holds the record under this one's name and listens on another address. Both

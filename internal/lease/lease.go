@@ -279,13 +279,10 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// isSameChange reports whether two intents describe one change.
-func (m Intent) isSameChange(o Intent) bool { return m.ID == o.ID && m.Kind == o.Kind && m.By == o.By }
-
-// WithIntent is the record with a change that is about to begin.
+// WithIntent is the record with a change that is about to begin. It has an intent for one change only once.
 func (r Record) WithIntent(m Intent) Record {
-	r = r.Renewed()
-	r.Intents = append(slices.DeleteFunc(r.Intents, m.isSameChange), m)
+	r = r.WithoutIntents(func(o Intent) bool { return m.ID == o.ID && m.Kind == o.Kind && m.By == o.By })
+	r.Intents = append(r.Intents, m)
 	return r
 }
 

@@ -109,7 +109,8 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 		{"shutdown", func() answer.Status {
 			stopped, responds := s.shutdown(ctx, n)
 			if responds {
-				ways = append(ways, s.stopFirst(n))
+				f := about(n, finding.NodeResponds, finding.Args{}, finding.ByHand(finding.StopController))
+				ways = append(ways, s.remedy(f, f.Remedies[0])) // while it responds, it can't be removed
 			}
 			return stopped
 		}},
@@ -175,12 +176,6 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 		done += "; as long as it may host gateways, Neutron may add it again"
 	}
 	return answer.New(answer.Success, done)
-}
-
-// stopFirst tells the operator to stop the node's ovn-controller: while it responds, the node can't be removed.
-func (s *Service) stopFirst(n maintenance.Node) answer.Message {
-	f := about(n, finding.NodeResponds, finding.Args{}, finding.ByHand(finding.StopController))
-	return s.remedy(f, f.Remedies[0])
 }
 
 // shutdown only looks: nothing on the machine can be reached from here. responds is false only if that is known.

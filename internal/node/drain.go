@@ -271,14 +271,9 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 	return s.unfinishedDrain(n, why, p.Holds, append(left, s.holds(p.Holds, d.Since())...)...)
 }
 
-// needsConfirmation reports whether an operation is refused without [Request.Confirmed], except as a dry run.
-func needsConfirmation(operation string) bool {
-	switch operation {
-	case maintenance.OperationDrain, maintenance.OperationUndrain, maintenance.OperationDecommission,
-		maintenance.OperationRemove:
-		return true
-	}
-	return false
+// needConfirmation are the operations that are refused without [Request.Confirmed], except as a dry run.
+var needConfirmation = []string{
+	maintenance.OperationDrain, maintenance.OperationUndrain, maintenance.OperationDecommission, maintenance.OperationRemove,
 }
 
 // unconfirmed refuses an operation, and names its dry run and the confirmed command.

@@ -335,7 +335,7 @@ func (s *Service) next(operation string, n maintenance.Node, given ...string) an
 
 // command is an action on a node, confirmed if it needs that; given are pairs of a parameter and its value.
 func (s *Service) command(operation, node string, given ...string) command.Command {
-	if needsConfirmation(operation) && !slices.Contains(given, "dry-run") {
+	if slices.Contains(needConfirmation, operation) && !slices.Contains(given, "dry-run") {
 		given = append(given, "i-really-mean-it", "true")
 	}
 	c := command.Command{Unit: s.Unit, Action: operation, Params: []command.Param{{Key: "node", Value: node}}}

@@ -47,9 +47,8 @@ func BenchmarkRowToPlanAgainstPlanAndWrite(b *testing.B) {
 	}
 	var agents, alone time.Duration
 	for b.Loop() {
-		p := newCloud(b, 1, 0, "--mode", "on", "--hold-down", holdDown.String())
+		p := newCloud(b, 1, count, "--mode", "on", "--hold-down", holdDown.String())
 		p.northd()
-		p.gateways(count)
 		p.holder(p.agents...)
 		arrive := func(chassis string) {
 			p.arrive(chassis)
