@@ -181,20 +181,8 @@ func (m Application) Dying(unit string) bool { return juju.GoalState{Units: m.Go
 func (m Application) AllDying() bool { return m.Dying(m.Unit) && !m.OthersStay() }
 
 // OthersStay reports whether another unit exists that is not being removed; true if Juju could not be asked.
-func (m Application) OthersStay() bool { return OthersStay(m.Goal, m.Unit) }
-
-// OthersStay is [Application.OthersStay] for a goal-state alone; nil means that Juju could not be asked, so others
-// stay.
-func OthersStay(goal map[string]juju.UnitGoal, unit string) bool {
-	if goal == nil {
-		return true
-	}
-	for other := range goal {
-		if other != unit && !(juju.GoalState{Units: goal}).Dying(other) {
-			return true
-		}
-	}
-	return false
+func (m Application) OthersStay() bool {
+	return m.Goal == nil || slices.ContainsFunc(m.Others(), func(unit string) bool { return !m.Dying(unit) })
 }
 
 // KnowsPeers reports whether anything is known about the other units: what they publish, or that none exist.
@@ -322,11 +310,6 @@ func (m Application) Unpublished() (all []finding.Finding) {
 	return all
 }
 
-// UnitOf is the unit that publishes a server or once did; empty if unknown.
-func (m Application) UnitOf(d ovndb.Database, id raft.ID) string {
-	return m.LastUnit(d, raft.Peer{Member: raft.Member{Short: id.Short()}, ID: id})
-}
-
 // ServersOf lists the servers that a unit publishes or once did.
 func (m Application) ServersOf(d ovndb.Database, unit string) []raft.ID {
 	var ids []raft.ID
@@ -358,11 +341,7 @@ func (m Application) LastUnit(d ovndb.Database, p raft.Peer) string {
 }
 
 // Names are all full IDs known for a database.
-func (m Application) Names(d ovndb.Database) []raft.ID {
-	names := slices.Collect(maps.Keys(m.History[d]))
-	slices.Sort(names)
-	return names
-}
+func (m Application) Names(d ovndb.Database) []raft.ID { return slices.Sorted(maps.Keys(m.History[d])) }
 
 // OtherCharms are the versions of the charm that other units publish, without this unit's own.
 func (m Application) OtherCharms() (all []string) {

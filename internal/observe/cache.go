@@ -97,13 +97,13 @@ func (s *Observer) loadCache(ctx context.Context) Cache {
 func (s *Observer) saveCache(m Cache) error {
 	m.Unit, m.Model = s.Env.Unit, s.Env.ModelUUID
 	text, err := json.MarshalIndent(m, "", " ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(s.CachePath()), 0o755)
+	}
+	if err == nil {
+		_, err = atomicfile.WriteIfChanged(s.CachePath(), text, 0o600)
+	}
 	if err != nil {
-		return fmt.Errorf("cannot write this unit's cache: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(s.CachePath()), 0o755); err != nil {
-		return fmt.Errorf("cannot write this unit's cache: %w", err)
-	}
-	if _, err := atomicfile.WriteIfChanged(s.CachePath(), text, 0o600); err != nil {
 		return fmt.Errorf("cannot write this unit's cache: %w", err)
 	}
 	return nil

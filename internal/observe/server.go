@@ -176,18 +176,15 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 
 func (s *Observer) observeFile(ctx context.Context, l *ServerState, otherwise ovndb.Condition) {
 	file, err := s.Files.Inspect(ctx, l.Database)
-	l.File, l.FileErr = file, err
+	l.Condition, l.File, l.FileErr = otherwise, file, err
 	switch {
 	case err != nil:
-		l.Condition = otherwise
 	case !file.Exists:
 		l.Condition = ovndb.Absent
 	case !file.Clustered:
 		l.Condition = ovndb.Standalone
 	case file.Left:
 		l.Condition = ovndb.Left
-	default:
-		l.Condition = otherwise
 	}
 }
 

@@ -26,12 +26,8 @@ func (s State) members() bool {
 
 // ready reports whether clients may be sent here.
 func (s State) ready() bool {
-	for _, db := range ovndb.Databases() {
-		if !s.Databases[db].ClientsServed {
-			return false
-		}
-	}
-	return s.members() && !s.Paused && s.Address != ""
+	served := s.Databases[ovndb.NB].ClientsServed && s.Databases[ovndb.SB].ClientsServed
+	return served && s.members() && !s.Paused && s.Address != ""
 }
 
 // deployed reports whether the unit can take part in a recovery.

@@ -133,32 +133,30 @@ func (s State) upgradesFirst() string {
 		unit string
 		led  int
 	}
-	waiting := []turn{{s.Unit, s.led(func(db ovndb.Database) bool { return s.Databases[db].Status.Role == raft.Leader })}}
+	led := func(leads func(ovndb.Database) bool) (n int) {
+		for _, db := range ovndb.Databases() {
+			if leads(db) {
+				n++
+			}
+		}
+		return n
+	}
+	first := turn{s.Unit, led(func(db ovndb.Database) bool { return s.Databases[db].Status.Role == raft.Leader })}
 	for _, p := range s.Peers {
 		if p.Source == "" || p.Source == s.Settings.AllSources() || p.Dying || !s.hears(p) {
 			continue
 		}
-		waiting = append(waiting, turn{p.Unit, s.led(func(db ovndb.Database) bool {
+		next := turn{p.Unit, led(func(db ovndb.Database) bool {
 			return p.Servers[db] != "" && string(s.Databases[db].Status.Leader) == p.Servers[db].Short()
-		})})
+		})}
+		if cmp.Or(next.led-first.led, unitname.Compare(next.unit, first.unit)) < 0 {
+			first = next
+		}
 	}
-	first := slices.MinFunc(waiting, func(a, b turn) int {
-		return cmp.Or(a.led-b.led, unitname.Number(a.unit)-unitname.Number(b.unit))
-	})
 	if first.unit == s.Unit {
 		return ""
 	}
 	return first.unit
-}
-
-func (s State) led(leads func(ovndb.Database) bool) int {
-	n := 0
-	for _, db := range ovndb.Databases() {
-		if leads(db) {
-			n++
-		}
-	}
-	return n
 }
 
 // SettledObservations is how many observations of a server's clients show whether they have settled.

@@ -172,49 +172,34 @@ func recorded(t *testing.T, u *Reconciler, k kept) *record {
 	return r
 }
 
-// A unit that was removed by force leaves its record on the machine: the next one isn't
-// paused because that one was, and tells Juju of its ports though that one has.
+// A unit that was removed by force leaves its record on the machine. The next one there is not paused because that one
+// was, even if it has the same name in another model.
 func TestRecord_of_other_unit_is_ignored(t *testing.T) {
 	t.Parallel()
 	paths, log := ovndb.Paths{DB: t.TempDir()}, new(bytes.Buffer)
-	unit := func(name string) *Reconciler {
-		return &Reconciler{
-			Machine: &observe.Machine{Env: juju.Env{Unit: name}, Log: slog.New(slog.NewTextHandler(log, nil))}, Paths: paths,
+	unit := func(name, model string) *Reconciler {
+		machine := &observe.Machine{
+			Env: juju.Env{Unit: name, ModelUUID: model}, Log: slog.New(slog.NewTextHandler(log, nil)),
 		}
+		return &Reconciler{Machine: machine, Paths: paths}
 	}
-	former, next := unit("ovn-central/1"), unit("ovn-central/5")
+	load := func(u *Reconciler) *record {
+		r, err := u.loadRecord()
+		require.NoError(t, err)
+		return r
+	}
+	former := unit("ovn-central/1", "m")
 	recorded(t, former, kept{Known: true, Asked: operate.Asked{Paused: true}, Settled: true})
-	r, err := former.loadRecord()
-	require.NoError(t, err)
-	assert.True(t, r.Paused, "its own record")
+	assert.True(t, load(former).Paused, "its own record")
 	assert.Empty(t, log.String())
 
-	r, err = next.loadRecord()
-	require.NoError(t, err)
-	assert.Equal(t, kept{}, r.kept)
-	assert.Contains(t, log.String(), "ignoring the record of another unit that was on this machine before")
-
-	// Its own record replaces that.
-	recorded(t, next, kept{Known: true})
-	r, err = next.loadRecord()
-	require.NoError(t, err)
-	assert.Equal(t, "ovn-central/5", r.state.Owner().Unit)
-	assert.Equal(t, kept{Known: true}, r.kept)
-}
-
-// The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.
-func TestRecord_of_other_model_is_ignored(t *testing.T) {
-	t.Parallel()
-	paths := ovndb.Paths{DB: t.TempDir()}
-	unit := func(model string) *Reconciler {
-		env := juju.Env{Unit: "ovn-central/1", ModelUUID: model}
-		return &Reconciler{Machine: &observe.Machine{Env: env, Log: slog.New(slog.DiscardHandler)}, Paths: paths}
+	next := unit("ovn-central/5", "m")
+	for _, other := range []*Reconciler{unit("ovn-central/1", "n"), next} {
+		assert.Equal(t, kept{}, load(other).kept)
+		assert.Contains(t, log.String(), "ignoring the record of another unit that was on this machine before")
+		log.Reset()
 	}
-	recorded(t, unit("former"), kept{Known: true, Asked: operate.Asked{Paused: true}})
-	r, err := unit("former").loadRecord()
-	require.NoError(t, err)
-	assert.True(t, r.Paused)
-	r, err = unit("next").loadRecord()
-	require.NoError(t, err)
-	assert.Equal(t, kept{}, r.kept)
+	recorded(t, next, kept{Known: true})
+	assert.Equal(t, "ovn-central/5", load(next).state.Owner().Unit)
+	assert.Equal(t, kept{Known: true}, load(next).kept)
 }

@@ -3,6 +3,7 @@
 package restarts
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -84,14 +85,10 @@ func (k kept) started(service ovndb.Service, installed ovndb.Version) {
 
 // Due records that a service must be restarted.
 func (m *Manager) Due(service ovndb.Service, reason string) {
-	m.update(func(k kept) { k.due(service, reason) })
-}
-
-func (k kept) due(service ovndb.Service, reason string) {
-	if k.Pending[service] == "" {
-		k.Pending[service] = reason
-	}
-	delete(k.Invocations, service)
+	m.update(func(k kept) {
+		k.Pending[service] = cmp.Or(k.Pending[service], reason)
+		delete(k.Invocations, service)
+	})
 }
 
 // packageUpdate is the reason that charm-helpers' policy-rc.d gives (policy_rc_d_script.py).

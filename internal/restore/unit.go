@@ -180,7 +180,8 @@ func (u *Unit) ownCopy(
 		state.Own.Damage = err.Error()
 	}
 	for _, id := range end.Members {
-		member := recovery.Member{ID: id, Unit: m.UnitOf(db, id), Answers: slices.Contains(answering, end.Addresses[id])}
+		unit := m.LastUnit(db, raft.Peer{Member: raft.Member{Short: id.Short()}, ID: id})
+		member := recovery.Member{ID: id, Unit: unit, Answers: slices.Contains(answering, end.Addresses[id])}
 		_, member.Exists = m.Goal[member.Unit]
 		state.Members = append(state.Members, member)
 	}
@@ -238,12 +239,7 @@ func (k *Kept) Request(db ovndb.Database) *recovery.Request {
 
 // Requested reports whether a request for any database is pending.
 func (k *Kept) Requested() bool {
-	for _, a := range k.Attempts {
-		if a.Pending() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(k.Attempts)), recovery.Attempt.Pending)
 }
 
 // See ends the requests whose cluster was replaced, and records their outcome.
