@@ -26,11 +26,9 @@ type Log struct {
 	// End is one more than the index of the newest entry, as in [raft.Log].
 	End uint64
 	// Damage is the reason why a server would not start on the file, or would start
-	// without the entries after the damage; empty if the log is intact.
+	// without the entries after the damage; empty if the log is intact. The last record may be incomplete: it is being
+	// written, or a loss of power cut it off.
 	Damage string
-	// Torn is true if the last record is incomplete: it is being written, or a loss
-	// of power cut it off. Servers accept such a file.
-	Torn bool
 	// Outside is true if the newest configuration in the log lacks the file's own server. Then ovsdb-server refuses the
 	// file ("server does not belong to cluster", raft_open() in ovsdb/raft.c). A server that was killed while it joined
 	// leaves such a file, and so does one that has logged its own removal; check-cluster of ovsdb-tool finds only the
@@ -74,11 +72,11 @@ type termStart struct{ Index, Term uint64 }
 // judges records as ovsdb-server does at its start (raft_apply_record() in ovsdb/raft.c of Open vSwitch), and keeps
 // none of them in memory. A server may write meanwhile. The file must belong to a clustered database.
 func ReadLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (Log, error) {
-	scan, torn, err := scanLog(ctx, p, d)
+	scan, err := scanLog(ctx, p, d)
 	if err != nil {
 		return Log{}, err
 	}
-	return Log{End: scan.End, Damage: scan.Damage, Torn: torn, Outside: scan.Damage == "" && scan.outside()}, nil
+	return Log{End: scan.End, Damage: scan.Damage, Outside: scan.Damage == "" && scan.outside()}, nil
 }
 
 // End describes the end of the log in a file.
@@ -100,7 +98,7 @@ func (e End) Sole(server raft.ID) bool {
 
 // ReadEnd returns the end of the log in the file of database d. It reads as [ReadLog] does.
 func ReadEnd(ctx context.Context, p ovndb.Paths, d ovndb.Database) (End, error) {
-	scan, _, err := scanLog(ctx, p, d)
+	scan, err := scanLog(ctx, p, d)
 	if err != nil {
 		return End{}, err
 	}
@@ -137,16 +135,16 @@ func Unread(p ovndb.Paths, d ovndb.Database) int64 {
 	return info.Size()
 }
 
-func scanLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (scan logScan, torn bool, err error) {
+func scanLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (scan logScan, err error) {
 	file, err := os.Open(p.File(d))
 	if err != nil {
-		return scan, false, fmt.Errorf("cannot read the log: %w", err)
+		return scan, fmt.Errorf("cannot read the log: %w", err)
 	}
 	defer file.Close()
-	if scan, torn, err = scanFrom(ctx, recallScan(p, d), file); err == nil {
+	if scan, err = scanFrom(ctx, recallScan(p, d), file); err == nil {
 		rememberScan(p, d, scan)
 	}
-	return scan, torn, err
+	return scan, err
 }
 
 func scanPath(p ovndb.Paths, d ovndb.Database) string {
@@ -192,21 +190,21 @@ func (s *logScan) isOf(fresh logScan) bool {
 }
 
 // scanFrom continues where an earlier scan of the same file ended, or begins again.
-func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, torn bool, err error) {
+func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, err error) {
 	info, fresh, err := beginning(file)
 	if err != nil {
-		return scan, false, err
+		return scan, err
 	}
 	if scan = fresh; last.isOf(fresh) && last.Offset <= info.Size() {
 		scan = last
 	}
-	torn, err = scan.read(ctx, file)
+	torn, err := scan.read(ctx, file)
 	if torn && scan.Offset == last.Offset && last.Offset > 0 {
 		// No new record was complete. The server may have truncated records of the last scan.
 		scan = fresh
-		torn, err = scan.read(ctx, file)
+		_, err = scan.read(ctx, file)
 	}
-	return scan, torn, err
+	return scan, err
 }
 
 // read applies all complete records from Offset on.
