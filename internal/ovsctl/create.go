@@ -44,11 +44,8 @@ func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address stri
 	if err != nil {
 		return File{}, err // its ID may be published: do not discard it
 	}
-	if staged.Exists {
-		head, err := f.head(ctx, staged.Path)
-		if err != nil || head.Address == address {
-			return staged, err
-		}
+	if staged.Exists && staged.Address == address {
+		return staged, nil
 	}
 	return f.stage(ctx, d, fileTimeout, address, electionTimer, f.Paths.Schema(d))
 }

@@ -25,12 +25,8 @@ type File struct {
 	Path string
 	// Exists is false if there is no file; then nothing else is set.
 	Exists bool
-	// Clustered is false for a standalone database; then only Name is set.
-	Clustered bool
-	Name      string
-	Server    raft.ID
-	// Cluster is empty while the server has not joined yet.
-	Cluster raft.ID
+	// Head has only the name for a standalone database.
+	raftfile.Head
 	// Left is true if the file has a "left" record: no server starts on it again.
 	Left bool
 }
@@ -65,10 +61,10 @@ func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File
 	if err != nil {
 		return file, err
 	}
-	if file.Name = head.Name; head.Name != string(d) {
+	if head.Name != string(d) {
 		return file, fmt.Errorf("file %s holds the database %q, not %s", file.Path, head.Name, d)
 	}
-	file.Clustered, file.Server, file.Cluster = head.Clustered, head.Server, head.Cluster
+	file.Head = head
 	return file, nil
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -43,8 +42,14 @@ func TestInspect_missing_file(t *testing.T) {
 
 func TestInspect_standalone(t *testing.T) {
 	t.Parallel()
-	s := &server{ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t)}
-	assert.Equal(t, ovsctl.File{Path: s.Paths.File(ovndb.SB), Exists: true, Name: "OVN_Southbound"}, s.inspect(t))
+	s := newServer(t, ovndb.SB, "127.0.0.1")
+	_, err := raftfile.ReadStorage(s.Paths, ovndb.SB)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	s.Standalone(t)
+	_, err = raftfile.ReadStorage(s.Paths, ovndb.SB)
+	require.Error(t, err)
+	wanted := ovsctl.File{Path: s.Paths.File(ovndb.SB), Exists: true, Head: raftfile.Head{Name: "OVN_Southbound"}}
+	assert.Equal(t, wanted, s.inspect(t))
 }
 
 func TestInspect_member(t *testing.T) {
@@ -52,8 +57,9 @@ func TestInspect_member(t *testing.T) {
 	s := cluster(t, ovndb.SB, 1)[0]
 	status := s.Status(t)
 	wanted := ovsctl.File{
-		Path: s.Paths.File(ovndb.SB), Exists: true, Clustered: true,
-		Name: "OVN_Southbound", Server: status.Server, Cluster: *status.Cluster,
+		Path: s.Paths.File(ovndb.SB), Exists: true, Head: raftfile.Head{
+			Clustered: true, Name: "OVN_Southbound", Address: s.Address, Server: status.Server, Cluster: *status.Cluster,
+		},
 	}
 	assert.Equal(t, wanted, s.inspect(t), "running")
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
@@ -219,16 +225,6 @@ func TestCompact_shrinks_file(t *testing.T) {
 	assert.False(t, compacted.Written.Before(after.Written))
 }
 
-func TestReadStorage_no_cluster(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, ovndb.NB, "127.0.0.1")
-	_, err := raftfile.ReadStorage(s.Paths, ovndb.NB)
-	require.ErrorIs(t, err, os.ErrNotExist)
-	s.Standalone(t)
-	_, err = raftfile.ReadStorage(s.Paths, ovndb.NB)
-	require.Error(t, err)
-}
-
 func TestReadLongPolls_of_server(t *testing.T) {
 	t.Parallel()
 	s := leads(t)
@@ -311,77 +307,6 @@ func TestStateCache_keeps_no_cut_off_answer(t *testing.T) {
 	file, err := files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Equal(t, "OVN_Northbound", file.Name)
-}
-
-// limitFileSize limits the length of files that the process writes, as a quota does.
-func limitFileSize(t *testing.T, process int, bytes uint64) {
-	t.Helper()
-	limit := unix.Rlimit{Cur: bytes, Max: ^uint64(0)}
-	require.NoError(t, unix.Prlimit(process, unix.RLIMIT_FSIZE, &limit, nil))
-}
-
-const unlimited = ^uint64(0)
-
-// size is that of a server's file.
-func size(t *testing.T, s *server) uint64 {
-	t.Helper()
-	info, err := os.Stat(s.File())
-	require.NoError(t, err)
-	return uint64(info.Size())
-}
-
-// A quota and a read-only disk have the effect of a full disk: lost entries are found, and the file is rewritten once
-// that is possible. The test uses a limit of the length of files as the quota, and a mount over the folder, which
-// prevents new files.
-func TestReadLog_entries_lost_by_quota(t *testing.T) {
-	t.Parallel()
-	servers := ovsdbtest.Several(t, ovndb.NB, 3)
-	servers[2].Prefix = []string{"env", "--ignore-signal=SIGXFSZ"} // otherwise it ends at once
-	members := all(ovsdbtest.Form(t, servers...))
-	leader, third := members[0], members[2]
-	write(t, leader, 10)
-	follow(t, third, leader)
-	log, end := stored(t, third)
-	require.Equal(t, raftfile.Log{End: end}, log)
-
-	limitFileSize(t, third.Pid, size(t, third)+100)
-	write(t, leader, 4096)
-	third.Reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.Status(t).Log.End }, "it does not follow")
-	log, end = stored(t, third)
-	assert.Less(t, log.End, end, "the server acknowledges it")
-	limitFileSize(t, third.Pid, unlimited)
-	write(t, leader, 10)
-	require.Eventually(t, func() bool { log, _ = stored(t, third); return log.Damage != "" }, patience, pollEvery)
-
-	require.NoError(t, syscall.Mount(third.Paths.DB, third.Paths.DB, "", syscall.MS_BIND, ""))
-	mounted := true
-	t.Cleanup(func() {
-		if mounted {
-			assert.NoError(t, syscall.Unmount(third.Paths.DB, syscall.MNT_DETACH))
-		}
-	})
-	require.NoError(t, syscall.Mount("", third.Paths.DB, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
-	refused := new(ovsctl.ServerError)
-	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // or a later iteration tries
-		require.ErrorAs(t, err, &refused)
-		assert.Contains(t, refused.Text, "Read-only file system")
-	}
-	again, err := raftfile.ReadLog(t.Context(), ovndb.Paths{Run: t.TempDir(), DB: third.Paths.DB}, ovndb.NB)
-	require.NoError(t, err)
-	assert.Equal(t, log.Damage, again.Damage)
-	assert.Equal(t, raft.ClusterMember, third.Status(t).State)
-	require.NoError(t, syscall.Unmount(third.Paths.DB, syscall.MNT_DETACH))
-	mounted = false
-
-	require.Eventually(t, func() bool {
-		_ = third.control().Compact(t.Context(), ovndb.NB) // refused if there is nothing to do
-		log, end = stored(t, third)
-		return log == raftfile.Log{End: end}
-	}, patience, pollEvery)
-	third.Kill(t)
-	third.Start(t)
-	third.Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "it does not come back")
-	assert.Len(t, rows(t, third), 3)
 }
 
 // A server that compacts a large database is silent for long.

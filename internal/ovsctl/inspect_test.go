@@ -12,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -48,7 +49,10 @@ func TestInspect_reads_first_record_only(t *testing.T) {
 	file, err := f.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Equal(t, File{
-		Path: path, Exists: true, Clustered: true, Name: "OVN_Northbound", Server: recordServer, Cluster: recordCluster,
+		Path: path, Exists: true, Head: raftfile.Head{
+			Clustered: true, Name: "OVN_Northbound", Address: "tcp:192.0.2.1:6643",
+			Server: recordServer, Cluster: recordCluster,
+		},
 	}, file)
 	assert.Equal(t, ran{"ovsdb-tool check-cluster " + path}, *programs)
 	*programs = nil

@@ -58,18 +58,14 @@ func TestEnsureConnections_fresh_database(t *testing.T) {
 			for _, c := range wanted(d) {
 				targets = append(targets, c.Target)
 				assert.Equal(t, "60000", column(t, s, "inactivity_probe", c.Target))
+				if d == ovndb.SB {
+					assert.Equal(t, c.Role, column(t, s, "role", c.Target))
+				}
 			}
 			printed := strings.Fields(strings.ReplaceAll(ctl(t, s, "get-connection"), "role=", ""))
 			assert.Subset(t, printed, targets, "OVN's own tools see them")
 		})
 	}
-	t.Run("roles", func(t *testing.T) {
-		t.Parallel()
-		s := cluster(t, ovndb.SB, 1)[0]
-		ensure(t, s, wanted(ovndb.SB)...)
-		assert.Equal(t, "ovn-controller", column(t, s, "role", "pssl:6642"))
-		assert.Empty(t, column(t, s, "role", "pssl:16642"))
-	})
 }
 
 func TestEnsureConnections_adopts_Python_charm_rows(t *testing.T) {

@@ -149,6 +149,11 @@ func TestGlobal_hanging_server_honours_deadline(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = new(ovsdb.Dialer).Global(ctx, ovndb.NB, s.Endpoint())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	start := time.Now()
+	_, err = g.Read(t.Context())
+	require.ErrorIs(t, err, context.DeadlineExceeded, "a context without a deadline gets one")
+	assert.Less(t, time.Since(start), time.Minute)
 }
 
 func TestGlobal_lost_connection_is_error(t *testing.T) {

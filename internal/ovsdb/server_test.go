@@ -53,18 +53,6 @@ func TestConnect_error_has_reason_once(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-// A context without a deadline gets one.
-func TestGlobal_hanging_server_times_out(t *testing.T) {
-	t.Parallel()
-	server := cluster(t, ovndb.NB, 1)[0]
-	g := connect(t, server)
-	require.NoError(t, server.Signal(syscall.SIGSTOP))
-	start := time.Now()
-	_, err := g.Read(t.Context())
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.Less(t, time.Since(start), time.Minute)
-}
-
 // ask asks a member the question of R0, at its client ports.
 func ask(t *testing.T, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
@@ -137,14 +125,6 @@ func TestServer_not_connected(t *testing.T) {
 			return err == nil && !state.Connected && !state.Leader
 		}, patience, 50*time.Millisecond)
 	}
-}
-
-func TestServer_hanging_times_out(t *testing.T) {
-	t.Parallel()
-	s := cluster(t, ovndb.SB, 1)[0]
-	require.NoError(t, s.Signal(syscall.SIGSTOP))
-	_, err := ask(t, s)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestServer_missing_fails_at_once(t *testing.T) {
