@@ -99,7 +99,7 @@ type Control struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
 	// Timeout bounds one command; 0 means 5 s and more for a large database. A healthy server answers in
-	// milliseconds, one that compacts a large database in seconds.
+	// milliseconds, or in seconds while it compacts a large database.
 	Timeout time.Duration
 }
 
@@ -117,7 +117,7 @@ func (c Control) Status(ctx context.Context, d ovndb.Database) (raft.Status, err
 	return status, err
 }
 
-// Leave asks the server to leave its cluster. Success only means that it has start. The caller has checked that it may
+// Leave asks the server to leave its cluster. Success only means that it has started. The caller has checked that it may
 // leave.
 func (c Control) Leave(ctx context.Context, d ovndb.Database) error {
 	return c.askServer(ctx, d, "cluster/leave", string(d))
@@ -130,7 +130,7 @@ func (c Control) Kick(ctx context.Context, d ovndb.Database, id string) error {
 }
 
 // ChangeElectionTimer asks the leader for another election timer, in whole milliseconds. Success only means that the
-// change has start: [raft.Status] shows it as ChangingTo until a majority has it. The new timer is at most twice the
+// change has started: [raft.Status] shows it as ChangingTo until a majority has it. The new timer is at most twice the
 // present one. Errors are [ErrTimerRange], [ErrNotLeader] and [ErrTimerPending].
 func (c Control) ChangeElectionTimer(ctx context.Context, d ovndb.Database, timer time.Duration) error {
 	ms := strconv.FormatInt(timer.Milliseconds(), 10)
@@ -153,7 +153,7 @@ func (c Control) Version(ctx context.Context, d ovndb.Database) (string, error) 
 }
 
 // Exit ends the server. Unlike SIGTERM, it makes a leader transfer its leadership first (raft_close() in ovsdb/raft.c).
-// Success only means that it has start; the server has ended when its control socket is gone ([ErrNotRunning]).
+// Success only means that it has started; the server has ended when its control socket is gone ([ErrNotRunning]).
 func (c Control) Exit(ctx context.Context, d ovndb.Database) error {
 	return c.askServer(ctx, d, "exit")
 }

@@ -126,8 +126,8 @@ func TestJoinCluster_through_any_remote(t *testing.T) {
 	first.Start(t)
 
 	second := newServer(t, ovndb.NB, net+".2")
-	nobody := "tcp:" + net + ".9:6643"
-	remotes := []string{nobody, first.Address}
+	unused := "tcp:" + net + ".9:6643"
+	remotes := []string{unused, first.Address}
 	require.NoError(t, second.files().JoinCluster(t.Context(), ovndb.NB, cid, second.Address, remotes))
 	assert.Equal(t, []string{"ovnnb_db.db"}, second.names(t))
 	assert.Equal(t, cid, second.inspect(t).Cluster)
@@ -316,5 +316,5 @@ func TestFileTooNew(t *testing.T) {
 	write(strings.Repeat("2026-11-22T12:00:00Z|00099|raft|INFO|nothing\n", 3000), string(ended))
 	check(true, "a long log")
 	write(string(ended), "2026-11-22T12:00:00Z|00001|vlog|INFO|opened log file "+s.Paths.Log(ovndb.NB)+"\n")
-	check(false, "another server has start")
+	check(false, "another server has started")
 }

@@ -26,8 +26,8 @@ type starter interface {
 }
 
 // HandOver restarts the server of database d; a leader transfers its leadership first. It returns when systemd has
-// started the server again, before that has caught up. It starts a server that does not run; systemd kills one that
-// hangs.
+// started the server again, before that has caught up. It starts a server that does not run; systemd kills
+// a hanging server.
 //
 // It does not stop a server that systemd would not start again (ErrNotStartable of package systemd). It calls begin
 // right before it tells the server to exit, and before it kills it. begin returns until when it may do so, or an error.

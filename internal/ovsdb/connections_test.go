@@ -149,7 +149,7 @@ func TestEnsureConnections_through_every_member(t *testing.T) {
 	for i, m := range members {
 		want := ovsdb.Connection{Target: fmt.Sprintf("pssl:%d", 7000+i), Role: "ovn-controller", InactivityProbe: minute}
 		assert.Equal(t, []string{want.Target}, ensure(t, m, want))
-		assert.Contains(t, connections(t, m), want, "at once, where it was written")
+		assert.Contains(t, connections(t, m), want, "at once, on the member that wrote it")
 	}
 	for _, m := range members {
 		require.Eventually(t, func() bool { return len(connections(t, m)) == 3 }, patience, 1, "the others get it")

@@ -58,7 +58,7 @@ const unnamedPeer = "0000"
 // AmbiguousLinks reports whether [Status.Graph] needs the addresses of reached members.
 func (s Status) AmbiguousLinks() bool { return s.unnamed(true) && s.unnamed(false) }
 
-// unnamed reports whether a connection that is up, or one that is not, leads to a member whose ID is not known.
+// unnamed reports whether a connection in this state leads to a member with an unknown ID.
 func (s Status) unnamed(up bool) bool {
 	return slices.ContainsFunc(s.Connections, func(c Connection) bool {
 		return !c.Incoming && c.Peer == unnamedPeer && c.Up == up
@@ -136,7 +136,7 @@ func (s Status) HearsLeader() bool {
 	for _, m := range s.Servers {
 		all = append(all, m.Address)
 	}
-	links := s.Graph(all).Links // one that may be the leader's suffices: it was heard
+	links := s.Graph(all).Links // a connection that may be the leader's suffices: it was heard
 	for i, m := range s.Servers {
 		if m.Short == string(s.Leader) && !m.Self && s.fresh(m) && links[i].any() {
 			return true

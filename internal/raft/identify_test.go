@@ -55,7 +55,7 @@ func TestR3_resolve_finds_member(t *testing.T) {
 		"whole IDs tell them apart":  {second, []string{second}, second},
 		"a wrong rest":               {"c14af3b1", nil, ""},
 		"a wrong end":                {third[:35] + "5", nil, ""},
-		"nobody's":                   {"13fe", nil, ""},
+		"unknown ID":                 {"13fe", nil, ""},
 		"all that is known":          {"6e62", []string{short}, short},
 		"more than is known":         {"6e627992", []string{short}, "6e627992"},
 		"full_ID_known_by_digits_only": {
@@ -145,7 +145,7 @@ func TestR3_server_gets_one_member_or_none(t *testing.T) {
 		r, ok := Resolve(IDArgument{Text: text}, peers)
 		require.True(t, ok)
 		require.Contains(t, longest(r.Peers), peers[slices.Index(ids, target)].Longest(),
-			"the one that is meant is among them")
+			"the target is among them")
 		if len(r.Peers) != 1 {
 			require.Empty(t, r.Text)
 			return
@@ -198,7 +198,7 @@ func TestR3_ambiguous_number_means_both(t *testing.T) {
 		"octal_if_possible":           {"15", []string{"0017", "0015", "0013"}, []string{"0017"}},
 		"else as decimal":             {"18", []string{"0018", "0022", "0024"}, []string{"0018", "0022"}},
 		"a float and an integer":      {"130000", []string{"13e4", "1300", "31e4"}, []string{"13e4"}},
-		"the same, of whom more is known": {
+		"the same, with full IDs": {
 			"130000",
 			[]string{"13e4aaaa-0000-4000-8000-000000000000", "130000aa-0000-4000-8000-000000000000"},
 			[]string{"13e4aaaa-0000-4000-8000-000000000000", "130000aa-0000-4000-8000-000000000000"},

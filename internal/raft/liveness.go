@@ -318,8 +318,8 @@ func (v View) Responding() (answering, connected int) {
 	return answering, connected
 }
 
-// probe returns a member's answer. The address alone would confuse a stale member with the one that took its address,
-// the four digits alone two members that share them.
+// probe returns a member's answer. By the address alone a stale member could be another that took its address;
+// by the four digits alone, another member that shares them.
 func (v View) probe(m Member) (ProbeResult, bool) {
 	i := slices.IndexFunc(v.Probes, func(a ProbeResult) bool {
 		return a.Address == m.Address && a.Server.Short() == m.Short

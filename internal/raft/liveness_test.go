@@ -179,7 +179,7 @@ func TestR0_lost_entries_is_down(t *testing.T) {
 			p := v.Peers()[2]
 			assert.False(t, p.Up)
 			assert.Equal(t, "its file lacks entries of its log", p.Why)
-			assert.Equal(t, Quorum{Members: 3, Up: 2}, v.Quorum(), "there still is a leader")
+			assert.Equal(t, Quorum{Members: 3, Up: 2}, v.Quorum(), "there is still a leader")
 			assert.Zero(t, v.Quorum().Tolerance())
 
 			// No other member may leave or stop. This one may.
@@ -189,7 +189,7 @@ func TestR0_lost_entries_is_down(t *testing.T) {
 			assert.Equal(t, finding.QuorumWouldBeLost, restart.Refusal.Code)
 			kick := PlanKick(Change{View: v, Target: string(memberID(2))})
 			require.NotNil(t, kick.Refusal)
-			assert.Equal(t, finding.MemberIsLive, kick.Refusal.Code, "it still is one that others may count on")
+			assert.Equal(t, finding.MemberIsLive, kick.Refusal.Code, "others may still count on it")
 			assert.Nil(t, PlanKick(Change{View: v, Target: string(memberID(2)), Permit: PermitForce}).Refusal)
 		})
 	}
@@ -202,7 +202,7 @@ func TestR0_lost_entries_is_down(t *testing.T) {
 	dead := viewOf(0, []bool{true, true, false})
 	dead.Lost = []ID{memberID(2)}
 	assert.Nil(t, PlanKick(Change{View: dead, Target: string(memberID(2))}).Refusal,
-		"one that is dead as well needs no force")
+		"a dead member needs no force")
 }
 
 // R0: unknown counts as down. Less knowledge never makes a member count as up, or adds a majority.
@@ -290,7 +290,7 @@ func TestLagging(t *testing.T) {
 		reference uint64
 		want      bool
 	}{
-		"everybody keeps up":   {0, func(*Status) {}, 11, false},
+		"all keep up":          {0, func(*Status) {}, 11, false},
 		"one is behind":        {0, func(s *Status) { s.Servers[1].Match = new(uint64(10)) }, 11, true},
 		"behind_later_entries": {0, func(s *Status) { s.Servers[1].Match = new(uint64(10)) }, 10, false},
 		"one has no index":     {0, func(s *Status) { s.Servers[2].Match = nil }, 11, true},

@@ -11,7 +11,7 @@ import (
 // edit replaces the only occurrence of old in text.
 func edit(t testing.TB, text, old, with string) string {
 	t.Helper()
-	require.Equal(t, 1, strings.Count(text, old), "%q must stand once", old)
+	require.Equal(t, 1, strings.Count(text, old), "%q must occur once", old)
 	return strings.Replace(text, old, with, 1)
 }
 

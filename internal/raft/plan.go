@@ -73,8 +73,8 @@ func PlanLeave(c Change) Plan {
 	return c.finish(c.begin(), goes)
 }
 
-// PlanKick judges a kick of another member (rules R1 to R5, R11). The target must be one that [Resolve] found in a view
-// of the same cluster.
+// PlanKick judges a kick of another member (rules R1 to R5, R11). [Resolve] must have found the target in a
+// view of the same cluster.
 func PlanKick(c Change) Plan {
 	plan := c.begin()
 	t := plan.Target
@@ -153,8 +153,8 @@ func (c Change) finish(plan Plan, how departure) Plan {
 	if plan.Refusal != nil {
 		return plan
 	}
-	// Assume the worst end of each pending change: a member that is up goes, one that is down stays, and one that an
-	// uncommitted entry has removed comes back.
+	// Assume the worst end of each pending change: members that are up go, those that are down stay, and those that an
+	// uncommitted entry has removed come back.
 	worst := after(func(p Peer) bool { return isTarget(p) || (p.Up || p.OneWay) && p.isAny(c.Pending) })
 	worst.Members += c.mayComeBack(peers)
 	switch {

@@ -84,14 +84,14 @@ func reason(p Plan) finding.Code {
 		return ""
 	}
 	if p.NoQuorum() {
-		return finding.NoQuorum // in whichever way
+		return finding.NoQuorum // for any of its reasons
 	}
 	return p.Refusal.Code
 }
 
 func brief(p Plan) string { return findingtest.Brief(*p.Refusal) }
 
-// R1: without a quorum, this unit may be the one that is cut off.
+// R1: without a quorum, this unit may be cut off.
 func TestR1_without_quorum_names_no_dead_member(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, _ int, up []bool) {

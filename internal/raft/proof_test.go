@@ -89,7 +89,7 @@ func TestR6_removal_needs_commit(t *testing.T) {
 		},
 		"garbage":             {{without(12, math.MaxUint64), false, true}},
 		"observer_is_leaving": {{but(without(12, 0), leaving), false, true}},
-		"the leader is still at it": {
+		"the leader is still removing it": {
 			{but(without(12, 1), removing), false, false},
 			{but(without(12, 0), removing), false, false},
 			{without(12, 0), true, true},
@@ -107,7 +107,7 @@ func TestR6_removal_needs_commit(t *testing.T) {
 	}
 }
 
-// A stale member and the one that took its address, and two with shared digits, are not confused.
+// A member is known by its address and its digits: another may share one of them.
 func TestR6_proof_is_of_one_member(t *testing.T) {
 	t.Parallel()
 	const stale, next = "89b2", "7f3d"
@@ -127,17 +127,17 @@ func TestR6_proof_is_of_one_member(t *testing.T) {
 		"the stale one after":                {RemovalWatcher{Target: stale, Address: address}, gone, true},
 		"the new one after":                  {RemovalWatcher{Target: next, Address: address}, gone, false},
 		"its four digits at another address": {RemovalWatcher{Target: next, Address: "tcp:127.77.7.9:6643"}, gone, true},
-		"four digits, wherever they are":     {RemovalWatcher{Target: next}, gone, false},
-		"four digits that are nowhere":       {RemovalWatcher{Target: stale}, gone, true},
+		"four digits at any address":         {RemovalWatcher{Target: next}, gone, false},
+		"four digits of no member":           {RemovalWatcher{Target: stale}, gone, true},
 		"a removal under way, by address": {
 			RemovalWatcher{Target: "25b7", Address: "tcp:127.77.16.2:6643"},
 			captureStatus(t, "nb-leader-two-removals-pending"),
 			false,
 		},
-		"a removal under way, wherever it was": {
+		"a removal under way, at any address": {
 			RemovalWatcher{Target: "25b7"}, captureStatus(t, "nb-leader-two-removals-pending"), false,
 		},
-		"a removal that waits for its turn": {
+		"a removal that waits": {
 			RemovalWatcher{Target: "2695"}, captureStatus(t, "nb-leader-two-removals-pending"), false,
 		},
 		"not committed, seen by a follower": {

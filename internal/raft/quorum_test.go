@@ -68,7 +68,7 @@ func TestQuorum_captured_states(t *testing.T) {
 		"a follower that knows no leader": {
 			"nb-follower-leader-unknown-voted-other", []string{"c2ed", "7206", "3253"}, false, Quorum{Members: 4, Up: 0},
 		},
-		"a candidate whom others answer":  {"nb-candidate-with-votes", []string{"b72b"}, false, Quorum{Members: 3, Up: 0}},
+		"a candidate with an answer":      {"nb-candidate-with-votes", []string{"b72b"}, false, Quorum{Members: 3, Up: 0}},
 		"a leader that lost the majority": {"nb-ex-leader-no-quorum", nil, false, Quorum{Members: 3, Up: 0}},
 		"removed_while_down": {
 			"nb-kicked-while-down-then-restarted", []string{"c712", "8938"}, false, Quorum{Members: 3, Up: 0},

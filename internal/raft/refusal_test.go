@@ -10,12 +10,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The states are captured where possible.
+// The states are captured if possible.
 func TestPlan_refusals(t *testing.T) {
 	t.Parallel()
-	captured := func(file string, who ...string) View {
+	captured := func(file string, answering ...string) View {
 		s := captureStatus(t, file)
-		return View{Status: s, Probes: answers(t, s, who...)}
+		return View{Status: s, Probes: answers(t, s, answering...)}
 	}
 	oneDead := captured("nb-leader-one-of-three-dead")
 	five := captured("sb-5member-follower-one-dead", "617e", "5bb3", "a00e")

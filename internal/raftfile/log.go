@@ -30,9 +30,8 @@ type Log struct {
 	// written, or a loss of power cut it off.
 	Damage string
 	// Outside is true if the newest configuration in the log lacks the file's own server. Then ovsdb-server refuses the
-	// file ("server does not belong to cluster", raft_open() in ovsdb/raft.c). A server that was killed while it joined
-	// leaves such a file, and so does one that has logged its own removal; check-cluster of ovsdb-tool finds only the
-	// first. Outside is false if there is Damage: the newest configuration may be in the missing part.
+	// file ("server does not belong to cluster", raft_open() in ovsdb/raft.c). A server leaves such a file if it is
+	// killed while it joins, or if it has logged its own removal; check-cluster of ovsdb-tool finds only the first. Outside is false if there is Damage: the newest configuration may be in the missing part.
 	Outside bool
 }
 

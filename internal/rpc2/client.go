@@ -59,7 +59,7 @@ type Client struct {
 	last    uint64
 	pending map[uint64]*Call
 	longest int64
-	// monitors has the monitors that were requested; see [monitored].
+	// monitors has the values of the requested monitors; see [canonical].
 	monitors map[string]bool
 	closed   bool
 	// cause is the error of the write that closed the connection. ended is why reading ended.
@@ -161,8 +161,8 @@ func (c *Client) begin(method string, args any, call *Call, by time.Time) (id ui
 		params = []any{args}
 	}
 	c.longest = max(c.longest, answerTo(method, params))
-	if update := updates[method]; update.method != "" && len(params) > 1 {
-		c.monitors[monitored(update.method, update.params, params[1])] = true
+	if method == "monitor_cond_since" && len(params) > 1 {
+		c.monitors[canonical(params[1])] = true
 	}
 	c.mu.Unlock()
 	if err := c.write(by, map[string]any{"id": id, "method": method, "params": params}); err != nil && c.take(id) != nil {

@@ -175,35 +175,30 @@ func (c *Client) handle(m message) error {
 	return c.write(time.Now().Add(writeTimeout), answer)
 }
 
-// updates has the method of notifications and their number of parameters, by the method that requests them.
-var updates = map[string]struct {
-	method string
-	params int
-}{"monitor": {"update", 2}, "monitor_cond": {"update2", 2}, "monitor_cond_since": {"update3", 3}}
-
-// monitored returns the key of a monitor. The value is the one of the request.
-func monitored(method string, params int, value any) string {
+// canonical returns a monitor's value as JSON with sorted keys: those of a struct may be in any order.
+func canonical(value any) string {
 	text, _ := json.Marshal(value)
 	var sorted map[string]any
 	_ = json.Unmarshal(text, &sorted)
-	text, _ = json.Marshal(sorted) // with sorted keys: those of a struct may be in any order
-	return fmt.Sprintf("%s %d %s", method, params, text)
+	text, _ = json.Marshal(sorted)
+	return string(text)
 }
 
-// checkUpdate returns an error for a malformed update. libovsdb would panic while it holds locks, and block forever.
+// checkUpdate returns an error for a malformed update, or for one of another kind than update3, which answers
+// monitor_cond_since. libovsdb would panic while it holds locks, and block forever.
 func (c *Client) checkUpdate(method string, params json.RawMessage) error {
 	var parts []json.RawMessage
 	var value map[string]any
-	if json.Unmarshal(params, &parts) != nil || len(parts) < 2 || json.Unmarshal(parts[0], &value) != nil {
+	if json.Unmarshal(params, &parts) != nil || len(parts) != 3 || json.Unmarshal(parts[0], &value) != nil {
 		return fmt.Errorf("%w: %s has wrong parameters", errMessage, method)
 	}
 	c.mu.Lock()
-	known := c.monitors[monitored(method, len(parts), value)]
+	known := method == "update3" && c.monitors[canonical(value)]
 	c.mu.Unlock()
 	switch {
 	case !known:
 		return fmt.Errorf("%w: %s is for an unknown monitor", errMessage, method)
-	case hasNull(parts[len(parts)-1]):
+	case hasNull(parts[2]):
 		return fmt.Errorf("%w: %s has a null", errMessage, method)
 	}
 	return nil
