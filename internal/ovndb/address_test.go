@@ -27,12 +27,6 @@ func TestRaftAddress(t *testing.T) {
 	}
 }
 
-func TestServiceOf(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, ovndb.NorthboundServer, ovndb.ServiceOf(ovndb.NB))
-	assert.Equal(t, ovndb.SouthboundServer, ovndb.ServiceOf(ovndb.SB))
-}
-
 func TestPortOf(t *testing.T) {
 	t.Parallel()
 	for address, port := range map[string]string{
@@ -40,10 +34,4 @@ func TestPortOf(t *testing.T) {
 	} {
 		assert.Equal(t, port, ovndb.PortOf(address), address)
 	}
-}
-
-func TestDatabase(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, []string{"nb", "sb"}, []string{ovndb.NB.Short(), ovndb.SB.Short()})
-	assert.Equal(t, []ovndb.Database{ovndb.SB, ovndb.NB}, []ovndb.Database{ovndb.NB.Other(), ovndb.SB.Other()})
 }

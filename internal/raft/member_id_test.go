@@ -121,11 +121,3 @@ func TestParseID(t *testing.T) {
 		assert.Equal(t, want.identity, IsIdentity(text), "%q as an identity", text)
 	}
 }
-
-func TestShort(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, "7d80", ID("7d8017e6-7fae-4d5c-b09d-c3301d930b5b").Short())
-	assert.Equal(t, "7d80", ID("7d80").Short())
-	assert.Equal(t, "7d", ID("7d").Short())
-	assert.Empty(t, ID("").Short())
-}

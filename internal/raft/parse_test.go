@@ -67,23 +67,6 @@ func TestParse_every_field(t *testing.T) {
 				{Short: "6e62", Address: "tcp:127.77.1.2:6643", Match: new(uint64(5)), LastMsg: new(ms(140))},
 			},
 		}},
-		"follower of ssl members": {"nb-ssl-follower2.txt", Status{
-			Name:    "OVN_Northbound",
-			Cluster: new(ID("f87ca8ca-3c6b-44c2-b93e-936b091213d5")), Server: "5a459fa9-153c-4e89-ba31-0c67811fd335",
-			Address: "ssl:127.77.8.2:6643", State: ClusterMember, Role: Follower, Term: 2, Leader: "86bb", Vote: UnknownRef,
-			ElectionTimer: time.Second, Log: Log{Start: 2, End: 6},
-			Connections: []Connection{
-				{Peer: "0000", Up: true},
-				{Peer: "86bb", Incoming: true, Up: true},
-				{Peer: "351c", Incoming: true, Up: true},
-				{Peer: "351c", Up: true},
-			},
-			Servers: []Member{
-				{Short: "86bb", Address: "ssl:127.77.8.1:6643", LastMsg: new(ms(194))},
-				{Short: "5a45", Address: "ssl:127.77.8.2:6643", Self: true},
-				{Short: "351c", Address: "ssl:127.77.8.3:6643"},
-			},
-		}},
 		"candidate with votes": {"nb-candidate-with-votes.txt", Status{
 			Name:    "OVN_Northbound",
 			Cluster: new(ID("fbfa9ba5-fa19-48e3-a125-fbabe8186c7a")), Server: "74e541cd-10c9-413f-b36b-c289d80fb736",
@@ -102,13 +85,6 @@ func TestParse_every_field(t *testing.T) {
 			Address: "tcp:127.77.7.2:6643", State: JoiningCluster, Remotes: []string{"tcp:127.77.7.1:6643"},
 			Role: Follower, Leader: UnknownRef, Vote: UnknownRef, ElectionTimer: time.Second,
 			Log: Log{Start: 1, End: 1}, Connections: []Connection{{Peer: "0000"}},
-		}},
-		"last member, leaving, on OVS 3.6": {"ovs36-nb-single-leaving.txt", Status{
-			Name:    "OVN_Northbound",
-			Cluster: new(ID("30ca9780-2fe7-43d3-a745-8b3bf335c70f")), Server: "563f4269-2ff8-4ae2-8394-d9a573b0edf9",
-			Address: "tcp:127.77.21.1:6643", State: LeavingCluster, Role: Follower, Term: 5, Leader: UnknownRef, Vote: Self,
-			ElectionTimer: time.Second, Log: Log{Start: 2, End: 7},
-			Servers: []Member{{Short: "563f", Address: "tcp:127.77.21.1:6643", Self: true}},
 		}},
 	}
 	for name, tt := range tests {

@@ -10,37 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// R1: a server may restart if the remaining members are a majority of the configuration. Two members may do so while
-// both are up.
-func TestR1_restart_matches_formula(t *testing.T) {
-	t.Parallel()
-	permitted := 0
-	everyView(largest, func(v View, leader int, up []bool) {
-		n := len(up)
-		led := leader != noLeader && up[leader]
-		remain := count(up, 0)
-		want := finding.Code("")
-		switch {
-		case n == 1:
-		case !led, 2*count(up) <= n:
-			want = finding.NoQuorum
-		case 2*remain <= n && (n != 2 || remain != 1):
-			want = finding.QuorumWouldBeLost
-		}
-		plan := PlanRestart(Change{Database: ovndb.NB, View: v, Target: "ignored", Permit: PermitForce})
-		if got := reason(plan); got != want {
-			require.Failf(t, "wrong verdict", "%v, leader %d: %q instead of %q", up, leader, got, want)
-		}
-		require.True(t, plan.Target.Self)
-		require.GreaterOrEqual(t, plan.After.Up, 0)
-		if plan.Refusal == nil && n > 2 {
-			require.Greater(t, 2*remain, n, "no majority is up without this server: %v", up)
-			permitted++
-		}
-	})
-	assert.Positive(t, permitted)
-}
-
 func TestR1_restart_names_blockers(t *testing.T) {
 	t.Parallel()
 	for leader := range 2 {

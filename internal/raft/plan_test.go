@@ -42,41 +42,57 @@ func count(up []bool, without ...int) (sum int) {
 	return sum
 }
 
-// R1, R2: a change is permitted if a majority is up now and afterwards, and never in a cluster of one.
+// R1, R2: a change is permitted if a majority is up now and afterwards. A member that leaves or is kicked no longer
+// counts, one that stops or restarts does; of two members each may restart. The only member may only restart.
 func TestR1_matches_formula(t *testing.T) {
 	t.Parallel()
+	permitted := map[string]int{}
 	everyView(largest, func(v View, leader int, up []bool) {
 		n := len(up)
 		led := leader != noLeader && up[leader]
 		for target := range n {
-			now, then := 2*count(up) > n, 2*count(up, target) > n-1
-			want := map[bool]finding.Code{true: "", false: finding.QuorumWouldBeLost}[then]
-			switch {
-			case n == 1:
-				want = finding.SoleMember
-			case !led, !now:
-				want = finding.NoQuorum
-			}
+			remain := count(up, target)
 			c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Permit: PermitForce}
-			plans := map[string]Plan{"leave": PlanLeave(c)}
-			if target != 0 {
-				plans["kick"] = PlanKick(c)
-			}
-			for what, plan := range plans {
+			for what, x := range map[string]struct {
+				judge           func(Change) Plan
+				members         int
+				applies, enough bool
+			}{
+				"leave":   {PlanLeave, n - 1, true, 2*remain > n-1},
+				"kick":    {PlanKick, n - 1, target != 0, 2*remain > n-1},
+				"stop":    {PlanStop, n, true, 2*remain > n},
+				"restart": {PlanRestart, n, target == 0, 2*remain > n || n == 2 && remain == 1},
+			} {
+				if !x.applies {
+					continue
+				}
+				want := finding.Code("")
+				switch {
+				case n == 1 && what == "restart":
+				case n == 1:
+					want = finding.SoleMember
+				case !led, 2*count(up) <= n:
+					want = finding.NoQuorum
+				case !x.enough:
+					want = finding.QuorumWouldBeLost
+				default:
+					permitted[what]++
+				}
+				plan := x.judge(c)
 				if got := reason(plan); got != want {
-					require.Failf(t, "wrong verdict", "%s of %d of %v, leader %d: %q instead of %q", what, target, up, leader, got,
-						want)
+					require.Failf(t, "wrong verdict", "%s of %d of %v, leader %d: %q instead of %q", what, target, up, leader, got, want)
 				}
 				require.Equal(t, memberAddress(target), plan.Target.Address)
-				before, after := Quorum{Members: n, Up: count(up)}, Quorum{Members: n - 1, Up: count(up, target)}
+				before, after := Quorum{Members: n, Up: count(up)}, Quorum{Members: x.members, Up: remain}
 				if !led {
 					before.Up, after.Up = 0, 0 // no member is known to be up
 				}
-				require.Equal(t, before, plan.Before)
-				require.Equal(t, after, plan.After)
+				require.Equal(t, before, plan.Before, what)
+				require.Equal(t, after, plan.After, what)
 			}
 		}
 	})
+	assert.Len(t, permitted, 4)
 }
 
 func reason(p Plan) finding.Code {
@@ -170,37 +186,6 @@ func TestR2_sole_member(t *testing.T) {
 		assert.NotNil(t, PlanLeave(c).Refusal, file)
 		assert.NotNil(t, PlanKick(c).Refusal, file)
 	}
-}
-
-// R1: a member may stop if the members that remain up are a majority of the configuration.
-func TestR1_stop_matches_formula(t *testing.T) {
-	t.Parallel()
-	permitted := 0
-	everyView(largest, func(v View, leader int, up []bool) {
-		n := len(up)
-		for target := range n {
-			led := leader != noLeader && up[leader]
-			remain := count(up, target)
-			want := finding.Code("")
-			switch {
-			case n == 1:
-				want = finding.SoleMember
-			case !led, 2*count(up) <= n:
-				want = finding.NoQuorum
-			case 2*remain <= n:
-				want = finding.QuorumWouldBeLost
-			}
-			plan := PlanStop(Change{Database: ovndb.NB, View: v, Target: string(memberID(target))})
-			if got := reason(plan); got != want {
-				require.Failf(t, "wrong verdict", "%v, leader %d, target %d: %q instead of %q", up, leader, target, got, want)
-			}
-			if want == "" {
-				require.Equal(t, Quorum{Members: n, Up: remain}, plan.After)
-				permitted++
-			}
-		}
-	})
-	require.Positive(t, permitted)
 }
 
 // R3: of two members that share four digits, the named one is judged, and the other one counts.
