@@ -15,6 +15,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
@@ -28,50 +29,41 @@ import (
 func TestParams_node(t *testing.T) {
 	t.Parallel()
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	number := func(text string) json.Number { return json.Number(text) }
 	for name, test := range map[string]struct {
-		given  map[string]any
+		given  string // numbers are read as Juju's are
 		differ func(*node.Request)
 	}{
-		"defaults": {map[string]any{"preserve-db": true}, func(*node.Request) {}},
+		"defaults": {`{"preserve-db": true}`, func(*node.Request) {}},
 		"own names": {
-			map[string]any{
-				"clear-labels-timeout": number("5"), "remove-member-timeout": number("6"),
-				"cluster-ready-timeout": number("7"),
-			},
+			`{"clear-labels-timeout": 5, "remove-member-timeout": 6, "cluster-ready-timeout": 7}`,
 			func(r *node.Request) { r.Clear, r.Member, r.Ready = seconds(5), seconds(6), seconds(7) },
 		},
 		"the specification's names": {
-			map[string]any{"remove-etcd-timeout": number("8"), "etcd-ready-timeout": number("9")},
+			`{"remove-etcd-timeout": 8, "etcd-ready-timeout": 9}`,
 			func(r *node.Request) { r.Member, r.Ready = seconds(8), seconds(9) },
 		},
 		"own names override the specification's": {
-			map[string]any{
-				"remove-etcd-timeout": number("8"), "remove-member-timeout": number("6"),
-				"etcd-ready-timeout": number("9"), "cluster-ready-timeout": number("7"),
-			},
+			`{"remove-etcd-timeout": 8, "remove-member-timeout": 6, "etcd-ready-timeout": 9, "cluster-ready-timeout": 7}`,
 			func(r *node.Request) { r.Member, r.Ready = seconds(6), seconds(7) },
 		},
 		"grace period of a shorter drain": {
-			map[string]any{"drain-node-timeout": number("100")},
+			`{"drain-node-timeout": 100}`,
 			func(r *node.Request) { r.Limits = maintenance.Limits{Timeout: seconds(100), Grace: seconds(50)} },
 		},
 		"both limits": {
-			map[string]any{"drain-node-timeout": number("100"), "drain-node-grace-period": number("99")},
+			`{"drain-node-timeout": 100, "drain-node-grace-period": 99}`,
 			func(r *node.Request) { r.Limits = maintenance.Limits{Timeout: seconds(100), Grace: seconds(99)} },
 		},
 		"limits of a drain": {
-			map[string]any{"timeout": number("60"), "grace-period": number("0"), "wait": number("0")},
+			`{"timeout": 60, "grace-period": 0, "wait": 0}`,
 			func(r *node.Request) { r.Limits, r.Wait = maintenance.Limits{Timeout: time.Minute}, 0 },
 		},
 		"all else": {
-			map[string]any{
-				"min-members": number("3"), "reason": " old ", "dry-run": true, "force": true, "i-really-mean-it": true,
-				"preserve-db": false, "name": "bgp",
-			},
+			`{"min-members": 3, "reason": " old ", "dry-run": true, "force": true, "i-really-mean-it": true,
+				"preserve-db": false, "name": "bgp"}`,
 			func(r *node.Request) {
-				r.MinMembers, r.Reason, r.Hold, r.DryRun, r.Force, r.Confirmed, r.DropFiles = 3, "old", "bgp", true, true, true,
-					true
+				r.MinMembers, r.Reason, r.Hold = 3, "old", "bgp"
+				r.DryRun, r.Force, r.Confirmed, r.DropFiles = true, true, true, true
 			},
 		},
 	} {
@@ -80,23 +72,36 @@ func TestParams_node(t *testing.T) {
 			Clear: seconds(1800), Member: seconds(1800), Ready: seconds(600),
 		}
 		test.differ(&want)
-		test.given["node"] = "c1"
-		p := newParams(test.given)
+		p := newParams(asGiven(t, test.given))
+		p.given["node"] = "c1"
 		assert.Equal(t, want, p.node(), name)
 		require.NoError(t, p.err(), name)
 	}
 
-	for key, value := range map[string]any{
-		"node": true, "name": true, "reason": []any{}, "format": false, "dry-run": "yes", "timeout": "1h",
-		"grace-period": number("-1"), "wait": number("601"), "drain-node-timeout": number("9001"),
-		"drain-node-grace-period": "x",
-		"clear-labels-timeout":    number("1.5"), "remove-member-timeout": true, "remove-etcd-timeout": true,
-		"cluster-ready-timeout": true, "etcd-ready-timeout": true, "min-members": number("101"), "force": "true",
-		"i-really-mean-it": number("1"), "preserve-db": "no",
-	} {
+	wrong := asGiven(t, `{"node": true, "name": true, "reason": [], "format": false, "dry-run": "yes", "timeout": "1h",
+		"grace-period": -1, "wait": 601, "drain-node-timeout": 9001, "drain-node-grace-period": "x",
+		"clear-labels-timeout": 1.5, "remove-member-timeout": true, "remove-etcd-timeout": true,
+		"cluster-ready-timeout": true, "etcd-ready-timeout": true, "min-members": 101, "force": "true",
+		"i-really-mean-it": 1, "preserve-db": "no"}`)
+	requireInvalid(t, wrong, func(p *params) { p.node() })
+}
+
+// asGiven reads parameters as action-get prints them.
+func asGiven(t *testing.T, text string) (given map[string]any) {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	require.NoError(t, decoder.Decode(&given))
+	return given
+}
+
+// requireInvalid requires that each parameter alone is refused.
+func requireInvalid(t *testing.T, wrong map[string]any, read func(*params)) {
+	t.Helper()
+	for key, value := range wrong {
 		p := newParams(map[string]any{key: value})
-		p.node()
-		require.ErrorContains(t, p.err(), "parameter "+key+" ")
+		read(p)
+		require.Equal(t, []string{key + " PARAMETER_INVALID"}, findingtest.Codes(p.err()), "%v", value)
 	}
 }
 
@@ -115,12 +120,9 @@ func TestCharm_unknown_without_Juju(t *testing.T) {
 
 // 002-13, 002-15. Juju checks most of the values, other clients may not.
 func TestParams_gateways(t *testing.T) {
-	given := map[string]any{
-		"network": "physnet1, physnet2", "max-moves": json.Number("3"), "seed": json.Number("7"), "wait": json.Number("5"),
-		"dry-run": true, "scheduler": "random", "format": "yaml", "review-id": "v1", "target-revision": "last-site-action",
-		"allow-intermediate-commits": true,
-	}
-	p := newParams(given)
+	p := newParams(asGiven(t, `{"network": "physnet1, physnet2", "max-moves": 3, "seed": 7, "wait": 5, "dry-run": true,
+		"scheduler": "random", "format": "yaml", "review-id": "v1", "target-revision": "last-site-action",
+		"allow-intermediate-commits": true}`))
 	assert.Equal(t, gateway.Request{
 		Options: schedule.Options{Networks: []string{"physnet1", "physnet2"}, MaxMoves: 3, Scheduler: schedule.Random},
 		Seed:    7, Wait: 5 * time.Second, DryRun: true, ReviewID: "v1", Target: journal.Last, AllowIntermediate: true,
@@ -135,18 +137,9 @@ func TestParams_gateways(t *testing.T) {
 	assert.Equal(t, gateway.Request{Seed: 1, Wait: time.Minute, Options: schedule.Options{Networks: []string{}}},
 		newParams(nil).gateways())
 
-	for key, values := range map[string][]any{
-		"max-moves": {json.Number("-1"), json.Number("1.5")}, "wait": {json.Number("601")}, "seed": {"many"},
-		"scheduler": {"odd"},
-		"dry-run":   {"yes"}, "network": {true}, "format": {"xml", true}, "review-id": {true}, "target-revision": {true},
-		"allow-intermediate-commits": {"true"},
-	} {
-		for _, value := range values {
-			p := newParams(map[string]any{key: value})
-			p.gateways()
-			require.ErrorContains(t, p.err(), "parameter "+key+" can't be used")
-		}
-	}
+	requireInvalid(t, asGiven(t, `{"max-moves": -1, "wait": 601, "seed": "many", "scheduler": "odd", "dry-run": "yes",
+		"network": true, "format": "xml", "review-id": true, "target-revision": true,
+		"allow-intermediate-commits": "true"}`), func(p *params) { p.gateways() })
 }
 
 func TestGateways_silent_databases_fail_in_one_line(t *testing.T) {

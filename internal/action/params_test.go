@@ -42,10 +42,7 @@ func TestParams_identity(t *testing.T) {
 		assert.Equal(t, c.id.Text != "", given, c.value)
 	}
 	for _, bad := range []any{true, []any{"13fe"}, map[string]any{"a": "b"}} {
-		p := newParams(map[string]any{"nb-identity": bad})
-		_, given := p.identity("nb-identity")
-		assert.False(t, given)
-		assert.True(t, finding.Has(finding.Reasons(p.err()), finding.ParameterInvalid), bad)
+		requireInvalid(t, map[string]any{"nb-identity": bad}, func(p *params) { p.identity("nb-identity") })
 	}
 }
 
@@ -68,20 +65,16 @@ func TestParams_type_is_checked(t *testing.T) {
 		assert.Equal(t, want, p.names(key), key)
 	}
 	require.NoError(t, p.err())
-	for _, wrong := range []func(){
-		func() { assert.False(t, p.flag("number")) },
-		func() { assert.False(t, p.flag("text")) },
-		func() { assert.Empty(t, p.text("yes")) },
-		func() { assert.Empty(t, p.names("yes")) },
-		func() { assert.Zero(t, p.number("text", 1, 0, 9)) },
-		func() { assert.Zero(t, p.number("number", 5, 2, 9)) },
-	} {
-		p.wrong = nil
-		wrong()
-		reasons := finding.Reasons(p.err())
-		require.Len(t, reasons, 1)
-		assert.Equal(t, finding.ParameterInvalid, reasons[0].Code)
-	}
+	wrong := asGiven(t, `{"flag, a number": 1, "flag, a text": "true", "text": true, "names": true, "number, a text": "1",
+		"number, too small": 1}`)
+	requireInvalid(t, wrong, func(p *params) {
+		p.flag("flag, a number")
+		p.flag("flag, a text")
+		p.text("text")
+		p.names("names")
+		assert.Zero(t, p.number("number, a text", 0, 0, 9))
+		assert.Zero(t, p.number("number, too small", 0, 2, 9))
+	})
 }
 
 func TestKickRequest(t *testing.T) {
@@ -108,14 +101,8 @@ func TestKickRequest(t *testing.T) {
 			require.NoError(t, p.err())
 		}
 	}
-	for key, value := range map[string]any{
-		"nb-identity": true, "sb-identity": []any{}, "unit": true,
-		"i-really-mean-it": "true", "force": json.Number("1"), "dry-run": "yes",
-	} {
-		p := newParams(map[string]any{key: value})
-		kickRequest(p, "sb-identity", "nb-identity")
-		require.ErrorContains(t, p.err(), "parameter "+key+" can't be used")
-	}
+	requireInvalid(t, asGiven(t, `{"nb-identity": true, "sb-identity": [], "unit": true, "i-really-mean-it": "true",
+		"force": 1, "dry-run": "yes"}`), func(p *params) { kickRequest(p, "sb-identity", "nb-identity") })
 }
 
 // Without a format it is the Python charm's document, byte for byte: programs look for lines with a service and its
