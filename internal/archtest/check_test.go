@@ -87,7 +87,7 @@ func layerOf(importPath string) (int, bool) {
 	if strings.HasPrefix(importPath, module+"/cmd/") {
 		return 0, true
 	}
-	for i, layer := range Layers {
+	for i, layer := range layers {
 		if slices.Contains(layer, local(importPath)) {
 			return i + 1, true
 		}
@@ -96,7 +96,7 @@ func layerOf(importPath string) (int, bool) {
 }
 
 func isPure(importPath string) bool {
-	return slices.Contains(Pure, local(importPath))
+	return slices.Contains(purePackages, local(importPath))
 }
 
 // source is one Go file.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
@@ -98,30 +97,27 @@ func Backups(dir string, all []backup.Listed, now time.Time) string {
 	if len(all) == 0 {
 		return "there are no backups in " + dir + "\n"
 	}
-	var b, problems strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "age\tsize\tunit\tovn\tnb cluster\tnb schema\tsb cluster\tsb schema\tloads\tpath")
+	var problems strings.Builder
+	rows := []string{"age\tsize\tunit\tovn\tnb cluster\tnb schema\tsb cluster\tsb schema\tloads\tpath"}
 	for _, x := range all {
 		copies := map[ovndb.Database]backup.Copy{}
 		for _, c := range x.Databases {
 			copies[c.Name] = c
 		}
-		age, size, loads := "", "", "no"
+		age, size, loads := "", "", "yes"
 		if !x.Taken.IsZero() {
 			age, size = since(now.Sub(x.Taken)), bytes(x.Size)
 		}
-		if x.Loads {
-			loads = "yes"
-		} else {
+		if !x.Loads {
+			loads = "no"
 			fmt.Fprintf(&problems, "%s: %s\n", x.Path, x.Problem)
 		}
 		nb, sb := copies[ovndb.NB], copies[ovndb.SB]
-		fmt.Fprintln(table, strings.Join([]string{
+		rows = append(rows, strings.Join([]string{
 			age, size, x.Unit, x.OVN, nb.Cluster.Short(), nb.Schema, sb.Cluster.Short(), sb.Schema, loads, x.Path,
 		}, "\t"))
 	}
-	_ = table.Flush() // a strings.Builder does not fail
-	return b.String() + problems.String()
+	return table(rows) + problems.String()
 }
 
 // since formats an age with its two largest units: 3d4h, 5m0s.
@@ -138,15 +134,15 @@ func since(d time.Duration) string {
 
 // bytes formats a size with its unit.
 func bytes(n int64) string {
-	size, unit := float64(n), "B"
-	for _, larger := range []string{"KiB", "MiB", "GiB"} {
-		if size < 1024 {
-			break
+	size := float64(n)
+	for _, unit := range []string{"B", "KiB", "MiB"} {
+		switch {
+		case size < 1024 && unit == "B":
+			return fmt.Sprintf("%d B", n)
+		case size < 1024:
+			return fmt.Sprintf("%.1f %s", size, unit)
 		}
-		size, unit = size/1024, larger
+		size /= 1024
 	}
-	if unit == "B" {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %s", size, unit)
+	return fmt.Sprintf("%.1f GiB", size)
 }

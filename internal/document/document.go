@@ -146,25 +146,31 @@ func Nodes(r maintenance.Report) string {
 	if len(r.Nodes)+r.Omitted == 0 {
 		return "there are no nodes: SB has no chassis\n"
 	}
-	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table,
-		"node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tpinned\tlost if it stops\tholds")
+	rows := []string{"node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tpinned\tlost if it stops\tholds"}
 	for _, n := range r.Nodes {
 		lost := "-"
 		if all := len(n.Lost) + n.OmittedLost; all > 0 {
 			lost = schedule.Count(all, "gateway")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, n.State(),
-			n.Held(maintenance.HoldGateway).Count, n.First, n.Backups,
-			len(n.Pinned)+n.OmittedPinned, lost, held(n))
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s", n.Name(), n.Chassis, n.Life, n.State(),
+			n.Held(maintenance.HoldGateway).Count, n.First, n.Backups, len(n.Pinned)+n.OmittedPinned, lost, held(n)))
 	}
-	_ = table.Flush() // a strings.Builder does not fail
+	return table(rows) + more("", r.Omitted, "nodes") + beside(r)
+}
+
+// table aligns the columns of rows, which tabs separate.
+func table(rows []string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(w, row)
+	}
+	_ = w.Flush() // a strings.Builder does not fail
 	lines := strings.Split(b.String(), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
-	return strings.Join(lines, "\n") + more("", r.Omitted, "nodes") + beside(r)
+	return strings.Join(lines, "\n")
 }
 
 func beside(r maintenance.Report) string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -32,7 +31,7 @@ func Plan(p schedule.Plan) string {
 	if !p.Empty() {
 		b.WriteString("\nchanges (rank 1 hosts the gateway, 2 is the first to take over)\n")
 	}
-	for _, c := range slices.SortedStableFunc(slices.Values(p.Changes), naturally) {
+	for _, c := range slices.SortedStableFunc(slices.Values(p.Changes), interruptingFirst) {
 		b.WriteString(change(c))
 	}
 	b.WriteString(more("  ", p.Omitted, ""))
@@ -100,25 +99,18 @@ func network(before, after schedule.Network) string {
 		fmt.Fprintf(&b, ", %s", becomes(before.Unhosted, after.Unhosted)+" hosted nowhere")
 	}
 	b.WriteString("\n")
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  chassis\thosts\tshould host\tshare\tbackups\tif it fails\tbest\t")
+	rows := []string{"  chassis\thosts\tshould host\tshare\tbackups\tif it fails\tbest\t"}
 	byName := func(a, b schedule.Host) int { return schedule.CompareNames(a.Chassis, b.Chassis) }
 	for _, h := range slices.SortedFunc(slices.Values(after.Hosts), byName) {
 		was := schedule.Host{}
 		if i := slices.IndexFunc(before.Hosts, func(o schedule.Host) bool { return o.Chassis == h.Chassis }); i >= 0 {
 			was = before.Hosts[i]
 		}
-		fmt.Fprintf(table, "  %s\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n", name(h), h.Hosts,
-			becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
-			becomes(was.Backups, h.Backups), becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, remark(h))
+		rows = append(rows, fmt.Sprintf("  %s\t%d\t%s\t%s %%\t%s\t%s\t%d\t%s", name(h), h.Hosts,
+			becomes(was.Masters, h.Masters), becomes(was.Share, h.Share), becomes(was.Backups, h.Backups),
+			becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, remark(h)))
 	}
-	_ = table.Flush() // a strings.Builder does not fail
-	b.WriteString(more("  ", after.Omitted, "chassis"))
-	lines := strings.Split(b.String(), "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimRight(line, " ")
-	}
-	return strings.Join(lines, "\n")
+	return b.String() + table(rows) + more("  ", after.Omitted, "chassis")
 }
 
 func name(h schedule.Host) string {
@@ -139,15 +131,15 @@ func remark(h schedule.Host) string {
 	return strings.Join(remarks, "; ")
 }
 
-// naturally orders changes: those that interrupt traffic come first, then by name.
-func naturally(a, b schedule.Change) int {
-	if a.Interrupts != b.Interrupts {
-		if a.Interrupts {
-			return -1
-		}
-		return 1
+// interruptingFirst orders changes: those that interrupt traffic come first, then by name.
+func interruptingFirst(a, b schedule.Change) int {
+	if a.Interrupts == b.Interrupts {
+		return schedule.CompareNames(a.Group, b.Group)
 	}
-	return schedule.CompareNames(a.Group, b.Group)
+	if a.Interrupts {
+		return -1
+	}
+	return 1
 }
 
 func change(c schedule.Change) string {
@@ -249,13 +241,12 @@ func History(h gateway.History) string {
 		return "no plan has changed gateways\n" + problems(h.Findings, h.OmittedFindings)
 	}
 	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "plan\twhen\toperation\tgateways\tmoved\tby")
+	rows := []string{"plan\twhen\toperation\tgateways\tmoved\tby"}
 	for _, e := range h.Plans {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s%s\n", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation, e.Gateways,
-			e.Moves, e.By, unfinished(e))
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%s%s", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation,
+			e.Gateways, e.Moves, e.By, unfinished(e)))
 	}
-	_ = table.Flush() // a strings.Builder does not fail
+	b.WriteString(table(rows))
 	for _, e := range h.Plans {
 		for _, t := range e.Changes {
 			fmt.Fprintf(&b, "  %s: %s -> %s\n", t.Group, listed(t.Before), listed(t.After))
