@@ -96,29 +96,19 @@ func TestActions_cluster_kick_is_kick_by_earlier_names(t *testing.T) {
 	assert.Equal(t, want, params(t, "cluster-kick"))
 }
 
-func TestDefaultsAreFilledIn(t *testing.T) {
-	tests := map[string]struct {
-		action string
-		want   map[string]any
-	}{
-		"cluster-status": {"cluster-status", map[string]any{}},
-		"kick":           {"kick", map[string]any{"unit-in-model": false, "force": false, "dry-run": false}},
-		"cluster-kick":   {"cluster-kick", map[string]any{"unit-in-model": false, "force": false, "dry-run": false}},
-		"backup":         {"backup", map[string]any{"path": "", "keep": 7.0, "dry-run": false}},
-		"restart-services": {"restart-services", map[string]any{
-			"deferred-only": false, "services": "", "run-hooks": true,
-		}},
-		"show-deferred-events": {"show-deferred-events", map[string]any{}},
-		"run-deferred-hooks":   {"run-deferred-hooks", map[string]any{}},
-		"pause":                {"pause", map[string]any{"force": false}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			spec := actionSpec(t, test.action)
-			got, err := spec.InsertDefaults(nil)
-			require.NoError(t, err)
-			assert.Equal(t, test.want, got)
-		})
+// A kick has no consent by default.
+func TestActions_defaults(t *testing.T) {
+	kick := map[string]any{"unit-in-model": false, "force": false, "dry-run": false}
+	for action, want := range map[string]map[string]any{
+		"kick": kick, "cluster-kick": kick, "cluster-status": {}, "show-deferred-events": {}, "run-deferred-hooks": {},
+		"backup":           {"path": "", "keep": 7.0, "dry-run": false},
+		"restart-services": {"deferred-only": false, "services": "", "run-hooks": true},
+		"pause":            {"force": false},
+	} {
+		spec := actionSpec(t, action)
+		got, err := spec.InsertDefaults(nil)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, action)
 	}
 }
 
@@ -142,42 +132,25 @@ func sent(t *testing.T, value any) any {
 }
 
 func TestIDs_every_form_is_accepted(t *testing.T) {
-	tests := map[string]struct {
-		typed string
-		want  any // as Juju's command line reads it
-	}{
-		"letters":                     {"13fe", "13fe"},
-		"digits":                      {"3974", 3974},
-		"digits after a zero":         {"0017", 15},
-		"nearly octal":                {"0089", "0089"},
-		"two digits":                  {"17", 17},
-		"binary":                      {"0b11", 3},
-		"six digits":                  {"130000", 130000},
-		"exponent without a sign":     {"1e10", "1e10"},
-		"exponent of two digits":      {"13e4", "13e4"},
-		"quoted digits":               {`"3974"`, "3974"},
-		"full UUID":                   {"f3be898b-e8e4-4719-b344-902444227dd7", "f3be898b-e8e4-4719-b344-902444227dd7"},
-		"UUID whose start is digits":  {"39740000-e8e4-4719-b344-902444227dd7", "39740000-e8e4-4719-b344-902444227dd7"},
-		"exponent of another client":  {"1.0e+10", 1e10},
-		"more than an integer's bits": {"12345678901234567890", uint64(12345678901234567890)},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := typed(t, test.typed)
-			assert.Equal(t, test.want, got)
-			for _, given := range []any{got, sent(t, got)} {
-				for action, ids := range map[string][]string{
-					"kick":         {"sb-identity", "nb-identity"},
-					"cluster-kick": {"sb-server-id", "nb-server-id"},
-				} {
-					for _, id := range ids {
-						spec := actionSpec(t, action)
-						err := spec.ValidateParams(map[string]any{id: given, "i-really-mean-it": true})
-						assert.NoError(t, err, "%s %s=%v (%T)", action, id, given, given)
-					}
+	for text, want := range map[string]any{ // as Juju's command line reads it
+		"13fe": "13fe", "3974": 3974, "0017": 15, "0089": "0089", "17": 17, "0b11": 3, "130000": 130000, "1e10": "1e10",
+		"13e4": "13e4", `"3974"`: "3974", "1.0e+10": 1e10, "12345678901234567890": uint64(12345678901234567890),
+		"f3be898b-e8e4-4719-b344-902444227dd7": "f3be898b-e8e4-4719-b344-902444227dd7",
+		"39740000-e8e4-4719-b344-902444227dd7": "39740000-e8e4-4719-b344-902444227dd7",
+	} {
+		got := typed(t, text)
+		assert.Equal(t, want, got)
+		for _, given := range []any{got, sent(t, got)} {
+			for action, ids := range map[string][]string{
+				"kick": {"sb-identity", "nb-identity"}, "cluster-kick": {"sb-server-id", "nb-server-id"},
+			} {
+				for _, id := range ids {
+					spec := actionSpec(t, action)
+					err := spec.ValidateParams(map[string]any{id: given, "i-really-mean-it": true})
+					assert.NoError(t, err, "%s %s=%v (%T)", action, id, given, given)
 				}
 			}
-		})
+		}
 	}
 }
 
@@ -192,60 +165,50 @@ func TestIDs_four_digits_are_string_or_integer(t *testing.T) {
 }
 
 func TestParameters_wrong_ones_are_refused_by_Juju(t *testing.T) {
-	tests := map[string]struct {
-		action string
-		given  string // as typed, separated by spaces
-		want   string
-	}{
-		"format that isn't there":    {"cluster-status", "format=xml", "format"},
-		"format as a number":         {"cluster-status", "format=7", "format"},
-		"misspelt parameter":         {"cluster-status", "fromat=yaml", "fromat"},
-		"identity that is a boolean": {"kick", "sb-identity=true i-really-mean-it=true", "sb-identity"},
-		"identity that is a list":    {"kick", "nb-identity=[13fe] i-really-mean-it=true", "nb-identity"},
-		"identity left empty":        {"kick", "nb-identity= i-really-mean-it=true", "nb-identity"},
-		"earlier name":               {"kick", "sb-server-id=13fe i-really-mean-it=true", "sb-server-id"},
-		"later name":                 {"cluster-kick", "sb-identity=13fe i-really-mean-it=true", "sb-identity"},
-		"consent in other words":     {"kick", "sb-identity=13fe i-really-mean-it=please", "i-really-mean-it"},
-		"force as a word":            {"kick", "sb-identity=13fe force=hard", "force"},
-		"pause of something":         {"pause", "services=ovn-northd", "services"},
-		"services as a list":         {"restart-services", "services=[ovn-northd]", "services"},
-		"deferred-only as a word":    {"restart-services", "deferred-only=all", "deferred-only"},
-		"events in another form":     {"show-deferred-events", "format=xml", "format"},
-		"unit as a number":           {"kick", "unit=4 i-really-mean-it=true", "unit"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			given := map[string]any{}
-			for _, pair := range strings.Fields(test.given) {
-				key, value, _ := strings.Cut(pair, "=")
-				given[key] = typed(t, value)
-			}
-			spec := actionSpec(t, test.action)
-			assert.ErrorContains(t, spec.ValidateParams(given), test.want)
-		})
+	for line, wrong := range map[string]string{ // as typed
+		"cluster-status format=xml":                     "format",
+		"cluster-status format=7":                       "format",
+		"cluster-status fromat=yaml":                    "fromat",
+		"kick sb-identity=true i-really-mean-it=true":   "sb-identity",
+		"kick nb-identity=[13fe] i-really-mean-it=true": "nb-identity",
+		"kick nb-identity= i-really-mean-it=true":       "nb-identity",
+		"kick sb-server-id=13fe i-really-mean-it=true":  "sb-server-id",
+		"cluster-kick sb-identity=13fe":                 "sb-identity",
+		"kick sb-identity=13fe i-really-mean-it=please": "i-really-mean-it",
+		"kick sb-identity=13fe force=hard":              "force",
+		"kick unit=4 i-really-mean-it=true":             "unit",
+		"pause services=ovn-northd":                     "services",
+		"restart-services services=[ovn-northd]":        "services",
+		"restart-services deferred-only=all":            "deferred-only",
+		"show-deferred-events format=xml":               "format",
+	} {
+		given := map[string]any{}
+		words := strings.Fields(line)
+		for _, pair := range words[1:] {
+			key, value, _ := strings.Cut(pair, "=")
+			given[key] = typed(t, value)
+		}
+		spec := actionSpec(t, words[0])
+		assert.ErrorContains(t, spec.ValidateParams(given), wrong, line)
 	}
 }
 
-// The charm itself refuses a kick without consent: only it can say why, and a
-// dry run needs none.
+// The charm itself refuses a kick without consent: only it can give the reason, and a dry run needs none.
 func TestParameters_judged_by_charm_pass_Juju(t *testing.T) {
-	tests := map[string]struct {
+	for _, c := range []struct {
 		action string
 		given  map[string]any
 	}{
-		"nothing":                {"kick", nil},
-		"consent refused":        {"kick", map[string]any{"nb-identity": "77eb", "i-really-mean-it": false}},
-		"dry run":                {"kick", map[string]any{"nb-identity": "77eb", "dry-run": true}},
-		"unit":                   {"kick", map[string]any{"unit": "ovn-central/4", "i-really-mean-it": true}},
-		"all of the old runbook": {"cluster-kick", map[string]any{"sb-server-id": "13fe", "nb-server-id": "77eb", "i-really-mean-it": true}},
-		"all of a restart":       {"restart-services", map[string]any{"deferred-only": false, "services": "ovn-northd ovn-central", "run-hooks": false}},
-		"resume":                 {"resume", nil},
-		"status in yaml":         {"cluster-status", map[string]any{"format": "yaml"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			spec := actionSpec(t, test.action)
-			assert.NoError(t, spec.ValidateParams(test.given))
-		})
+		{"kick", nil},
+		{"kick", map[string]any{"nb-identity": "77eb", "i-really-mean-it": false}},
+		{"kick", map[string]any{"nb-identity": "77eb", "dry-run": true}},
+		{"kick", map[string]any{"unit": "ovn-central/4", "i-really-mean-it": true}},
+		{"cluster-kick", map[string]any{"sb-server-id": "13fe", "nb-server-id": "77eb", "i-really-mean-it": true}},
+		{"restart-services", map[string]any{"deferred-only": false, "services": "ovn-northd ovn-central", "run-hooks": false}},
+		{"resume", nil},
+		{"cluster-status", map[string]any{"format": "yaml"}},
+	} {
+		spec := actionSpec(t, c.action)
+		assert.NoError(t, spec.ValidateParams(c.given), "%s %v", c.action, c.given)
 	}
 }

@@ -163,12 +163,18 @@ func TestBundle_is_accepted_by_Juju(t *testing.T) {
 		}
 		_, err = readCharm(t).Config().ValidateSettings(central.Options)
 		require.NoError(t, err)
-		endpoints := readCharm(t).Meta().CombinedRelations()
-		for _, relation := range bundle.Relations {
-			for _, end := range relation {
-				if app, endpoint, _ := strings.Cut(end, ":"); app == "ovn-central" {
-					assert.Contains(t, endpoints, endpoint)
-				}
+		haveEndpoints(t, bundle)
+	}
+}
+
+// haveEndpoints checks that the relations of a bundle are to endpoints that the charm has.
+func haveEndpoints(t *testing.T, bundle *charm.BundleData) {
+	t.Helper()
+	endpoints := readCharm(t).Meta().CombinedRelations()
+	for _, relation := range bundle.Relations {
+		for _, end := range relation {
+			if app, endpoint, _ := strings.Cut(end, ":"); app == "ovn-central" {
+				assert.Contains(t, endpoints, endpoint)
 			}
 		}
 	}
@@ -208,11 +214,5 @@ func TestOverlay_puts_charm_into_bundle_of_cloud(t *testing.T) {
 	for endpoint := range central.EndpointBindings {
 		assert.Contains(t, append(slices.Collect(maps.Keys(endpoints)), ""), endpoint)
 	}
-	for _, relation := range after.Relations {
-		for _, end := range relation {
-			if app, endpoint, _ := strings.Cut(end, ":"); app == "ovn-central" {
-				assert.Contains(t, endpoints, endpoint)
-			}
-		}
-	}
+	haveEndpoints(t, after)
 }

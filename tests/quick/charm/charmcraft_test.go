@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,11 +67,7 @@ func TestCharmcraft_builds_for_bases_of_manifest(t *testing.T) {
 	}
 	file := readCharmcraft(t)
 	assert.Equal(t, "charm", file.Type)
-	var got []string
-	for platform := range file.Platforms {
-		got = append(got, platform)
-	}
-	assert.ElementsMatch(t, want, got)
+	assert.ElementsMatch(t, want, slices.Collect(maps.Keys(file.Platforms)))
 }
 
 // A key in both charmcraft.yaml and metadata.yaml, actions.yaml or config.yaml is
@@ -79,11 +77,7 @@ func TestCharmcraft_repeats_no_key_of_other_files(t *testing.T) {
 	require.NoError(t, err)
 	var file map[string]any
 	require.NoError(t, yaml.Unmarshal(text, &file))
-	var keys []string
-	for key := range file {
-		keys = append(keys, key)
-	}
-	assert.ElementsMatch(t, []string{"type", "platforms", "parts"}, keys)
+	assert.ElementsMatch(t, []string{"type", "platforms", "parts"}, slices.Collect(maps.Keys(file)))
 }
 
 func TestCharmcraft_packs_like_make_charm(t *testing.T) {
@@ -126,8 +120,7 @@ func TestCharmcraft_packs_like_make_charm(t *testing.T) {
 
 type sum [sha256.Size]byte
 
-// packed are the files of a charm, by name; of a symbolic link it is its target's
-// name that counts.
+// packed are the files of a charm, by name. The content of a symbolic link is its target's name.
 func packed(t *testing.T, path string) map[string]sum {
 	t.Helper()
 	archive, err := zip.OpenReader(path)

@@ -83,32 +83,6 @@ func TestOptions_are_all_read(t *testing.T) {
 	}
 }
 
-func TestValueOfAnOption(t *testing.T) {
-	tests := map[string]struct {
-		option, typed string
-		want          string // the charm's words; empty: accepted
-	}{
-		"shortest timer":       {"ovsdb-server-election-timer", "1", ""},
-		"longest timer":        {"ovsdb-server-election-timer", "60", ""},
-		"timer below":          {"ovsdb-server-election-timer", "0", "0; it must be 1 to 60, in seconds"},
-		"timer above":          {"ovsdb-server-election-timer", "61", "61; it must be 1 to 60, in seconds"},
-		"timer in ms":          {"ovsdb-server-election-timer", "4000", "4000; it must be 1 to 60, in seconds"},
-		"no probe":             {"ovsdb-server-inactivity-probe", "0", ""},
-		"longest probe":        {"ovsdb-server-inactivity-probe", "86400", ""},
-		"probe below":          {"ovsdb-server-inactivity-probe", "-5", "-5; it must be 0 to 86400, in seconds"},
-		"probe above an int32": {"ovsdb-server-inactivity-probe", "9223372036854775807", "9223372036854775807; it must be 0 to 86400, in seconds"},
-		"a deb line":           {"source", "deb http://archive.example.org/ubuntu jammy-updates main|0xDEADBEEF", ""},
-		"no source":            {"source", "", ""},
-		"no exporter":          {"ovn-exporter-channel", "", ""},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, invalid := set(t, map[string]string{test.option: test.typed})
-			assert.Equal(t, test.want, invalid[test.option])
-		})
-	}
-}
-
 func TestOptions_value_of_other_type_is_refused_by_Juju(t *testing.T) {
 	for option, typed := range map[string]string{
 		"ovsdb-server-election-timer": "4s", "ovsdb-server-inactivity-probe": "1.5", "enable-auto-restarts": "sometimes", "no-such-option": "1",

@@ -52,15 +52,6 @@ func TestDocuments_each_compatibility_row_names_test(t *testing.T) {
 	}
 }
 
-// The README is read whole: what is longer belongs into the documents.
-func TestReadmeIsShort(t *testing.T) {
-	text := readRepository(t).documents["README.md"].text
-	assert.LessOrEqual(t, strings.Count(text, "\n"), 105)
-	for _, has := range []string{"## Deploy", "## Refresh from the Python charm", "## Every day", "## More"} {
-		assert.Contains(t, text, has)
-	}
-}
-
 var noLetter = regexp.MustCompile(`[^a-z0-9]+`)
 
 // siteAnchors are the anchors of a page's headings in the site, as docutils makes them (make_id), and how many headings have
@@ -87,11 +78,6 @@ func TestDocuments_every_finding_has_heading(t *testing.T) {
 		assert.Equal(t, present.Anchor(e.Code), anchor)
 		assert.Equal(t, 1, siteAnchors(d)[anchor], "headings of %s with the anchor %s", page, anchor)
 	}
-}
-
-func TestDocuments_anchors_are_those_of_docutils(t *testing.T) {
-	d := document{"a.md", "# Why `stop` can refuse\n\n## MEMBER_DOWN\n\n## Member down\n"}
-	assert.Equal(t, map[string]int{"why-stop-can-refuse": 1, "member-down": 2}, siteAnchors(d))
 }
 
 var codeSpan = regexp.MustCompile("`([^`]+)`")

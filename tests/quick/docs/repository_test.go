@@ -188,16 +188,3 @@ func TestEveryTestIsInOneTier(t *testing.T) {
 		assert.True(t, slices.ContainsFunc(dirs, func(dir string) bool { return len(tiersOf(dir, []string{root})) > 0 }), "%s has no test", root)
 	}
 }
-
-func TestDocuments_tiers_are_those_of_Makefile(t *testing.T) {
-	roots := tierRoots("test: x ## ./tests/no/...\n\t$(call go,./tests/a/...,-x)\n\ntest-integration: export A = 1\ntest-integration: x\n" +
-		"\t$(call go,$(RACE) ./tests/b/... ./tests/c/d/...,-y)\nbench:\n\tgo test ./tests/no/...\n")
-	assert.Equal(t, []string{"tests/a", "tests/b", "tests/c/d"}, roots)
-	dirs := testDirectories(map[string]bool{
-		"go.mod": true, "tests/a/x_test.go": true, "tests/ab/x_test.go": true, "tests/a/c/x_test.go": true, "tests/a/c/y_test.go": true,
-		"tests/m/go.mod": true, "tests/m/n/x_test.go": true, "internal/x_test.go": true, "tests/a/x.go": true,
-	})
-	assert.Equal(t, []string{"tests/a", "tests/a/c", "tests/ab"}, dirs)
-	assert.Empty(t, tiersOf("tests/ab", roots))
-	assert.Equal(t, []string{"tests/c/d"}, tiersOf("tests/c/d/e", roots))
-}
