@@ -23,8 +23,7 @@ import (
 // root is the directory that Juju would deploy, apart from dispatch.
 const root = "../../.."
 
-// unhandled are the hooks that Juju may run in a unit of this charm and that
-// have no handler: the binary logs them and exits 0.
+// unhandled are hooks without a handler that Juju may run: the binary logs them and exits with 0.
 var unhandled = map[hooks.Kind]string{
 	hooks.CollectMetrics:     "the charm has no metrics.yaml",
 	hooks.MeterStatusChanged: "the charm isn't metered",
@@ -97,7 +96,7 @@ func jujuHooks(t *testing.T) []string {
 	return names
 }
 
-// handledHooks are those that the binary is to have a handler for.
+// handledHooks are those that need a handler.
 func handledHooks(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(jujuHooks(t), func(name string) bool {

@@ -42,13 +42,12 @@ func pythonCharm(t *testing.T) contract {
 	return c
 }
 
-// What the charm is related to already stays related when it is refreshed from
-// the earlier one: Juju refuses where an endpoint in use has gone or changed.
+// A refresh keeps all relations: Juju refuses it if an endpoint in use is missing or differs.
 func TestEndpoints_are_those_of_Python_charm(t *testing.T) {
 	assert.Equal(t, pythonCharm(t).meta.CombinedRelations(), readCharm(t).Meta().CombinedRelations())
 }
 
-// What is there for another charm's sake, and not used, says so.
+// Unused endpoints and options, which exist for compatibility, say so.
 func TestWhatIsNotUsedSaysWhy(t *testing.T) {
 	metadata, err := os.ReadFile(root + "/metadata.yaml")
 	require.NoError(t, err)
@@ -56,9 +55,7 @@ func TestWhatIsNotUsedSaysWhy(t *testing.T) {
 	assert.Regexp(t, `^Not used: .* The earlier charm\s+had it`, readCharm(t).Config().Options["snapd_refresh"].Description)
 }
 
-// A refresh from the earlier charm keeps what was set: by the same names, in the
-// same types. Juju refuses a type that has changed. A bundle that sets nothing gets the
-// same.
+// A refresh keeps the set options: names, types and defaults are the same. Juju refuses another type.
 func TestOptions_are_those_of_Python_charm_and_agent(t *testing.T) {
 	type option struct {
 		kind     string
@@ -89,8 +86,7 @@ func TestOptions_are_those_of_Python_charm_and_agent(t *testing.T) {
 	assert.Equal(t, want, read(options(t)))
 }
 
-// Each action of the earlier charm takes what it took, with the same defaults, and wants
-// no more than it wanted; it may take more.
+// Each action of the Python charm has its parameters, with the same defaults, and requires no more. It may have more.
 func TestActions_of_Python_charm_keep_parameters(t *testing.T) {
 	for name, took := range pythonCharm(t).actions.ActionSpecs {
 		wanted, _ := took.Params["required"].([]any)
@@ -100,7 +96,7 @@ func TestActions_of_Python_charm_keep_parameters(t *testing.T) {
 		for param, schema := range properties {
 			require.Contains(t, params(t, name), param, name)
 			was, is := schema.(map[string]any), params(t, name)[param].(map[string]any)
-			if was["default"] != "" || is["default"] != nil { // no text is what isn't given
+			if was["default"] != "" || is["default"] != nil { // an empty text is the same as none
 				assert.Equal(t, was["default"], is["default"], "%s %s", name, param)
 			}
 			if several, ok := was["type"].([]any); ok {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,52 +15,44 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// The schema of juju_application, as far as a machine charm needs it, in the provider's
-// releases 1.0 to 2.2 (docs-rtd/reference/terraform-provider/resources/application.md of
-// juju/terraform-provider-juju). `terraform validate` would ask the provider for it: that
-// one can't be had through Go's module proxy.
+// The schema of juju_application, as far as a machine charm needs it, in the provider's releases 1.0 to 2.2
+// (docs-rtd/reference/terraform-provider/resources/application.md of juju/terraform-provider-juju). `terraform validate`
+// would ask the provider for it, which Go's module proxy does not have.
 var (
-	application = &hcl.BodySchema{
-		Attributes: []hcl.AttributeSchema{
-			{Name: "model_uuid", Required: true},
-			{Name: "name"},
-			{Name: "units"},
-			{Name: "config"},
-			{Name: "constraints"},
-			{Name: "endpoint_bindings"},
-			{Name: "machines"},
-			{Name: "storage_directives"},
-			{Name: "trust"},
-		},
-		Blocks: []hcl.BlockHeaderSchema{{Type: "charm"}, {Type: "expose"}},
-	}
-	applicationCharm = &hcl.BodySchema{
-		Attributes: []hcl.AttributeSchema{{Name: "name", Required: true}, {Name: "base"}, {Name: "channel"}, {Name: "revision"}},
-	}
-	module = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+	application = schema("model_uuid",
+		"name units config constraints endpoint_bindings machines storage_directives trust", "charm", "expose")
+	applicationCharm = schema("name", "base channel revision")
+	variable         = schema("description type", "default", "validation")
+	validation       = schema("condition error_message", "")
+	output           = schema("description value", "")
+	settings         = schema("required_version", "", "required_providers")
+	module           = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 		{Type: "terraform"},
 		{Type: "variable", LabelNames: []string{"name"}},
 		{Type: "resource", LabelNames: []string{"type", "name"}},
 		{Type: "output", LabelNames: []string{"name"}},
 	}}
-	variable = &hcl.BodySchema{
-		Attributes: []hcl.AttributeSchema{{Name: "description", Required: true}, {Name: "type", Required: true}, {Name: "default"}},
-		Blocks:     []hcl.BlockHeaderSchema{{Type: "validation"}},
-	}
-	validation = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "condition", Required: true}, {Name: "error_message", Required: true}}}
-	output     = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "description", Required: true}, {Name: "value", Required: true}}}
-	settings   = &hcl.BodySchema{
-		Attributes: []hcl.AttributeSchema{{Name: "required_version", Required: true}},
-		Blocks:     []hcl.BlockHeaderSchema{{Type: "required_providers"}},
-	}
 )
 
-// sound fails the test if the module's language was not understood.
+// schema has required and optional attributes, separated by spaces, and blocks without labels.
+func schema(required, optional string, blocks ...string) *hcl.BodySchema {
+	s := &hcl.BodySchema{}
+	for name := range strings.FieldsSeq(required) {
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name, Required: true})
+	}
+	for name := range strings.FieldsSeq(optional) {
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name})
+	}
+	for _, block := range blocks {
+		s.Blocks = append(s.Blocks, hcl.BlockHeaderSchema{Type: block})
+	}
+	return s
+}
+
+// sound fails the test if the module is malformed.
 func sound(t *testing.T, diagnostics hcl.Diagnostics) {
 	t.Helper()
-	if diagnostics.HasErrors() {
-		require.NoError(t, diagnostics)
-	}
+	require.Empty(t, diagnostics.Errs())
 }
 
 func content(t *testing.T, body hcl.Body, schema *hcl.BodySchema) *hcl.BodyContent {
@@ -69,7 +62,7 @@ func content(t *testing.T, body hcl.Body, schema *hcl.BodySchema) *hcl.BodyConte
 	return found
 }
 
-// value is what an expression comes to, with the variables that it is given.
+// value is the value of an expression with these variables.
 func value(t *testing.T, expression hcl.Expression, variables cty.Value) cty.Value {
 	t.Helper()
 	found, diagnostics := expression.Value(&hcl.EvalContext{Variables: map[string]cty.Value{"var": variables}})
@@ -91,8 +84,7 @@ func terraformModule(t *testing.T) map[string]hcl.Blocks {
 	return content(t, hcl.MergeFiles(all), module).Blocks.ByType()
 }
 
-// Each argument is one that the provider knows, those that it needs are there, each
-// variable is used, and what is used is a variable.
+// The module has only arguments that the provider knows, all that it requires, and uses each of its variables.
 func TestTerraform_module_is_valid_for_provider(t *testing.T) {
 	blocks := terraformModule(t)
 	declared := map[string]*hcl.BodyContent{}
@@ -155,6 +147,10 @@ func TestTerraform_module_names_endpoints_of_charm(t *testing.T) {
 		}
 		assert.ElementsMatch(t, want, named, o.Labels[0])
 	}
+	var bases []string
+	for _, base := range readCharm(t).Manifest().Bases {
+		bases = append(bases, base.Name+"@"+base.Channel.Track)
+	}
 	defaults := map[string]cty.Value{}
 	for _, v := range blocks["variable"] {
 		is := content(t, v.Body, variable)
@@ -162,8 +158,8 @@ func TestTerraform_module_names_endpoints_of_charm(t *testing.T) {
 			defaults[v.Labels[0]] = value(t, found.Expr, cty.EmptyObjectVal)
 		}
 		if v.Labels[0] == "base" {
-			for _, base := range readCharm(t).Manifest().Bases {
-				assert.Contains(t, value(t, is.Attributes["description"].Expr, cty.EmptyObjectVal).AsString(), base.Name+"@"+base.Channel.Track)
+			for _, base := range bases {
+				assert.Contains(t, value(t, is.Attributes["description"].Expr, cty.EmptyObjectVal).AsString(), base)
 			}
 		}
 		if v.Labels[0] != "units" {
@@ -179,9 +175,5 @@ func TestTerraform_module_names_endpoints_of_charm(t *testing.T) {
 	assert.True(t, defaults["units"].RawEquals(cty.NumberIntVal(3)))
 	_, err := convert.Convert(defaults["config"], cty.Map(cty.String))
 	require.NoError(t, err)
-	var bases []string
-	for _, base := range readCharm(t).Manifest().Bases {
-		bases = append(bases, base.Name+"@"+base.Channel.Track)
-	}
 	assert.Contains(t, bases, defaults["base"].AsString())
 }
