@@ -57,7 +57,7 @@ func (p *provider) RelationSet(_ context.Context, _ string, values map[string]st
 	return nil
 }
 
-// dialer counts the times that it forgets; servers answer if it is to.
+// dialer counts the calls of Forget; servers answer if answers is set.
 type dialer struct {
 	forgot  int
 	answers bool
@@ -103,8 +103,8 @@ func issue(ca *vault.CA, from, to time.Duration, names ...string) map[string]str
 	}
 }
 
-// The Python charm has asked for one address of each binding, and with a refresh no certificate is to
-// be issued again for that, nor while a virtual address comes and goes.
+// The Python charm requests one address of each binding. Neither a refresh from it nor a virtual address that comes and
+// goes causes a new certificate.
 func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 	t.Parallel()
 	ca := vault.New("vault")
@@ -140,12 +140,8 @@ func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 			m.Paths.Etc = t.TempDir()
 			_, err = m.credentials().Write(credentialsOf(issued))
 			require.NoError(t, err)
-			require.NoError(
-				t,
-				m.Observe(
-					t.Context(), Snapshot{Thorough: true, Addresses: addresses(tt.all...), Primary: addresses(tt.primary...)},
-				),
-			)
+			s := Snapshot{Thorough: true, Addresses: addresses(tt.all...), Primary: addresses(tt.primary...)}
+			require.NoError(t, m.Observe(t.Context(), s))
 			c := m.Compare()
 			assert.True(t, c.Related)
 			assert.Equal(t, "vault/0", c.Provider)
@@ -246,13 +242,10 @@ func TestObserve_newest_usable_answer_counts(t *testing.T) {
 		return answer
 	}
 	const mine = "10.0.0.1"
-	expired, old, young := at(
-		-2*time.Hour, -time.Hour, mine,
-	), at(-2*time.Hour, time.Hour, mine), at(-time.Hour, time.Hour, mine)
-	chainless, keyless := without(at(-time.Minute, time.Hour, mine), "chain"), without(
-		at(-time.Minute, time.Hour, mine), "ovn-central_0.server.key",
-	)
-	elsewhere := at(-time.Minute, time.Hour, "10.0.0.9")
+	expired, old := at(-2*time.Hour, -time.Hour, mine), at(-2*time.Hour, time.Hour, mine)
+	young, elsewhere := at(-time.Hour, time.Hour, mine), at(-time.Minute, time.Hour, "10.0.0.9")
+	chainless := without(at(-time.Minute, time.Hour, mine), "chain")
+	keyless := without(at(-time.Minute, time.Hour, mine), "ovn-central_0.server.key")
 	alien := at(-time.Minute, time.Hour, mine)
 	alien["ca"] = other.PEM()
 	for name, tt := range map[string]struct {

@@ -23,27 +23,35 @@ import (
 
 // everyTool calls each tool once.
 var everyTool = map[string]func(context.Context, *juju.Tools) error{
-	"relation-ids":     func(ctx context.Context, t *juju.Tools) error { return second(t.RelationIDs(ctx, "ovsdb")) },
-	"relation-list":    func(ctx context.Context, t *juju.Tools) error { return second(t.RelationUnits(ctx, "ovsdb:1")) },
-	"relation-get":     func(ctx context.Context, t *juju.Tools) error { return second(t.RelationGet(ctx, "ovsdb:1", "a/0")) },
-	"relation-get app": func(ctx context.Context, t *juju.Tools) error { return second(t.RelationGetApp(ctx, "ovsdb:1", "a")) },
+	"relation-ids":  func(ctx context.Context, t *juju.Tools) error { return second(t.RelationIDs(ctx, "ovsdb")) },
+	"relation-list": func(ctx context.Context, t *juju.Tools) error { return second(t.RelationUnits(ctx, "ovsdb:1")) },
+	"relation-get": func(ctx context.Context, t *juju.Tools) error {
+		return second(t.RelationGet(ctx, "ovsdb:1", "a/0"))
+	},
+	"relation-get app": func(ctx context.Context, t *juju.Tools) error {
+		return second(t.RelationGetApp(ctx, "ovsdb:1", "a"))
+	},
 	"relation-set":     func(ctx context.Context, t *juju.Tools) error { return t.RelationSet(ctx, "ovsdb:1", some) },
 	"relation-set app": func(ctx context.Context, t *juju.Tools) error { return t.RelationSetApp(ctx, "ovsdb:1", some) },
 	"config-get":       func(ctx context.Context, t *juju.Tools) error { return second(t.Config(ctx)) },
-	"network-get":      func(ctx context.Context, t *juju.Tools) error { return second(t.NetworkGet(ctx, "ovsdb", "ovsdb:1")) },
-	"leader-get":       func(ctx context.Context, t *juju.Tools) error { return second(t.LeaderGet(ctx)) },
-	"leader-set":       func(ctx context.Context, t *juju.Tools) error { return t.LeaderSet(ctx, some) },
-	"open-port":        func(ctx context.Context, t *juju.Tools) error { return t.OpenPorts(ctx, 6641) },
-	"close-port":       func(ctx context.Context, t *juju.Tools) error { return t.ClosePorts(ctx, 6641) },
-	"is-leader":        func(ctx context.Context, t *juju.Tools) error { return second(t.IsLeader(ctx)) },
-	"goal-state":       func(ctx context.Context, t *juju.Tools) error { return second(t.GoalState(ctx)) },
-	"status-set":       func(ctx context.Context, t *juju.Tools) error { return t.StatusSet(ctx, juju.Active, "") },
-	"action-get":       func(ctx context.Context, t *juju.Tools) error { return second(t.ActionParams(ctx)) },
-	"action-set":       func(ctx context.Context, t *juju.Tools) error { return t.ActionSet(ctx, some) },
-	"action-fail":      func(ctx context.Context, t *juju.Tools) error { return t.ActionFail(ctx, "m") },
-	"action-log":       func(ctx context.Context, t *juju.Tools) error { return t.ActionLog(ctx, "m") },
+	"network-get": func(ctx context.Context, t *juju.Tools) error {
+		return second(t.NetworkGet(ctx, "ovsdb", "ovsdb:1"))
+	},
+	"leader-get":  func(ctx context.Context, t *juju.Tools) error { return second(t.LeaderGet(ctx)) },
+	"leader-set":  func(ctx context.Context, t *juju.Tools) error { return t.LeaderSet(ctx, some) },
+	"open-port":   func(ctx context.Context, t *juju.Tools) error { return t.OpenPorts(ctx, 6641) },
+	"close-port":  func(ctx context.Context, t *juju.Tools) error { return t.ClosePorts(ctx, 6641) },
+	"is-leader":   func(ctx context.Context, t *juju.Tools) error { return second(t.IsLeader(ctx)) },
+	"goal-state":  func(ctx context.Context, t *juju.Tools) error { return second(t.GoalState(ctx)) },
+	"status-set":  func(ctx context.Context, t *juju.Tools) error { return t.StatusSet(ctx, juju.Active, "") },
+	"action-get":  func(ctx context.Context, t *juju.Tools) error { return second(t.ActionParams(ctx)) },
+	"action-set":  func(ctx context.Context, t *juju.Tools) error { return t.ActionSet(ctx, some) },
+	"action-fail": func(ctx context.Context, t *juju.Tools) error { return t.ActionFail(ctx, "m") },
+	"action-log":  func(ctx context.Context, t *juju.Tools) error { return t.ActionLog(ctx, "m") },
 
-	"application-version-set": func(ctx context.Context, t *juju.Tools) error { return t.ApplicationVersionSet(ctx, "23.03") },
+	"application-version-set": func(ctx context.Context, t *juju.Tools) error {
+		return t.ApplicationVersionSet(ctx, "23.03")
+	},
 }
 
 var some = map[string]string{"k": "v"}
@@ -92,6 +100,7 @@ func TestTools_messages_become_typed_errors(t *testing.T) {
 	t.Parallel()
 	const (
 		badOption = "ERROR invalid value \"ovsdb:1\" for option -r: relation not found\n"
+		noBinding = "ERROR binding name \"ovsdb\" not defined by the unit's charm\n"
 		writing   = "ERROR cannot write leadership settings: cannot write settings: "
 	)
 	for name, tc := range map[string]struct {
@@ -105,19 +114,19 @@ func TestTools_messages_become_typed_errors(t *testing.T) {
 			`ERROR cannot read settings for unit "a/9" in relation "a:ovsdb-peer": unit "a/9": settings not found` + "\n",
 			juju.ErrNotFound,
 		},
-		"unknown_relation":             {"relation-get", 2, badOption, juju.ErrNotFound},
-		"units_of_unknown_relation":    {"relation-list", 2, badOption, juju.ErrNotFound},
-		"network_of_unknown_relation":  {"network-get", 2, badOption, juju.ErrNotFound},
-		"removed_relation":             {"relation-set", 1, "ERROR relation not found\n", juju.ErrNotFound},
-		"relation_that_the_model_lost": {"relation-get", 1, "ERROR permission denied\n", juju.ErrNotFound},
-		"application_outside":          {"relation-get app", 1, "ERROR permission denied\n", juju.ErrNotFound},
-		"unreadable_socket":            {"relation-get", 1, "ERROR dial unix /agent.socket: connect: permission denied\n", nil},
-		"permission_of_another_tool":   {"goal-state", 1, "ERROR permission denied\n", nil},
-		"application_data_not_leader":  {"relation-set app", 1, "ERROR cannot write relation settings\n", nil},
-		"leadership_unknown":           {"is-leader", 1, "ERROR leadership status unknown: connection lost\n", nil},
-		"unknown_endpoint":             {"network-get", 1, "ERROR binding name \"ovsdb\" not defined by the unit's charm\n", nil},
-		"settings_not_leader":          {"leader-set", 1, writing + "not the leader\n", juju.ErrNotLeader},
-		"settings_no_controller":       {"leader-set", 1, writing + "connection is shut down\n", nil},
+		"unknown_relation":            {"relation-get", 2, badOption, juju.ErrNotFound},
+		"units_of_unknown_relation":   {"relation-list", 2, badOption, juju.ErrNotFound},
+		"network_of_unknown_relation": {"network-get", 2, badOption, juju.ErrNotFound},
+		"removed_relation":            {"relation-set", 1, "ERROR relation not found\n", juju.ErrNotFound},
+		"relation_the_model_lost":     {"relation-get", 1, "ERROR permission denied\n", juju.ErrNotFound},
+		"application_outside":         {"relation-get app", 1, "ERROR permission denied\n", juju.ErrNotFound},
+		"unreadable_socket":           {"relation-get", 1, "ERROR dial unix /a.socket: connect: permission denied\n", nil},
+		"permission_of_another":       {"goal-state", 1, "ERROR permission denied\n", nil},
+		"app_data_not_leader":         {"relation-set app", 1, "ERROR cannot write relation settings\n", nil},
+		"leadership_unknown":          {"is-leader", 1, "ERROR leadership status unknown: connection lost\n", nil},
+		"unknown_endpoint":            {"network-get", 1, noBinding, nil},
+		"settings_not_leader":         {"leader-set", 1, writing + "not the leader\n", juju.ErrNotLeader},
+		"settings_no_controller":      {"leader-set", 1, writing + "connection is shut down\n", nil},
 		"leadership_just_lost": {
 			"leader-set", 1, writing + `prerequisites failed: "a/0" is not leader of "a"` + "\n", juju.ErrNotLeader,
 		},
@@ -273,7 +282,8 @@ func TestSet_one_sorted_call(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{"ovnsb": `é "q" $HOME`, "c": "", "a": "--x=y", "b-2": "two\nlines\n"}
 	args := []string{"a=--x=y", "b-2=two\nlines\n", "c=", "ovnsb=é \"q\" $HOME"}
-	script := tools(t, runtest.Expect("action-set", args...), runtest.Expect("leader-set", append([]string{"--"}, args...)...))
+	script := tools(t,
+		runtest.Expect("action-set", args...), runtest.Expect("leader-set", append([]string{"--"}, args...)...))
 	require.NoError(t, script.ActionSet(t.Context(), values))
 	require.NoError(t, script.LeaderSet(t.Context(), values))
 }

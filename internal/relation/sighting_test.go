@@ -34,52 +34,38 @@ func knows(servers ...int) History {
 	return h
 }
 
+func uncommitted(s *raft.Status) { s.NotCommitted = 1 }
+
+func candidate(s *raft.Status) { s.Role = raft.Candidate }
+
+func leaderless(s *raft.Status) { s.Leader = raft.UnknownRef }
+
 // R8: a server's former member was removed.
 func TestR8_observe_removals_by_same_server(t *testing.T) {
 	t.Parallel()
 	before := statusOf(0, 1, 2)
-	change := func(s raft.Status, f func(*raft.Status)) raft.Status {
-		f(&s)
-		return s
-	}
+	in := func(state raft.MemberState) func(*raft.Status) { return func(s *raft.Status) { s.State = state } }
 	tests := map[string]struct {
-		now     raft.Status
+		members []int
+		change  func(*raft.Status)
 		removed []int
 		// kept: the status proves nothing, so the previous configuration is kept; noted: it shows uncommitted changes.
 		kept, noted bool
 	}{
-		"nothing changed":        {now: statusOf(0, 1, 2)},
-		"one is gone":            {now: statusOf(0, 1), removed: []int{2}},
-		"all others are gone":    {now: statusOf(0), removed: []int{1, 2}},
-		"one came":               {now: statusOf(0, 1, 2, 3)},
-		"one went, another came": {now: statusOf(0, 1, 3), removed: []int{2}},
-		"in another order":       {now: statusOf(2, 0, 1)},
-		"by another server":      {now: change(statusOf(0, 1), func(s *raft.Status) { s.Server = serverID(1) })},
-		"not committed":          {now: change(statusOf(0, 1), func(s *raft.Status) { s.NotCommitted = 1 }), noted: true},
-		"no leader": {
-			now:  change(statusOf(0, 1), func(s *raft.Status) { s.Leader = raft.UnknownRef }),
-			kept: true,
-		},
-		"a candidate": {
-			now:  change(statusOf(0, 1), func(s *raft.Status) { s.Role = raft.Candidate }),
-			kept: true,
-		},
-		"cut off": {
-			now:  change(statusOf(0, 1), func(s *raft.Status) { s.State = raft.Disconnected }),
-			kept: true,
-		},
-		"leaving": {
-			now:  change(statusOf(0, 1), func(s *raft.Status) { s.State = raft.LeavingCluster }),
-			kept: true,
-		},
-		"joining": {
-			now:  change(statusOf(1), func(s *raft.Status) { s.State = raft.JoiningCluster }),
-			kept: true,
-		},
-		"one came, not committed": {
-			now:   change(statusOf(0, 1, 2, 3), func(s *raft.Status) { s.NotCommitted = 1 }),
-			noted: true,
-		},
+		"nothing_changed":        {members: []int{0, 1, 2}},
+		"one_removed":            {members: []int{0, 1}, removed: []int{2}},
+		"all_others_removed":     {members: []int{0}, removed: []int{1, 2}},
+		"one_added":              {members: []int{0, 1, 2, 3}},
+		"one_replaced":           {members: []int{0, 1, 3}, removed: []int{2}},
+		"another_order":          {members: []int{2, 0, 1}},
+		"another_server":         {members: []int{0, 1}, change: func(s *raft.Status) { s.Server = serverID(1) }},
+		"no_leader":              {members: []int{0, 1}, change: leaderless, kept: true},
+		"candidate":              {members: []int{0, 1}, change: candidate, kept: true},
+		"cut_off":                {members: []int{0, 1}, change: in(raft.Disconnected), kept: true},
+		"leaving":                {members: []int{0, 1}, change: in(raft.LeavingCluster), kept: true},
+		"joining":                {members: []int{1}, change: in(raft.JoiningCluster), kept: true},
+		"removal_not_committed":  {members: []int{0, 1}, change: uncommitted, noted: true},
+		"addition_not_committed": {members: []int{0, 1, 2, 3}, change: uncommitted, noted: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +78,11 @@ func TestR8_observe_removals_by_same_server(t *testing.T) {
 			for _, i := range tt.removed {
 				want = want.removed(ovndb.NB, serverID(i), "", monday)
 			}
-			got, second := h.Observe(first, Observation{Database: ovndb.NB, Status: tt.now, At: monday})
+			now := statusOf(tt.members...)
+			if tt.change != nil {
+				tt.change(&now)
+			}
+			got, second := h.Observe(first, Observation{Database: ovndb.NB, Status: now, At: monday})
 			assert.Equal(t, want, got)
 			assert.Equal(t, knows(0, 1, 2, 3), h, "h is unchanged")
 			switch {
@@ -103,8 +93,8 @@ func TestR8_observe_removals_by_same_server(t *testing.T) {
 				assert.Len(t, second.Changed, 1)
 			default:
 				assert.Empty(t, second.Changed)
-				assert.Equal(t, tt.now.Server, second.Server)
-				assert.Len(t, second.Members, len(tt.now.Servers))
+				assert.Equal(t, now.Server, second.Server)
+				assert.Len(t, second.Members, len(now.Servers))
 			}
 		})
 	}
@@ -230,32 +220,20 @@ func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 		look      func(*raft.Status)
 		removed   bool
 	}{
-		"it was a member earlier in the log":      {Identity{serverID(2), nbCluster, 9}, nil, true},
-		"member_at_end_of_log":                    {Identity{serverID(2), nbCluster, 11}, nil, true},
-		"it may have become one later in the log": {Identity{serverID(2), nbCluster, 12}, nil, false},
-		"it is one": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) {
+		"member_earlier_in_log": {Identity{serverID(2), nbCluster, 9}, nil, true},
+		"member_at_end_of_log":  {Identity{serverID(2), nbCluster, 11}, nil, true},
+		"maybe_member_later":    {Identity{serverID(2), nbCluster, 12}, nil, false},
+		"unknown_index":         {Identity{serverID(2), nbCluster, 0}, nil, false},
+		"not_joined":            {Identity{serverID(2), "", 9}, nil, false},
+		"another_cluster":       {Identity{serverID(2), other, 9}, nil, false},
+		"four_digits_only":      {Identity{serverID(2)[:4], nbCluster, 9}, nil, true},
+		"uncommitted_removal":   {Identity{serverID(2), nbCluster, 9}, uncommitted, false},
+		"uncommitted_addition":  {Identity{serverID(2), nbCluster, 11}, uncommitted, false},
+		"no_leader":             {Identity{serverID(2), nbCluster, 9}, leaderless, false},
+		"cluster_is_not_known":  {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Cluster = nil }, false},
+		"member": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) {
 			s.Servers = append(s.Servers, raft.Member{Short: serverID(2).Short()})
 		}, false},
-		"it doesn't say since when":                      {Identity{serverID(2), nbCluster, 0}, nil, false},
-		"it has not joined":                              {Identity{serverID(2), "", 9}, nil, false},
-		"it is of another cluster":                       {Identity{serverID(2), other, 9}, nil, false},
-		"all that is known of the server are its digits": {Identity{serverID(2)[:4], nbCluster, 9}, nil, true},
-		"uncommitted_removal": {
-			Identity{serverID(2), nbCluster, 9},
-			func(s *raft.Status) { s.NotCommitted = 1 }, false,
-		},
-		"uncommitted_addition": {
-			Identity{serverID(2), nbCluster, 11},
-			func(s *raft.Status) { s.NotCommitted = 1 }, false,
-		},
-		"this server has no leader": {
-			Identity{serverID(2), nbCluster, 9},
-			func(s *raft.Status) { s.Leader = raft.UnknownRef }, false,
-		},
-		"this server does not know its cluster yet": {
-			Identity{serverID(2), nbCluster, 9},
-			func(s *raft.Status) { s.Cluster = nil }, false,
-		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
