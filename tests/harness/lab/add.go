@@ -48,9 +48,6 @@ func (l *Lab) AddUnitsWith(ctx context.Context, n int, o AddOptions) ([]*Unit, e
 
 // AddUnitWith adds a unit with these options. It returns the unit even if its hooks fail.
 func (l *Lab) AddUnitWith(ctx context.Context, o AddOptions) (*Unit, error) {
-	if l.ca == nil {
-		return nil, errNoCA
-	}
 	u, err := l.newUnit(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("cannot add a unit: %w", err)

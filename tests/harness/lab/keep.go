@@ -1,25 +1,24 @@
 package lab
 
 import (
-	"context"
-	"encoding/json"
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
+	"syscall"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 // KeepVariable is the variable of the environment that keeps the labs of failed tests, if it is 1.
 const KeepVariable = "KEEP"
-
-// keptHookTimeout is [Options].HookTimeout of a lab that [Open] has opened: the hook may run under a debugger.
-const keptHookTimeout = 24 * time.Hour
 
 // Test is the part of testing.TB that [Lab.CloseOrKeep] needs.
 type Test interface {
@@ -40,44 +39,100 @@ func (l *Lab) CloseOrKeep(t Test) {
 		}
 		return
 	}
-	if err := l.keep(); err != nil {
-		t.Errorf("cannot keep the lab: %v", errors.Join(err, l.Close()))
+	if err := l.Keep(); err != nil {
+		t.Errorf("%v", errors.Join(err, l.Close()))
 		return
 	}
 	t.Logf("%s", l.keptText(t.Name()))
 }
 
-// kept is what [Open] reads of a lab besides the machines' directories.
+// kept is what only the process that runs a lab knows of it.
 type kept struct {
 	Options Options
 	State   *model.State
+	CA      *vault.CA
+	// Pairs are the certificates that the lab has laid out, by unit.
+	Pairs map[string]pair
+	// Issues is whether the lab plays vault, and Told has the versions of the data that it has answered.
+	Issues bool
+	Told   map[string]int
 }
 
-func keptFile(dir string) string { return filepath.Join(dir, "kept.json") }
+type pair struct{ Certificate, Key string }
 
-// Kept reports whether dir has a lab that a test has kept.
-func Kept(dir string) bool {
-	_, err := os.Stat(keptFile(dir))
-	return err == nil
-}
+func keptFile(dir string) string { return filepath.Join(dir, "kept") }
 
-// keep writes what only this process knows, and ends the guard, which would clean up.
-func (l *Lab) keep() error {
-	k := kept{Options: l.o}
+// encode returns all that [Lab.load] needs.
+func (l *Lab) encode() ([]byte, error) {
+	k := kept{Options: l.o, CA: l.ca, Pairs: map[string]pair{}}
 	k.Options.Log = nil
-	var data []byte
+	for _, u := range l.Units() {
+		k.Pairs[u.name] = pair{u.certificate, u.key}
+	}
+	l.remotes.mu.Lock()
+	defer l.remotes.mu.Unlock()
+	k.Issues, k.Told = l.remotes.issues, l.remotes.told
+	var text bytes.Buffer
 	var err error
 	l.model.Do(func(s *model.State) {
 		k.State = s
-		data, err = json.Marshal(k)
+		err = gob.NewEncoder(&text).Encode(k)
 	})
+	return text.Bytes(), err
+}
+
+// load makes the lab what encode has told, in dir.
+func load(data []byte, dir string, log io.Writer) (*Lab, error) {
+	var k kept
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&k); err != nil {
+		return nil, err
+	}
+	k.Options.Dir, k.Options.Log = dir, log
+	l := newOf(k.Options)
+	l.model, l.ca = model.New(k.State), k.CA
+	var err error
+	if l.charm, err = readCharm(l.charmDir()); err != nil {
+		return nil, err
+	}
+	if l.hub, err = machine.Load(filepath.Join(dir, machine.HubDir)); err != nil {
+		return nil, err
+	}
+	for _, known := range k.State.Units {
+		m, err := machine.Load(filepath.Join(dir, unitDir(known.Number)))
+		if err != nil {
+			return nil, err
+		}
+		u := newUnitOf(l, known, m)
+		u.certificate, u.key = k.Pairs[u.name].Certificate, k.Pairs[u.name].Key
+		l.units[u.name] = u
+	}
+	if k.Issues {
+		l.remotes.answers[caEndpoint], l.remotes.issues = l.issued, true
+		maps.Copy(l.remotes.told, k.Told)
+	}
+	return l, nil
+}
+
+// Keep ends this process's part in the lab, whose servers run on: [Open] continues with it.
+func (l *Lab) Keep() error {
+	data, err := l.encode()
 	if err == nil {
 		err = os.WriteFile(keptFile(l.o.Dir), data, 0o600)
 	}
-	if err != nil {
-		return err
+	if err == nil && l.guard != nil {
+		err = l.guard.Release()
 	}
-	return l.guard.Release()
+	if err = errors.Join(err, l.unlock()); err != nil {
+		return fmt.Errorf("cannot keep the lab: %w", err)
+	}
+	return nil
+}
+
+func (l *Lab) unlock() error {
+	if l.lock == nil {
+		return nil
+	}
+	return l.lock.Close()
 }
 
 func (l *Lab) keptText(test string) string {
@@ -105,36 +160,29 @@ func (l *Lab) keptText(test string) string {
 `, test, l.o.Dir, command, logs.String(), unit)
 }
 
-// Open opens a lab that an ended test has kept. Its relations' other sides don't answer any more, so no unit can be
-// added: it would get no certificate. The lab has no guard: only [Lab.Close] ends it.
-func Open(_ context.Context, dir string, log io.Writer) (*Lab, error) {
+// Open opens a lab that was kept. Until [Lab.Keep] or [Lab.Close] no other process can open it. Only a CA of
+// [Lab.RelateCA] issues further certificates: what a test has played has ended with it. The lab has no guard.
+func Open(dir string, log io.Writer) (_ *Lab, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cannot open the lab in %s: %w", dir, err)
+		}
+	}()
+	lock, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
 	data, err := os.ReadFile(keptFile(dir))
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the lab: %w", err)
+		return nil, errors.Join(err, lock.Close())
 	}
-	var k kept
-	if err := json.Unmarshal(data, &k); err != nil {
-		return nil, fmt.Errorf("cannot open the lab in %s: %w", dir, err)
+	l, err := load(data, dir, log)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
-	k.Options.Log, k.Options.HookTimeout = log, keptHookTimeout
-	l := newOf(k.Options)
-	return l, l.load(k.State)
-}
-
-func (l *Lab) load(state *model.State) (err error) {
-	l.model = model.New(state)
-	if l.charm, err = readCharm(l.charmDir()); err != nil {
-		return err
-	}
-	if l.hub, err = machine.Load(filepath.Join(l.o.Dir, machine.HubDir)); err != nil {
-		return err
-	}
-	for _, known := range state.Units {
-		m, err := machine.Load(filepath.Join(l.o.Dir, unitDir(known.Number)))
-		if err != nil {
-			return err
-		}
-		l.units[known.Name] = newUnitOf(l, known, m)
-	}
-	return nil
+	l.lock = lock
+	return l, nil
 }

@@ -29,6 +29,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,6 +60,7 @@ type Lab struct {
 	units map[string]*Unit // those that were removed too
 
 	held    atomic.Bool // see [Lab.Hold]
+	lock    *os.File    // of [Open]
 	remotes remotes
 }
 

@@ -85,7 +85,7 @@ func (l *Lab) furnish(ctx context.Context) error {
 
 // Close kills everything that the lab started and removes its directory.
 func (l *Lab) Close() error {
-	err := errors.Join(machine.Clean(l.o.Dir), os.RemoveAll(l.o.Dir))
+	err := errors.Join(machine.Clean(l.o.Dir), os.RemoveAll(l.o.Dir), l.unlock())
 	if l.guard != nil {
 		err = errors.Join(err, l.guard.Release())
 	}

@@ -19,6 +19,7 @@ type remotes struct {
 	mu      sync.Mutex
 	answers map[string]Answer
 	told    map[string]int // versions of our units' data
+	issues  bool           // the answers on certificates are [Lab.RelateCA]'s
 }
 
 // RelationData are the data on a relation of our application, and of the units of both.
@@ -94,6 +95,7 @@ func (l *Lab) change(ctx context.Context, relation int, do func(*model.State, *m
 func (l *Lab) OnRemote(endpoint string, answer Answer) {
 	l.remotes.mu.Lock()
 	l.remotes.answers[endpoint] = answer
+	l.remotes.issues = l.remotes.issues && endpoint != caEndpoint
 	maps.DeleteFunc(l.remotes.told, func(key string, _ int) bool { return strings.HasPrefix(key, endpoint+":") })
 	l.remotes.mu.Unlock()
 	l.tellRemotes()

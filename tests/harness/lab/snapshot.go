@@ -1,9 +1,7 @@
 package lab
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -15,26 +13,19 @@ import (
 	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
-	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
-	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 // Snapshot is a lab as it was at one moment. Others are made of it, in which no hook needs to run: [Snapshot.Open].
 type Snapshot struct {
-	options Options // Dir is that of the lab that was copied
-	dir     string
-	state   []byte
-	ca      *vault.CA
-	pairs   map[string]pair // by unit
-	leaders map[DB]string   // of the clusters
+	from, dir string // the directories of the lab that was copied, and of the copy
+	kept      []byte
+	leaders   map[DB]string // of the clusters
 }
-
-type pair struct{ certificate, key string }
 
 // Snapshot copies a settled lab, all of whose servers run, to dir, which it makes. Nothing is stopped: a server can
 // start again with the files of a database to which nothing is written meanwhile.
 func (l *Lab) Snapshot(ctx context.Context, dir string) (*Snapshot, error) {
-	s := &Snapshot{options: l.o, dir: dir, ca: l.ca, pairs: map[string]pair{}, leaders: map[DB]string{}}
+	s := &Snapshot{from: l.o.Dir, dir: dir, leaders: map[DB]string{}}
 	if err := l.takeSnapshot(ctx, s); err != nil {
 		return nil, fmt.Errorf("cannot copy the lab: %w", err)
 	}
@@ -50,7 +41,6 @@ func (l *Lab) takeSnapshot(ctx context.Context, s *Snapshot) error {
 		s.leaders[db] = leader.name
 	}
 	for _, u := range l.Units() {
-		s.pairs[u.name] = pair{u.certificate, u.key}
 		if err := u.Machine.NoteRunning(ctx); err != nil {
 			return err
 		}
@@ -64,12 +54,9 @@ func (l *Lab) takeSnapshot(ctx context.Context, s *Snapshot) error {
 		after, wrong := l.writtenDBs()
 		return before == after, errors.Join(err, wrong)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		s.kept, err = l.encode()
 	}
-	var state bytes.Buffer
-	l.model.Do(func(known *model.State) { err = gob.NewEncoder(&state).Encode(known) })
-	s.state = state.Bytes()
 	return err
 }
 
@@ -125,10 +112,9 @@ func copyLab(from, to string, rename *strings.Replacer) error {
 	})
 }
 
-// Open makes a lab like the snapshot's: its units, processes and leaders. Only Log of the options is new.
+// Open makes a lab like the snapshot's: its units, processes and leaders.
 func (s *Snapshot) Open(ctx context.Context, log io.Writer) (_ *Lab, err error) {
-	o := s.options
-	o.Dir, o.Log = "", log
+	var o Options
 	if err := o.makeDir(); err != nil {
 		return nil, fmt.Errorf("cannot make a lab: %w", err)
 	}
@@ -138,21 +124,14 @@ func (s *Snapshot) Open(ctx context.Context, log io.Writer) (_ *Lab, err error) 
 			err = errors.Join(fmt.Errorf("cannot open a copy of a lab: %w", err), l.Close())
 		}
 	}()
-	if err := copyLab(s.dir, o.Dir, strings.NewReplacer(s.options.Dir, o.Dir)); err != nil {
+	if err := copyLab(s.dir, o.Dir, strings.NewReplacer(s.from, o.Dir)); err != nil {
 		return nil, err
 	}
-	state := &model.State{}
-	if err := gob.NewDecoder(bytes.NewReader(s.state)).Decode(state); err != nil {
+	copied, err := load(s.kept, o.Dir, log)
+	if err != nil {
 		return nil, err
 	}
-	if err := l.load(state); err != nil {
-		return nil, err
-	}
-	l.ca = s.ca
-	for _, u := range l.units {
-		u.certificate, u.key = s.pairs[u.name].certificate, s.pairs[u.name].key
-	}
-	l.OnRemote(caEndpoint, l.issued)
+	l = copied
 	if l.guard, err = machine.StartGuard(l.program, o.Dir); err != nil {
 		return nil, err
 	}

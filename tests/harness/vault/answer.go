@@ -10,11 +10,11 @@ import (
 )
 
 // request identifies a request: a unit and a name. A changed list of SANs makes it due again.
-type request struct{ unit, cn string }
+type request struct{ Unit, CN string }
 
 type pair struct {
-	sans      []string
-	cert, key string
+	SANs      []string
+	Cert, Key string
 }
 
 // Answer is what the provider's unit has on the relation once it has seen what the unit of a client published, as the
@@ -37,7 +37,7 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 		bag["chain"] = chain
 	}
 	global := c.pair(request{"", "global-client"}, nil)
-	bag["client.cert"], bag["client.key"] = global.cert, global.key
+	bag["client.cert"], bag["client.key"] = global.Cert, global.Key
 
 	if cn := requestBag["common_name"]; cn != "" {
 		var sans []string
@@ -49,7 +49,7 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 			return nil, fmt.Errorf("cannot answer %s: sans: %w", unit, err)
 		}
 		p := c.first(request{unit, cn}, sans)
-		bag[unit+".server.cert"], bag[unit+".server.key"] = p.cert, p.key
+		bag[unit+".server.cert"], bag[unit+".server.key"] = p.Cert, p.Key
 	}
 	return bag, nil
 }
@@ -57,22 +57,22 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 // first is the answer to the request with keys of its own. These don't name the common name, so that a unit that goes
 // back to an earlier one, with the same SANs, is left with the certificate of the later one. c.mu is held.
 func (c *CA) first(r request, sans []string) pair {
-	_, answered := c.firsts[r.unit]
+	_, answered := c.firsts[r.Unit]
 	before := c.issued[r]
-	if p := c.pair(r, sans); !answered || p.cert != before.cert {
-		c.firsts[r.unit] = p
+	if p := c.pair(r, sans); !answered || p.Cert != before.Cert {
+		c.firsts[r.Unit] = p
 	}
-	return c.firsts[r.unit]
+	return c.firsts[r.Unit]
 }
 
 func (c *CA) pair(r request, sans []string) pair {
 	sans = slices.Compact(slices.Sorted(slices.Values(sans)))
-	if p, found := c.issued[r]; found && slices.Equal(p.sans, sans) {
+	if p, found := c.issued[r]; found && slices.Equal(p.SANs, sans) {
 		return p
 	}
 	now := c.options.Now()
-	p := pair{sans: sans}
-	p.cert, p.key = c.Issue(r.cn, sans, now.Add(-backdated).Add(min(c.options.TTL, 0)), now.Add(c.options.TTL))
+	p := pair{SANs: sans}
+	p.Cert, p.Key = c.Issue(r.CN, sans, now.Add(-backdated).Add(min(c.options.TTL, 0)), now.Add(c.options.TTL))
 	c.issued[r] = p
 	return p
 }

@@ -73,17 +73,21 @@ func New(name string) *CA { return NewWith(name, Options{}) }
 
 // NewWith is New with options.
 func NewWith(name string, o Options) *CA {
-	o.TTL, o.CATTL = cmp.Or(o.TTL, DefaultTTL), cmp.Or(o.CATTL, DefaultCATTL)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	c := &CA{options: o, issued: map[request]pair{}, firsts: map[string]pair{}}
+	c := &CA{options: o.complete(), issued: map[request]pair{}, firsts: map[string]pair{}}
 	c.root = c.authority(name, nil)
 	c.issuing = c.root
 	if o.Chain {
 		c.issuing = c.authority(name+" Intermediate", &c.root)
 	}
 	return c
+}
+
+func (o Options) complete() Options {
+	o.TTL, o.CATTL = cmp.Or(o.TTL, DefaultTTL), cmp.Or(o.CATTL, DefaultCATTL)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
 }
 
 // authority makes a CA certificate, signed by parent or by itself.

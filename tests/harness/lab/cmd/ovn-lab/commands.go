@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -27,20 +26,15 @@ func upCommand(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !g.keeper {
-				return g.start(cmd)
-			}
 			o.Dir, o.Log = g.dir, g
-			if g.lab, err = lab.New(cmd.Context(), o); err != nil {
+			l, err := lab.New(cmd.Context(), o)
+			if err != nil {
 				return err
 			}
-			if g.listener, err = net.Listen("unix", socketIn(g.lab.Dir())); err != nil {
-				return errors.Join(err, g.lab.Close())
+			if err = l.Configure(cmd.Context(), values); err == nil {
+				_, err = l.AddUnitsWith(cmd.Context(), units, added)
 			}
-			if err = g.lab.Configure(cmd.Context(), values); err == nil {
-				_, err = g.lab.AddUnitsWith(cmd.Context(), units, added)
-			}
-			return err
+			return errors.Join(err, l.Keep())
 		},
 	}
 	cmd.Flags().StringVar(&o.Charm, "charm", "", "the charm's directory: dispatch, metadata.yaml and so on")
@@ -68,10 +62,16 @@ func pairs(args []string) (map[string]string, error) {
 }
 
 func downCommand(g *global) *cobra.Command {
-	return labCommand(g, "down", "Ends the lab: kills its servers, removes its directory", needs(cobra.NoArgs, ""),
-		func(_ *cobra.Command, l *lab.Lab, _ []string) error {
-			return errors.Join(g.listener.Close(), l.Close())
-		})
+	return &cobra.Command{
+		Use: "down", Short: "Ends the lab: kills its servers, removes its directory", Args: needs(cobra.NoArgs, ""),
+		RunE: func(*cobra.Command, []string) error {
+			l, err := lab.Open(g.dir, g)
+			if err != nil {
+				return err
+			}
+			return l.Close()
+		},
+	}
 }
 
 func addUnitCommand(g *global) *cobra.Command {

@@ -158,7 +158,7 @@ func TestFirstLook_is_as_tutorial_shows(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	intercept()
+	lab.Intercept()
 	os.Exit(m.Run())
 }
 

@@ -1,5 +1,5 @@
 // Command ovn-lab plays Juju on one machine, with real OVN databases: see package lab. Every run of it does one thing
-// to a lab that a process in the background keeps, with its servers running, until `ovn-lab down`.
+// to a lab, which stays in its directory, with its servers running, until `ovn-lab down`.
 package main
 
 import (
@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -23,12 +22,7 @@ import (
 type global struct {
 	dir     string
 	verbose bool
-	args    []string
-	// The keeper has the lab, and the socket by which it is handed commands.
-	keeper   bool
-	lab      *lab.Lab
-	listener net.Listener
-	errors   io.Writer // of the command that is being run
+	errors  io.Writer
 }
 
 func newRoot(g *global) *cobra.Command {
@@ -82,42 +76,20 @@ func (g *global) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// open opens a lab that a test has kept, unless this keeper has its own.
-func (g *global) open(ctx context.Context) (err error) {
-	if g.lab != nil {
-		return nil
-	}
-	if g.lab, err = lab.Open(ctx, g.dir, g); err != nil {
+// with runs f on the lab, and keeps it for the next command.
+func (g *global) with(f func(*lab.Lab) error) error {
+	l, err := lab.Open(g.dir, g)
+	if err != nil {
 		return err
 	}
-	_ = os.Remove(socketIn(g.dir)) // of a keeper that was killed
-	g.listener, err = net.Listen("unix", socketIn(g.dir))
-	return err
-}
-
-// with runs f on the lab, or sends the command to the keeper.
-func (g *global) with(cmd *cobra.Command, f func(*lab.Lab) error) error {
-	if g.keeper {
-		if err := g.open(cmd.Context()); err != nil {
-			return err
-		}
-		return f(g.lab)
-	}
-	connection, err := net.Dial("unix", socketIn(g.dir))
-	if err != nil && lab.Kept(g.dir) {
-		return g.start(cmd)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot open the lab: there is none in %s", g.dir)
-	}
-	return g.hand(cmd, connection)
+	return errors.Join(f(l), l.Keep())
 }
 
 func labCommand(g *global, use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, l *lab.Lab, args []string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.with(cmd, func(l *lab.Lab) error { return do(cmd, l, args) })
+			return g.with(func(l *lab.Lab) error { return do(cmd, l, args) })
 		},
 	}
 }
@@ -151,23 +123,14 @@ const (
 )
 
 func main() {
-	intercept()
+	lab.Intercept()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, &global{}, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// intercept runs what the program is called as by another name.
-func intercept() {
-	lab.Intercept()
-	if os.Args[0] == keeperName {
-		os.Exit(keep())
-	}
-}
-
 func run(ctx context.Context, g *global, args []string, stdout, stderr io.Writer) int {
-	g.args = args
 	root := newRoot(g)
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -176,9 +139,6 @@ func run(ctx context.Context, g *global, args []string, stdout, stderr io.Writer
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
-	}
-	if kept := (ended{}); errors.As(err, &kept) {
-		return kept.code
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {
 		fmt.Fprintf(stderr, "ERROR %s\n", line)
