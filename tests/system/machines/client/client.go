@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -54,33 +53,24 @@ func (c *Client) Trust(cas ...string) error {
 	return c.Machine.WriteFile(dir+"/ca.pem", []byte(strings.Join(cas, "\n")+"\n"), 0o644)
 }
 
-// Remotes are where the databases are: lists as OVN's programs take them.
-type Remotes struct{ NB, SB, Chassis string }
-
-// NewRemotes is what a CMS and a chassis make of the data of the units on their relation, as neutron-api-plugin-ovn and
-// ovn-chassis do: the port is theirs to know, the address is bound-address, a JSON string.
-func NewRemotes(units map[string]map[string]string) (Remotes, error) {
-	var nb, sb, chassis []string
-	for _, unit := range slices.Sorted(maps.Keys(units)) {
-		var address string
-		if err := json.Unmarshal([]byte(units[unit]["bound-address"]), &address); err != nil {
-			return Remotes{}, fmt.Errorf("cannot read bound-address of %s, %q: %w", unit, units[unit]["bound-address"], err)
+// Follow makes the client, and its writer if it runs, use the databases of units with this data on their relation, as
+// neutron-api-plugin-ovn and ovn-chassis do: they know the ports, and the address is bound-address, a JSON string.
+func (c *Client) Follow(ctx context.Context, units map[string]map[string]string) error {
+	for name, port := range map[string]string{"nb": ":6641", "sb": ":16642", "chassis": ":6642"} {
+		var remotes []string
+		for unit, data := range units {
+			var address string
+			if err := json.Unmarshal([]byte(data["bound-address"]), &address); err != nil {
+				return fmt.Errorf("cannot read bound-address of %s, %q: %w", unit, data["bound-address"], err)
+			}
+			remotes = append(remotes, "ssl:"+address+port)
 		}
-		nb = append(nb, "ssl:"+address+":6641")
-		sb = append(sb, "ssl:"+address+":16642")
-		chassis = append(chassis, "ssl:"+address+":6642")
-	}
-	return Remotes{strings.Join(nb, ","), strings.Join(sb, ","), strings.Join(chassis, ",")}, nil
-}
-
-// SetRemotes tells the client, and its writer if it runs, where the databases are from now on.
-func (c *Client) SetRemotes(ctx context.Context, r Remotes) error {
-	// Renamed, for the writer, which reads them at each write.
-	for name, text := range map[string]string{"nb": r.NB, "sb": r.SB, "chassis": r.Chassis} {
-		if err := c.Machine.WriteFile(dir+"/"+name+".new", []byte(text+"\n"), 0o644); err != nil {
+		slices.Sort(remotes)
+		if err := c.Machine.WriteFile(dir+"/"+name+".new", []byte(strings.Join(remotes, ",")+"\n"), 0o644); err != nil {
 			return err
 		}
 	}
+	// Renamed at once, as the writer reads them at each write.
 	_, err := c.Machine.Shell(ctx, `cd "$1"; for f in nb sb chassis; do mv $f.new $f; done`, dir)
 	return err
 }
@@ -115,22 +105,18 @@ func (c *Client) ctl(ctx context.Context, program, remotes string, args []string
 // BecomeChassis configures ovn-controller as ovn-chassis does, with the machine's name as that of the chassis: access
 // control compares it with the name in the certificate.
 func (c *Client) BecomeChassis(ctx context.Context) error {
-	return c.configure(ctx, `printf 'OVN_CTL_OPTS="--ovn-controller-ssl-key=%s/key.pem --ovn-controller-ssl-cert=%s/cert.pem --ovn-controller-ssl-ca-cert=%s/ca.pem"\n' \
+	_, err := c.Machine.Shell(ctx, `printf 'OVN_CTL_OPTS="--ovn-controller-ssl-key=%s/key.pem --ovn-controller-ssl-cert=%s/cert.pem --ovn-controller-ssl-ca-cert=%s/ca.pem"\n' \
 	"$1" "$1" "$1" >/etc/default/ovn-host
 ovs-vsctl set open . external-ids:system-id="$(hostname)" external-ids:hostname="$(hostname)" \
 	external-ids:ovn-encap-type=geneve external-ids:ovn-encap-ip="$2" \
 	external-ids:ovn-bridge-datapath-type=netdev \
 	"external-ids:ovn-remote=\"$(cat "$1/chassis")\""
-systemctl restart ovn-controller`)
-}
-
-// FollowCertificate has ovn-controller connect with the certificate of now.
-func (c *Client) FollowCertificate(ctx context.Context) error {
-	_, err := c.Machine.Exec(ctx, "systemctl", "restart", "ovn-controller")
+systemctl restart ovn-controller`, dir, c.Machine.Address().String())
 	return err
 }
 
-func (c *Client) configure(ctx context.Context, script string) error {
-	_, err := c.Machine.Shell(ctx, script, dir, c.Machine.Address().String())
+// FollowCertificate makes ovn-controller connect with the present certificate.
+func (c *Client) FollowCertificate(ctx context.Context) error {
+	_, err := c.Machine.Exec(ctx, "systemctl", "restart", "ovn-controller")
 	return err
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
 )
 
-// What the writer is there for: an acknowledged write that is not read back, and no other.
+// Only an acknowledged write that is not read back is lost.
 func TestWrite_not_read_back_is_lost(t *testing.T) {
 	t.Parallel()
 	for _, target := range targets {
 		stored := func(numbers ...string) map[string]bool {
 			var rows []string
 			for _, n := range numbers {
-				rows = append(rows, `{"`+mapColumn[target.table]+`":["map",[["row","`+n+`"]]]}`)
+				rows = append(rows, `{"`+target.column+`":["map",[["row","`+n+`"]]]}`)
 			}
 			found, err := target.numbers(`[{"rows":[` + strings.Join(rows, ",") + `]}]`)
 			require.NoError(t, err)

@@ -16,15 +16,13 @@ import (
 //go:embed write.sh
 var writeScript []byte
 
-type target struct{ database, remotes, table, row string }
+// target is a table of a database that ovn-northd leaves alone. column has a row's number.
+type target struct{ database, remotes, table, column, row string }
 
 var targets = []target{
-	{"OVN_Northbound", "nb", "DHCP_Options", `{"cidr":"192.0.2.0/24","external_ids":["map",[["row","NUMBER"]]]}`},
-	{"OVN_Southbound", "sb", "Controller_Event", `{"event_type":"empty_lb_backends","event_info":["map",[["row","NUMBER"]]]}`},
+	{"OVN_Northbound", "nb", "DHCP_Options", "external_ids", `{"cidr":"192.0.2.0/24","external_ids":["map",[["row","NUMBER"]]]}`},
+	{"OVN_Southbound", "sb", "Controller_Event", "event_info", `{"event_type":"empty_lb_backends","event_info":["map",[["row","NUMBER"]]]}`},
 }
-
-// mapColumn is the column with a row's number.
-var mapColumn = map[string]string{"DHCP_Options": "external_ids", "Controller_Event": "event_info"}
 
 // StartWriter starts to write to both databases, a row a second at most, until [Client.StopWriter].
 func (c *Client) StartWriter(ctx context.Context) error {
@@ -42,7 +40,7 @@ func (c *Client) StartWriter(ctx context.Context) error {
 	return nil
 }
 
-// StopWriter ends the writing. A write that is under way counts as one that wasn't acknowledged.
+// StopWriter ends the writing. A write that has not ended counts as one that was not acknowledged.
 func (c *Client) StopWriter(ctx context.Context) error {
 	if !c.writing {
 		return nil
@@ -52,17 +50,8 @@ func (c *Client) StopWriter(ctx context.Context) error {
 	return err
 }
 
-// Acknowledged is how many writes have been acknowledged so far, to each database.
-func (c *Client) Acknowledged() map[string]int {
-	counts := map[string]int{}
-	for _, t := range targets {
-		counts[t.database] = len(c.log(t).Acknowledged)
-	}
-	return counts
-}
-
-// Numbers are those of the writes that have been acknowledged so far, by database, in their order.
-func (c *Client) Numbers() map[string][]string {
+// Acknowledged returns the numbers of the writes that were acknowledged so far, by database, oldest first.
+func (c *Client) Acknowledged() map[string][]string {
 	all := map[string][]string{}
 	for _, t := range targets {
 		for _, a := range c.log(t).Acknowledged {
@@ -126,7 +115,7 @@ func (c *Client) rows(ctx context.Context, t target) (map[string]bool, error) {
 }
 
 func (t target) query() string {
-	return fmt.Sprintf(`["%s",{"op":"select","table":"%s","where":[],"columns":["%s"]}]`, t.database, t.table, mapColumn[t.table])
+	return fmt.Sprintf(`["%s",{"op":"select","table":"%s","where":[],"columns":["%s"]}]`, t.database, t.table, t.column)
 }
 
 func (t target) numbers(answer string) (map[string]bool, error) {
@@ -140,7 +129,7 @@ func (t target) numbers(answer string) (map[string]bool, error) {
 	for _, result := range results {
 		for _, row := range result.Rows {
 			var pairs [][2]string
-			if err := json.Unmarshal(row[mapColumn[t.table]][1], &pairs); err != nil {
+			if err := json.Unmarshal(row[t.column][1], &pairs); err != nil {
 				return nil, err
 			}
 			for _, pair := range pairs {

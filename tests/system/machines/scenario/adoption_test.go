@@ -79,7 +79,7 @@ func (s *story) deployPredecessor(ctx context.Context, t *testing.T) {
 	predecessor{ca: s.CA, units: on}.layOut(ctx, t)
 	settings := map[string]string{"ready": "True", "install_stamp": "2203"}
 	for _, db := range databases {
-		status, err := clusterStatus(ctx, on[0], db.short, db.schema)
+		status, err := clusterStatus(ctx, on[0], db)
 		require.NoError(t, err)
 		settings[db.short+"_cid"] = string(*status.Cluster)
 	}

@@ -47,7 +47,7 @@ func (s *story) connectClients(ctx context.Context, t *testing.T) {
 	require.NoError(t, s.client.StartWriter(ctx))
 }
 
-// followRelations updates the client with what the units have published, which is complete when every living unit has.
+// followRelations updates the client with what the units have published, once every living unit has.
 func (s *story) followRelations(ctx context.Context) error {
 	alive, err := s.Alive(ctx)
 	if err != nil {
@@ -69,11 +69,7 @@ func (s *story) followRelations(ctx context.Context) error {
 		}
 		units[unit] = cms[unit]
 	}
-	remotes, err := client.NewRemotes(units)
-	if err != nil {
-		return err
-	}
-	return s.client.SetRemotes(ctx, remotes)
+	return s.client.Follow(ctx, units)
 }
 
 // published is a machine's address as relations have it: a JSON string.
@@ -90,7 +86,14 @@ func (s *story) serves(ctx context.Context) error {
 		return nil
 	}
 	before := s.client.Acknowledged()
-	return await(ctx, 3*time.Minute, func() error { return more(s.client, before, 4) })
+	return await(ctx, 3*time.Minute, func() error {
+		for db, now := range s.client.Acknowledged() {
+			if len(now) < len(before[db])+4 {
+				return fmt.Errorf("%s has acknowledged %d writes, %d before", db, len(now), len(before[db]))
+			}
+		}
+		return nil
+	})
 }
 
 // chassisRegisters waits until ovn-controller has connected and written its row.
@@ -127,17 +130,6 @@ func accessIsControlled(ctx context.Context, t *testing.T, c *client.Client) {
 	}
 	_, err = c.SB(ctx, "chassis-del", "another")
 	assert.NoError(t, err)
-}
-
-// more checks that both databases have acknowledged n more writes than before.
-func more(c *client.Client, before map[string]int, n int) error {
-	now := c.Acknowledged()
-	for db, count := range now {
-		if count < before[db]+n {
-			return fmt.Errorf("%s has acknowledged %d writes, %d before", db, count, before[db])
-		}
-	}
-	return nil
 }
 
 // nothingIsLost ends the writing and reads everything back.

@@ -80,7 +80,7 @@ func (s *story) turns(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	led := map[string]int{}
 	for _, db := range databases {
-		led[s.leaderOf(ctx, t, db.short, db.schema)]++
+		led[s.leaderOf(ctx, t, db)]++
 	}
 	units := s.alive(ctx, t)
 	slices.SortStableFunc(units, func(a, b string) int { return led[a] - led[b] })

@@ -184,7 +184,7 @@ func (s *story) membersAreUnits(ctx context.Context) error {
 		}
 		slices.Sort(want)
 		for _, unit := range units {
-			status, err := clusterStatus(ctx, s.Machines[unit], db.short, db.schema)
+			status, err := clusterStatus(ctx, s.Machines[unit], db)
 			if err != nil {
 				return err
 			}
@@ -201,16 +201,16 @@ func (s *story) membersAreUnits(ctx context.Context) error {
 	return nil
 }
 
-func (s *story) leaderOf(ctx context.Context, t *testing.T, short, schema string) string {
+func (s *story) leaderOf(ctx context.Context, t *testing.T, db database) string {
 	t.Helper()
 	for _, unit := range s.alive(ctx, t) {
-		status, err := clusterStatus(ctx, s.Machines[unit], short, schema)
+		status, err := clusterStatus(ctx, s.Machines[unit], db)
 		require.NoError(t, err)
 		if status.Leader == raft.Self {
 			return unit
 		}
 	}
-	require.Fail(t, "no unit leads "+schema)
+	require.Fail(t, "no unit leads "+db.schema)
 	return ""
 }
 
@@ -229,8 +229,8 @@ func (s *story) remove(ctx context.Context, t *testing.T, unit string) {
 	s.settle(ctx, t)
 }
 
-func clusterStatus(ctx context.Context, m *machines.Machine, short, schema string) (raft.Status, error) {
-	text, err := m.Exec(ctx, "ovs-appctl", "--timeout=5", "-t", "/var/run/ovn/ovn"+short+"_db.ctl", "cluster/status", schema)
+func clusterStatus(ctx context.Context, m *machines.Machine, db database) (raft.Status, error) {
+	text, err := m.Exec(ctx, "ovs-appctl", "--timeout=5", "-t", "/var/run/ovn/ovn"+db.short+"_db.ctl", "cluster/status", db.schema)
 	if err != nil {
 		return raft.Status{}, err
 	}

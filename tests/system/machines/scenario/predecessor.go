@@ -24,10 +24,9 @@ type predecessor struct {
 }
 
 // databases are the names of the databases for the Python charm and the packages.
-var databases = []struct{ short, schema, raftPort, ctl string }{
-	{"nb", "OVN_Northbound", "6643", "ovn-nbctl"},
-	{"sb", "OVN_Southbound", "6644", "ovn-sbctl"},
-}
+var databases = []database{{"nb", "OVN_Northbound", "6643"}, {"sb", "OVN_Southbound", "6644"}}
+
+type database struct{ short, schema, raftPort string }
 
 func (p predecessor) layOut(ctx context.Context, t *testing.T) {
 	t.Helper()

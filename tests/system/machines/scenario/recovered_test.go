@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,29 +14,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/client"
 )
 
-// acknowledged returns the numbers of the writes that were acknowledged so far, by database, oldest first.
-func (w *worstNight) acknowledged(t *testing.T) map[string][]int {
-	t.Helper()
-	all := map[string][]int{}
-	for db, words := range w.client.Numbers() {
-		for _, word := range words {
-			n, err := strconv.Atoi(word)
-			require.NoError(t, err)
-			all[db] = append(all[db], n)
-		}
-	}
-	return all
-}
-
 // stores waits until the files of the remaining unit contain the writes.
-func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string][]int) {
+func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string][]string) {
 	t.Helper()
 	eventually(ctx, t, convergence, func() error {
 		stored, err := client.Stored(ctx, w.Machines[w.left])
 		for db, numbers := range writes {
 			for _, n := range numbers {
-				if err == nil && !stored[db][fmt.Sprint(n)] {
-					err = fmt.Errorf("%s has no write %d to %s", w.left, n, db)
+				if err == nil && !stored[db][n] {
+					err = fmt.Errorf("%s has no write %s to %s", w.left, n, db)
 				}
 			}
 		}
@@ -46,9 +31,9 @@ func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string
 }
 
 // keeps requires that a new cluster has its source's writes and its own; the first since may be the old cluster's.
-func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string][]int, made map[string]map[string]bool) {
+func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string][]string, made map[string]map[string]bool) {
 	t.Helper()
-	now := w.acknowledged(t)
+	now := w.client.Acknowledged()
 	stored, err := client.Stored(ctx, w.Machines[w.left])
 	require.NoError(t, err)
 	for db, numbers := range now {
@@ -57,14 +42,14 @@ func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string]
 			assert.True(t, stored[db][row], "%s has lost the write %s, which its copy had", db, row)
 		}
 		since := numbers[len(before[db]):]
-		first := slices.IndexFunc(since, func(n int) bool { return stored[db][fmt.Sprint(n)] })
+		first := slices.IndexFunc(since, func(n string) bool { return stored[db][n] })
 		require.NotEqual(t, -1, first, "a write to the new cluster of %s", db)
 		for _, n := range since[first:] {
-			assert.True(t, stored[db][fmt.Sprint(n)], "%s has lost the write %d, which it has acknowledged", db, n)
+			assert.True(t, stored[db][n], "%s has lost the write %s, which it has acknowledged", db, n)
 		}
 		lost := 0
 		for _, n := range numbers {
-			if !stored[db][fmt.Sprint(n)] {
+			if !stored[db][n] {
 				lost++
 			}
 		}

@@ -130,7 +130,7 @@ func (u *upgrade) lastComesBack(ctx context.Context, t *testing.T) {
 	require.NoError(t, m.Start(ctx))
 	eventually(ctx, t, convergence, func() error {
 		for _, db := range databases {
-			if _, err := clusterStatus(ctx, m, db.short, db.schema); err != nil {
+			if _, err := clusterStatus(ctx, m, db); err != nil {
 				return err
 			}
 		}

@@ -23,8 +23,8 @@ type worstNight struct {
 	left string   // the unit that is left
 	lost []string // the others
 
-	directory string           // of the backup, on the machine of the unit that is left
-	backedUp  map[string][]int // the writes that were acknowledged before it, by database
+	directory string              // of the backup, on the machine of the unit that is left
+	backedUp  map[string][]string // the writes that were acknowledged before it, by database
 }
 
 // TestWorstNight is a lost quorum: backups by a timer, two of three machines without power, a recovery during which the
@@ -86,7 +86,7 @@ func (w *worstNight) timerMakesBackups(ctx context.Context, t *testing.T) {
 	_, err = m.Shell(ctx, "systemctl daemon-reload; systemctl restart ovn-central-backup.timer")
 	require.NoError(t, err)
 
-	w.backedUp = w.acknowledged(t)
+	w.backedUp = w.client.Acknowledged()
 	w.stores(ctx, t, w.backedUp)
 	before := w.backups(ctx, t)
 	_, err = m.Exec(ctx, "systemctl", "start", "ovn-central-backup.service")
@@ -111,7 +111,7 @@ func (w *worstNight) recover(ctx context.Context, t *testing.T) {
 	})
 	stored, err := client.Stored(ctx, m)
 	require.NoError(t, err)
-	before := w.acknowledged(t)
+	before := w.client.Acknowledged()
 
 	resume := holdStart(ctx, t, m)
 	acting, end := context.WithCancel(ctx)
@@ -163,7 +163,7 @@ func (w *worstNight) oldMajorityBoots(ctx context.Context, t *testing.T) {
 }
 
 func (w *worstNight) unitsReturn(ctx context.Context, t *testing.T) {
-	before := w.acknowledged(t)
+	before := w.client.Acknowledged()
 	for _, unit := range w.lost {
 		require.NoError(t, w.StartAgent(ctx, unit))
 	}
@@ -174,7 +174,7 @@ func (w *worstNight) unitsReturn(ctx context.Context, t *testing.T) {
 		stored, err := client.Stored(ctx, w.Machines[unit])
 		require.NoError(t, err)
 		for db, numbers := range before {
-			last := fmt.Sprint(numbers[len(numbers)-1])
+			last := numbers[len(numbers)-1]
 			assert.True(t, stored[db][last], "%s of %s lacks the write %s", db, unit, last)
 		}
 	}
@@ -185,7 +185,7 @@ func (w *worstNight) restore(ctx context.Context, t *testing.T) {
 	require.NoError(t, err)
 	t.Log(shown["plan"])
 	assert.Contains(t, shown["plan"], "every change since the backup was taken is lost")
-	before := w.acknowledged(t)
+	before := w.client.Acknowledged()
 	_, err = w.Run(ctx, w.left, "restore", "from="+w.directory, "i-really-mean-it=true")
 	require.NoError(t, err)
 	w.settle(ctx, t)
@@ -195,14 +195,14 @@ func (w *worstNight) restore(ctx context.Context, t *testing.T) {
 	for db, numbers := range w.backedUp {
 		restored[db] = map[string]bool{}
 		for _, n := range numbers {
-			restored[db][fmt.Sprint(n)] = true
+			restored[db][n] = true
 		}
 	}
 	w.keeps(ctx, t, before, restored)
 	stored, err := client.Stored(ctx, w.Machines[w.left])
 	require.NoError(t, err)
 	for db, numbers := range before {
-		last := fmt.Sprint(numbers[len(numbers)-1])
+		last := numbers[len(numbers)-1]
 		assert.False(t, stored[db][last], "the premise: %s was written to %s long after the backup", last, db)
 	}
 	w.chassisFollows(ctx, t)
