@@ -52,6 +52,5 @@ func TestLeave_unit_that_is_cut_off_ends_after_kick(t *testing.T) {
 	_, err := m.RetryUntil(t.Context(), u)
 	require.NoError(t, err)
 	m.RequireMembers(rest...)
-	left := m.PutAway(u)
-	assert.Len(t, left, 2)
+	assert.Len(t, m.PutAway(u), 2)
 }

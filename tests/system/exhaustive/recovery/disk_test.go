@@ -39,8 +39,7 @@ func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
 		}
 		_, _ = m.Deployed[0].Exec(m.T.Context(), "ovn-nbctl", "--timeout=1", "--db="+failed.Client(lab.NB),
 			"create", "DNS", "external_ids:long="+strings.Repeat("x", 8192))
-		s := m.Raft(failed, lab.NB)
-		return s.State == raft.Failed
+		return m.Raft(failed, lab.NB).State == raft.Failed
 	})
 	m.Eventually("another leader", func() bool {
 		s, err := m.RaftStatus(m.Deployed[0], lab.NB)
@@ -49,42 +48,33 @@ func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
 	return func() { m.FreeDisk(failed.DBDir()) }
 }
 
-// A leader that can't write what a client wants gives the database up, again and again.
-func TestDisk_leader_that_cannot_write(t *testing.T) {
+// R0: a leader that can't write what a client wants gives the database up, and continues to call itself the leader. It
+// refuses to compact its file and to leave. Its own unit notices, and restarts it once there is space.
+func TestDisk_leader_that_cannot_write_is_restarted(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	failed, fill := addOnSmallDisk(m)
+	free := failLeader(m, failed, fill)
+	require.Equal(t, raft.Leader, m.Raft(failed, lab.NB).Role, "the premise")
+	_, err := failed.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", "OVN_Northbound")
+	require.ErrorContains(t, err, "cannot store a snapshot following failure", "the premise")
+	before := m.ServerID(failed, lab.NB)
 
-	// R0: a leader that can't write what a client wants gives the database up, and continues to call itself the leader. It
-	// refuses to compact its file and to leave; its own unit is not deceived, and restarts it.
-	m.Run("is started anew once there is space", func(m *labtest.Model) {
-		t := m.T
-		free := failLeader(m, failed, fill)
-		s := m.Raft(failed, lab.NB)
-		require.Equal(t, raft.Leader, s.Role, "the premise")
-		_, err := failed.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", "OVN_Northbound")
-		require.ErrorContains(t, err, "cannot store a snapshot following failure", "the premise")
-		before := m.ServerID(failed, lab.NB)
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	m.Says(failed, "blocked")
+	m.Finds(failed, finding.DiskFull, "")
+	assert.Contains(t, m.Act(failed, "cluster-status")["ovnnb"], "has given up the database")
+	for _, u := range m.Deployed[:2] {
+		m.Finds(u, finding.MemberDown, "nb "+failed.Name())
+	}
 
-		require.NoError(t, m.UpdateStatus(t.Context()))
-		assert.Equal(t, "blocked", failed.Workload().Status)
-		m.Finds(failed, finding.DiskFull, "")
-		assert.Contains(t, m.Act(failed, "cluster-status")["ovnnb"], "has given up the database")
-		for _, u := range m.Deployed[:2] {
-			m.Finds(u, finding.MemberDown, "nb "+failed.Name())
-		}
-
-		free()
-		m.Eventually("a member again", func() bool {
-			require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
-			return failed.Workload().Status == "active"
-		})
-		assert.Equal(t, before, m.ServerID(failed, lab.NB), "the same server")
-		m.RequireMembers(m.Deployed...)
-		m.RequireWritable()
-	})
+	free()
+	m.Tick("a member again", func() bool { return failed.Workload().Status == "active" }, failed)
+	assert.Equal(t, before, m.ServerID(failed, lab.NB), "the same server")
+	m.RequireMembers(m.Deployed...)
+	m.RequireWritable()
 }
 
-// A new cluster takes space beside the old file. Where it is missing, no unit stops its server.
+// A new cluster takes space beside the old file. If there is none, no unit stops its server.
 func TestRecover_without_disk_space_is_refused_before_stop(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u, _ := addOnSmallDisk(m)

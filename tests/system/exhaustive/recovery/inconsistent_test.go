@@ -96,15 +96,13 @@ func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	plan := m.Act(u, "rejoin", "dry-run=true")["plan"]
 	assert.Contains(t, plan, "nb: the unit that leads it removes member "+ids[lab.NB][:4])
 	assert.Contains(t, plan, "sb: the first of the other units removes member "+ids[lab.SB][:4])
-	put := m.PutAway(u)
-	assert.Empty(t, put)
+	assert.Empty(t, m.PutAway(u))
 	for _, db := range lab.Databases { // as the status prints them
 		m.Act(u, "rejoin", "database="+string(db), "i-really-mean-it=true")
 	}
 	m.Tick("it has joined again", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
-	put, live := m.PutAway(u), m.InPlace(u)
-	assert.Len(t, put, 2)
-	assert.Len(t, live, 2)
+	assert.Len(t, m.PutAway(u), 2)
+	assert.Len(t, m.InPlace(u), 2)
 	for _, db := range lab.Databases {
 		assert.NotEqual(t, ids[db], m.ServerID(u, db), "a new member")
 		assert.True(t, has(db), "%s: with the cluster's data", db)
@@ -184,12 +182,10 @@ func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 				assert.False(t, s.HasLeader(), when)
 				assert.Equal(t, clusters[db], string(*s.Cluster), when)
 				assert.Len(t, s.Servers, 4, "%s: no member is removed", when)
-				id := m.ServerID(u, db)
-				assert.Equal(t, servers[u.Name()+string(db)], id, when)
+				assert.Equal(t, servers[u.Name()+string(db)], m.ServerID(u, db), when)
 			}
-			put, live := m.PutAway(u), m.InPlace(u)
-			assert.Empty(t, put, "%s: nothing is put away", when)
-			assert.Len(t, live, 2, "%s: nothing is made beside it", when)
+			assert.Empty(t, m.PutAway(u), "%s: nothing is put away", when)
+			assert.Len(t, m.InPlace(u), 2, "%s: nothing is made beside it", when)
 			assert.NoDirExists(t, filepath.Join(filepath.Dir(u.DBDir()), "backups"), when)
 			for key, value := range u.Data() {
 				asks := strings.HasSuffix(key, "-rejoin") || strings.HasSuffix(key, "-recovery")
@@ -236,6 +232,5 @@ func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 		}
 		assert.Contains(t, m.Seen(u), "kept")
 	}
-	put := m.PutAway(damaged)
-	assert.Empty(t, put)
+	assert.Empty(t, m.PutAway(damaged))
 }

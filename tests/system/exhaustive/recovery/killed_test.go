@@ -71,9 +71,7 @@ func TestRejoin_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 	m.AddSwitch("kept", u)
 	ids := map[lab.DB]string{}
 	for _, db := range lab.Databases {
-		var err error
-		ids[db], err = u.ServerID(t.Context(), db)
-		require.NoError(t, err)
+		ids[db] = m.ServerID(u, db)
 	}
 	m.PowerOff(u)
 	for _, db := range lab.Databases {
@@ -100,8 +98,7 @@ func TestRejoin_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 		}
 		for _, unit := range others {
 			for _, db := range lab.Databases {
-				s := m.Raft(unit, db)
-				require.GreaterOrEqual(t, len(s.Servers), 2, "no other member is removed")
+				require.GreaterOrEqual(t, len(m.Raft(unit, db).Servers), 2, "no other member is removed")
 			}
 		}
 		return killed
@@ -111,12 +108,10 @@ func TestRejoin_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 	for db, writes := range m.Verify(w) {
 		assert.Zero(t, writes.Unacknowledged, "%s: there was no quorum", db)
 	}
-	put, live := m.PutAway(u), m.InPlace(u)
-	assert.Len(t, put, 2, "nothing was done twice")
-	assert.Len(t, live, 2)
+	assert.Len(t, m.PutAway(u), 2, "nothing was done twice")
+	assert.Len(t, m.InPlace(u), 2)
 	for _, db := range lab.Databases {
-		id := m.ServerID(u, db)
-		assert.NotEqual(t, ids[db], id)
+		assert.NotEqual(t, ids[db], m.ServerID(u, db))
 	}
 	assert.Contains(t, m.Seen(u), "kept")
 	shown := m.Act(u, "rejoin", "i-really-mean-it=true")
@@ -177,9 +172,8 @@ func TestRecover_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 			now := m.Raft(asked, lab.NB)
 			assert.NotEqual(t, *old.Cluster, *now.Cluster)
 			for _, u := range left {
-				put, live := m.PutAway(u), m.InPlace(u)
-				assert.Len(t, put, 2, "nothing was done twice")
-				assert.Len(t, live, 2)
+				assert.Len(t, m.PutAway(u), 2, "nothing was done twice")
+				assert.Len(t, m.InPlace(u), 2)
 			}
 			m.RequireProof(asked, left...)
 
@@ -226,9 +220,8 @@ func TestRestore_killed_between_databases_keeps_identities(t *testing.T) {
 	require.NoError(t, m.Settle(t.Context())) // the ID of sb is there in the next hook only
 	m.Eventually("a member of both", labtest.AllMembers(m, u))
 	m.RequireProof(u, u)
-	put, live := m.PutAway(u), m.InPlace(u)
-	assert.Len(t, put, 2, "nothing was done twice")
-	assert.Len(t, live, 2)
+	assert.Len(t, m.PutAway(u), 2, "nothing was done twice")
+	assert.Len(t, m.InPlace(u), 2)
 	require.NoError(t, lost.PowerOn(t.Context()))
 	require.NoError(t, m.Settle(t.Context()))
 	m.Tick("the unit that returns joins", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
