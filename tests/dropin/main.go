@@ -54,7 +54,7 @@ func run(ctx context.Context, sources, format, juju string) (err error) {
 	if err = errors.Join(os.Mkdir(o.Charm, 0o755), lab.LayOut(ctx, o.Charm, m.root, ""), lab.BuildTools(ctx, m.root, o.Program)); err != nil {
 		return err
 	}
-	// Hooks find nrpe's directories where they are on a real machine.
+	// Hooks find nrpe's directories at their usual paths.
 	dispatch := filepath.Join(o.Charm, "dispatch")
 	script := fmt.Sprintf("#!/bin/sh\nexec %s ${OVN_RUNDIR%%/run} $CHARM_DIR/dispatch.real \"$0\" \"$@\"\n", m.file("on-machine"))
 	if err = errors.Join(os.Rename(dispatch, dispatch+".real"), os.WriteFile(dispatch, []byte(script), 0o755)); err != nil { //nolint:gosec // Juju runs it

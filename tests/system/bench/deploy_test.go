@@ -18,8 +18,8 @@ import (
 )
 
 // From the first start hook to two clusters of three members, against the bare commands on machines of the same lab,
-// and against the same with the packages' services, which the charm has to use. Bound: 3 times the former. Other than a
-// person, the charm waits for its certificates.
+// and against the same with the packages' services, which the charm must use. Bound: 3 times the former. The charm also
+// waits for its certificates.
 func BenchmarkDeploymentAgainstBareCommands(b *testing.B) {
 	var charm, active, bare, packaged time.Duration
 	hooks := 0

@@ -173,7 +173,7 @@ func (c *routed) drain() {
 	}
 }
 
-// requireOnlyItsGatewaysMoved requires that the gateways of a drained chassis have moved to where the load was least,
+// requireOnlyItsGatewaysMoved requires that the gateways of a drained chassis have moved to the least loaded chassis,
 // that no other has moved, and that all have the same candidates.
 func (c *routed) requireOnlyItsGatewaysMoved(drained string, before, after []schedule.Group) {
 	load := map[[2]string]int{}

@@ -169,7 +169,7 @@ func dump(t *testing.T, url string, width int) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	// Its sandbox needs a user who is not root.
+	// Its sandbox does not work for root.
 	out, err := exec.CommandContext(ctx, "chromium-headless-shell", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
 		fmt.Sprintf("--window-size=%d,900", width), "--virtual-time-budget=10000", "--user-data-dir="+t.TempDir(), "--dump-dom", url).Output()
 	require.NoError(t, err)

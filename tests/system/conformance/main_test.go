@@ -61,7 +61,6 @@ func beAgent() int {
 	var c agent.Config
 	err := json.Unmarshal([]byte(os.Getenv(agentVariable)), &c)
 	if err == nil {
-		c.Caller = controller.Dial(c.ArchiveDir)
 		err = agent.Run(ctx, c)
 	}
 	switch {
@@ -166,7 +165,7 @@ func (s *scene) startAgent(unit string, o agentConfig) {
 	}
 	require.NoError(s.t, s.Starts(unit))
 	config, err := json.Marshal(agent.Config{
-		Unit: unit, DataDir: s.unitDir(unit), RunDir: run, ArchiveDir: s.dir, HookTool: hookTool, Retry: o.retry,
+		Unit: unit, DataDir: s.unitDir(unit), RunDir: run, ControllerDir: s.dir, HookTool: hookTool, Retry: o.retry,
 	})
 	require.NoError(s.t, err)
 	log, err := os.OpenFile(s.unitDir(unit)+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -55,7 +55,7 @@ type Share struct {
 // Fleet is the machines of a run, and the network between them.
 type Fleet struct {
 	options Options
-	dir     string // where roots are kept, and the disks of machines while they are there
+	dir     string // of roots, and of the disks of machines
 	root    string
 	runDir  string
 	lock    *os.File

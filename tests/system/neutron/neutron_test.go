@@ -185,7 +185,7 @@ func TestPlans_are_never_worse_than_Neutron(t *testing.T) {
 }
 
 type quality struct {
-	// Spread is the difference between the chassis with most and with fewest masters, in the network where it is largest.
+	// Spread is the difference between the chassis with most and with fewest masters, in the network with the largest.
 	Spread int
 	// Failure is the load of a network's fullest chassis after the worst failure; Best is that of an even spread.
 	Failure, Best int

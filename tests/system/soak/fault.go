@@ -298,7 +298,7 @@ func (w *world) forget(h *host, but ...string) {
 	defer w.mu.Unlock()
 	keep := map[string]int{}
 	for _, name := range but {
-		if since, stands := h.faults[name]; stands {
+		if since, found := h.faults[name]; found {
 			keep[name] = since
 		}
 	}

@@ -46,7 +46,7 @@ func (w *world) why(h *host, db lab.DB) Why {
 func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused bool) Why {
 	why := Up
 	fault := func(name string, only bool) {
-		if since, stands := faults[name]; stands && only {
+		if since, found := faults[name]; found && only {
 			if since == step && why != Standing {
 				why = New
 			} else {

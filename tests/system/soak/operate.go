@@ -151,7 +151,7 @@ func (w *world) restart(ctx context.Context, h *host, service string) error {
 }
 
 // othersStay reports whether another unit of the model stays. If not, the removal of the last unit ends the database
-// too, as asked, and prints where its data stay (docs/how-to/remove-a-unit.md, The last units).
+// too, as asked, and prints the place of its data (docs/how-to/remove-a-unit.md, The last units).
 func (w *world) othersStay(h *host) bool {
 	return slices.ContainsFunc(w.inModel(), func(o *host) bool { return o != h && !o.Dying() })
 }

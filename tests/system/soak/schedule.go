@@ -26,7 +26,7 @@ type Step struct {
 	Do string `json:"do"`
 	// Unit is the unit of the step; of an "add" the number of the new one.
 	Unit int `json:"unit"`
-	// Other is a second unit: the one that runs a kick.
+	// Other is a second unit, which runs a kick.
 	Other int `json:"other,omitempty"`
 	// DB is nb or sb; empty: both.
 	DB string `json:"db,omitempty"`
@@ -109,7 +109,7 @@ type Cost struct {
 	Members []Why
 }
 
-// Verdict says whether a leader is required, or why there is none.
+// Verdict says whether a leader is required, and if not, why.
 type Verdict int
 
 // The verdicts.

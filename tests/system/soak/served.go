@@ -25,7 +25,7 @@ type server struct {
 	cluster raft.ID
 }
 
-// served returns the clusters with a leader that a majority follows. One that is cut off leads alone for a while.
+// served returns the clusters with a leader that a majority follows: a leader that is cut off leads alone for a while.
 func (s sighting) served() (all []raft.ID) {
 	for _, leader := range s.servers {
 		if leader.status.Role != raft.Leader || leader.status.State != raft.ClusterMember || slices.Contains(all, leader.cluster) {

@@ -225,8 +225,8 @@ func (w *world) end(h *host, fault string) {
 func (w *world) has(h *host, fault string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, stands := h.faults[fault]
-	return stands
+	_, found := h.faults[fault]
+	return found
 }
 
 // record is a unit's own record: whether it is paused, and for which unit's recovery its servers were stopped.

@@ -1,5 +1,5 @@
-// Package agent is the agent of one unit: Juju's own uniter, with its resolvers, its hook runner and its hook tools,
-// over a connection to [controller.Controller] in the place of the API of a Juju controller.
+// Package agent is the agent of one unit: Juju's own uniter, with its resolvers, its hook runner and its hook tools, over
+// a connection to [controller.Controller] instead of a Juju controller's API.
 package agent
 
 import (
@@ -34,20 +34,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/controller"
 )
 
-// Config says whose agent it is, and where.
+// Config is the configuration of a unit's agent.
 type Config struct {
-	// Unit is its name.
+	// Unit is the unit's name.
 	Unit string
-	// DataDir is where everything of the unit is kept: /var/lib/juju.
+	// DataDir has everything of the unit: /var/lib/juju.
 	DataDir string
 	// RunDir is emptied by a reboot. An agent that finds it empty tells the charm of a reboot, as Juju does.
 	RunDir string
-	// ArchiveDir is where the controller keeps the charm's archives.
-	ArchiveDir string
+	// ControllerDir is the controller's directory, with its socket and the charm's archives.
+	ControllerDir string
 	// HookTool is a built cmd/juju-hook-tool.
 	HookTool string
-	// Caller is the connection to the controller.
-	Caller controller.Caller `json:"-"`
 	// Retry is how failed hooks are retried.
 	Retry params.RetryStrategy
 }
@@ -64,7 +62,7 @@ func Run(ctx context.Context, c Config) error {
 	defer cancel()
 	random := make([]byte, 8)
 	_, _ = rand.Read(random)
-	connection := &connection{ctx: calls, caller: c.Caller, unit: c.Unit, agent: hex.EncodeToString(random)}
+	connection := &connection{ctx: calls, remote: controller.Dial(c.ControllerDir), unit: c.Unit, agent: hex.EncodeToString(random)}
 	go connection.stay()
 	go connection.beat()
 	resources, err := uniter.NewResourcesFacadeClient(connection, tag)
@@ -86,7 +84,7 @@ func Run(ctx context.Context, c Config) error {
 		SecretRotateWatcherFunc: noTrigger,
 		SecretExpiryWatcherFunc: noTrigger,
 		DataDir:                 c.DataDir,
-		Downloader:              archives{connection, c.ArchiveDir},
+		Downloader:              archives{connection, c.ControllerDir},
 		MachineLock:             make(machineLock, 1),
 		CharmDirGuard:           openGuard{},
 		UpdateStatusSignal:      connection.updateStatus(),

@@ -24,11 +24,11 @@ const claimDuration = 2 * time.Second
 
 type connection struct {
 	ctx         context.Context
-	caller      controller.Caller
+	remote      *controller.Remote
 	unit, agent string
 }
 
-var errNoConnection = errors.New("this controller is spoken to by API calls only")
+var errNoConnection = errors.New("this controller takes API calls only")
 
 // APICall implements [base.APICaller].
 func (c *connection) APICall(facade string, _ int, id, request string, args, response any) error {
@@ -40,7 +40,7 @@ func (c *connection) call(ctx context.Context, facade, id, request string, args,
 	if err != nil {
 		return err
 	}
-	answer := c.caller.Call(ctx, controller.Request{
+	answer := c.remote.Call(ctx, controller.Request{
 		Agent: c.agent, Unit: c.unit, Facade: facade, ID: id, Request: request, Params: text,
 	})
 	switch {
@@ -144,7 +144,7 @@ func (c *connection) updateStatus() remotestate.UpdateStatusTimerFunc {
 				return
 			}
 			if first {
-				continue // what was asked of an agent before this one
+				continue // asked of an earlier agent
 			}
 			select {
 			case strikes <- time.Now():

@@ -21,15 +21,10 @@ type Request struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// Response is its answer.
+// Response is the answer to a [Request].
 type Response struct {
 	Result json.RawMessage `json:"result"`
 	Error  *params.Error   `json:"error,omitempty"`
-}
-
-// Caller is the connection of an agent to its controller.
-type Caller interface {
-	Call(ctx context.Context, r Request) Response
 }
 
 // session is the call of one unit's agent, with the model locked.
@@ -66,8 +61,8 @@ var methods = func() map[string]method {
 	return all
 }()
 
-// Call implements [Caller].
-func (c *Controller) Call(ctx context.Context, r Request) Response {
+// call answers the call of an agent.
+func (c *Controller) call(ctx context.Context, r Request) Response {
 	// The lease is renewed all the time: claim says itself when it means anything.
 	if r.Request != "Beat" && r.Request != "Claim" {
 		c.mu.Lock()
@@ -155,5 +150,4 @@ func always(answer any) method {
 func (c *Controller) notify() {
 	close(c.changed)
 	c.changed = make(chan struct{})
-	c.save()
 }

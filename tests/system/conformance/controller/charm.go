@@ -3,7 +3,6 @@ package controller
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -94,8 +93,8 @@ func modelConfig(session, any) (any, error) {
 	return params.ModelConfigResult{Config: c.AllAttrs()}, nil
 }
 
-// New makes a model with an application, of the charm in a directory, without units, and its peer
-// relations. The charm's archives and the state are kept in dir; the agents read the archives there.
+// New makes a model with an application, of the charm in a directory, without units, and its peer relations. The charm's
+// archives are kept in dir, which the agents share.
 func New(dir, charmDir string) (*Controller, error) {
 	c := &Controller{dir: dir, changed: make(chan struct{}), watches: map[string]*watch{}}
 	ch, archive, err := c.pack(charmDir, 0)
@@ -115,7 +114,6 @@ func New(dir, charmDir string) (*Controller, error) {
 		})
 		c.state.NextRelation++
 	}
-	c.save()
 	return c, nil
 }
 
@@ -144,16 +142,4 @@ func (c *Controller) pack(dir string, revision int) (*charm.CharmDir, Archive, e
 	sum := sha256.Sum256(text)
 	archive.SHA256 = hex.EncodeToString(sum[:])
 	return ch, archive, nil
-}
-
-// save writes the state for people; nothing reads it back.
-func (c *Controller) save() {
-	text, err := json.MarshalIndent(c.state, "", " ")
-	if err != nil {
-		return
-	}
-	file := filepath.Join(c.dir, "state.json")
-	if os.WriteFile(file+".new", text, 0o600) == nil {
-		_ = os.Rename(file+".new", file)
-	}
 }

@@ -29,21 +29,21 @@ type Controller struct {
 
 // State is what the controller knows.
 type State struct {
-	App            string              `json:"app"`
-	Leader         string              `json:"leader"`
-	LeaderSettings map[string]string   `json:"leader-settings"`
-	LeaderVersion  int                 `json:"leader-version"`
-	Config         map[string]any      `json:"config"`
-	Charms         []Archive           `json:"charms"`
-	Status         params.StatusResult `json:"status"`
-	Version        string              `json:"app-version"`
-	Dying          bool                `json:"dying,omitempty"`
-	Relations      []*Relation         `json:"relations"`
-	Units          map[string]*Unit    `json:"units"`
-	Gone           map[string]*Unit    `json:"gone"` // units that were removed
-	Actions        map[string]*Action  `json:"actions"`
-	NextUnit       int                 `json:"next-unit"`
-	NextRelation   int                 `json:"next-relation"`
+	App            string
+	Leader         string
+	LeaderSettings map[string]string
+	LeaderVersion  int
+	Config         map[string]any
+	Charms         []Archive
+	Status         params.StatusResult
+	Version        string
+	Dying          bool
+	Relations      []*Relation
+	Units          map[string]*Unit
+	Gone           map[string]*Unit // units that were removed
+	Actions        map[string]*Action
+	NextUnit       int
+	NextRelation   int
 }
 
 // Archive is one version of the charm, packed.
@@ -53,44 +53,44 @@ type Archive struct {
 
 // Unit is one unit.
 type Unit struct {
-	Name        string                 `json:"name"`
-	Number      int                    `json:"number"`
-	Life        string                 `json:"life"` // alive, dying, dead
-	Addresses   []string               `json:"addresses"`
-	Workload    params.StatusResult    `json:"workload"`
-	Agent       params.StatusResult    `json:"agent"`
-	Resolved    params.ResolvedMode    `json:"resolved,omitempty"`
-	CharmURL    string                 `json:"charm-url"`
-	Ports       []params.PortRange     `json:"ports,omitempty"`
-	Kept        params.SetUnitStateArg `json:"kept"` // state of the charm and of the agent
-	UpdateAsked int                    `json:"update-asked"`
+	Name        string
+	Number      int
+	Life        string // alive, dying, dead
+	Addresses   []string
+	Workload    params.StatusResult
+	Agent       params.StatusResult
+	Resolved    params.ResolvedMode
+	CharmURL    string
+	Ports       []params.PortRange
+	Kept        params.SetUnitStateArg // state of the charm and of the agent
+	UpdateAsked int
 	// Hooks are those that were run, with the unit that they were about and how they ended.
-	Hooks      []string `json:"hooks"`
+	Hooks      []string
 	running    string
 	updateSeen int
-	starting   bool   // its agent is, and has not come yet
-	agent      string // that is there
-	leads      bool   // as its agent last heard
+	starting   bool   // its agent is being started
+	agent      string // the one that is connected
+	leads      bool   // as its agent was last told
 	beats      int    // of its agent since the last change
 }
 
 // Relation is one relation. A peer relation has no other side.
 type Relation struct {
-	ID          int             `json:"id"`
-	Endpoint    charm.Relation  `json:"endpoint"`
-	Remote      string          `json:"remote,omitempty"`
-	Life        string          `json:"life"`
-	App         *Bag            `json:"app"`
-	Units       map[string]*Bag `json:"units"`
-	RemoteApp   *Bag            `json:"remote-app,omitempty"`
-	RemoteUnits map[string]*Bag `json:"remote-units,omitempty"`
+	ID          int
+	Endpoint    charm.Relation
+	Remote      string
+	Life        string
+	App         *Bag
+	Units       map[string]*Bag
+	RemoteApp   *Bag
+	RemoteUnits map[string]*Bag
 }
 
 // Bag is data on a relation.
 type Bag struct {
-	Settings map[string]string `json:"settings"`
-	Version  int64             `json:"version"`
-	InScope  bool              `json:"in-scope"`
+	Settings map[string]string
+	Version  int64
+	InScope  bool
 }
 
 // Action is one run of an action.

@@ -10,15 +10,15 @@ import (
 )
 
 var relationMethods = map[string]method{
-	"Uniter.Relation":        plain(relationOf),
+	"Uniter.Relation":        eachRelation(func(s session, r *Relation, _ params.RelationUnit) (any, error) { return s.describe(r), nil }),
 	"Uniter.RelationById":    plain(relationByID),
 	"Uniter.RelationsStatus": each(relationsStatus),
 	"Uniter.SetRelationStatus": plain(func(s session, args params.RelationStatusArgs) (any, error) {
 		return results(args.Args, func(params.RelationStatusArg) (any, error) { return nil, nil }), nil
 	}),
-	"Uniter.EnterScope":                   plain(enterScope),
-	"Uniter.LeaveScope":                   plain(leaveScope),
-	"Uniter.ReadSettings":                 plain(readSettings),
+	"Uniter.EnterScope":                   eachRelation(enterScope),
+	"Uniter.LeaveScope":                   eachRelation(leaveScope),
+	"Uniter.ReadSettings":                 eachRelation(readSettings),
 	"Uniter.ReadLocalApplicationSettings": plain(readLocalApplication),
 	"Uniter.ReadRemoteSettings":           plain(readRemoteSettings),
 }
@@ -43,14 +43,17 @@ func (s session) describe(r *Relation) params.RelationResult {
 	}
 }
 
-func relationOf(s session, args params.RelationUnits) (any, error) {
-	return results(args.RelationUnits, func(one params.RelationUnit) (any, error) {
-		r, err := s.relationByTag(one.Relation)
-		if err != nil {
-			return nil, err
-		}
-		return s.describe(r), nil
-	}), nil
+// eachRelation is a method about units in relations.
+func eachRelation(f func(s session, r *Relation, one params.RelationUnit) (any, error)) method {
+	return plain(func(s session, args params.RelationUnits) (any, error) {
+		return results(args.RelationUnits, func(one params.RelationUnit) (any, error) {
+			r, err := s.relationByTag(one.Relation)
+			if err != nil {
+				return nil, err
+			}
+			return f(s, r, one)
+		}), nil
+	})
 }
 
 func relationByID(s session, args params.RelationIds) (any, error) {
@@ -73,28 +76,22 @@ func relationsStatus(s session, _ string) (any, error) {
 	return params.RelationUnitStatusResult{RelationResults: all}, nil
 }
 
-func enterScope(s session, args params.RelationUnits) (any, error) {
-	return results(args.RelationUnits, func(one params.RelationUnit) (any, error) {
-		r, err := s.relationByTag(one.Relation)
-		if err != nil {
-			return nil, err
-		}
-		bag := r.Units[s.unit.Name]
-		if bag == nil {
-			bag = newBag()
-			r.Units[s.unit.Name] = bag
-		}
-		if bag.InScope {
-			return nil, nil
-		}
-		if r.Life != "alive" || s.unit.Life != "alive" {
-			return nil, fault{params.CodeCannotEnterScope, "cannot enter scope: unit or relation is not alive"}
-		}
-		bag.InScope = true
-		bag.write(addressSettings(s.unit.Addresses))
-		s.notify()
+func enterScope(s session, r *Relation, _ params.RelationUnit) (any, error) {
+	bag := r.Units[s.unit.Name]
+	if bag == nil {
+		bag = newBag()
+		r.Units[s.unit.Name] = bag
+	}
+	if bag.InScope {
 		return nil, nil
-	}), nil
+	}
+	if r.Life != "alive" || s.unit.Life != "alive" {
+		return nil, fault{params.CodeCannotEnterScope, "cannot enter scope: unit or relation is not alive"}
+	}
+	bag.InScope = true
+	bag.write(addressSettings(s.unit.Addresses))
+	s.notify()
+	return nil, nil
 }
 
 // addressSettings are what Juju itself publishes.
@@ -104,36 +101,24 @@ func addressSettings(addresses []string) map[string]string {
 	}
 }
 
-func leaveScope(s session, args params.RelationUnits) (any, error) {
-	return results(args.RelationUnits, func(one params.RelationUnit) (any, error) {
-		r, err := s.relationByTag(one.Relation)
-		if err != nil {
-			return nil, err
-		}
-		if bag := r.Units[s.unit.Name]; bag != nil {
-			bag.InScope = false
-		}
-		s.state.dropRelation(r)
-		s.notify()
-		return nil, nil
-	}), nil
+func leaveScope(s session, r *Relation, _ params.RelationUnit) (any, error) {
+	if bag := r.Units[s.unit.Name]; bag != nil {
+		bag.InScope = false
+	}
+	s.state.dropRelation(r)
+	s.notify()
+	return nil, nil
 }
 
 func settings(bag *Bag) params.SettingsResult {
 	return params.SettingsResult{Settings: maps.Clone(bag.Settings)}
 }
 
-func readSettings(s session, args params.RelationUnits) (any, error) {
-	return results(args.RelationUnits, func(one params.RelationUnit) (any, error) {
-		r, err := s.relationByTag(one.Relation)
-		if err != nil {
-			return nil, err
-		}
-		if bag := r.Units[unitName(one.Unit)]; bag != nil && unitName(one.Unit) == s.unit.Name {
-			return settings(bag), nil
-		}
-		return nil, errPermission
-	}), nil
+func readSettings(s session, r *Relation, one params.RelationUnit) (any, error) {
+	if bag := r.Units[s.unit.Name]; bag != nil && unitName(one.Unit) == s.unit.Name {
+		return settings(bag), nil
+	}
+	return nil, errPermission
 }
 
 func readLocalApplication(s session, one params.RelationUnit) (any, error) {

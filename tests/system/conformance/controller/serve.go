@@ -19,8 +19,8 @@ import (
 // Socket is the controller's socket in its directory.
 const Socket = "controller.sock"
 
-// Handler serves agents (/call) and the test that drives the model (/do/VERB): the README has the verbs.
-func (c *Controller) Handler() http.Handler {
+// handler serves agents (/call) and the test that drives the model (/do/VERB): the README has the verbs.
+func (c *Controller) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /call", func(w http.ResponseWriter, r *http.Request) {
 		var request Request
@@ -28,7 +28,7 @@ func (c *Controller) Handler() http.Handler {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		write(w, http.StatusOK, c.Call(r.Context(), request))
+		write(w, http.StatusOK, c.call(r.Context(), request))
 	})
 	mux.HandleFunc("POST /do/{verb}", func(w http.ResponseWriter, r *http.Request) {
 		do := verbs[r.PathValue("verb")]
@@ -79,7 +79,7 @@ func (c *Controller) Serve(ctx context.Context, ready chan<- struct{}) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: c.Handler(), ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: c.handler(), ReadHeaderTimeout: time.Minute}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.Serve(listener); ctx.Err() == nil {
 		return err
@@ -99,7 +99,7 @@ func Dial(dir string) *Remote {
 	return &Remote{&http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 64}}}
 }
 
-// Call implements [Caller].
+// Call makes a call of the API.
 func (r *Remote) Call(ctx context.Context, request Request) (response Response) {
 	text, err := json.Marshal(request)
 	if err == nil {

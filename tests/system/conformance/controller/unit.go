@@ -17,7 +17,7 @@ var unitMethods = map[string]method{
 	"Uniter.UnitStatus":           each(func(s session, _ string) (any, error) { return s.unit.Workload, nil }),
 	"Uniter.ApplicationStatus":    each(applicationStatus),
 	"Uniter.SetUnitStatus":        plain(setStatus(func(s session, r params.StatusResult) { s.unit.Workload = r })),
-	"Uniter.SetAgentStatus":       plain(setStatus(setAgentStatus)),
+	"Uniter.SetAgentStatus":       plain(setStatus(func(s session, r params.StatusResult) { s.unit.Agent = r })),
 	"Uniter.SetApplicationStatus": plain(setStatus(func(s session, r params.StatusResult) { s.state.Status = r })),
 	"Uniter.ClearResolved": each(func(s session, _ string) (any, error) {
 		s.unit.Resolved = params.ResolvedNone
@@ -54,7 +54,7 @@ var unitMethods = map[string]method{
 	}),
 	"Uniter.UpgradeSeriesUnitStatus":           always(params.ErrorResult{Error: toParams(errNotFound)}),
 	"Uniter.OpenedMachinePortRangesByEndpoint": each(openedPorts),
-	"Uniter.State":                         each(unitState),
+	"Uniter.State":                         each(func(s session, _ string) (any, error) { return s.unit.Kept, nil }), // as params.UnitStateResult
 	"Uniter.SetState":                      plain(setUnitState),
 	"Uniter.RequestReboot":                 always(params.ErrorResult{}),
 	"ResourcesHookContext.GetResourceInfo": plain(func(session, any) (any, error) { return struct{}{}, nil }),
@@ -81,8 +81,6 @@ func setStatus(set func(session, params.StatusResult)) func(session, params.SetS
 		return answer, nil
 	}
 }
-
-func setAgentStatus(s session, r params.StatusResult) { s.unit.Agent = r }
 
 // visible is the unit's status in `juju status` and goal-state, where a failed hook hides the charm's.
 func (u *Unit) visible() params.StatusResult {
@@ -160,9 +158,6 @@ func openedPorts(s session, _ string) (any, error) {
 		UnitPortRanges: map[string][]params.OpenUnitPortRangesByEndpoint{unitTag(s.unit.Name): ranges},
 	}, nil
 }
-
-// unitState is what was kept, whose keys are those of [params.UnitStateResult].
-func unitState(s session, _ string) (any, error) { return s.unit.Kept, nil }
 
 func setUnitState(s session, args params.SetUnitStateArgs) (any, error) {
 	return results(args.Args, func(one params.SetUnitStateArg) (any, error) {

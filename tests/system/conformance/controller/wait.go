@@ -9,10 +9,10 @@ import (
 	"github.com/juju/juju/rpc/params"
 )
 
-// waitFacade has what a real agent gets elsewhere: leadership, update-status, presence; and our report of hooks.
+// waitFacade has what a real agent gets from others: leadership, update-status, presence; and our report of hooks.
 const waitFacade = "Runner"
 
-// wait answers the calls of [waitFacade]. Those with an argument that is a count block.
+// wait answers the calls of [waitFacade].
 func (c *Controller) wait(ctx context.Context, r Request) (any, error) {
 	switch r.Request {
 	case "Claim":
@@ -20,7 +20,7 @@ func (c *Controller) wait(ctx context.Context, r Request) (any, error) {
 	case "Released":
 		return struct{}{}, c.until(ctx, func() bool { return c.state.Leader == "" || c.state.Leader == r.Unit })
 	case "UpdateStatus":
-		// An agent says how many it has had, and gets the next.
+		// An agent passes the number of those it has seen, and gets the next.
 		var seen, asked int
 		if err := json.Unmarshal(r.Params, &seen); err != nil {
 			return nil, err
@@ -53,7 +53,6 @@ func (c *Controller) wait(ctx context.Context, r Request) (any, error) {
 			if r.Request == "Ran" {
 				u.running, u.Hooks = "", append(u.Hooks, hook)
 			}
-			c.save()
 		}
 		return struct{}{}, nil
 	}

@@ -38,7 +38,7 @@ var watchMethods = map[string]method{
 	"Uniter.WatchUnitStorageAttachments":     each(func(s session, _ string) (any, error) { return s.stringsWatch(func() []string { return nil }), nil }),
 	"Uniter.WatchActionNotifications":        each(func(s session, _ string) (any, error) { return s.stringsWatch(s.newActions()), nil }),
 	"Uniter.WatchUnitRelations":              each(func(s session, _ string) (any, error) { return s.stringsWatch(s.changedRelations()), nil }),
-	"Uniter.WatchRelationUnits":              plain(watchRelationUnits),
+	"Uniter.WatchRelationUnits":              eachRelation(watchRelationUnits),
 }
 
 func nothing() any { return 0 }
@@ -162,40 +162,33 @@ func (s session) changedRelations() func() []string {
 	}
 }
 
-func watchRelationUnits(s session, args params.RelationUnits) (any, error) {
-	return results(args.RelationUnits, func(one params.RelationUnit) (any, error) {
-		r, err := s.relationByTag(one.Relation)
-		if err != nil {
-			return nil, err
+func watchRelationUnits(s session, r *Relation, _ params.RelationUnit) (any, error) {
+	units, apps := map[string]int64{}, map[string]int64{}
+	poll := func() (any, bool) {
+		change := params.RelationUnitsChange{Changed: map[string]params.UnitSettings{}, AppChanged: map[string]int64{}}
+		members, applications := s.state.members(s.unit.Name, r), s.state.applications(r)
+		for name, version := range members {
+			if old, had := units[name]; !had || old != version {
+				change.Changed[name] = params.UnitSettings{Version: version}
+			}
 		}
-		units, apps := map[string]int64{}, map[string]int64{}
-		first := true
-		poll := func() (any, bool) {
-			change := params.RelationUnitsChange{Changed: map[string]params.UnitSettings{}, AppChanged: map[string]int64{}}
-			members, applications := s.state.members(s.unit.Name, r), s.state.applications(r)
-			for name, version := range members {
-				if old, had := units[name]; !had || old != version {
-					change.Changed[name] = params.UnitSettings{Version: version}
-				}
+		for name := range units {
+			if _, there := members[name]; !there {
+				change.Departed = append(change.Departed, name)
 			}
-			for name := range units {
-				if _, there := members[name]; !there {
-					change.Departed = append(change.Departed, name)
-				}
-			}
-			for name, version := range applications {
-				if first || apps[name] != version {
-					change.AppChanged[name] = version
-				}
-			}
-			first, units, apps = false, members, applications
-			slices.Sort(change.Departed)
-			result := params.RelationUnitsWatchResult{Changes: change}
-			return result, len(change.Changed)+len(change.AppChanged)+len(change.Departed) > 0
 		}
-		initial, _ := poll()
-		result := initial.(params.RelationUnitsWatchResult)
-		result.RelationUnitsWatcherId = s.register(poll)
-		return result, nil
-	}), nil
+		for name, version := range applications {
+			if old, had := apps[name]; !had || old != version {
+				change.AppChanged[name] = version
+			}
+		}
+		units, apps = members, applications
+		slices.Sort(change.Departed)
+		result := params.RelationUnitsWatchResult{Changes: change}
+		return result, len(change.Changed)+len(change.AppChanged)+len(change.Departed) > 0
+	}
+	initial, _ := poll()
+	result := initial.(params.RelationUnitsWatchResult)
+	result.RelationUnitsWatcherId = s.register(poll)
+	return result, nil
 }

@@ -19,13 +19,13 @@ import (
 )
 
 // A join that never ends, on Open vSwitch before 2.17.10, 3.1.5, 3.2.3 and 3.3.1: the leader lost its role briefly, and
-// with it the answer of the server that it was adding; it calls each retry one that is in progress (ovn-org/ovn, issue
+// with it the answer of the server that it was adding; it takes each retry for a join in progress (ovn-org/ovn, issue
 // 235). The unit detects that its server makes no progress, and replaces it. The minutes are played.
 func TestJoin_lost_by_leader_goes_through_another_server(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Fresh(t, 2, lab.Options{Charm: labtest.CharmWithClock(t)})
 	leader := c.LeaderOf(lab.SB)
-	fillSouthbound(c, leader, 4) // it takes the leader a moment to send that, and the one that joins to store it
+	fillSouthbound(c, leader, 4) // so much takes the leader a moment to send, and the new server to store
 	other := units[0]
 	if other == leader {
 		other = units[1]
@@ -109,7 +109,7 @@ func TestDrain_stalled_is_in_status_of_acting_unit(t *testing.T) {
 	c.Tick("the drain does not stall", func() bool {
 		fast += 5 * time.Minute
 		require.NoError(t, u.SetBoottime(fast))
-		labtest.ActingUnit(t, u) // it may act again once it has seen the database; one that looks before forgets what it saw
+		labtest.ActingUnit(t, u) // it may act again once it has seen the database; an agent that looks earlier forgets what it saw
 		labtest.Tool(t, u, "ovn-nbctl", lab.NB, "set", "NB_Global", ".", "external_ids:touched="+fast.String())
 		return c.HasFinding(u, finding.DrainStalled, "")
 	})

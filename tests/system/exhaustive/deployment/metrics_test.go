@@ -215,7 +215,7 @@ func (p *prometheus) alerts() {
 			seen++
 			assert.Equal(p.T, "ok", rule.Health, "%s: %s", rule.Name, rule.LastError)
 			for _, metric := range selector.FindAllString(rule.Query, -1) {
-				if !strings.HasPrefix(metric, "ovn_central_finding{") { // there is none of most codes
+				if !strings.HasPrefix(metric, "ovn_central_finding{") { // most codes have none
 					assert.NotZero(p.T, p.query(metric), "%s: %s", rule.Name, metric)
 				}
 			}

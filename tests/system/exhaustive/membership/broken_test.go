@@ -27,7 +27,7 @@ func TestRelationBroken_after_agent_restart_waits(t *testing.T) {
 	assert.False(t, u.Removed())
 	assert.NotContains(t, strings.Join(u.Hooks(), "\n"), "stop")
 	for _, db := range lab.Databases {
-		assert.True(t, u.Running(db), "%s: it goes on voting", db)
+		assert.True(t, u.Running(db), "%s: it still votes", db)
 	}
 	m.RequireWritable()
 

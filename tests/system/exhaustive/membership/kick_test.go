@@ -15,7 +15,7 @@ import (
 func TestKick_of_five_members(t *testing.T) {
 	m := labtest.Deploy(t, 5)
 	// R6: the follower's request was sent, and the leader never did it.
-	m.Run("one that gets lost is pending and not done", func(m *labtest.Model) {
+	m.Run("a lost request is pending, not done", func(m *labtest.Model) {
 		t, leader := m.T, m.MakeOneLeader()
 		gone, from := m.Followers()[0], m.Followers()[1]
 		m.RemoveByForce(gone)
@@ -44,14 +44,14 @@ func TestKick_of_five_members(t *testing.T) {
 	})
 
 	// R10, 000-3: a kicked server never serves again by itself, and its unit can be removed, even without relations.
-	m.Run("one of a server that is down, whose unit then leaves", func(m *labtest.Model) {
+	m.Run("a server that is down is kicked, and its unit leaves", func(m *labtest.Model) {
 		t, leader := m.T, m.MakeOneLeader()
 		u := m.Followers()[0]
 		m.KillServers(u)
 		m.RequireDown(u)
 		m.Act(leader, "kick", labtest.KickArgs(m.ServerID(u, lab.SB), m.ServerID(u, lab.NB), "force=true")...)
 		for _, db := range lab.Databases {
-			if err := u.Start(t.Context(), db); err != nil { // it has heard of the kick before it was asked
+			if err := u.Start(t.Context(), db); err != nil { // it has heard of the kick already
 				require.ErrorContains(t, err, "it ended")
 			}
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R8: idempotent at every point where it can be cut off.
+// R8: idempotent at every call.
 func TestStop_killed_at_any_step_completes_when_run_again(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()

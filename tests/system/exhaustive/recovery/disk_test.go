@@ -18,7 +18,7 @@ import (
 func addOnSmallDisk(m *labtest.Model) (u *lab.Unit, fill func()) {
 	m.T.Helper()
 	if os.Getuid() != 0 {
-		m.T.Skip("only root can mount the disk that is to be full")
+		m.T.Skip("only root can mount a small disk")
 	}
 	u = m.AddSilent()
 	m.LimitDisk(u, "1m")

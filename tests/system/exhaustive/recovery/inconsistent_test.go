@@ -90,7 +90,7 @@ func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	// It leads one of the databases: no other unit may wait for it to remove itself.
 	m.MakeLeader(u, lab.SB)
 	_, err = asked(lab.SB, "5", "set", "SB_Global", ".", "external_ids:refused=yes")
-	require.Error(t, err, "as the last entry is the one that it left out, it answers no client; after a later one it refuses what they write")
+	require.Error(t, err, "it lacks the last entry, so it answers no client; after a later entry it refuses their writes")
 
 	assert.True(t, m.RefusedRecovery(u, "rejoin").Has(finding.Unconfirmed, ""))
 	plan := m.Act(u, "rejoin", "dry-run=true")["plan"]
@@ -215,7 +215,7 @@ func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 	}
 	assert.Equal(t, "blocked", left[0].Workload().Status, left[0].Workload().Message)
 	m.Finds(left[0], finding.NoQuorum, "")
-	assert.Equal(t, []string{"juju run " + left[0].Name() + " recover dry-run=true"}, m.NextCommands(left[0]), "an operator is told what to run")
+	assert.Equal(t, []string{"juju run " + left[0].Name() + " recover dry-run=true"}, m.NextCommands(left[0]), "an operator sees what to run")
 	m.Finds(damaged, finding.FileUnreadable, "nb")
 
 	m.PowerOn(lost...)

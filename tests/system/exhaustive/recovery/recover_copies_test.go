@@ -26,7 +26,7 @@ func TestRecover_keeps_what_majority_of_copies_had(t *testing.T) {
 		both := m.StoredByMost(left...)
 		return len(both[lab.NB]) > 0 && len(both[lab.SB]) > 0
 	})
-	m.KillServers(behind) // one that only hangs has them in its sockets
+	m.KillServers(behind) // a hung server has them in its sockets
 	m.Eventually("writes that one of them has not stored", func() bool {
 		both, one := m.StoredByMost(left...), m.StoredByMost(newest)
 		return len(one[lab.NB]) > len(both[lab.NB]) && len(one[lab.SB]) > len(both[lab.SB])

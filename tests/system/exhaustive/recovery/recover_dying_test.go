@@ -121,7 +121,7 @@ func recoverOnTwoOfFive(m *labtest.Model) (left, lost []*lab.Unit) {
 	m.RunUpdateStatus(left...)
 	m.Hold(true)
 	begun := 0
-	for _, u := range left { // the one that is asked second may have nothing to add
+	for _, u := range left { // the second one may have nothing to add
 		r, err := m.RunAction(m.T.Context(), u, "recover", "give-up="+labtest.Names(lost), "i-really-mean-it=true")
 		require.NoError(m.T, err)
 		if m.T.Log(u.Name(), r.Status, r.Message); r.Status == "completed" {

@@ -28,7 +28,7 @@ var moments = []struct {
 	come      func(a amid)
 	majority  end
 	oneReturn end
-	// seldom are played if more is explored only, of a majority and of one that returns alone: each takes a minute.
+	// seldom are played only if more is explored, of a majority and of a single unit: each takes a minute.
 	majoritySeldom, oneSeldom bool
 }{
 	{"before it is asked for", func(amid) {}, refused, refused, true, true}, // with one more there is a quorum
@@ -96,7 +96,7 @@ func TestRecover_returning_majority_withdraws_or_is_superseded(t *testing.T) {
 	returnsAtEachMoment(t, 3)
 }
 
-// One that returns alone keeps no recovery from its end.
+// A unit that returns alone does not prevent the end of a recovery.
 func TestRecover_returning_member_joins(t *testing.T) {
 	returnsAtEachMoment(t, 1)
 }
@@ -164,7 +164,7 @@ func (a amid) finish(n int, want end) {
 	}
 	a.PowerOn(off...)
 	a.Tick("all are members", labtest.AllMembers(a.Model, a.Deployed...), a.Deployed...)
-	require.False(a.T, a.made("nb") || a.made("sb"), "no request stands that could still be published")
+	require.False(a.T, a.made("nb") || a.made("sb"), "no request is left that could still be published")
 }
 
 // A new cluster whose unit made it and is lost before it is published does not replace the old one, as no unit could

@@ -2,8 +2,8 @@
 # write.sh DATABASE REMOTES-FILE TABLE ROW: inserts a numbered row into a table
 # once a second, through the leader, and notes in REMOTES-FILE.acknowledged, by
 # number and time in ms, which of them the database acknowledged. ROW is JSON, in
-# which NUMBER is replaced. A table that ovn-northd leaves alone, so that rows cost
-# nobody else anything.
+# which NUMBER is replaced. ovn-northd must ignore the table, so that rows cost
+# no other program anything.
 set -u
 cd /srv/client || exit
 n=0

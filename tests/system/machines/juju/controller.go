@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// Mount is where the machines have the controller's directory.
+// Mount is the controller's directory on the machines.
 const Mount = "/srv/juju"
 
 // Peers is the endpoint of the peer relation, which always has the number 1.

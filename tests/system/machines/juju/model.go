@@ -28,7 +28,7 @@ type UnitStatus struct {
 // Word is a status with its message.
 type Word struct{ Status, Message string }
 
-// Status is the model's status of now.
+// Status returns the model's present status.
 func (c *Controller) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := c.do(ctx, "status", struct{}{}, &s)
@@ -117,7 +117,7 @@ func (c *Controller) Refresh(ctx context.Context, charm string) error {
 	return c.do(ctx, "refresh", map[string]any{"charm": charm}, nil)
 }
 
-// SetLeader gives the leadership to a unit, as Juju does a while after the one that had it is gone.
+// SetLeader gives the leadership to a unit, as Juju does a while after the leader is gone.
 func (c *Controller) SetLeader(ctx context.Context, unit string) error {
 	return c.do(ctx, "set-leader", map[string]any{"unit": unit}, nil)
 }

@@ -122,7 +122,7 @@ func accessIsControlled(ctx context.Context, t *testing.T, c *client.Client) {
 		"the row of another chassis": {"set", "Chassis", "another", "external_ids:shown=yes"},
 		"a row for another chassis":  {"chassis-add", "third", "geneve", "192.0.2.10"},
 		"SB_Global":                  {"set", "SB_Global", ".", "external_ids:shown=yes"},
-		"who listens":                {"create", "Connection", "target=punix\\:shown"},
+		"the listeners":              {"create", "Connection", "target=punix\\:shown"},
 		"an address set":             {"create", "Address_Set", "name=shown"},
 	} {
 		_, err := c.Chassis(ctx, command...)

@@ -149,8 +149,8 @@ const heldMark = "/srv/hold/mark"
 // holdScript is what waits for the power to go.
 const holdScript = "mkdir -p /srv/hold; touch " + heldMark + "; exec sleep infinity"
 
-// holdDpkg has a machine's dpkg stop where it is about to unpack ovn-common, with openvswitch-common unpacked and
-// ovn-central not. The function that is returned ends that, also on a machine that is off.
+// holdDpkg makes a machine's dpkg stop before it unpacks ovn-common, with openvswitch-common unpacked and ovn-central not.
+// The returned function ends that, also on a machine that is off.
 func holdDpkg(t *testing.T, m *machines.Machine) func() {
 	t.Helper()
 	// dpkg finds dpkg-deb by the path that apt sets for it (apt.conf(5)).

@@ -32,7 +32,7 @@ func TestUpgrade_to_newer_release(t *testing.T) {
 	u.play(ctx, t, []part{
 		{"three units of the older release serve", u.begin},
 		{"packages come, also to a machine that loses its power amid dpkg", u.takePackages},
-		{"units restart one by one, also one that loses its power while its server is down", u.restartTwo},
+		{"units restart one by one, and one loses its power while its server is down", u.restartTwo},
 		{"nothing is converted while a unit is off that has older servers", u.lastIsOff},
 		{"the unit that was off upgrades before it starts", u.lastComesBack},
 		{"all is converted once nothing older is left", u.converted},

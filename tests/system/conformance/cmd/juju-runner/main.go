@@ -64,8 +64,8 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		return agent.Run(ctx, agent.Config{
-			Unit: *unit, DataDir: *data, RunDir: *transient, ArchiveDir: *dir, HookTool: filepath.Join(filepath.Dir(program), "juju-hook-tool"),
-			Caller: controller.Dial(*dir), Retry: jujusRetry,
+			Unit: *unit, DataDir: *data, RunDir: *transient, ControllerDir: *dir, Retry: jujusRetry,
+			HookTool: filepath.Join(filepath.Dir(program), "juju-hook-tool"),
 		})
 	}
 	return errUsage
