@@ -27,11 +27,11 @@ func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 		kills func(call string) bool
 		maker int
 	}{
-		"the other serves":                         {stops: func(string) bool { return false }, maker: 1},
-		"the other has only claimed":               {maker: 0},
-		"the other is about to serve":              {stops: startsServers, maker: 1},
-		"the other is killed before it serves": {kills: startsServers, maker: 1},
-		"the other has yet to look at it again":    {stops: func(call string) bool { return strings.HasPrefix(call, "is-leader") }, maker: 1},
+		"the other serves":                      {stops: func(string) bool { return false }, maker: 1},
+		"the other has only claimed":            {maker: 0},
+		"the other is about to serve":           {stops: startsServers, maker: 1},
+		"the other is killed before it serves":  {kills: startsServers, maker: 1},
+		"the other has yet to look at it again": {stops: func(call string) bool { return strings.HasPrefix(call, "is-leader") }, maker: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

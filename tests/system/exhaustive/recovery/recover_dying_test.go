@@ -61,24 +61,15 @@ func TestRestore_ends_while_leader_unit_is_removed(t *testing.T) {
 
 // R9: a unit is removed while its new cluster is published and not in place. Its stop serves it, and the others join.
 func TestRecover_removed_unit_serves_until_others_joined(t *testing.T) {
-	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju3})
-	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
-	require.NoError(t, m.SetLeader(t.Context(), a.leads))
-	m.AddSwitch("kept", a.asked, a.leads)
-	m.Lose(a.lost...)
-	m.RunUpdateStatus(a.asked, a.leads)
-	ended := m.WatchServed()
-	m.Hold(true)
+	a := between(t, 5)
+	m, ended := a.Model, a.WatchServed()
+	a.lose("kept")
 	a.publishes()
 	said := refuseStop(m, a.asked)
 	assert.Contains(t, said, labtest.Reason(finding.SoleMember, finding.Args{}))
 	assert.True(t, a.asked.Running(lab.NB) && a.asked.Running(lab.SB))
 	m.Hold(false)
-	m.Tick("the other one joins", func() bool {
-		s, err := m.RaftStatus(a.leads, lab.NB)
-		now, other := m.RaftStatus(a.leads, lab.SB)
-		return err == nil && other == nil && s.HasLeader() && len(s.Servers) == 2 && now.HasLeader() && len(now.Servers) == 2
-	}, a.leads)
+	m.Tick("the other one joins", labtest.AllMembers(m, a.asked, a.leads), a.leads)
 	retried(m, a.asked, a.leads)
 	ended()
 	m.RequireMembers(a.leads)

@@ -45,6 +45,23 @@ const (
 	superseded end = "superseded"
 )
 
+// between deploys n units, of which all but the asked one and the leader are to be lost.
+func between(t *testing.T, n int) amid {
+	t.Helper()
+	m := labtest.DeployWith(t, n, lab.Options{JujuVersion: lab.Juju3})
+	require.NoError(t, m.SetLeader(t.Context(), m.Deployed[1]))
+	return amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
+}
+
+// lose adds a switch, powers the lost units off, and holds further hooks back.
+func (a amid) lose(kept string) {
+	a.T.Helper()
+	a.AddSwitch(kept, a.asked, a.leads)
+	a.Lose(a.lost...)
+	a.RunUpdateStatus(a.asked, a.leads)
+	a.Hold(true)
+}
+
 func (a amid) give() string { return "give-up=" + labtest.Names(a.lost) }
 
 // hooks runs hooks of one unit only, until it has done its part for both databases.
@@ -103,37 +120,32 @@ func TestRecover_returning_member_joins(t *testing.T) {
 
 func returnsAtEachMoment(t *testing.T, n int) {
 	t.Helper()
-	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju3})
-	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
-	require.NoError(t, m.SetLeader(t.Context(), a.leads))
-	ended := m.WatchServed()
+	a := between(t, 5)
+	ended := a.WatchServed()
 	for i, moment := range moments {
 		if seldom := map[int]bool{1: moment.oneSeldom, 3: moment.majoritySeldom}[n]; seldom && exploretest.Factor(t) == 1 {
 			continue
 		}
 		begun := time.Now()
-		kept := "kept-" + labtest.Names(m.Deployed[i:i+1])
-		m.AddSwitch(kept, a.asked, a.leads)
-		old := m.Raft(a.asked, lab.NB)
-		m.Lose(a.lost...)
-		m.RunUpdateStatus(a.asked, a.leads)
-		m.Hold(true)
+		kept := "kept-" + labtest.Names(a.Deployed[i:i+1])
+		old := a.Raft(a.asked, lab.NB)
+		a.lose(kept)
 		moment.come(a)
-		m.PowerOn(a.lost[:n]...)
+		a.PowerOn(a.lost[:n]...)
 		want := map[int]end{1: moment.oneReturn, 3: moment.majority}[n]
 		a.finish(n, want)
-		now := m.Raft(a.asked, lab.NB)
+		now := a.Raft(a.asked, lab.NB)
 		if t.Logf("%s: %s, after %s", moment.name, want, time.Since(begun).Round(time.Second)); want == refused || want == withdrawn {
 			assert.Equal(t, *old.Cluster, *now.Cluster, moment.name)
 		} else {
 			assert.NotEqual(t, *old.Cluster, *now.Cluster, moment.name)
 		}
-		for _, u := range m.Deployed {
-			assert.Contains(t, m.Seen(u), kept, "%s: %s", moment.name, u.Name())
+		for _, u := range a.Deployed {
+			assert.Contains(t, a.Seen(u), kept, "%s: %s", moment.name, u.Name())
 		}
 	}
 	ended()
-	m.RequireWritable()
+	a.RequireWritable()
 }
 
 // finish lets everything run after n lost units have returned, a majority with the old cluster, and boots the others.
@@ -170,14 +182,9 @@ func (a amid) finish(n int, want end) {
 // A new cluster whose unit made it and is lost before it is published does not replace the old one, as no unit could
 // start it. The leader reports that and is asked itself, and the lost unit stays out when it returns.
 func TestRecover_unpublished_new_cluster_stays_out(t *testing.T) {
-	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju3})
-	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
-	require.NoError(t, m.SetLeader(t.Context(), a.leads))
-	m.AddSwitch("kept", a.asked, a.leads)
-	m.Lose(a.lost...)
-	m.RunUpdateStatus(a.asked, a.leads)
-	ended := m.WatchServed()
-	m.Hold(true)
+	a := between(t, 4)
+	m, ended := a.Model, a.WatchServed()
+	a.lose("kept")
 	a.makes()
 	before := m.LeaderSettings()
 	m.PowerOff(a.asked)
