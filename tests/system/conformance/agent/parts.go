@@ -2,7 +2,6 @@ package agent
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -28,29 +27,18 @@ func (a archives) Download(r downloader.Request) (string, error) {
 	if err := a.connection.call(a.connection.ctx, "Archive", "", "File", r.URL.String(), &name); err != nil {
 		return "", err
 	}
-	source, err := os.Open(filepath.Join(a.dir, name))
+	text, err := os.ReadFile(filepath.Join(a.dir, name))
+	target := filepath.Join(r.TargetDir, name)
+	err = errors.Join(err, os.MkdirAll(r.TargetDir, 0o755), os.WriteFile(target, text, 0o600))
 	if err != nil {
 		return "", err
 	}
-	defer source.Close()
-	if err := os.MkdirAll(r.TargetDir, 0o755); err != nil {
-		return "", err
-	}
-	target, err := os.CreateTemp(r.TargetDir, "charm-")
+	file, err := os.Open(target)
 	if err != nil {
 		return "", err
 	}
-	_, err = io.Copy(target, source)
-	err = errors.Join(err, target.Close())
-	if err != nil {
-		return "", err
-	}
-	read, err := os.Open(target.Name())
-	if err != nil {
-		return "", err
-	}
-	defer read.Close()
-	return target.Name(), r.Verify(read)
+	defer file.Close()
+	return target, r.Verify(file)
 }
 
 // machineLock serializes hooks and actions.

@@ -27,7 +27,7 @@ func (c *Controller) stir() {
 	}
 }
 
-// unfinished returns what an agent without an error has still to do by its record, or "".
+// unfinished returns what an agent without an error has not finished by its record, or "".
 func (u *Unit) unfinished() string {
 	var state operation.State
 	if u.Kept.UniterState != nil {
@@ -39,7 +39,7 @@ func (u *Unit) unfinished() string {
 	case state.Kind != operation.Continue:
 		return fmt.Sprintf("is in the middle of an operation (%s)", state.Kind)
 	case u.Life == "alive" && state.Leader != u.leads:
-		return "is to act on who leads"
+		return "has not acted on the leadership"
 	}
 	return ""
 }
@@ -87,13 +87,13 @@ func (c *Controller) look() (failed map[string]string, busy string) {
 		case u.running != "":
 			return failed, u.Name + " runs " + u.running
 		case u.UpdateAsked > u.updateSeen:
-			return failed, u.Name + " is to run update-status"
+			return failed, u.Name + " has not run update-status"
 		case u.leads != (u.Name == c.state.Leader):
-			return failed, u.Name + " doesn't know who leads"
+			return failed, u.Name + " doesn't know the leader"
 		case !inError && u.unfinished() != "":
 			return failed, u.Name + " " + u.unfinished()
 		case !inError && u.CharmURL != c.state.charmURL():
-			return failed, u.Name + " is to be upgraded"
+			return failed, u.Name + " is not upgraded yet"
 		case behind[u.agent]:
 			return failed, u.Name + " has news"
 		case u.Agent.Status != "idle" && !inError:

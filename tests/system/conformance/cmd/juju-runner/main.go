@@ -50,8 +50,8 @@ func run(ctx context.Context, args []string) error {
 		return c.Serve(ctx, nil)
 	case "agent":
 		unit := flags.String("unit", "", "the unit")
-		data := flags.String("data-dir", "/var/lib/juju", "where the unit's files are")
-		transient := flags.String("run-dir", "/run/juju-runner", "where files are that a reboot takes away")
+		data := flags.String("data-dir", "/var/lib/juju", "the directory of the unit's files")
+		transient := flags.String("run-dir", "/run/juju-runner", "the directory of files that a reboot removes")
 		logs := flags.String("logging-config", "<root>=WARNING;unit=DEBUG", "as Juju's option of that name")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
