@@ -14,7 +14,7 @@ import (
 // electionPatience bounds the time without a leader of a majority, without load ([Charm].Slow).
 const electionPatience = 45 * time.Second
 
-const poll = 300 * time.Millisecond
+const lookEvery = 300 * time.Millisecond
 
 // view is one database's cluster as seen from all machines.
 type view struct {

@@ -120,7 +120,7 @@ func TestExcuse_two_clusters_only_if_old_could_not_ask(t *testing.T) {
 			run("u2", "new", "cccc", raft.Self, newBegan), run("u3", "new", "dddd", "cccc", newBegan),
 		}}
 	}
-	h := history{db: "nb", answer: 5 * time.Second}
+	h := history{answer: 5 * time.Second}
 	h.add(look(100, 60, 90))
 	assert.Empty(t, h.seen(), "one look may have seen an end and a beginning")
 	h.add(look(101, 60, 90))
@@ -128,12 +128,12 @@ func TestExcuse_two_clusters_only_if_old_could_not_ask(t *testing.T) {
 	assert.Empty(t, h.broken(time.Minute), "the old one was there before")
 	assert.NotEmpty(t, h.broken(time.Millisecond), "it does not end")
 
-	h = history{db: "nb", answer: 5 * time.Second}
+	h = history{answer: 5 * time.Second}
 	h.add(look(100, 96, 90))
 	h.add(look(101, 96, 90))
 	assert.Contains(t, h.broken(time.Minute), "the server of u0 was started at 00:01:36, after that of the new cluster on u2")
 
-	h = history{db: "nb", answer: 5 * time.Second}
+	h = history{answer: 5 * time.Second}
 	h.add(look(100, 93, 90))
 	h.add(look(101, 93, 90))
 	assert.Empty(t, h.broken(time.Minute), "it was asked before it could answer")
@@ -148,7 +148,7 @@ func TestExcuse_only_writes_of_superseded_cluster(t *testing.T) {
 		s.Servers = s.Servers[:1]
 		return sighting{current: cluster, servers: []server{{unit: "u0", cluster: cluster, status: s}}}
 	}
-	h := history{db: "nb"}
+	h := history{}
 	for n, cluster := range []raft.ID{"old", "old", "new", "new", "new"} {
 		s := one(cluster)
 		s.at = minute(n)

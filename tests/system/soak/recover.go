@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
@@ -123,7 +124,7 @@ func (w *world) awaitLoss(ctx context.Context, s Step) {
 // awaits waits for a condition, at most for the time that an idle machine takes for it.
 func (w *world) awaits(ctx context.Context, most time.Duration, condition func() bool) {
 	for deadline := time.Now().Add(w.patience(most)); !condition() && time.Now().Before(deadline) && ctx.Err() == nil; {
-		wait(ctx, lookPause)
+		_ = poll.Wait(ctx, lookPause)
 	}
 }
 
@@ -181,7 +182,7 @@ func (w *world) insist(ctx context.Context, s Step) error {
 	defer w.hooksGoOn(ctx)()
 	mute := 0
 	var last string
-	for deadline := time.Now().Add(w.patience(recoveryPatience)); ctx.Err() == nil; wait(ctx, poll) {
+	for deadline := time.Now().Add(w.patience(recoveryPatience)); ctx.Err() == nil; _ = poll.Wait(ctx, lookEvery) {
 		if time.Now().After(deadline) {
 			w.fail("the recovery ends: " + last)
 			return nil
@@ -212,7 +213,7 @@ func (w *world) insist(ctx context.Context, s Step) error {
 		for _, d := range found {
 			w.note(s, w.follow(ctx, h, d))
 		}
-		wait(ctx, 2*time.Second)
+		_ = poll.Wait(ctx, 2*time.Second)
 	}
 	return nil
 }
@@ -226,7 +227,7 @@ func (w *world) hooksGoOn(ctx context.Context) (stop func()) {
 		for inner.Err() == nil {
 			w.note(Step{Do: "settle"}, w.Settle(ctx))
 			w.note(Step{Do: "update-status"}, w.updateStatus(ctx))
-			wait(inner, time.Second)
+			_ = poll.Wait(inner, time.Second)
 		}
 	})
 	return func() {

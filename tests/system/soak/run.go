@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -115,7 +116,7 @@ func (w *world) judge(ctx context.Context) string {
 			if verdict == Faults || verdict == Serves && v.leads || time.Now().After(deadline) || ctx.Err() != nil {
 				break
 			}
-			wait(ctx, poll)
+			_ = poll.Wait(ctx, lookEvery)
 		}
 		w.served[db] = verdict == Serves
 		switch {
@@ -158,7 +159,7 @@ func (w *world) finish(ctx context.Context) (string, error) {
 	}
 	var why, seen string
 	since, rounds := time.Now(), 0
-	for deadline := time.Now().Add(w.patience(endPatience)); ; wait(ctx, poll) {
+	for deadline := time.Now().Add(w.patience(endPatience)); ; _ = poll.Wait(ctx, lookEvery) {
 		w.runHooks(ctx)
 		if why = w.unfinished(ctx); why == "" {
 			return "", nil
@@ -264,11 +265,4 @@ func (w *world) silent(context.Context) string {
 		}
 	}
 	return ""
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }

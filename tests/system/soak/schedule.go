@@ -2,9 +2,7 @@ package soak
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 )
 
 // Schedule is what happens to one application, from its deployment on.
@@ -48,38 +46,20 @@ func (s Step) actor() int {
 	return s.Unit
 }
 
-// String is a line for people.
+// String is the step as JSON.
 func (s Step) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %d", s.Do, s.Unit)
-	if s.DB != "" {
-		b.WriteString(" " + s.DB)
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // every field has a JSON form
 	}
-	if s.Arg != "" {
-		b.WriteString(" " + s.Arg)
-	}
-	if s.Do == "kick" || s.Do == "replace" {
-		fmt.Fprintf(&b, " from %d", s.Other)
-	}
-	if s.Call > 0 {
-		fmt.Fprintf(&b, " at call %d", s.Call)
-	}
-	if s.Do == "set-clock" {
-		fmt.Fprintf(&b, " by %.0f s", s.Seconds)
-	} else if s.Seconds > 0 {
-		fmt.Fprintf(&b, " for %.1f s", s.Seconds)
-	}
-	for _, with := range s.With {
-		fmt.Fprintf(&b, " + {%s}", with)
-	}
-	return b.String()
+	return string(text)
 }
 
 // JSON is the form of the schedules below testdata.
 func (s Schedule) JSON() string {
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err != nil {
-		panic(err) // there is nothing in it that has no JSON
+		panic(err) // every field has a JSON form
 	}
 	return string(text) + "\n"
 }

@@ -52,7 +52,6 @@ type span struct {
 
 // beside is a time in which two clusters of one database served clients.
 type beside struct {
-	db       string
 	clusters []raft.ID
 	from, to time.Time
 	// why is the excuse (docs/how-to/recover-quorum.md, What keeps the old cluster off). guarded means that there is none: a
@@ -64,12 +63,11 @@ type beside struct {
 
 // String is a line for people.
 func (b beside) String() string {
-	return fmt.Sprintf("%s: clusters %v were served at the same time, for %.1f s: %s", b.db, b.clusters, b.to.Sub(b.from).Seconds(), b.why)
+	return fmt.Sprintf("clusters %v were served at the same time, for %.1f s: %s", b.clusters, b.to.Sub(b.from).Seconds(), b.why)
 }
 
 // history is what was seen of one database since the first disaster.
 type history struct {
-	db    string
 	spans []span
 	// first is when a server of each cluster was seen first.
 	first  map[raft.ID]time.Time
@@ -103,7 +101,7 @@ func (h *history) add(s sighting) {
 	}
 	why, guarded := s.excuse(h.answer)
 	h.open = true
-	h.beside = append(h.beside, beside{db: h.db, clusters: slices.Sorted(slices.Values(served)), from: s.at, to: s.at, why: why, guarded: guarded, looks: 1})
+	h.beside = append(h.beside, beside{clusters: slices.Sorted(slices.Values(served)), from: s.at, to: s.at, why: why, guarded: guarded, looks: 1})
 }
 
 // extend records that a cluster is served now. Two looks in a row are one span.

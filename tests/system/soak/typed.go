@@ -10,7 +10,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
-	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -66,13 +65,9 @@ func (w *world) typeFound(ctx context.Context, h *host) error {
 	if w.has(h, "power-off") {
 		return nil
 	}
-	r, err := w.RunAction(ctx, h.Unit, "health", "format=json")
+	_, all, err := w.finds(ctx, h, "health")
 	if err != nil {
-		return err
-	}
-	all, err := cluster.ReadFindings(r.Results["findings"])
-	if err != nil {
-		return fmt.Errorf("health of %s: %s: %w", h.Name(), r.Message, err)
+		return fmt.Errorf("health of %s: %w", h.Name(), err)
 	}
 	for _, d := range all {
 		i := slices.IndexFunc(d.Remedies, func(r finding.RemedyDocument) bool { return w.applies(d, r) })

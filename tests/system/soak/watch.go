@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
@@ -38,7 +39,7 @@ func (w *world) watch(ctx context.Context) {
 	w.history = map[lab.DB]*history{}
 	began := map[string]time.Time{}
 	for _, db := range lab.Databases {
-		w.history[db] = &history{db: string(db), answer: w.patience(5 * time.Second)}
+		w.history[db] = &history{answer: w.patience(5 * time.Second)}
 	}
 	look := func() {
 		for _, db := range lab.Databases {
@@ -49,7 +50,7 @@ func (w *world) watch(ctx context.Context) {
 			seen := w.history[db].seen()
 			w.mu.Unlock()
 			if len(seen) > before {
-				w.say("two clusters are served: %s", seen[len(seen)-1])
+				w.say("%s: two clusters are served: %s", db, seen[len(seen)-1])
 			}
 		}
 	}
@@ -58,7 +59,7 @@ func (w *world) watch(ctx context.Context) {
 	group.Go(func() {
 		for ctx.Err() == nil {
 			look()
-			wait(ctx, lookPause)
+			_ = poll.Wait(ctx, lookPause)
 		}
 	})
 	w.watched = func() { cancel(); group.Wait() }
@@ -99,7 +100,7 @@ func (w *world) besideBroken(context.Context) string {
 	for _, db := range lab.Databases {
 		if h := w.history[db]; h != nil {
 			if what := h.broken(w.patience(besideLimit)); what != "" {
-				return what
+				return string(db) + ": " + what
 			}
 		}
 	}

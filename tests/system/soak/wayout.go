@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
@@ -254,6 +255,6 @@ func (w *world) powerOn(ctx context.Context, h *host, hooksAfter time.Duration) 
 	if err != nil {
 		return err
 	}
-	wait(ctx, hooksAfter)
+	_ = poll.Wait(ctx, hooksAfter)
 	return w.Settle(ctx)
 }
