@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,31 +34,6 @@ func TestStop_killed_at_any_step_completes_when_run_again(t *testing.T) {
 	m.Remove(u)
 	m.RequireMembers(m.Remaining()...)
 	m.RequirePutAway(u)
-}
-
-// R6: "0 entries not yet committed" is rarely seen under load.
-func TestLeave_and_kick_under_write_load_are_proved(t *testing.T) {
-	m := labtest.Deploy(t, 5)
-	leader := m.MakeOneLeader()
-	followers := m.Followers()
-	gone, leaver := followers[0], followers[1]
-	ctx := t.Context()
-	var load []*lab.Writer
-	for range 4 {
-		load = append(load, m.StartWriter(ctx, time.Millisecond))
-	}
-	m.RemoveByForce(gone)
-	m.RequireDown(gone)
-	m.Act(followers[2], "kick", labtest.KickArgs(m.ServerID(gone, lab.SB), m.ServerID(gone, lab.NB))...)
-	m.Remove(leaver)
-	m.Remove(leader)
-	for _, w := range load {
-		w.Stop()
-		for db, writes := range m.Verify(w) {
-			assert.NotZero(t, writes.Acknowledged, db)
-		}
-	}
-	m.RequireMembers(followers[2], followers[3])
 }
 
 // R1, R9: if the others are a majority without it, a server that can't be told to leave is stopped, and remains as a
