@@ -212,7 +212,7 @@ func Gateways(s schedule.Status) string {
 		b.WriteString(network(n, n))
 		fmt.Fprintf(&b, "spread %d\n", n.Spread())
 	}
-	if len(s.Networks)+len(s.Pinned) == 0 && !finding.Has(s.Findings, finding.NetworkUnknown) {
+	if len(s.Networks)+len(s.Pinned)+len(s.Networkless) == 0 && !finding.Has(s.Findings, finding.NetworkUnknown) {
 		b.WriteString("no gateways are connected to provider networks\n")
 	}
 	if len(s.Pinned) > 0 {
@@ -222,6 +222,13 @@ func Gateways(s schedule.Status) string {
 		fmt.Fprintf(&b, "  %s: %s\n", p.Name, pinned(p))
 	}
 	b.WriteString(more("  ", s.OmittedPinned, "pinned"))
+	if len(s.Networkless) > 0 {
+		b.WriteString("\nwithout a provider network: hosted by the best candidate, only a drain changes them\n")
+	}
+	for _, g := range s.Networkless {
+		fmt.Fprintf(&b, "  %s: on %s\n", g.Name, cmp.Or(g.Active, "no chassis"))
+	}
+	b.WriteString(more("  ", s.OmittedLess, "without a provider network"))
 	b.WriteString(problems(s.Findings, s.OmittedFindings))
 	if len(s.Next) > 0 {
 		b.WriteString("\nnext\n")

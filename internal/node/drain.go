@@ -191,7 +191,7 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Reque
 	to := map[string]int{}
 	for _, c := range p.Changes {
 		if c.Interrupts {
-			to[c.To()]++
+			to[x.inventory.State.Claimant(c.After)]++
 		}
 	}
 	for _, c := range slices.SortedFunc(maps.Keys(to), schedule.CompareNames) {

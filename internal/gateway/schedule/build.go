@@ -11,7 +11,8 @@ import (
 // the candidates is known.
 func (in *instance) locate() {
 	all := slices.Concat(in.groups, in.externals)
-	in.bound = slices.ContainsFunc(all, func(g *group) bool { return g.bound() })
+	in.bound = slices.ContainsFunc(all, func(g *group) bool { return g.bound() }) ||
+		slices.ContainsFunc(in.unplanned, Group.bound)
 	for _, g := range all {
 		g.works, g.nowhere = 0, in.bound
 		for _, p := range g.Ports {

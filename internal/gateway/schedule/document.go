@@ -205,9 +205,19 @@ type Status struct {
 	Networks        []Network         `json:"networks" yaml:"networks"`
 	Pinned          []Pinned          `json:"pinned,omitempty" yaml:"pinned,omitempty"`
 	OmittedPinned   int               `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
+	Networkless     []Networkless     `json:"without-network,omitempty" yaml:"without-network,omitempty"`
+	OmittedLess     int               `json:"omitted-without-network,omitempty" yaml:"omitted-without-network,omitempty"`
 	Findings        []finding.Finding `json:"-" yaml:"-"`
 	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
 	Next            []Step            `json:"next" yaml:"next"`
+}
+
+// Networkless is a gateway of a switch without a provider network, such as a transit switch of OVN's interconnection
+// (ovn-ic(8)). Its candidates say where it is hosted, and only a drain changes them.
+type Networkless struct {
+	Name string `json:"name" yaml:"name"`
+	// Active is the chassis to which it is bound; empty if to none.
+	Active string `json:"active" yaml:"active"`
 }
 
 // Step is an operation and its cost.
@@ -222,6 +232,7 @@ type Step struct {
 func (s Status) Shortened(most int) Status {
 	Cut(&s.Findings, &s.OmittedFindings, most)
 	Cut(&s.Pinned, &s.OmittedPinned, most)
+	Cut(&s.Networkless, &s.OmittedLess, most)
 	s.Networks = slices.Clone(s.Networks)
 	for i, n := range s.Networks {
 		_, s.Networks[i] = shortened(n, n, most)

@@ -33,6 +33,21 @@ func (in *instance) claimant(candidates []Candidate) (c Chassis, found bool) {
 	return c, false
 }
 
+// Claimant returns the chassis to which OVN binds a group with these candidates: the best that responds. It returns an
+// empty name if none responds.
+func (s State) Claimant(candidates []Candidate) string {
+	responds := map[string]bool{}
+	for _, c := range s.Chassis {
+		responds[c.Name] = !c.Unresponsive && !c.Remote
+	}
+	for _, c := range ranked(candidates) {
+		if responds[c.Chassis] {
+			return c.Chassis
+		}
+	}
+	return ""
+}
+
 // isStray reports whether these candidates would move a group to a chassis without its network.
 func (in *instance) isStray(g Group, candidates []Candidate) bool {
 	is, found := in.claimant(g.Candidates)

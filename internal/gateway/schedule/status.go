@@ -35,7 +35,7 @@ func Evaluate(s State, o Options) Status {
 	in.findings = append(in.findings, s.findPinned()...)
 	status := Status{
 		Networks: in.selected(o, in.networkReports()), Findings: SortFindings(in.findings), Next: []Step{},
-		Pinned: s.Pinned,
+		Pinned: s.Pinned, Networkless: in.networkless(),
 	}
 	if p := Reschedule(s, o); !p.Empty() {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
@@ -46,4 +46,16 @@ func Evaluate(s State, o Options) Status {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}
 	return status
+}
+
+func (in *instance) networkless() (all []Networkless) {
+	for _, g := range in.unplanned {
+		for _, p := range g.Ports {
+			if !p.External {
+				all = append(all, Networkless{p.Name, p.Active})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Networkless) int { return CompareNames(a.Name, b.Name) })
+	return all
 }

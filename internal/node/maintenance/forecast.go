@@ -50,18 +50,10 @@ func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding
 
 // leaving returns the groups in which the plan ranks a responding chassis before the drained one.
 func leaving(chassis string, p schedule.Plan, s schedule.State) map[string]bool {
-	responds := map[string]bool{}
-	for _, c := range s.Chassis {
-		responds[c.Name] = !c.Unresponsive && !c.Remote
-	}
 	all := map[string]bool{}
 	for _, c := range p.Changes {
-		for _, candidate := range c.After {
-			if candidate.Chassis == chassis {
-				break
-			}
-			all[c.Group] = all[c.Group] || responds[candidate.Chassis]
-		}
+		host := s.Claimant(c.After)
+		all[c.Group] = all[c.Group] || host != "" && host != chassis
 	}
 	return all
 }
