@@ -1,12 +1,14 @@
 package plan_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 const (
@@ -44,6 +46,16 @@ func TestDecide_every_condition(t *testing.T) {
 	unread := func(x *plan.Database) { x.FileUnknown = true }
 	only1 := func(x *plan.Database) { x.Rejoin, x.File.Path = command.Command{}, nbPath }
 	other := func(x *plan.Database) { x.Cluster, x.File.Path = otherCluster, nbPath }
+	// leaderless has units publish a copy without a leader.
+	leaderless := func(c change, units ...string) change {
+		return all(c, func(s *plan.State) {
+			for i, p := range s.Peers {
+				if slices.Contains(units, p.Unit) {
+					s.Peers[i].Copies = map[ovndb.Database]recovery.Copy{ovndb.NB: {Cluster: nbCluster, Term: 2, Index: 9}}
+				}
+			}
+		})
+	}
 	none := plan.File{}
 	own := plan.File{Address: "ssl:10.0.0.0:6643"}
 	lacking := plan.File{Address: own.Address, Damage: gap}
@@ -97,6 +109,13 @@ func TestDecide_every_condition(t *testing.T) {
 		},
 		"lacks entries":          {is(ovndb.Down, lacking), finds(unusable + rejoinNB)},
 		"lacks entries, removed": {is(ovndb.Down, lacking, removed), does(plan.ArchiveFile, "nb", gone)},
+		"lacks entries, no quorum": {
+			leaderless(is(ovndb.Down, lacking), "ovn-central/1", "ovn-central/2"),
+			finds(unusable + " -> ovn-central/1 recover dry-run=true"),
+		},
+		"lacks entries, one unit may have a leader": {
+			leaderless(is(ovndb.Down, lacking), "ovn-central/2"), finds(unusable + rejoinNB),
+		},
 		"starting": {
 			is(ovndb.Unreadable, none, func(x *plan.Database) { x.Starting = true }),
 			finds("waiting SERVER_STARTING nb" + lasts + "ssh ovn-central/0 systemctl status " + nbServer),

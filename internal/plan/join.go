@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -109,12 +110,31 @@ func (x Database) Replaceable() bool {
 }
 
 // rejoin is the command that replaces a server that can't be started: this unit moves the file away and joins again
-// once the member was kicked.
-func (x Database) rejoin() finding.Remedy {
-	if x.Rejoin.Action == "" {
+// once the member was kicked. Without a quorum no unit can kick it, and the quorum comes first.
+func (v *view) rejoin() finding.Remedy {
+	if v.x.Rejoin.Action == "" {
 		return finding.ByHand(finding.RestoreFile)
 	}
-	return finding.Do(x.Rejoin)
+	if unit := v.leaderless(); unit != "" {
+		return finding.Do(recovery.Request{}.Command(unit, nil, "dry-run"))
+	}
+	return finding.Do(v.x.Rejoin)
+}
+
+// leaderless returns the first other unit with a copy of the database if each other member's unit publishes that it
+// knows no leader. It returns an empty name if any may know one.
+func (v *view) leaderless() (unit string) {
+	for _, p := range v.Peers {
+		if v.cluster() == "" || p.Clusters[v.db] != v.cluster() {
+			continue
+		}
+		c, published := p.Copies[v.db]
+		if !published || c.HasRaftLeader || c.Stopped || c.Damage != "" {
+			return ""
+		}
+		unit = cmp.Or(unit, p.Unit)
+	}
+	return unit
 }
 
 func (c Clusters) superseded(db ovndb.Database, cluster raft.ID) bool {

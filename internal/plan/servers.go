@@ -255,7 +255,7 @@ func (v *view) findDamaged() finding.Finding {
 }
 
 func (v *view) findFile(code finding.Code, detail string) finding.Finding {
-	return v.find(code, v.fileArgs(finding.Args{Detail: detail}), v.x.rejoin())
+	return v.find(code, v.fileArgs(finding.Args{Detail: detail}), v.rejoin())
 }
 
 func (v *view) findUnusable() finding.Finding {
