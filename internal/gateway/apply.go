@@ -23,8 +23,9 @@ const attempts = 20
 // Planner makes a plan for a state; done is how many gateways were moved already.
 type Planner func(s schedule.State, done int) schedule.Plan
 
-// task is what [Service.Apply] and the operations on a chassis do.
-type task struct {
+// run is what [Service.Apply] or an operation on a chassis does, with its records in the journal.
+type run struct {
+	*journal.Run
 	plan Planner
 	// chassis is the subject of the operation; it may be empty. With cordon it has to stay cordoned.
 	chassis string
@@ -34,24 +35,31 @@ type task struct {
 	earlier []journal.Entry
 	// drained are the changes to put back for unfinished drains, by chassis.
 	drained map[string][]schedule.AppliedChange
+	// unanswered are the batches without an answer, which may have been written.
+	unanswered []batch
+}
+
+// batch is the changes of one transaction, and the number of their last record.
+type batch struct {
+	number  int
+	changes []schedule.Change
 }
 
 // Apply carries plans out until nothing is left to do, and returns the changes. If another client has changed what a
 // batch was planned from, or a server is lost, it plans again. After an error each group is as it was or as planned.
 // The journal records the changes, and that earlier runs are finished.
 func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...journal.Entry) ([]schedule.Change, error) {
-	return s.apply(ctx, task{plan: plan, earlier: earlier})
+	return s.apply(ctx, &run{plan: plan, earlier: earlier})
 }
 
-func (s *Service) apply(ctx context.Context, t task) (changed []schedule.Change, err error) {
-	r := run{Run: s.run, task: t}
-	if r.Run == nil {
-		r.Run = s.newRun("", t.chassis)
+func (s *Service) apply(ctx context.Context, r *run) (changed []schedule.Change, err error) {
+	if r.Run = s.run; r.Run == nil {
+		r.Run = s.newRun("", r.chassis)
 	}
-	r.Continue(t.drained)
+	r.Continue(r.drained)
 	for attempt := 0; attempt < attempts; attempt++ {
 		var done []schedule.Change
-		done, err = s.attempt(ctx, &r, moves(changed))
+		done, err = s.attempt(ctx, r, moves(changed))
 		r.read = nil
 		changed = append(changed, done...)
 		if len(done) > 0 {
@@ -77,7 +85,7 @@ func (s *Service) apply(ctx context.Context, t task) (changed []schedule.Change,
 }
 
 // finish records that the run and the earlier ones are finished. If that fails, it is only reported.
-func (s *Service) finish(ctx context.Context, r run, changed []schedule.Change) {
+func (s *Service) finish(ctx context.Context, r *run, changed []schedule.Change) {
 	finished := []string{r.ID}
 	for _, e := range r.earlier {
 		finished = append(finished, e.ID)
@@ -93,7 +101,7 @@ func (s *Service) finish(ctx context.Context, r run, changed []schedule.Change) 
 }
 
 // result says what was changed, and how to revert it.
-func (s *Service) result(r run, changed []schedule.Change) string {
+func (s *Service) result(r *run, changed []schedule.Change) string {
 	line := counted(changed) + " changed"
 	switch {
 	case s.Undo == nil || r.chassis != "":
@@ -129,19 +137,6 @@ func moves(changes []schedule.Change) (n int) {
 		}
 	}
 	return n
-}
-
-// run is a task with its records in the journal, and the batches without an answer, which may have been written.
-type run struct {
-	task
-	*journal.Run
-	unanswered []batch
-}
-
-// batch is the changes of one transaction, and the number of their last record.
-type batch struct {
-	number  int
-	changes []schedule.Change
 }
 
 // arrived returns the changes of unanswered batches that were written: the journal has their records.
@@ -181,7 +176,7 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 		some = some[:min(s.pace.next(), len(some))]
 		texts := r.records(p, some, len(p.Changes)-written, s.Now())
 		last := written+len(some) == len(p.Changes)
-		asked, err := s.write(ctx, texts, guard(r.task, inventory.State, some), inventory.lists(some), !last)
+		asked, err := s.write(ctx, texts, guard(r, inventory.State, some), inventory.lists(some), !last)
 		if err != nil {
 			if !errors.Is(err, ovsdb.ErrChanged) {
 				r.unanswered = append(r.unanswered, batch{r.Number, some})
@@ -224,12 +219,12 @@ func (s *Service) write(
 	return asked, err
 }
 
-// guard makes a transaction fail if the cordon of the task is gone, or if a chassis that gets a better rank has been
+// guard makes a transaction fail if the cordon of the run is gone, or if a chassis that gets a better rank has been
 // cordoned since the plan was made.
-func guard(t task, state schedule.State, changes []schedule.Change) ovsdb.Guard {
+func guard(run *run, state schedule.State, changes []schedule.Change) ovsdb.Guard {
 	g := ovsdb.Guard{Has: map[string]string{}, Lacks: map[string]string{}}
-	if t.cordon {
-		key, value := cordon.Pair(t.chassis)
+	if run.cordon {
+		key, value := cordon.Pair(run.chassis)
 		g.Has[key] = value
 	}
 	open := map[string]bool{}

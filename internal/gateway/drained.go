@@ -13,25 +13,22 @@ import (
 // PlanDrain returns what is left to write for a drain of a chassis.
 func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis string) (schedule.Plan, error) {
 	j, err := s.journal(ctx)
-	if err != nil {
-		return schedule.Plan{}, err
-	}
-	return schedule.Drain(inventory.State, chassis, j.Drained()[chassis]), nil
+	return schedule.Drain(inventory.State, chassis, j.Drained()[chassis]), err
 }
 
 // Drain moves every gateway off a chassis, as long as it is cordoned, and returns what it has changed. Gateways that no
 // other chassis can host stay. The first plan is made from read, if that is not nil. A drain also finishes an
 // interrupted undrain.
 func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([]schedule.Change, error) {
-	t, err := s.onChassis(ctx, chassis)
+	r, err := s.onChassis(ctx, chassis)
 	if err != nil {
 		return nil, err
 	}
-	t.read, t.cordon = read, true
-	t.plan = func(state schedule.State, _ int) schedule.Plan {
-		return schedule.Drain(state, chassis, t.drained[chassis])
+	r.read, r.cordon = read, true
+	r.plan = func(state schedule.State, _ int) schedule.Plan {
+		return schedule.Drain(state, chassis, r.drained[chassis])
 	}
-	return s.apply(ctx, t)
+	return s.apply(ctx, r)
 }
 
 // Demote moves off a cordoned chassis what it has come to host since it was cordoned, except the groups in stay.
@@ -39,24 +36,24 @@ func (s *Service) Demote(
 	ctx context.Context, read *Inventory, chassis string, stay []string,
 ) ([]schedule.Change, error) {
 	plan := func(state schedule.State, _ int) schedule.Plan { return schedule.Demote(state, chassis, stay) }
-	return s.apply(ctx, task{chassis: chassis, cordon: true, read: read, plan: plan})
+	return s.apply(ctx, &run{chassis: chassis, cordon: true, read: read, plan: plan})
 }
 
 // Clear removes a chassis from all lists of candidates, as long as it is cordoned.
 func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change, error) {
-	t, err := s.onChassis(ctx, chassis)
+	r, err := s.onChassis(ctx, chassis)
 	if err != nil {
 		return nil, err
 	}
-	t.cordon, t.plan = true, func(state schedule.State, _ int) schedule.Plan { return schedule.Clear(state, chassis) }
-	return s.apply(ctx, t)
+	r.cordon, r.plan = true, func(state schedule.State, _ int) schedule.Plan { return schedule.Clear(state, chassis) }
+	return s.apply(ctx, r)
 }
 
-// onChassis returns a task on a chassis that finishes the earlier runs on that chassis.
-func (s *Service) onChassis(ctx context.Context, chassis string) (task, error) {
+// onChassis returns a run on a chassis that finishes the earlier runs on that chassis.
+func (s *Service) onChassis(ctx context.Context, chassis string) (*run, error) {
 	j, err := s.journal(ctx)
 	earlier := slices.DeleteFunc(j.Unfinished(), func(e journal.Entry) bool { return e.Chassis != chassis })
-	return task{chassis: chassis, earlier: earlier, drained: j.Drained()}, err
+	return &run{chassis: chassis, earlier: earlier, drained: j.Drained()}, err
 }
 
 // Undrain gives a chassis back the ranks that drains have changed. Blocked of the first plan says what can't be put
@@ -65,20 +62,20 @@ func (s *Service) onChassis(ctx context.Context, chassis string) (task, error) {
 func (s *Service) Undrain(
 	ctx context.Context, chassis string,
 ) (changed []schedule.Change, first schedule.Plan, err error) {
-	t, err := s.onChassis(ctx, chassis)
+	r, err := s.onChassis(ctx, chassis)
 	if err != nil {
 		return nil, first, err
 	}
 	planned, unavailable := false, ""
-	t.plan = func(state schedule.State, _ int) schedule.Plan {
-		p := schedule.Undrain(state, chassis, t.drained[chassis])
+	r.plan = func(state schedule.State, _ int) schedule.Plan {
+		p := schedule.Undrain(state, chassis, r.drained[chassis])
 		if !planned {
 			first, planned = p, true
 		}
 		unavailable = state.Unavailable(chassis)
 		return p
 	}
-	changed, err = s.apply(ctx, t)
+	changed, err = s.apply(ctx, r)
 	if err == nil && unavailable != "" {
 		err = fmt.Errorf("%s cannot take its gateways back: %s", chassis, unavailable)
 	}
@@ -88,11 +85,7 @@ func (s *Service) Undrain(
 // PlanUndrain returns the plan of [Service.Undrain].
 func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis string) (schedule.Plan, error) {
 	j, err := s.journal(ctx)
-	if err != nil {
-		return schedule.Plan{}, err
-	}
-	return schedule.Undrain(inventory.State.WithCordon(chassis, false), chassis,
-		j.Drained()[chassis]), nil
+	return schedule.Undrain(inventory.State.WithCordon(chassis, false), chassis, j.Drained()[chassis]), err
 }
 
 // Forgetting is what to write to discard what drains of a chassis have kept: it was undrained, or is gone.

@@ -195,42 +195,33 @@ func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (mis
 		}
 		for _, p := range c.Ports {
 			where, known := sb.Host(p.Name)
+			hosts, expected := s.hosts(c)
 			switch {
 			case p.Disabled:
 			case !known:
 				missing = append(missing, finding.About(finding.BindingMissing, p.Name, finding.Args{}))
-			case s.mayHost(c, where):
+			case slices.Contains(hosts, where):
 			case where == "" && !s.unresponsive[c.To()]:
 				missing = append(missing, schedule.Unbound(p.Name, c.To()))
 			case where == "":
-				missing = append(missing, finding.About(finding.GatewayUnbound, p.Name, finding.Args{Value: s.expected(c)}))
+				missing = append(missing, finding.About(finding.GatewayUnbound, p.Name, finding.Args{Value: expected}))
 			default:
 				missing = append(missing, finding.About(finding.GatewayMisplaced, p.Name,
-					finding.Args{Value: s.expected(c), Other: where}))
+					finding.Args{Value: expected, Other: where}))
 			}
 		}
 	}
 	return missing
 }
 
-// expected is the first candidate that responds or, if none does, the first.
-func (s *Service) expected(c schedule.Change) string {
+// hosts returns the candidates that may host the group, which end with the first that responds, and the expected one:
+// that or, if none responds, the first.
+func (s *Service) hosts(c schedule.Change) (names []string, expected string) {
 	for _, candidate := range c.After {
+		names = append(names, candidate.Chassis)
 		if !s.unresponsive[candidate.Chassis] {
-			return candidate.Chassis
+			return names, candidate.Chassis
 		}
 	}
-	return c.To()
-}
-
-func (s *Service) mayHost(c schedule.Change, where string) bool {
-	for _, candidate := range c.After {
-		if candidate.Chassis == where {
-			return true
-		}
-		if !s.unresponsive[candidate.Chassis] {
-			return false
-		}
-	}
-	return false
+	return names, c.To()
 }

@@ -95,7 +95,7 @@ func TestFinish_tells_how_to_revert(t *testing.T) {
 		"1 gateway changed; nothing to revert: candidates were only added": {added},
 		"2 gateways changed; to revert: revert g1":                         {added, moved},
 	} {
-		assert.Equal(t, want, s.result(run{Run: journal.Begin("g1", "", "", "")}, changed))
+		assert.Equal(t, want, s.result(&run{Run: journal.Begin("g1", "", "", "")}, changed))
 	}
 }
 
