@@ -65,7 +65,7 @@ func northbound() ovsdb.Northbound {
 				UUID: "H2", Name: "neutron-extport", Members: []string{"M3"},
 				ExternalIDs: map[string]string{"neutron:availability_zone_hints": ""},
 			},
-			{UUID: "H3", Name: "nobody's"},
+			{UUID: "H3", Name: "unused"},
 		},
 	}
 }

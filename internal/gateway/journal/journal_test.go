@@ -210,7 +210,7 @@ func TestLayout_of_versions(t *testing.T) {
 	assert.Equal(t, "a", layout(Last))
 	assert.Equal(t, missing, layout(Successful))
 	require.True(t, d.tag("g2", Succeeded, hosted("a", "b")))
-	assert.False(t, d.tag("g3", Succeeded, hosted("a", "b")), "it stands there (R17)")
+	assert.False(t, d.tag("g3", Succeeded, hosted("a", "b")), "nothing is written twice (R17)")
 	require.True(t, d.tag("g4", Failed, hosted("b")))
 	assert.Equal(t, "b", layout(Last))
 	assert.Equal(t, "a b", layout(Successful))

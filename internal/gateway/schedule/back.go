@@ -88,7 +88,7 @@ func (in *instance) findUnrestorable(name string) {
 	}
 }
 
-// orderBefore returns the order of a group's candidates before the change; nil leaves it as it is.
+// orderBefore returns the order of a group's candidates before the change, or nil to leave it.
 func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []int) {
 	was, is := chassisOf(ranked(t.Before)), chassisOf(ranked(g.Candidates))
 	switch {
@@ -171,7 +171,7 @@ func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 	return p
 }
 
-// undrained returns the candidates of a group when the chassis is back, best first; nil leaves it as it is. The code
+// undrained returns the candidates of a group when the chassis is back, best first, or nil to leave it. The code
 // and its detail are a finding, if the code is not empty.
 func (in *instance) undrained(
 	g Group, chassis string, t AppliedChange,

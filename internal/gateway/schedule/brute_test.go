@@ -181,7 +181,7 @@ func TestG4_first_backups_by_brute_force(t *testing.T) {
 			schedule.Rebalance(s, schedule.Options{}),
 		} {
 			if p.Operation == "rebalance" && p.Moves() == 0 {
-				continue // it leaves all as it is
+				continue // it changes nothing
 			}
 			for _, c := range s.Chassis {
 				got, least := afterFailure(applied(s, p), c.Name, func(_ int, backups []string) []string { return backups })

@@ -7,8 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Clear removes a drained chassis from the candidates of every group, except where it hosts the group or is first, or
-// where no other candidate responds and is not cordoned; such groups are in [Plan.Blocked].
+// Clear removes a drained chassis from the candidates of every group, unless it hosts the group, is first, or
+// no other candidate responds and is not cordoned; such groups are in [Plan.Blocked].
 func Clear(s State, chassis string) Plan {
 	p := Plan{Operation: OperationClear, Chassis: chassis, Changes: []Change{}}
 	living := map[string]bool{}

@@ -79,8 +79,8 @@ type draining struct {
 	concerned, touched map[*group]bool
 }
 
-// moveMasters takes the chassis out of the orders, and replaces it where it hosts. Those groups come first. standIns
-// are groups that it would host next, as a backup of unschedulable chassis: it carries no traffic of these by now.
+// moveMasters takes the chassis out of the orders, and replaces it in the groups that it hosts, which come first.
+// standIns are groups that it would host next, as a backup of unschedulable chassis: it carries no traffic of these by now.
 func (d *draining) moveMasters() {
 	d.blocks, d.concerned, d.touched = map[string]bool{}, map[*group]bool{}, map[*group]bool{}
 	var moving, standIns []*group

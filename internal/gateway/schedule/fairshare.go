@@ -45,7 +45,7 @@ func (e *entries) replace(in *instance, g *group, rank, c int) {
 	g.order[rank] = c
 }
 
-// shares replaces backups: first backups where that makes the load evener whichever chassis fails, then the last ones
+// shares replaces backups: first backups if that makes the load evener whichever chassis fails, then the last ones
 // of the chassis that have most.
 func (leastLoaded) shares(in *instance, added []int) {
 	for n := range in.networks {

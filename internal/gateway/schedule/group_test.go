@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Gateways of one router are hosted only where all their networks are, and move together.
+// Gateways of one router need a chassis that has all their networks, and move together.
 func TestRebalance_router_moves_as_one(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// chassis is one that may host gateways of networks.
+// chassis may host gateways of networks.
 func chassis(name string, networks ...string) schedule.Chassis {
 	return schedule.Chassis{Name: name, Hostname: name + ".example", Gateway: true, Networks: networks}
 }

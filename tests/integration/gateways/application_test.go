@@ -222,7 +222,7 @@ func TestDecommission_ends_with_healthy_clusters_only(t *testing.T) {
 	}
 }
 
-// 002-5: the member that leaves is the one that the command is connected to.
+// 002-5: the member that leaves may be the one to which the command is connected.
 func TestDecommission_member_that_runs_it_may_leave(t *testing.T) {
 	t.Parallel()
 	c := newClustered(t)

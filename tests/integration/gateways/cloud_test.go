@@ -31,7 +31,7 @@ type cloud struct {
 	count, addresses, chassis int
 	northd                    *ovsdbtest.Process
 	servers                   map[string]*ovsdbtest.Server
-	// nb are the endpoints of NB, where it is a cluster.
+	// nb are the endpoints of NB if it is a cluster.
 	nb string
 }
 
@@ -63,7 +63,7 @@ func (c *cloud) path(name, suffix string) string { return filepath.Join(c.dir, n
 
 func (c *cloud) endpoint(db string) string { return c.servers[db].Endpoint() }
 
-// northbound is where NB is served.
+// northbound returns the endpoints of NB.
 func (c *cloud) northbound() string {
 	if c.nb != "" {
 		return c.nb

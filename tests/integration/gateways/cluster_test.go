@@ -47,7 +47,7 @@ func (c *clustered) leader() int {
 			return n
 		}
 	}
-	require.Fail(c.t, "nobody leads")
+	require.Fail(c.t, "no member leads")
 	return -1
 }
 
@@ -98,7 +98,7 @@ func TestReschedule_leader_dies_halfway_and_run_ends(t *testing.T) {
 	c.complete(ports, 3)
 }
 
-// built is the program, as it is shipped.
+// built builds the program, and returns its path.
 func (c *cloud) built(ctx context.Context) string {
 	c.t.Helper()
 	program := filepath.Join(c.dir, "ovn-central-operator")

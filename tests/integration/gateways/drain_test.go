@@ -353,7 +353,7 @@ func TestDrain_dead_node(t *testing.T) {
 	assert.Equal(t, finding.NodeSilent, codeOf(dead))
 }
 
-// ovn-northd leaves a disabled router out of SB: its gateway can't be waited for. Neutron sets enabled=false where an operator
+// ovn-northd leaves a disabled router out of SB: its gateway can't be waited for. Neutron sets enabled=false if an operator
 // disables a router.
 func TestDrain_disabled_router_is_moved_and_not_awaited(t *testing.T) {
 	t.Parallel()

@@ -103,8 +103,7 @@ func TestJournal_ignores_foreign_DNS_rows(t *testing.T) {
 	assert.Contains(t, c.nbctl("find", "DNS", "external_ids:ls_name=neutron-7"), "10.0.0.1")
 }
 
-// A chassis that has a part of its share doesn't look like one that was added: the journal
-// knows that it was.
+// A chassis that has a part of its share is no longer new, but the journal shows that it was.
 func TestRebalance_interrupted_share_is_finished_by_next_run(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4", "c5")
@@ -113,7 +112,7 @@ func TestRebalance_interrupted_share_is_finished_by_next_run(t *testing.T) {
 	entries := func(chassis string) int {
 		return strings.Count(c.nbctl("--bare", "--columns=chassis_name", "list", "Gateway_Chassis"), chassis)
 	}
-	// A run that ends after its first batch, as one that is killed does.
+	// A run ends after its first batch, as if it was killed.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := c.service()
@@ -156,7 +155,7 @@ func TestRebalance_never_exceeds_confirmed_moves(t *testing.T) {
 	assert.NotEmpty(t, told, "the run reports that it does less")
 }
 
-// What was written though its answer was lost counts: as moves that were confirmed, and as what is to be proved.
+// A batch that was written counts although its answer was lost: as confirmed moves, and for the proof.
 func TestReschedule_batch_with_lost_answer_counts(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")

@@ -155,7 +155,7 @@ func (k *killing) restore(t *testing.T) {
 func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// prepare leads to where the operation begins; restore leads from its end to where prepare begins.
+		// prepare makes the state in which the operation begins, restore that in which prepare begins.
 		prepare, restore func(*killing, *testing.T)
 		do               operation
 		// then are ways to continue; ends are the operations after do that lead to the same state without a kill.

@@ -131,7 +131,7 @@ func (n *neutron) check(plans int) {
 		slices.Sort(list)
 		slices.Reverse(list)
 		require.Len(n.t, list, 4, "%s after %d plans", port, plans)
-		assert.Equal(n.t, "4 "+n.masters[port], list[0], "%s: whom Neutron wanted", port)
+		assert.Equal(n.t, "4 "+n.masters[port], list[0], "%s: the chassis that Neutron wanted", port)
 		for i, entry := range list {
 			assert.True(n.t, strings.HasPrefix(entry, fmt.Sprintf("%d c", 4-i)), "%s: %v", port, list)
 		}

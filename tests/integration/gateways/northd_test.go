@@ -122,7 +122,7 @@ func TestNorthd_wait_is_reported(t *testing.T) {
 	assert.Contains(t, lines[0], "nb_cfg 0 of 1")
 }
 
-// 002-3: the timeout bounds the wait for ovn-northd too, of the drain that begins and of one that joins
+// 002-3: the timeout bounds the wait for ovn-northd too, of a drain that begins and of a drain that joins
 // it. The drain is recorded, and nothing moves before it is known which chassis live.
 func TestDrain_timeout_bounds_wait_for_northd(t *testing.T) {
 	t.Parallel()

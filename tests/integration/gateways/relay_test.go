@@ -29,18 +29,16 @@ type relay struct {
 	open   []net.Conn
 }
 
-// fate is what becomes of a transaction, and of the program: where it is killed its connections end,
-// and it gets no new ones.
+// fate is what happens to a transaction, and to the program: if it is killed, its connections end and it gets no new ones.
 type fate int
 
 const (
 	passes fate = iota
-	// killedBefore is a program that was killed before the database had the transaction.
+	// killedBefore kills the program before the database gets the transaction.
 	killedBefore
-	// killedAfter is one that was killed when it was carried out, before it got the answer.
+	// killedAfter kills the program after the transaction, before it gets the answer.
 	killedAfter
-	// unanswered is one that was carried out, and whose connection ended before the answer came: the program
-	// lives on, and may connect again.
+	// unanswered ends the connection after the transaction, before the answer: the program may connect again.
 	unanswered
 )
 
@@ -78,7 +76,7 @@ func (c *cloud) relayTo(t *testing.T, s *gateway.Service, r *relay) {
 	s.SB = listen("sb", c.servers["sb"].Paths.Socket(ovndb.SB))
 }
 
-// keep notes connections to end them together; they end at once where the program is dead.
+// keep notes connections to end them together; they end at once if the program is dead.
 func (r *relay) keep(connections ...net.Conn) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -139,7 +137,7 @@ func (m message) writes() bool {
 	}
 	return slices.ContainsFunc(params, func(p json.RawMessage) bool {
 		var o struct{ Op string }
-		_ = json.Unmarshal(p, &o) // the name of the database is none
+		_ = json.Unmarshal(p, &o) // the name of the database is no operation
 		return slices.Contains([]string{"insert", "update", "mutate", "delete"}, o.Op)
 	})
 }

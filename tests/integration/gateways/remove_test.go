@@ -115,8 +115,7 @@ func TestR13_node_used_after_judgement_is_not_removed(t *testing.T) {
 	}
 }
 
-// 001-6: what is bound to a node is taken off it only where the node is proved unreachable, and
-// then the node can be removed.
+// 001-6: what is bound to a node is taken off it only if the node is proved unreachable; then the node can be removed.
 func TestEvict_requires_proof_that_node_is_unreachable(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -253,7 +252,7 @@ func TestDecommission_fails_with_answer_of_drain(t *testing.T) {
 }
 
 // 002-4: a node without which a gateway would have no live candidate stays one, though it was
-// drained: the other one has died since. So does one that is the first candidate again.
+// drained: the other one has died since. So does a node that is the first candidate again.
 func TestClearLabels_error_names_gateway(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")

@@ -96,7 +96,7 @@ func TestRevisions_operations_tag_them(t *testing.T) {
 
 	// Each names the layout that it left.
 	all := c.revisions().Details.MessageList
-	assert.Equal(t, all[0].Name, all[1].Name, "what stands there is what undrain left")
+	assert.Equal(t, all[0].Name, all[1].Name, "the present layout is that of the undrain")
 	assert.Equal(t, all[1].Name, all[len(all)-1].Name, "and what the rebalancing did: undrain has put all back")
 	assert.Empty(t, c.sbctl("list", "DNS"), "ovn-northd makes nothing of what is kept")
 }
@@ -135,7 +135,7 @@ func TestRevisions_retiring_node_tags_them(t *testing.T) {
 	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, decommission c2, by ", c.tags()[0])
 }
 
-// 002-14: each base against each diff, where it is there and where it is not.
+// 002-14: each base against each diff, whether or not it exists.
 func TestRevisions_every_combination(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")

@@ -130,7 +130,7 @@ func TestDryRun_writes_nothing(t *testing.T) {
 	assert.Contains(t, string(drawn), "<title>reschedule: gateways 5, ")
 	assert.Equal(t, "rebalance", told[shownPlan](c, "plan").Operation)
 	code, _, _ := c.operate("rebalance")
-	assert.Equal(t, 1, code, "nobody has agreed")
+	assert.Equal(t, 1, code, "not confirmed")
 	code, _, _ = c.operate("plan", "drain")
 	assert.Equal(t, 2, code, "there is no such plan")
 	code, _, _ = c.operate("plan", "--picture", t.TempDir())

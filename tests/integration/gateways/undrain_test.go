@@ -52,8 +52,8 @@ func TestUndrain_gives_northd_its_own_time(t *testing.T) {
 	assert.Equal(t, before, c.ranks())
 }
 
-// The ranks are back, and where the gateways are isn't as it should be, or can't be seen: it is
-// said to be undrained, and what is not known of it.
+// If the ranks are back, but the gateways are not bound as expected or their bindings can't be read, the answer says
+// that the node is undrained, and what is not proved.
 func TestUndrain_failed_proof_reports_restored_ranks(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
