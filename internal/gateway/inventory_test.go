@@ -11,7 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -228,43 +227,4 @@ func TestBuildInventory_gateway_without_candidates(t *testing.T) {
 		names = append(names, g.Name)
 	}
 	assert.Equal(t, []string{"lrp-1", "neutron-R2", "neutron-extport", "lrp-5"}, names)
-}
-
-// ovn-northd makes no `cr-` port of a router that is disabled (build_datapaths in northd.c): its candidates are moved
-// as the others' are, and its gateway is nowhere until it is enabled again.
-func TestDrain_disabled_router(t *testing.T) {
-	t.Parallel()
-	nb, sb := northbound(), southbound()
-	sb.Chassis[1].Config, sb.Chassis[1].Follows = sb.Chassis[0].Config, 5
-	progress := func() (schedule.Plan, maintenance.Progress) {
-		c := gateway.BuildInventory(nb, sb)
-		p := schedule.Drain(c.State, "c1", nil)
-		return p, maintenance.Progress{Left: len(p.Changes), Blocked: p.Blocked, Unbound: c.Unbound("c1")}
-	}
-	nb.Routers[1].Disabled = true
-	delete(sb.Redirects, "cr-lrp-2")
-	p, _ := progress()
-	moved := map[string]string{}
-	for _, c := range p.Changes {
-		moved[c.Group] = c.To()
-	}
-	assert.Equal(t, map[string]string{"lrp-1": "c2", "neutron-R2": "c2"}, moved)
-	assert.Equal(t, 1, p.Cost.Interruptions, "a gateway that is nowhere carries nothing")
-
-	for _, row := range []string{"G", "M"} {
-		rows := map[string]map[string]ovsdb.CandidateRow{"G": nb.GatewayChassis, "M": nb.HAChassis}[row]
-		first, second := rows[row+"1"], rows[row+"2"]
-		first.Priority, second.Priority = 1, 2
-		rows[row+"1"], rows[row+"2"] = first, second
-	}
-	sb.Redirects["cr-lrp-1"] = "c2"
-	_, left := progress()
-	assert.True(t, left.Done(), left.Text())
-	state := gateway.BuildInventory(nb, sb).State
-	assert.Empty(t, schedule.Evaluate(state, schedule.Options{}).Findings)
-	assert.Zero(t, schedule.Conditions(state)[finding.GatewayMisplaced])
-
-	nb.Routers[1].Disabled = false
-	_, left = progress()
-	assert.Equal(t, []string{"lrp-2", "lrp-3"}, left.Unbound)
 }

@@ -36,12 +36,7 @@ func newWorld(t *testing.T, chassis, gateways, agents int) *world {
 	}
 	for n := range gateways {
 		name := fmt.Sprintf("lrp-%03d", n)
-		w.groups = append(w.groups, schedule.Group{
-			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{
-				Name: name, Router: "r" + name,
-				Network: "net",
-			}},
-		})
+		w.groups = append(w.groups, gateway(name))
 	}
 	w.apply(schedule.Reschedule(w.state(), schedule.Options{}))
 	for range agents {
@@ -52,9 +47,23 @@ func newWorld(t *testing.T, chassis, gateways, agents int) *world {
 	return w
 }
 
+func gateway(name string) schedule.Group {
+	return schedule.Group{
+		Name: name, Storage: schedule.GatewayChassis,
+		Ports: []schedule.Port{{Name: name, Router: "r" + name, Network: "net"}},
+	}
+}
+
 func (w *world) add(n int) {
 	name := fmt.Sprintf("c%03d", n)
 	w.chassis[name] = schedule.Chassis{Name: name, Hostname: "h", Gateway: true, Networks: []string{"net"}}
+}
+
+func (w *world) change(name string, change func(*schedule.Chassis)) {
+	if c, found := w.chassis[name]; found {
+		change(&c)
+		w.chassis[name] = c
+	}
 }
 
 func (w *world) remove(n int) { delete(w.chassis, fmt.Sprintf("c%03d", n)) }
@@ -185,24 +194,17 @@ func TestDetector_new_agent_waits(t *testing.T) {
 func TestDetector_lagging_controller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4, 20, 1)
-	lag := func(yes bool) {
-		c := w.chassis["c001"]
-		c.Unresponsive = yes
-		w.chassis["c001"] = c
+	lags := func(name string, times int, duration time.Duration) {
+		for range times {
+			w.change(name, func(c *schedule.Chassis) { c.Unresponsive = true })
+			w.run(duration)
+			w.change(name, func(c *schedule.Chassis) { c.Unresponsive = false })
+			w.run(30 * time.Second)
+		}
 	}
-	for range 20 {
-		lag(true)
-		w.run(5 * time.Second)
-		lag(false)
-		w.run(30 * time.Second)
-	}
+	lags("c001", 20, 5*time.Second)
 	w.add(9) // settles though it lags now and then
-	for _, lags := range []bool{true, false, true, false, true, false, true, false, true, false} {
-		c := w.chassis["c009"]
-		c.Unresponsive = lags
-		w.chassis["c009"] = c
-		w.run(30 * time.Second)
-	}
+	lags("c009", 5, 30*time.Second)
 	require.Len(t, w.plans, 1)
 	assert.Equal(t, []string{"c009"}, w.plans[0].Added)
 }
@@ -222,5 +224,54 @@ func TestDetector_concerned(t *testing.T) {
 	for _, g := range w.groups {
 		named := slices.ContainsFunc(g.Candidates, func(c schedule.Candidate) bool { return c.Chassis == gone })
 		assert.Equal(t, named || g.Name == short.Name, concerned[g.Name], g.Name)
+	}
+}
+
+// 004: a change of what ovn-controller reports about its machine counts once it has lasted for the hold-down, and not
+// if it is taken back before.
+func TestDetector_holds_options_down(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(c *schedule.Chassis){
+		"bridge mappings":      func(c *schedule.Chassis) { c.Networks = []string{"other"} },
+		"availability zones":   func(c *schedule.Chassis) { c.Zones = []string{"az2"} },
+		"enable-chassis-as-gw": func(c *schedule.Chassis) { c.Gateway = false },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 6, 20, 1)
+			for name := range w.chassis {
+				w.change(name, func(c *schedule.Chassis) { c.Zones = []string{"az1"} })
+			}
+			for i := range w.groups {
+				w.groups[i].Zones = []string{"az1"}
+			}
+			w.run(4 * hold)
+			w.plans = nil
+			const name = "c001"
+			uses := func() bool {
+				return slices.ContainsFunc(w.groups, func(g schedule.Group) bool { return slices.Contains(g.Ranked(), name) })
+			}
+			was := w.chassis[name]
+			require.True(t, uses())
+			for range 5 { // as while a configuration is rolled out and back
+				w.change(name, change)
+				w.run(hold - 10*time.Second)
+				w.chassis[name] = was
+				w.run(10 * time.Second)
+			}
+			w.run(2 * hold)
+			require.Empty(t, w.plans)
+
+			w.change(name, change)
+			w.run(hold - 10*time.Second)
+			require.Empty(t, w.plans, "it is held down")
+			w.run(30 * time.Second)
+			require.Len(t, w.plans, 1)
+			assert.False(t, uses())
+			w.chassis[name] = was
+			w.run(3 * hold)
+			assert.True(t, uses(), "it is used again")
+			assert.True(t, schedule.Reschedule(w.state(), schedule.Options{}).Empty())
+		})
 	}
 }

@@ -40,11 +40,9 @@ func (w *world) event(r *rand.Rand) {
 	case 2:
 		w.add(n)
 	case 3:
-		name := fmt.Sprintf("c%03d", n)
-		if c, found := w.chassis[name]; found {
+		w.change(fmt.Sprintf("c%03d", n), func(c *schedule.Chassis) {
 			c.Unresponsive, c.Gateway = r.IntN(3) == 0, r.IntN(4) > 0
-			w.chassis[name] = c
-		}
+		})
 	case 4: // another client takes candidates away
 		if g := &w.groups[r.IntN(len(w.groups))]; len(g.Candidates) > 1 {
 			g.Candidates = g.Candidates[:1]
@@ -58,13 +56,7 @@ func (w *world) event(r *rand.Rand) {
 			}
 		}
 	case 6: // Neutron makes a gateway
-		name := fmt.Sprintf("new-%03d", len(w.groups))
-		w.groups = append(w.groups, schedule.Group{
-			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{
-				Name: name, Router: "r" + name,
-				Network: "net",
-			}},
-		})
+		w.groups = append(w.groups, gateway(fmt.Sprintf("new-%03d", len(w.groups))))
 	case 7:
 		w.acting = -1
 	case 8:
@@ -160,12 +152,10 @@ func TestDetector_cordoned_chassis(t *testing.T) {
 		}
 		for range 8 {
 			w.event(r)
-			name := fmt.Sprintf("c%03d", r.IntN(8))
-			if c, found := w.chassis[name]; found { // what has just come, too
+			w.change(fmt.Sprintf("c%03d", r.IntN(8)), func(c *schedule.Chassis) { // what has just come, too
 				c.Cordoned = r.IntN(2) == 0
-				w.chassis[name] = c
 				waited++
-			}
+			})
 			w.passes(time.Duration(r.IntN(200)) * time.Second)
 		}
 		w.acting = 0

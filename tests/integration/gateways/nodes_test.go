@@ -333,13 +333,3 @@ func TestNode_databases_down_are_reported(t *testing.T) {
 	assert.Equal(t, finding.NodesUnread, codeOf(status))
 	assert.Equal(t, 500, status.Code)
 }
-
-// What would happen if a node went now: a gateway that no other living chassis could host.
-func TestNode_gateways_that_depend_on_it_are_named(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	c.addGateways(1, "c1", "c2")
-	alone := c.addGateways(1, "c1")
-	assert.Equal(t, alone, c.node("c1").Lost)
-	assert.Empty(t, c.node("c2").Lost)
-}
