@@ -1,12 +1,16 @@
 package journal
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // Outcome is how an operation ended, named as in the specification of a node's teardown.
@@ -85,4 +89,86 @@ func (j Journal) Layout(v Version) (Layout, error) {
 		}
 	}
 	return l, nil
+}
+
+const (
+	// Kinds of messages about revisions.
+	messageRevision  = "RevisionMessage"
+	messageOperation = "OperationMessage"
+	messageCordon    = "CordonMessage"
+)
+
+// List answers with the revisions: the present layout, then the tagged ones, the newest first.
+func (j Journal) List(now Layout) answer.Status {
+	tagged := j.tagged()
+	counts := fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons),
+		len(tagged))
+	committed := string(Committed) + ": what is in the database now"
+	status := answer.New(answer.Success, counts, answer.Message{Message: committed, Kind: messageRevision, Name: now.id()})
+	for _, e := range tagged {
+		ended := e.end.At.UTC().Format(time.RFC3339)
+		text := fmt.Sprintf("%s of %s, %s, by %s, %s", e.end.Outcome, e.ID, e.what(), e.By, ended)
+		if names := j.names(e); names != "" {
+			text = names + ": " + text
+		}
+		if !j.kept(e) {
+			text += "; its layout is not kept"
+		}
+		status = status.With(answer.Message{Message: text, Kind: messageRevision, Name: e.end.Revision})
+	}
+	return status
+}
+
+// Compare answers with the differences of two layouts.
+func Compare(base, diff Version, from, to Layout) answer.Status {
+	all := Diff(from, to)
+	what := fmt.Sprintf("%s (%s) and %s (%s)", base, from.id(), diff, to.id())
+	if len(all) == 0 {
+		return answer.New(answer.Success, what+" are the same")
+	}
+	return answer.New(answer.Success, fmt.Sprintf("differences between %s: %d", what, len(all)), all...)
+}
+
+const none = "0"
+
+// ReviewID names a plan for a layout, so that only the reviewed plan is carried out: the newest operation, and a hash
+// of the layout and of the changes.
+func (j Journal) ReviewID(l Layout, p schedule.Plan) string {
+	newest := none
+	if len(j.Entries) > 0 {
+		newest = j.Entries[0].ID
+	}
+	return newest + "-" + digest([]any{p.Operation, l, Layout{}.WithPlan(p)})
+}
+
+// CheckReview compares a plan with the reviewed one, by its ID. The answer is nil if they are the same; a conflict
+// names the operations that have changed the layout since.
+func (j Journal) CheckReview(reviewID string, l Layout, p schedule.Plan) *answer.Status {
+	operation, hash, found := strings.Cut(reviewID, "-")
+	if !found || operation == "" || hash == "" || strings.Contains(hash, "-") {
+		invalid := finding.About(finding.ReviewInvalid, "", finding.Args{Value: strconv.Quote(reviewID)})
+		return new(answer.Of(answer.BadRequest, invalid))
+	}
+	var since []answer.Message
+	tagged := j.tagged()
+	for _, e := range j.Entries {
+		if e.ID == operation {
+			break
+		}
+		at := slices.IndexFunc(tagged, func(t Entry) bool { return t.ID == e.ID })
+		unchanged := at >= 0 && at+1 < len(tagged) && tagged[at+1].end.Revision == e.end.Revision
+		if e.Gateways > 0 || !unchanged {
+			text := fmt.Sprintf("%s by %s, %s", e.what(), e.By, e.At.UTC().Format(time.RFC3339))
+			since = append(since, answer.Message{Message: text, Error: true, Kind: messageOperation, Name: e.ID})
+		}
+	}
+	_, now, _ := strings.Cut(j.ReviewID(l, p), "-")
+	conflict := finding.About(finding.PlanChanged, "", finding.Args{})
+	switch {
+	case len(since) > 0:
+		conflict = finding.About(finding.OperationsSinceReview, "", finding.Args{Count: len(since)})
+	case hash == now:
+		return nil
+	}
+	return new(answer.Of(answer.Conflict, conflict, since...))
 }

@@ -2,14 +2,18 @@ package schedule_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 )
 
 // Gateways of one router need a chassis that has all their networks, and move together.
@@ -181,4 +185,170 @@ func TestRebalance_counts_interruptions(t *testing.T) {
 	p := schedule.Rebalance(s, schedule.Options{})
 	require.Len(t, p.Changes, 1)
 	assert.Zero(t, p.Moves())
+}
+
+// crowded is a state of one gateway with these candidates, best first.
+func crowded(storage schedule.Storage, active string, chassis ...string) schedule.State {
+	g := bind(hosted(0, chassis...), active)
+	g.Name, g.Storage = "g", storage
+	return schedule.State{
+		Chassis: pool("provnet1", "c1", "c2", "c3", "c4", "c5", "c6", "c7"), Groups: []schedule.Group{g},
+	}
+}
+
+func TestReschedule_repeated_candidate(t *testing.T) {
+	t.Parallel()
+	p := schedule.Reschedule(crowded(schedule.HAChassisGroup, "c1", "c1", "c2", "c1", "c3", "c4", "c5"),
+		schedule.Options{})
+	require.Len(t, p.Changes, 1)
+	c := p.Changes[0]
+	assert.False(t, c.Interrupts)
+	assert.Equal(t, candidates("c1", "c2", "c3", "c4", "c5"), c.After)
+	dropped := 0
+	for _, r := range c.Rows {
+		if r.After == nil {
+			dropped++
+			assert.Equal(t, "c1", r.Chassis)
+			assert.Equal(t, 4, *r.Before)
+		}
+	}
+	assert.Equal(t, 1, dropped)
+	mended := crowded(schedule.HAChassisGroup, "c1", "c1", "c2", "c3", "c4", "c5")
+	assert.Empty(t, schedule.Reschedule(mended, schedule.Options{}).Changes)
+}
+
+func TestDrain_behind_repeated_candidate(t *testing.T) {
+	t.Parallel()
+	s := crowded(schedule.HAChassisGroup, "c2", "c1", "c1", "c1", "c2")
+	s.Chassis[0].Unresponsive = true
+	p := schedule.Drain(s, "c2", nil)
+	require.Len(t, p.Changes, 1)
+	assert.Equal(t, []string{"c1", "c3", "c2"}, order(applied(s, p), "g"))
+}
+
+// LP#2139143: a group grew beyond five candidates.
+func TestEvaluate_too_many_candidates(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		storage schedule.Storage
+		active  string
+		command string
+	}{
+		{schedule.HAChassisGroup, "c1", "ovn-nbctl ha-chassis-group-remove-chassis g c7 -- ha-chassis-group-remove-chassis g c6"},
+		{schedule.GatewayChassis, "c7", "ovn-nbctl lrp-del-gateway-chassis g c6 -- lrp-del-gateway-chassis g c5"},
+	} {
+		s := schedule.Evaluate(crowded(test.storage, test.active, "c1", "c2", "c3", "c4", "c5", "c6", "c7"),
+			schedule.Options{})
+		var found []string
+		for _, f := range s.Findings {
+			if f.Code == finding.CandidatesTooMany {
+				found = append(found, juju.Version{}.Render(f.Remedies[0].Command))
+			}
+		}
+		assert.Equal(t, []string{test.command}, found)
+	}
+	lxd := crowded(schedule.HAChassisGroup, "c1", "c1", "c2", "c3", "c4", "c5", "c6", "c7")
+	lxd.Groups[0].Name, lxd.Groups[0].Owner = "lxd-net49", schedule.Other
+	assert.Empty(t, schedule.Evaluate(lxd, schedule.Options{}).Findings, "LXD makes all servers candidates")
+}
+
+// The table of docs/reference/gateway-hosts.md: c1 and c2 have the network, c3 has another one.
+func TestEligible(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		owner schedule.Owner
+		kind  schedule.Kind
+		// marked are chassis with enable-chassis-as-gw, external with enable-chassis-as-extport-host.
+		marked, external string
+		// fresh are the candidates that a group without any is given, kept those that one of c1, c2 and c3 has in the end.
+		fresh, kept string
+	}{
+		"Neutron, one marked":              {schedule.Neutron, schedule.RouterPorts, "c1", "", "c1", "c1"},
+		"Neutron, none marked":             {schedule.Neutron, schedule.RouterPorts, "", "", "", "c1 c2"},
+		"Neutron, another network marked":  {schedule.Neutron, schedule.RouterPorts, "c3", "", "", "c1 c2 c3"},
+		"earlier, one marked":              {schedule.EarlierNeutron, schedule.RouterPorts, "c1", "", "c1", "c1"},
+		"earlier, none marked":             {schedule.EarlierNeutron, schedule.RouterPorts, "", "", "c1 c2", "c1 c2"},
+		"earlier, another network marked":  {schedule.EarlierNeutron, schedule.RouterPorts, "c3", "", "c1 c2", "c1 c2"},
+		"others, one marked":               {schedule.Other, schedule.RouterPorts, "c1", "", "c1 c2", "c1 c2"},
+		"others, none marked":              {schedule.Other, schedule.RouterPorts, "", "", "c1 c2", "c1 c2"},
+		"external, gateways marked":        {schedule.Neutron, schedule.ExternalPorts, "c1", "", "c1", "c1"},
+		"external, none marked":            {schedule.EarlierNeutron, schedule.ExternalPorts, "", "", "", "c1 c2"},
+		"external, hosts for them":         {schedule.Neutron, schedule.ExternalPorts, "c1", "c2", "c2", "c2"},
+		"external, hosts for them, routed": {schedule.Neutron, schedule.RoutedExternalPorts, "c1", "c2", "c1", "c1"},
+		"external, others":                 {schedule.Other, schedule.ExternalPorts, "c1", "c2", "c1 c2", "c1 c2"},
+	} {
+		s := schedule.State{Chassis: append(pool("n", "c1", "c2"), chassis("c3", "other"))}
+		for i, c := range s.Chassis {
+			s.Chassis[i].Gateway, s.Chassis[i].External = strings.Contains(x.marked, c.Name), strings.Contains(x.external, c.Name)
+		}
+		g := schedule.Group{
+			Name: "g", Owner: x.owner, Kind: x.kind,
+			Ports: []schedule.Port{{Name: "p", Network: "n", External: x.kind != schedule.RouterPorts}},
+		}
+		given := func(chassis ...string) string {
+			g.Candidates = candidates(chassis...)
+			s.Groups = []schedule.Group{g}
+			return strings.Join(order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g"), " ")
+		}
+		assert.Equal(t, x.fresh, given(), "%s: without candidates", name)
+		assert.Equal(t, x.kept, given("c1", "c2", "c3"), name)
+	}
+}
+
+// A run may end after any batch: the next one writes the rest, and changes nothing that was written.
+func TestReschedule_finishes_partial_plan(t *testing.T) {
+	t.Parallel()
+	finished := func(s schedule.State, written int) (judged bool) {
+		p := schedule.Reschedule(s, schedule.Options{})
+		all := p.Changes
+		p.Changes = all[:written]
+		done, used := map[string]bool{}, map[string]bool{}
+		for _, c := range p.Changes {
+			done[c.Group] = true
+			for _, candidate := range c.After {
+				used[candidate.Chassis] = true
+			}
+		}
+		if len(used) < len(s.Chassis) {
+			return false // an empty chassis counts as added and gets its share
+		}
+		again := schedule.Reschedule(applied(s, p), schedule.Options{})
+		require.Len(t, again.Changes, len(all)-written)
+		for _, c := range again.Changes {
+			require.False(t, done[c.Group], c.Group)
+		}
+		return true
+	}
+	judged, tried := 0, instances/2*exploretest.Factor(t)
+	for seed := range uint64(tried) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		gateways := 1 + r.IntN(120)
+		if finished(cloud(gateways, 2+r.IntN(12)), r.IntN(gateways+1)) {
+			judged++
+		}
+	}
+	t.Logf("%d of %d judged", judged, tried)
+	require.Greater(t, judged, tried*4/5)
+	for _, written := range []int{100, 3000, 8200} {
+		require.True(t, finished(cloud(10_000, 200), written), written)
+	}
+}
+
+// New gateways do not change the backups of others.
+func TestReschedule_new_gateways(t *testing.T) {
+	t.Parallel()
+	s := cloud(10_000, 200)
+	s = applied(s, schedule.Reschedule(s, schedule.Options{}))
+	r := rand.New(rand.NewPCG(1, 6))
+	fresh := map[string]bool{}
+	for i := range s.Groups {
+		if r.IntN(12) == 0 {
+			fresh[s.Groups[i].Name], s.Groups[i].Candidates = true, nil
+		}
+	}
+	p := schedule.Reschedule(s, schedule.Options{})
+	require.Len(t, p.Changes, len(fresh))
+	for _, c := range p.Changes {
+		require.True(t, fresh[c.Group], c.Group)
+	}
 }

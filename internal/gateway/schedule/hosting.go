@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -212,4 +213,58 @@ func (in *instance) unhosted() (all []*group) {
 		}
 	}
 	return all
+}
+
+// findTooMany finds a group with more candidates than Neutron gives one, for instance because two of its workers wrote
+// the same group (LP#2139143), and the command that drops the last ones except the host.
+func (in *instance) findTooMany(g Group) {
+	different := distinct(g.Ranked())
+	if len(different) <= MaxCandidates || g.byDesign() {
+		return
+	}
+	var last []string
+	for _, name := range slices.Backward(different) {
+		if !g.boundTo(name) && len(different)-len(last) > MaxCandidates {
+			last = append(last, name)
+		}
+	}
+	drop := []string{"ha-chassis-group-remove-chassis", g.Name}
+	if g.Storage == GatewayChassis {
+		drop = []string{"lrp-del-gateway-chassis", g.Name}
+	}
+	words := []string{"ovn-nbctl"}
+	for i, name := range last {
+		if i > 0 {
+			words = append(words, "--")
+		}
+		words = append(append(words, drop...), name)
+	}
+	in.find(finding.CandidatesTooMany, g.Name, finding.Args{Count: len(different), Total: MaxCandidates, Units: last},
+		finding.Do(command.Direct(words...)))
+}
+
+// byDesign reports whether the client has all of its chassis in each list, as LXD and Incus do (addChassisGroupEntry in
+// network/driver_ovn.go). What is named as Neutron names it is Neutron's, whatever it has lost.
+func (g Group) byDesign() bool {
+	return g.Owner == Other && !strings.HasPrefix(g.Name, "neutron-") && !strings.HasPrefix(g.Name, "lrp-")
+}
+
+// Unbound is the finding about a port that is bound nowhere although its best candidate responds. In OVN 23.03, an
+// ovn-controller that has claimed a port at the same time as another candidate may not claim it again after the other
+// one has released it, which takes the port from it; its recomputation does (measured: tests/dataplane).
+func Unbound(port, best string) finding.Finding {
+	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
+	remedy := finding.If(finding.IfItLastsThere, recompute)
+	return finding.About(finding.GatewayUnbound, port, finding.Args{Value: best}, remedy)
+}
+
+// SortFindings sorts findings by severity, the most severe first, then by subject, and drops duplicates.
+func SortFindings(findings []finding.Finding) []finding.Finding {
+	compare := func(a, b finding.Finding) int {
+		return cmp.Or(
+			cmp.Compare(b.Severity, a.Severity), CompareNames(a.Subject.Name, b.Subject.Name), cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Args.Value, b.Args.Value), cmp.Compare(a.Args.Detail, b.Args.Detail))
+	}
+	slices.SortStableFunc(findings, compare)
+	return slices.CompactFunc(findings, func(a, b finding.Finding) bool { return compare(a, b) == 0 })
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -332,4 +333,57 @@ func TestNode_databases_down_are_reported(t *testing.T) {
 	assert.Equal(t, answer.ClusterNotAccessible, status.Reason)
 	assert.Equal(t, finding.NodesUnread, codeOf(status))
 	assert.Equal(t, 500, status.Code)
+}
+
+// R18, S1, S3: a chassis may call its host what it likes; what is shown, and written to NB, is clean, and no other node
+// loses its name.
+func TestHostName_control_characters_are_shown_escaped(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "evil", "long")
+	port := c.addGateways(1, "c1", "c2")[0]
+	name := func(chassis, host string) { c.sbctl("set", "Chassis", chassis, `hostname="`+host+`"`) }
+	name("evil", `\u001b[2J\u001b[1;31mPWNED\r\nnext: juju remove-unit ovn-central/0`)
+	name("long", strings.Repeat("h", 110_000))
+	code, stdout, _ := c.nodes("list")
+	require.Zero(t, code)
+	assert.NotContains(t, stdout, "\x1b")
+	assert.NotContains(t, stdout, "\r")
+	assert.NotContains(t, stdout, "\nnext: juju")
+	assert.Contains(t, stdout, "?[2J?[1;31mPWNED??next: juju remove-unit ovn-central/0")
+	assert.Less(t, len(stdout), 10_000)
+
+	c.succeeds("hold", "evil", "bgp")
+	c.succeeds("drain", "long", "--timeout", "30s", "--grace-period", "0s")
+	written := c.nbctl("get", "NB_Global", ".", "external_ids")
+	assert.NotContains(t, written, `\u001b`)
+	assert.Less(t, len(written), 4096)
+
+	name("evil", "c1")
+	stolen := c.answer("drain", "c1", "--timeout", "30s", "--grace-period", "0s")
+	assert.Equal(t, 409, stolen.Code, stolen.Message)
+	assert.Equal(t, finding.NodeAmbiguous, codeOf(stolen))
+	c.succeeds("drain", "chassis:c1", "--timeout", "30s", "--grace-period", "0s")
+	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(port))
+}
+
+// S15: the command that is printed does what it says, and only that.
+func TestHostName_hostile_printed_command_is_safe_to_paste(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	group := "x;touch evil;$(touch evil)# --"
+	c.nbctl("ha-chassis-group-add", group, "--", "ha-chassis-group-add-chassis", group, "c1", "1")
+	kept := c.answer("remove", "c1", "--dry-run")
+	var command string
+	for _, m := range kept.Details.MessageList {
+		if _, after, found := strings.Cut(m.Message, "run: ovn-nbctl "); found {
+			command = after
+		}
+	}
+	require.NotEmpty(t, command, "%v", kept)
+	sh := exec.CommandContext(t.Context(), "sh", "-c", "ovn-nbctl --db="+c.northbound()+" "+command)
+	sh.Dir = t.TempDir()
+	out, err := sh.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.NoFileExists(t, sh.Dir+"/evil")
+	assert.Empty(t, c.nbctl("list", "HA_Chassis"))
 }
