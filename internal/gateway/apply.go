@@ -245,15 +245,12 @@ func guard(run *run, state schedule.State, changes []schedule.Change) ovsdb.Guar
 // lists are the lists of candidates to write for changes. Rows that stay keep their UUIDs.
 func (inv *Inventory) lists(changes []schedule.Change) (all []ovsdb.Candidates) {
 	for _, change := range changes {
-		was := inv.stored[change.Group]
-		x := ovsdb.Candidates{
-			Port: change.Storage == schedule.GatewayChassis, Holder: was.holder, Name: change.Group,
-			Before: was.rows, Routers: was.routers, Create: was.create,
-		}
+		x := inv.stored[change.Group].Candidates
 		for _, after := range change.After {
 			row := ovsdb.CandidateRow{Chassis: after.Chassis, Priority: after.Priority}
-			if i := slices.IndexFunc(was.rows, func(r ovsdb.CandidateRow) bool { return r.Chassis == after.Chassis }); i >= 0 {
-				row.UUID = was.rows[i].UUID
+			same := func(r ovsdb.CandidateRow) bool { return r.Chassis == after.Chassis }
+			if i := slices.IndexFunc(x.Before, same); i >= 0 {
+				row.UUID = x.Before[i].UUID
 			}
 			x.After = append(x.After, row)
 		}

@@ -33,14 +33,10 @@ type Inventory struct {
 	stored   map[string]stored
 }
 
-// stored is where the database keeps a group's candidates.
+// stored is a group's candidates as the database keeps them, without those to write, and the group's owner.
 type stored struct {
-	// holder is the UUID of the port, or of the row of the group; empty if the group has to be created.
-	holder  string
-	rows    []ovsdb.CandidateRow
-	create  ovsdb.NewGroup
-	routers []ovsdb.LogicalRouter
-	owner   schedule.Owner
+	ovsdb.Candidates
+	owner schedule.Owner
 }
 
 // Neutrons reports whether Neutron owns a group.
@@ -162,7 +158,7 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 		Name: p.Name, Storage: schedule.GatewayChassis, Owner: t.ownerOf(ovsdb.HAChassisGroup{}, p),
 		Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)},
 		Candidates: planned(rows),
-	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p)})
+	}, ovsdb.Candidates{Holder: p.UUID, Before: rows, Routers: t.routers(p)})
 }
 
 // host adds the gateways without candidates. They get candidates in the form that the others have: Neutron from 2026.2
@@ -199,7 +195,7 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 		create.ExternalIDs = map[string]string{
 			zoneHintsKey: strings.Join(g.Zones, ","), routerIDKey: strings.TrimPrefix(router, namePrefix),
 		}
-		inv.add(g, stored{create: create, routers: t.routers(byRouter[router]...)})
+		inv.add(g, ovsdb.Candidates{Create: create, Routers: t.routers(byRouter[router]...)})
 	}
 }
 
@@ -243,17 +239,17 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 		}
 		return
 	}
-	inv.add(g, stored{holder: row.UUID, rows: rows, routers: t.routers(users...)})
+	inv.add(g, ovsdb.Candidates{Holder: row.UUID, Before: rows, Routers: t.routers(users...)})
 }
 
-func (inv *Inventory) add(g schedule.Group, s stored) {
+func (inv *Inventory) add(g schedule.Group, kept ovsdb.Candidates) {
 	if _, twice := inv.stored[g.Name]; twice {
 		inv.find(finding.GroupNameTaken, g.Name, finding.Args{})
 		return
 	}
 	inv.State.Groups = append(inv.State.Groups, g)
-	s.owner = g.Owner
-	inv.stored[g.Name] = s
+	kept.Name, kept.Port = g.Name, g.Storage == schedule.GatewayChassis
+	inv.stored[g.Name] = stored{kept, g.Owner}
 }
 
 // misnamed describes the candidates that are not named by the name of a chassis, by which alone ovn-controller knows

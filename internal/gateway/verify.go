@@ -175,7 +175,7 @@ func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Ch
 	}
 	for _, change := range changed {
 		now, found := inv.stored[change.Group]
-		if found && slices.Equal(sorted(planned(now.rows)), sorted(change.After)) {
+		if found && slices.Equal(sorted(planned(now.Before)), sorted(change.After)) {
 			all = append(all, change)
 		}
 	}
