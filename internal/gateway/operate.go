@@ -49,7 +49,7 @@ type Operation struct {
 
 // Status evaluates how gateways are spread ([schedule.Evaluate]).
 func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Status, error) {
-	inventory, err := s.Observe(ctx)
+	inventory, j, err := s.observeWithJournal(ctx)
 	if err != nil {
 		return schedule.Status{}, err
 	}
@@ -60,11 +60,10 @@ func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Stat
 		}
 	}
 	status.Findings = schedule.SortFindings(slices.Concat(status.Findings, inventory.Findings, inventory.incomplete()))
-	j, err := s.journal(ctx)
 	for _, e := range j.Unfinished() {
 		status.Findings = append(status.Findings, e.Interrupted())
 	}
-	return status, err
+	return status, nil
 }
 
 // Reschedule plans to give every gateway its candidates, and to finish earlier runs.

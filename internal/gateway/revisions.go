@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,26 +14,31 @@ import (
 )
 
 // layout is the layout of a version; the committed one is that of the inventory.
-func (s *Service) layout(ctx context.Context, inventory *Inventory, v journal.Version) (journal.Layout, error) {
+func (inv *Inventory) layout(j journal.Journal, v journal.Version) (journal.Layout, error) {
 	if v == journal.Committed {
-		return inventory.Layout(), nil
-	}
-	j, err := s.journal(ctx)
-	if err != nil {
-		return journal.Layout{}, err
+		return inv.Layout(), nil
 	}
 	return j.Layout(v)
+}
+
+func (s *Service) observeWithJournal(ctx context.Context) (*Inventory, journal.Journal, error) {
+	inventory, err := s.Observe(ctx)
+	if err != nil {
+		return nil, journal.Journal{}, err
+	}
+	j, err := s.journal(ctx)
+	return inventory, j, err
 }
 
 // restoring returns a planner that goes back to a layout. Cordons do not change: they are about machines.
 func (s *Service) restoring(
 	ctx context.Context, v journal.Version,
 ) (func(schedule.State, schedule.Options) schedule.Plan, error) {
-	inventory, err := s.Observe(ctx)
+	inventory, j, err := s.observeWithJournal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	target, err := s.layout(ctx, inventory, v)
+	target, err := inventory.layout(j, v)
 	if err != nil {
 		return nil, err
 	}
@@ -136,39 +142,28 @@ func (r RevisionsRequest) wrong(base, diff journal.Version) string {
 
 // Revisions lists revisions, or compares two layouts.
 func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) answer.Status {
-	base, diff := r.Base, r.Diff
-	if base == "" {
-		base = journal.Committed
-	}
-	if diff == "" {
-		diff = journal.Planned
-	}
+	base, diff := cmp.Or(r.Base, journal.Committed), cmp.Or(r.Diff, journal.Planned)
 	if wrong := r.wrong(base, diff); wrong != "" {
 		return answer.New(answer.BadRequest, wrong)
 	}
-	inventory, err := s.Observe(ctx)
+	inventory, j, err := s.observeWithJournal(ctx)
 	if err != nil {
 		return refusedBy(err)
 	}
 	if r.lists() {
-		j, err := s.journal(ctx)
-		if err != nil {
-			return refusedBy(err)
-		}
 		return j.List(inventory.Layout())
 	}
-	from, err := s.layout(ctx, inventory, base)
+	from, err := inventory.layout(j, base)
 	if err != nil {
 		return refusedBy(err)
 	}
-	to := inventory.Layout()
+	plan, to := schedule.Rebalance, inventory.Layout()
+	if r.Reschedule {
+		plan = schedule.Reschedule
+	}
 	if diff == journal.Planned {
-		plan := schedule.Rebalance
-		if r.Reschedule {
-			plan = schedule.Reschedule
-		}
 		to = to.WithPlan(plan(inventory.State, r.Options))
-	} else if to, err = s.layout(ctx, inventory, diff); err != nil {
+	} else if to, err = inventory.layout(j, diff); err != nil {
 		return refusedBy(err)
 	}
 	return journal.Compare(base, diff, from, to)

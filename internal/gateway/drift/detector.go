@@ -72,12 +72,9 @@ func (d *Detector) Observe(s schedule.State, now time.Duration) {
 	}
 	there, named := map[string]schedule.Chassis{}, map[string]bool{}
 	for _, c := range s.Chassis {
-		there[c.Name] = c
+		there[c.Name], named[c.Name] = c, true
 	}
 	d.observeGroups(s.Groups, named, now)
-	for name := range there {
-		named[name] = true
-	}
 	for name := range named {
 		if d.chassis[name] == nil {
 			d.chassis[name] = new(chassis)
@@ -134,9 +131,7 @@ func key(g schedule.Group) string {
 
 func (d *Detector) settle(now time.Duration) {
 	note := func(set map[string]bool, name string) {
-		if len(d.changed)+len(d.changedGroup) == 0 && !d.all {
-			d.since = now
-		}
+		d.begin(now)
 		set[name] = true
 	}
 	for name, c := range d.chassis {
@@ -154,10 +149,17 @@ func (d *Detector) settle(now time.Duration) {
 
 // Everything makes the next plan be about everything, as for a unit that begins to act.
 func (d *Detector) Everything(now time.Duration) {
-	if !d.all && len(d.changed)+len(d.changedGroup) == 0 {
+	d.begin(now)
+	d.all = true
+}
+
+// pending reports whether there is something to plan for.
+func (d *Detector) pending() bool { return d.all || len(d.changed)+len(d.changedGroup) > 0 }
+
+func (d *Detector) begin(now time.Duration) {
+	if !d.pending() {
 		d.since = now
 	}
-	d.all = true
 }
 
 // Done records that a plan found nothing to do. While something is held down, there may be something to do later: a
@@ -175,7 +177,7 @@ func (d *Detector) Done(now time.Duration) {
 // Due reports whether it is time for a plan: a change has settled, and either nothing else is held down, so that a
 // burst of changes is one plan, or the hold-down has passed once more.
 func (d *Detector) Due(now time.Duration) bool {
-	if !d.looked || now-d.begun < d.HoldDown || !d.all && len(d.changed)+len(d.changedGroup) == 0 {
+	if !d.looked || now-d.begun < d.HoldDown || !d.pending() {
 		return false
 	}
 	return len(d.Held(now)) == 0 || now-d.since >= d.HoldDown
@@ -210,7 +212,7 @@ func (d *Detector) Next(now time.Duration) (next time.Duration) {
 	for _, until := range d.Held(now) {
 		earlier(until)
 	}
-	if d.looked && (d.all || len(d.changed)+len(d.changedGroup) > 0) {
+	if d.looked && d.pending() {
 		earlier(d.begun + d.HoldDown)
 		earlier(d.since + d.HoldDown)
 	}

@@ -17,9 +17,7 @@ func (d *Detector) settled(s schedule.State) schedule.State {
 			networks = append(networks, strings.Split(p.Network, ",")...)
 		}
 	}
-	slices.Sort(networks)
-	slices.Sort(zones)
-	networks, zones = slices.Compact(networks), slices.Compact(zones)
+	networks, zones = set(networks), set(zones)
 	settled := s
 	settled.Chassis = nil
 	// A chassis that was never seen must not be the only one with a mark: that would make all others ineligible.
@@ -43,6 +41,8 @@ func (d *Detector) settled(s schedule.State) schedule.State {
 	}
 	return settled
 }
+
+func set(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
 // Concerned reports for each group whether to plan for it: a change of the group, or of a chassis that it names, has
 // settled, or a chassis has come that may host it.

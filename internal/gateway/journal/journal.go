@@ -198,19 +198,15 @@ func (j Journal) Unfinished() (all []Entry) {
 // Changes are the recorded changes, by the UUID of the row.
 func (j Journal) Changes() map[string][]schedule.AppliedChange {
 	all := map[string][]schedule.AppliedChange{}
-	for _, e := range j.Entries {
-		for _, r := range e.records {
-			all[r.row] = r.Changes
-		}
+	for _, r := range j.newestFirst() {
+		all[r.row] = r.Changes
 	}
 	return all
 }
 
 // Has reports whether the journal has that record of an operation.
 func (j Journal) Has(id string, number int) bool {
-	return slices.ContainsFunc(j.Entries, func(e Entry) bool {
-		return e.ID == id && slices.ContainsFunc(e.records, func(r record) bool { return r.Number == number })
-	})
+	return slices.ContainsFunc(j.newestFirst(), func(r record) bool { return r.ID == id && r.Number == number })
 }
 
 // Drained returns what to put back for unfinished drains, by chassis. Before are the candidates before the first drain

@@ -96,12 +96,10 @@ func (j Journal) Finish(ids ...string) Writing {
 // Forget discards what the drains of a chassis have kept for its undrain.
 func (j Journal) Forget(chassis string) Writing {
 	w := Writing{Changed: map[string]string{}}
-	for _, e := range j.Entries {
-		for _, r := range e.records {
-			if r.Kept && r.Chassis == chassis {
-				r.Kept, r.Left = false, 0
-				w.Changed[r.row] = text(r)
-			}
+	for _, r := range j.newestFirst() {
+		if r.Kept && r.Chassis == chassis {
+			r.Kept, r.Left = false, 0
+			w.Changed[r.row] = text(r)
 		}
 	}
 	return w
