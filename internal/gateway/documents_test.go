@@ -26,10 +26,8 @@ func TestDocuments(t *testing.T) {
 		},
 		{
 			Group: "neutron-R2", Storage: schedule.HAChassisGroup,
-			Before: []schedule.Candidate{
-				{Chassis: "c2", Priority: 2},
-				{Chassis: "c1", Priority: 1},
-			}, After: inventory.State.Groups[1].Candidates,
+			Before: []schedule.Candidate{{Chassis: "c2", Priority: 2}, {Chassis: "c1", Priority: 1}},
+			After:  inventory.State.Groups[1].Candidates,
 		},
 	}
 	at := time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,12 +41,7 @@ func FuzzChassis(f *testing.F) {
 		for _, finding := range inv.Findings {
 			assert.Equal(t, foreign.Name(finding.Subject.Name), finding.Subject.Name)
 			assert.LessOrEqual(t, len(finding.Message()), 4*foreign.MaxReason, "names are quoted")
-			assert.Equal(t, strings.Map(func(r rune) rune {
-				if r < ' ' {
-					return -1
-				}
-				return r
-			}, finding.Message()), finding.Message())
+			assert.False(t, strings.ContainsFunc(finding.Message(), unicode.IsControl), "%q", finding.Message())
 		}
 	})
 }
@@ -67,10 +63,9 @@ func TestBuildInventory_invalid_mappings(t *testing.T) {
 
 func TestBuildInventory_malformed_rows(t *testing.T) {
 	t.Parallel()
-	inv := BuildInventory(ovsdb.Northbound{Malformed: []ovsdb.Malformed{{
-		Table: "HA_Chassis_Group", UUID: "0f7a",
-		Name: "a?",
-	}}}, ovsdb.Southbound{Malformed: []ovsdb.Malformed{{Table: "Chassis", UUID: "1f7a", Name: "b?"}}})
+	inv := BuildInventory(
+		ovsdb.Northbound{Malformed: []ovsdb.Malformed{{Table: "HA_Chassis_Group", UUID: "0f7a", Name: "a?"}}},
+		ovsdb.Southbound{Malformed: []ovsdb.Malformed{{Table: "Chassis", UUID: "1f7a", Name: "b?"}}})
 	assert.Equal(t, []string{
 		`warning ROW_NAME_INVALID Chassis 1f7a Total=255 Detail="b?"`,
 		`warning ROW_NAME_INVALID HA_Chassis_Group 0f7a Total=255 Detail="a?"`,
@@ -83,10 +78,8 @@ func TestBuildInventory_quotes_commands(t *testing.T) {
 	for i, name := range shelltest.Hostile {
 		group, port := name, fmt.Sprintf("p%d%s", i, name)
 		inv := BuildInventory(ovsdb.Northbound{
-			Routers: []ovsdb.LogicalRouter{{
-				UUID: "R", Name: group,
-				Ports: []string{"P", "Q"},
-			}}, Groups: []ovsdb.HAChassisGroup{{UUID: "H", Name: group}},
+			Routers: []ovsdb.LogicalRouter{{UUID: "R", Name: group, Ports: []string{"P", "Q"}}},
+			Groups:  []ovsdb.HAChassisGroup{{UUID: "H", Name: group}},
 			RouterPorts: []ovsdb.LogicalRouterPort{
 				{UUID: "Q", Name: "other", Group: "H"},
 				{UUID: "P", Name: port, ExternalIDs: map[string]string{gatewayKey: "true"}},

@@ -47,16 +47,12 @@ func northbound() ovsdb.Northbound {
 			{UUID: "X1", Name: "baremetal", Type: "external", Group: "H2"},
 		},
 		GatewayChassis: map[string]ovsdb.CandidateRow{
-			"G1": {UUID: "G1", Name: "lrp-1_c1", Chassis: "c1", Priority: 2}, "G2": {
-				UUID: "G2", Name: "lrp-1_c2", Chassis: "c2",
-				Priority: 1,
-			},
+			"G1": {UUID: "G1", Name: "lrp-1_c1", Chassis: "c1", Priority: 2},
+			"G2": {UUID: "G2", Name: "lrp-1_c2", Chassis: "c2", Priority: 1},
 		},
 		HAChassis: map[string]ovsdb.CandidateRow{
-			"M1": {UUID: "M1", Chassis: "c1", Priority: 2}, "M2": {UUID: "M2", Chassis: "c2", Priority: 1}, "M3": {
-				UUID:    "M3",
-				Chassis: "c2", Priority: 1,
-			},
+			"M1": {UUID: "M1", Chassis: "c1", Priority: 2}, "M2": {UUID: "M2", Chassis: "c2", Priority: 1},
+			"M3": {UUID: "M3", Chassis: "c2", Priority: 1},
 		},
 		Groups: []ovsdb.HAChassisGroup{
 			{UUID: "H1", Name: "neutron-R2", Members: []string{"M1", "M2"}},
@@ -113,10 +109,8 @@ func TestBuildInventory(t *testing.T) {
 		{
 			Name: "neutron-R2", Storage: schedule.HAChassisGroup,
 			Ports: []schedule.Port{
-				{Name: "lrp-2", Router: "r2", Network: "physnet1", Active: "c2"}, {
-					Name: "lrp-3", Router: "r2",
-					Network: "physnet2",
-				},
+				{Name: "lrp-2", Router: "r2", Network: "physnet1", Active: "c2"},
+				{Name: "lrp-3", Router: "r2", Network: "physnet2"},
 			},
 			Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
 		},
@@ -178,10 +172,8 @@ func TestBuildInventory_odd_rows(t *testing.T) {
 		},
 		"a gateway without a router": {
 			func(nb *ovsdb.Northbound) {
-				nb.RouterPorts[0], nb.GatewayChassis = ovsdb.LogicalRouterPort{
-					UUID: "P5", Name: "lrp-5",
-					ExternalIDs: gatewayIDs(),
-				}, nil
+				nb.RouterPorts[0] = ovsdb.LogicalRouterPort{UUID: "P5", Name: "lrp-5", ExternalIDs: gatewayIDs()}
+				nb.GatewayChassis = nil
 			},
 			"warning GATEWAY_WITHOUT_ROUTER lrp-5",
 		},
@@ -217,10 +209,7 @@ func TestBuildInventory_pinned_router_leads_nothing(t *testing.T) {
 func TestBuildInventory_gateway_without_candidates(t *testing.T) {
 	t.Parallel()
 	nb := northbound()
-	nb.RouterPorts = append(nb.RouterPorts, ovsdb.LogicalRouterPort{
-		UUID: "P5", Name: "lrp-5",
-		ExternalIDs: map[string]string{"neutron:is_ext_gw": "True"},
-	})
+	nb.RouterPorts = append(nb.RouterPorts, ovsdb.LogicalRouterPort{UUID: "P5", Name: "lrp-5", ExternalIDs: gatewayIDs()})
 	c := gateway.BuildInventory(nb, southbound())
 	var names []string
 	for _, g := range c.State.Groups {

@@ -103,9 +103,7 @@ func TestUnresponsiveHosts(t *testing.T) {
 	t.Parallel()
 	s := Service{unresponsive: map[string]bool{"c1": false, "c2": true}}
 	changed := []schedule.Change{{Ports: []schedule.Port{{Name: "lrp-1"}, {Name: "lrp-2"}}}}
-	silent := s.unresponsiveHosts(changed, ovsdb.Southbound{Redirects: map[string]string{
-		"cr-lrp-1": "c1",
-		"cr-lrp-2": "c2",
-	}})
+	sb := ovsdb.Southbound{Redirects: map[string]string{"cr-lrp-1": "c1", "cr-lrp-2": "c2"}}
+	silent := s.unresponsiveHosts(changed, sb)
 	assert.Equal(t, []finding.Finding{finding.About(finding.NewHostSilent, "c2", finding.Args{})}, silent)
 }
