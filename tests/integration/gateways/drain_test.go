@@ -54,6 +54,18 @@ func (c *cloud) nodeService() *node.Service {
 	return &node.Service{Gateways: c.service(), Command: typed}
 }
 
+// patient is a service that waits for ovn-northd.
+func (c *cloud) patient() *node.Service {
+	s := c.nodeService()
+	s.Gateways.NorthdTimeout = patience
+	return s
+}
+
+// draining asks for a drain of c1.
+func draining(timeout time.Duration) node.Request {
+	return node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: timeout}}
+}
+
 // ranks are the candidates of all ports.
 func (c *cloud) ranks() string {
 	c.t.Helper()
@@ -130,8 +142,7 @@ func TestR12_of_two_concurrent_drains_one_is_refused(t *testing.T) {
 		for i, name := range []string{"c1", "c2"} {
 			s := c.nodeService()
 			all.Go(func() {
-				answers[i] = s.Drain(t.Context(),
-					node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: 30 * time.Second}})
+				answers[i] = s.Drain(t.Context(), node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: 30 * time.Second}})
 			})
 		}
 		all.Wait()
@@ -187,8 +198,7 @@ func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	s.Gateways.Progress = func(_ context.Context, line string) { lines <- line }
 	joined := make(chan answer.Status)
 	go func() {
-		joined <- s.Drain(context.WithoutCancel(t.Context()),
-			node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Minute, Grace: 50 * time.Second}})
+		joined <- s.Drain(context.WithoutCancel(t.Context()), node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Minute, Grace: 50 * time.Second}})
 	}()
 	await := func(text string) {
 		t.Helper()
@@ -218,8 +228,7 @@ func TestDrain_interrupted_continues_when_run_again(t *testing.T) {
 	c := newCloud(t, "c1", "c2", "c3")
 	ports := c.addGateways(150, "c1", "c2", "c3")
 	before := c.ranks()
-	s, begun := c.nodeService(), time.Now()
-	s.Gateways.NorthdTimeout = patience
+	s, begun := c.patient(), time.Now()
 	s.Gateways.Now = func() time.Time { return begun } // ovn-northd takes no time, so that the first batch has 100
 	ctx, cancel := context.WithCancelCause(t.Context())
 	s.Gateways.Progress = func(_ context.Context, line string) {
@@ -227,7 +236,7 @@ func TestDrain_interrupted_continues_when_run_again(t *testing.T) {
 			cancel(errors.New("the action was cancelled"))
 		}
 	}
-	cut := s.Drain(ctx, node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Minute}})
+	cut := s.Drain(ctx, draining(time.Minute))
 	assert.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
 	assert.Equal(t, finding.DrainUnfinished, codeOf(cut))
 	assert.Equal(t, 50, c.masters(ports...)["c1"])
@@ -251,11 +260,9 @@ func TestDrain_continued_by_two_does_no_harm(t *testing.T) {
 	before := c.ranks()
 	var all sync.WaitGroup
 	for range 2 {
-		s := c.nodeService()
-		s.Gateways.NorthdTimeout = patience
+		s := c.patient()
 		all.Go(func() {
-			said := s.Drain(t.Context(),
-				node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: 2 * patience}})
+			said := s.Drain(t.Context(), draining(2*patience))
 			assert.Equal(t, 200, said.Code, document.Answer(said))
 		})
 	}

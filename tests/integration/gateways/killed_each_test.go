@@ -39,8 +39,7 @@ func newKilling(t *testing.T) *killing {
 
 // service is a process of the program.
 func (k *killing) service() *node.Service {
-	s, begun := k.nodeService(), time.Now()
-	s.Gateways.NorthdTimeout = patience
+	s, begun := k.patient(), time.Now()
 	s.Gateways.Now = func() time.Time { return begun.Add(time.Duration(k.clock.Add(k.seconds)) * time.Second) }
 	return s
 }
@@ -49,7 +48,7 @@ func (k *killing) service() *node.Service {
 type operation func(*killing, context.Context, *node.Service) answer.Status
 
 func (k *killing) drain(ctx context.Context, s *node.Service) answer.Status {
-	return s.Drain(ctx, node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Hour}})
+	return s.Drain(ctx, draining(time.Hour))
 }
 
 func (k *killing) undrain(ctx context.Context, s *node.Service) answer.Status {

@@ -3,7 +3,6 @@ package gateways
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,86 +14,81 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/node"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// drainWhere drains c1. What its candidates say then is claimed at once, as ovn-controller does it, by
-// chassis of which the named ones do so last of all: they follow nb_cfg no more. That an ovn-controller
-// dies between the claim and its flows is a matter of luck on real ones (tests/dataplane), so they are played.
-func (c *cloud) drainWhere(dying ...string) (answer.Status, []string) {
-	c.t.Helper()
-	s := c.nodeService()
-	s.Gateways.NorthdTimeout = patience
-	var lines []string
-	s.Gateways.Progress = func(_ context.Context, line string) {
-		lines = append(lines, line)
-		if !strings.HasSuffix(line, " written") {
-			return
-		}
-		_, chassis, _ := strings.Cut(c.candidates("lrp-001")[0], " ")
-		c.sbctl("lsp-unbind", "cr-lrp-001")
-		c.bind(chassis, "cr-lrp-001")
-		if slices.Contains(dying, chassis) {
-			c.sbctl("--if-exists", "destroy", "Chassis_Private", chassis, "--", "create", "Chassis_Private", "name="+chassis, "nb_cfg="+c.nbctl("get", "NB_Global", ".", "nb_cfg"))
-		}
+// rebind binds the gateway to another chassis, as ovn-controller does.
+func (c *cloud) rebind(chassis string) {
+	c.sbctl("lsp-unbind", "cr-lrp-001")
+	c.bind(chassis, "cr-lrp-001")
+}
+
+// A chassis that has claimed a gateway may not carry it. An ovn-controller that dies between the claim and its flows is
+// a matter of luck on real ones (tests/dataplane), so it is played: c2 follows nb_cfg no more once it has the gateway.
+func TestDrain_proves_that_new_chassis_responds(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		chassis []string
+		code    int
+		host    string
+	}{
+		"another one takes over": {[]string{"c1", "c2", "c3"}, 200, "c3"},
+		"no other one can do so": {[]string{"c1", "c2"}, 500, "c2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, test.chassis...)
+			ports := c.addGateways(1, test.chassis...)
+			c.bind("c1", "cr-lrp-001")
+			before := c.ranks()
+			s := c.patient()
+			s.Gateways.Progress = func(_ context.Context, line string) {
+				if !strings.HasSuffix(line, " written") {
+					return
+				}
+				chassis := hosts(c.candidates("lrp-001"))[0]
+				c.rebind(chassis)
+				if chassis == "c2" {
+					c.sbctl("--if-exists", "destroy", "Chassis_Private", "c2", "--", "create", "Chassis_Private", "name=c2",
+						"nb_cfg="+c.nbctl("get", "NB_Global", ".", "nb_cfg"))
+				}
+			}
+			r := draining(patience)
+			r.Limits.Grace = time.Second
+			said := s.Drain(t.Context(), r)
+			assert.Equal(t, test.code, said.Code, document.Answer(said))
+			assert.Equal(t, map[string]int{test.host: 1}, c.masters(ports...))
+			if test.code != 200 {
+				assert.Equal(t, finding.DrainUnfinished, codeOf(said))
+				assert.Equal(t, string(finding.GatewayStays), said.Details.MessageList[0].Code)
+				return
+			}
+			c.sbctl("destroy", "Chassis_Private", "c2")
+			c.succeeds("undrain", "c1", "--wait", "0s")
+			assert.Equal(t, before, c.ranks())
+		})
 	}
-	return s.Drain(c.t.Context(),
-		node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}}), lines
 }
 
-// That a chassis has claimed a gateway does not prove that it carries it.
-func TestDrain_waits_until_new_chassis_responds(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2", "c3")
-	ports := c.addGateways(1, "c1", "c2", "c3")
-	c.bind("c1", "cr-lrp-001")
-	before := c.ranks()
-	said, lines := c.drainWhere("c2")
-	assert.Equal(t, 200, said.Code, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
-	assert.Equal(t, map[string]int{"c3": 1}, c.masters(ports...))
-	c.sbctl("destroy", "Chassis_Private", "c2")
-	c.succeeds("undrain", "c1", "--wait", "0s")
-	assert.Equal(t, before, c.ranks())
-}
-
-// If no other can take it, the drain does not report that it is done.
-func TestDrain_fails_if_only_new_chassis_does_not_respond(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	ports := c.addGateways(1, "c1", "c2")
-	c.bind("c1", "cr-lrp-001")
-	said, lines := c.drainWhere("c2")
-	assert.Equal(t, 500, said.Code, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
-	assert.Equal(t, finding.DrainUnfinished, codeOf(said))
-	assert.Equal(t, string(finding.GatewayStays), said.Details.MessageList[0].Code)
-	assert.Equal(t, map[string]int{"c2": 1}, c.masters(ports...))
-}
-
-// What has gone from the chassis that was asked to another one, which may have been asked before its claim, is
-// asked for again.
+// If a gateway moves during the proof, its new chassis is asked again: it may have been asked before its claim.
 func TestDrain_gateway_moves_during_proof_is_proved_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addGateways(1, "c1", "c2", "c3")
 	c.bind("c1", "cr-lrp-001")
-	s := c.nodeService()
-	s.Gateways.NorthdTimeout = patience
-	asked := 0
+	s, asked := c.patient(), 0
 	s.Gateways.Progress = func(_ context.Context, line string) {
 		switch {
 		case strings.HasSuffix(line, " written"):
-			c.sbctl("lsp-unbind", "cr-lrp-001")
-			c.bind("c2", "cr-lrp-001")
+			c.rebind("c2")
 		case strings.Contains(line, "checking that"):
 			if asked++; asked == 1 {
-				c.sbctl("lsp-unbind", "cr-lrp-001")
-				c.bind("c3", "cr-lrp-001")
+				c.rebind("c3")
 			}
 		}
 	}
-	said := s.Drain(t.Context(),
-		node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}})
+	r := draining(patience)
+	r.Limits.Grace = time.Second
+	said := s.Drain(t.Context(), r)
 	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, 2, asked)
 }

@@ -177,8 +177,7 @@ func TestR12_force_leaves_no_gateway_without_chassis(t *testing.T) {
 	c.nbctl(c.gateway("physnet9", "lrp-lonely", "c1")...)
 	c.sbctl("create", "Chassis_Private", "name=c1")
 	c.bind("c1", "vm-1", "cr-lrp-lonely")
-	s := c.nodeService()
-	s.Gateways.NorthdTimeout = patience
+	s := c.patient()
 	s.Gateways.Progress = func(_ context.Context, line string) { assert.NotContains(t, line, "waiting 180 s") }
 	r := node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour, Grace: 30 * time.Minute}, Clear: time.Minute, Confirmed: true, Force: true}
 	said := s.Decommission(t.Context(), r)

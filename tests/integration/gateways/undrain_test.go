@@ -108,8 +108,7 @@ func TestUndrain_concurrent_changes_keep_ranks(t *testing.T) {
 			c.addGateways(3, "c1", "c2", "c3")
 			before := c.ranks()
 			c.drained("c1")
-			s := c.nodeService()
-			s.Gateways.NorthdTimeout = patience
+			s := c.patient()
 			c.relayTo(t, s.Gateways, &relay{before: func(number int) fate {
 				if number == test.at {
 					test.others(c)
@@ -169,8 +168,7 @@ func TestDrain_node_that_died_during_undrain(t *testing.T) {
 			c.drained("c1")
 			ctx, cancel := context.WithCancel(t.Context())
 			t.Cleanup(cancel)
-			s := c.nodeService()
-			s.Gateways.NorthdTimeout = patience
+			s := c.patient()
 			c.relayTo(t, s.Gateways, &relay{ended: cancel, before: func(number int) fate {
 				if number < 3 {
 					return passes
