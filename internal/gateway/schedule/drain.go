@@ -80,7 +80,8 @@ type draining struct {
 }
 
 // moveMasters takes the chassis out of the orders, and replaces it in the groups that it hosts, which come first.
-// standIns are groups that it would host next, as a backup of unschedulable chassis: it carries no traffic of these by now.
+// standIns are groups that it would host next, as a backup of unschedulable chassis: it carries no traffic of these by
+// now.
 func (d *draining) moveMasters() {
 	d.blocks, d.concerned, d.touched = map[string]bool{}, map[*group]bool{}, map[*group]bool{}
 	var moving, standIns []*group

@@ -110,7 +110,9 @@ func TestDrain_new_host_unresponsive(t *testing.T) {
 		"moved by this drain": {
 			"c2", base, moved.Ranked(), "c3", "moved to a chassis that may not carry it: ovn-controller on c2 is not responding",
 		},
-		"bound nowhere":               {"", nil, nil, "c3", "not bound to any chassis: ovn-controller on c2 is not responding"},
+		"bound nowhere": {
+			"", nil, nil, "c3", "not bound to any chassis: ovn-controller on c2 is not responding",
+		},
 		"it worked there before":      {"c2", []string{"c2", "c1", "c3"}, moved.Ranked(), "c2", ""},
 		"another client put it there": {"c2", base, []string{"c3", "c2", "c1"}, "c2", ""},
 		"it works elsewhere":          {"c3", base, moved.Ranked(), "c2", ""},

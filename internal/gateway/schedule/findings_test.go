@@ -37,7 +37,9 @@ func TestEvaluate_findings(t *testing.T) {
 			"",
 			"warning NO_GATEWAY_BOUND Count=2 Total=2 Detail=gateways: 1, external ports: 0",
 		},
-		"a gateway without candidates": {both, []schedule.Group{good, hosted(0)}, "", "warning GATEWAY_WITHOUT_CANDIDATE " + name},
+		"a gateway without candidates": {
+			both, []schedule.Group{good, hosted(0)}, "", "warning GATEWAY_WITHOUT_CANDIDATE " + name,
+		},
 		"no chassis may be a candidate": {
 			[]schedule.Chassis{chassis("c1", "provnet2"), chassis("c2", "provnet2"), unmarked},
 			[]schedule.Group{bind(hostedIn("provnet2", 1, "c1", "c2"), "c1"), hosted(0)},
@@ -45,8 +47,15 @@ func TestEvaluate_findings(t *testing.T) {
 			"warning GATEWAY_WITHOUT_CANDIDATE " + name +
 				" Detail=no chassis is eligible: 2 chassis: not connected to provnet1; 1 chassis: no enable-chassis-as-gw",
 		},
-		"one candidate of two":      {both, []schedule.Group{single}, "", "warning SINGLE_CANDIDATE " + name + " Value=c1 Count=2"},
-		"one candidate and chassis": {both[:1], []schedule.Group{single}, "", "warning SINGLE_CANDIDATE " + name + " Value=c1 Count=1 Detail=there are none"},
+		"one candidate of two": {
+			both, []schedule.Group{single}, "", "warning SINGLE_CANDIDATE " + name + " Value=c1 Count=2",
+		},
+		"one candidate and chassis": {
+			both[:1],
+			[]schedule.Group{single},
+			"",
+			"warning SINGLE_CANDIDATE " + name + " Value=c1 Count=1 Detail=there are none",
+		},
 		"one candidate may take over": {
 			[]schedule.Chassis{c1, silent, cordoned, unmarked},
 			[]schedule.Group{single},
@@ -101,7 +110,7 @@ func TestEvaluate_findings(t *testing.T) {
 			assert.Equal(t, want, findingtest.All(schedule.Evaluate(s, o).Findings))
 		})
 	}
-	lone := schedule.State{Chassis: []schedule.Chassis{silent}, Groups: []schedule.Group{bind(hosted(0, "c3", "c1"), "c3")}}
+	lone := schedule.State{Chassis: dead[2:], Groups: []schedule.Group{bind(first, "c3")}}
 	assert.Contains(t, findingtest.All(schedule.Evaluate(lone, schedule.Options{}).Findings),
 		"warning NO_CHASSIS_RESPONDS Total=1")
 	s := schedule.State{Chassis: both, Groups: []schedule.Group{good}}
@@ -133,7 +142,8 @@ func TestConditions(t *testing.T) {
 	lost := bind(hosted(5, "c1"), "c1")
 	lost.Kind, lost.Follows, lost.Ports[0].External = schedule.ExternalPorts, "none", true
 	s := schedule.State{Chassis: pool("provnet1", "c1", "c2"), Groups: []schedule.Group{
-		hosted(1), bind(hosted(2, "c1"), "c1"), bind(hosted(3, "c1", "c2", "c9"), "c1"), bind(hosted(4, "c1", "c2"), "c2"), lost,
+		hosted(1), bind(hosted(2, "c1"), "c1"), bind(hosted(3, "c1", "c2", "c9"), "c1"),
+		bind(hosted(4, "c1", "c2"), "c2"), lost,
 	}}
 	assert.Equal(t, map[finding.Code]int{
 		finding.GatewayUnbound: 1, finding.SingleCandidate: 1, finding.CandidateInvalid: 1, finding.GatewayMisplaced: 1,

@@ -133,8 +133,14 @@ func TestReschedule_keeps_priorities(t *testing.T) {
 		return schedule.Candidate{Chassis: name, Priority: priority}
 	}
 	for name, x := range map[string]struct{ before, want []schedule.Candidate }{
-		"room below":    {[]schedule.Candidate{c("c1", 100), c("c2", 50)}, []schedule.Candidate{c("c1", 100), c("c2", 50), c("c3", 49)}},
-		"no room below": {[]schedule.Candidate{c("c1", 100), c("c2", 0)}, []schedule.Candidate{c("c1", 3), c("c2", 2), c("c3", 1)}},
+		"room below": {
+			[]schedule.Candidate{c("c1", 100), c("c2", 50)},
+			[]schedule.Candidate{c("c1", 100), c("c2", 50), c("c3", 49)},
+		},
+		"no room below": {
+			[]schedule.Candidate{c("c1", 100), c("c2", 0)},
+			[]schedule.Candidate{c("c1", 3), c("c2", 2), c("c3", 1)},
+		},
 		"one has gone": {
 			[]schedule.Candidate{c("c9", 100), c("c1", 70), c("c2", 50), c("c3", 20)},
 			[]schedule.Candidate{c("c1", 70), c("c2", 50), c("c3", 20)},
@@ -234,7 +240,10 @@ func TestEvaluate_too_many_candidates(t *testing.T) {
 		active  string
 		command string
 	}{
-		{schedule.HAChassisGroup, "c1", "ovn-nbctl ha-chassis-group-remove-chassis g c7 -- ha-chassis-group-remove-chassis g c6"},
+		{
+			schedule.HAChassisGroup, "c1",
+			"ovn-nbctl ha-chassis-group-remove-chassis g c7 -- ha-chassis-group-remove-chassis g c6",
+		},
 		{schedule.GatewayChassis, "c7", "ovn-nbctl lrp-del-gateway-chassis g c6 -- lrp-del-gateway-chassis g c5"},
 	} {
 		s := schedule.Evaluate(crowded(test.storage, test.active, "c1", "c2", "c3", "c4", "c5", "c6", "c7"),
@@ -279,7 +288,8 @@ func TestEligible(t *testing.T) {
 	} {
 		s := schedule.State{Chassis: append(pool("n", "c1", "c2"), chassis("c3", "other"))}
 		for i, c := range s.Chassis {
-			s.Chassis[i].Gateway, s.Chassis[i].External = strings.Contains(x.marked, c.Name), strings.Contains(x.external, c.Name)
+			s.Chassis[i].Gateway = strings.Contains(x.marked, c.Name)
+			s.Chassis[i].External = strings.Contains(x.external, c.Name)
 		}
 		g := schedule.Group{
 			Name: "g", Owner: x.owner, Kind: x.kind,

@@ -60,10 +60,14 @@ func TestMoves(t *testing.T) {
 		"to which fewer are pinned":                {all, []schedule.Pinned{pinned("r", "n"), busy}, []string{"c10"}},
 		"of several networks one is enough":        {all, []schedule.Pinned{pinned("r", "x", "m")}, []string{"c10"}},
 		"one without the mark, if no other has it": {all, []schedule.Pinned{pinned("r", "o")}, []string{"c3"}},
-		"none that is dead, cordoned or remote":    {[]schedule.Chassis{all[0], silent, shut, remote}, []schedule.Pinned{pinned("r", "n")}, []string{""}},
-		"any, if no network is known":              {all[:3], []schedule.Pinned{pinned("r")}, []string{"c2"}},
-		"alone":                                    {all[:1], []schedule.Pinned{pinned("r", "n")}, []string{""}},
-		"VTEP":                                     {all, []schedule.Pinned{{Name: "v", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v"}}, []string{""}},
+		"none that is dead, cordoned or remote": {
+			[]schedule.Chassis{all[0], silent, shut, remote}, []schedule.Pinned{pinned("r", "n")}, []string{""},
+		},
+		"any, if no network is known": {all[:3], []schedule.Pinned{pinned("r")}, []string{"c2"}},
+		"alone":                       {all[:1], []schedule.Pinned{pinned("r", "n")}, []string{""}},
+		"VTEP": {
+			all, []schedule.Pinned{{Name: "v", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v"}}, []string{""},
+		},
 	} {
 		s := schedule.State{Chassis: test.chassis, Pinned: test.pinned}
 		assert.Equal(t, test.want, moves(t, s), name)
