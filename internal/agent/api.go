@@ -151,7 +151,7 @@ func (a *Agent) handler() http.Handler {
 		_ = http.NewResponseController(w).SetWriteDeadline(wall().Add(writeTimeout))
 		respond(w, http.StatusOK, d)
 	})
-	mux.HandleFunc(report.Path, func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, a.status()) })
+	mux.HandleFunc(report.Path, a.serveStatus)
 	mux.Handle("/metrics", a.metricsHandler())
 	mux.HandleFunc(leasePath, a.serveLease)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -171,6 +171,8 @@ func (a *Agent) serveName(w http.ResponseWriter, _ *http.Request) {
 		Name string `json:"name"`
 	}{a.status().Acting})
 }
+
+func (a *Agent) serveStatus(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, a.status()) }
 
 // serveHealth reports whether the loop runs.
 func (a *Agent) serveHealth(w http.ResponseWriter, _ *http.Request) {

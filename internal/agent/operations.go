@@ -77,7 +77,7 @@ type operations struct {
 // user can take this socket or all of its connections.
 func (o *operations) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+report.Path, func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, o.agent.status()) })
+	mux.HandleFunc("GET "+report.Path, o.agent.serveStatus)
 	for pattern, route := range routes() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			request := node.Request{Node: r.PathValue("id"), Confirmed: true}

@@ -18,7 +18,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -62,8 +61,7 @@ func TestEnsure(t *testing.T) {
 	t.Parallel()
 	options := func(ttl time.Duration) *Options {
 		return &Options{
-			AgentSettings: plan.AgentSettings{Mode: string(config.On), TTL: ttl, Port: 16400},
-			Unit:          "ovn-central/0", Address: netip.MustParseAddr("10.0.0.1"),
+			Unit: "ovn-central/0", Mode: string(config.On), TTL: ttl, Port: 16400, Address: netip.MustParseAddr("10.0.0.1"),
 		}
 	}
 	ready := Snapshot{Ready: true, Options: options(config.MinTTL)}

@@ -14,14 +14,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
 // Options determine the agent's configuration.
 type Options struct {
-	plan.AgentSettings
 	Unit string
+	Mode string
+	TTL  time.Duration
+	// HoldDown, NeutronGateways and CordonNew are as in [config.Config].
+	HoldDown                   time.Duration
+	NeutronGateways, CordonNew bool
+	// Port is the agent's port for programs of this machine.
+	Port uint16
 	// BackupInterval is the time between two backups; 0 if none are scheduled.
 	BackupInterval time.Duration
 	// Address is this unit's, Peers are those of the other units.

@@ -273,7 +273,8 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 
 // needConfirmation are the operations that are refused without [Request.Confirmed], except as a dry run.
 var needConfirmation = []string{
-	maintenance.OperationDrain, maintenance.OperationUndrain, maintenance.OperationDecommission, maintenance.OperationRemove,
+	maintenance.OperationDrain, maintenance.OperationUndrain,
+	maintenance.OperationDecommission, maintenance.OperationRemove,
 }
 
 // unconfirmed refuses an operation, and names its dry run and the confirmed command.

@@ -159,9 +159,11 @@ func (u *Reconciler) agentSnapshot(o Result) agentservice.Snapshot {
 	if !o.Usable(agentOptions...) {
 		return s
 	}
+	agent := o.Known.Settings.Agent
 	s.Options = &agentservice.Options{
-		AgentSettings: o.Known.Settings.Agent, Unit: u.Env.Unit, BackupInterval: o.Known.Settings.Backup.Interval,
-		Address: o.Addresses.Own, Peers: o.Application.PeerAddresses(),
+		Unit: u.Env.Unit, Mode: agent.Mode, TTL: agent.TTL, HoldDown: agent.HoldDown,
+		NeutronGateways: agent.NeutronGateways, CordonNew: agent.CordonNew, Port: agent.Port,
+		BackupInterval: o.Known.Settings.Backup.Interval, Address: o.Addresses.Own, Peers: o.Application.PeerAddresses(),
 	}
 	return s
 }

@@ -144,10 +144,11 @@ func (p *played) play(t *testing.T) {
 		}
 		ends = nil
 	}
-	p.settles(t)
+	p.settles()
 }
 
-func (p *played) settles(t *testing.T) {
+func (p *played) settles() {
+	p.t.Helper()
 	holder := p.holder(p.agents...)
 	p.until(func() bool {
 		for i := range own {
@@ -239,7 +240,7 @@ func TestLease_random_faults_each_event_handled_once(t *testing.T) {
 		p.neutrons(n)
 		p.neutron[n] = "c1"
 	}
-	p.settles(t)
+	p.settles()
 	p.events = len(p.there) // each of them came
 	p.check(t)
 	most, begun, i := 0, time.Now(), 0

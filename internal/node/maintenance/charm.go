@@ -75,17 +75,23 @@ func (c Charm) On(n Node) (units []string, members []Member, claim string) {
 		}
 		tunnel = tunnel || has(m.Host)
 	}
+	return units, members, claimed(host, tunnel, len(members) > 0)
+}
+
+// claimed describes by which data of a chassis units and members matched: its host name, its tunnel address, or those
+// from the beginning of its drain.
+func claimed(host, tunnel, drained bool) string {
 	switch {
 	case host && tunnel:
-		claim = "by the host name and the tunnel address that the chassis claims"
+		return "by the host name and the tunnel address that the chassis claims"
 	case host:
-		claim = "by the host name that the chassis claims"
+		return "by the host name that the chassis claims"
 	case tunnel:
-		claim = "by the tunnel address that the chassis claims"
-	case len(members) > 0:
-		claim = "by what the chassis claimed when its drain began"
+		return "by the tunnel address that the chassis claims"
+	case drained:
+		return "by what the chassis claimed when its drain began"
 	}
-	return units, members, claim
+	return ""
 }
 
 // sameHost compares names of machines, as far as both are qualified.
