@@ -268,5 +268,4 @@ type observation struct {
 	evaluate func() schedule.Status
 }
 
-// live is the current configuration.
 func (a *Agent) live() config.Config { return *a.current.Load() }

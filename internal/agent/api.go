@@ -99,7 +99,6 @@ func (a *Agent) serve(ctx context.Context) (*servers, error) {
 	return s, nil
 }
 
-// listen listens at an address of the API.
 func (a *Agent) listen(ctx context.Context, at string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
 	if err != nil {
@@ -174,7 +173,6 @@ func (a *Agent) serveName(w http.ResponseWriter, _ *http.Request) {
 
 func (a *Agent) serveStatus(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, a.status()) }
 
-// serveHealth reports whether the loop runs.
 func (a *Agent) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	if a.now()-time.Duration(a.stepped.Load()) >= a.config.TTL {
 		http.Error(w, "the agent's loop is stuck", http.StatusServiceUnavailable)

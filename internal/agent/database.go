@@ -55,7 +55,6 @@ func (a *Agent) refuseSwaps(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// session uses one connection until it ends.
 func (a *Agent) session(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, a.config.TTL)
 	w, err := a.dialer.Watch(limited, ovndb.NB, recordKey, a.config.NB...)

@@ -70,7 +70,6 @@ func (d *drains) forget(inv *gateway.Inventory) {
 	})
 }
 
-// drain continues drains.
 func (g *gateways) drain(ctx context.Context, t turn) (changed bool, next time.Duration, err error) {
 	next, err = g.drains.reconcile(ctx, t.value, t.inventory)
 	return false, next, err
@@ -153,7 +152,6 @@ func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis str
 	}, next, err
 }
 
-// close ends the connections.
 func (d *drains) close() {
 	if d.service != nil {
 		d.service.Close()
@@ -167,7 +165,6 @@ func (d *drains) setReport(all []report.Drain) {
 	d.report = all
 }
 
-// status is the state of each drain.
 func (d *drains) status(now time.Duration) []report.Drain {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -259,7 +259,6 @@ func of(out chan<- prometheus.Metric, kind prometheus.ValueType) send {
 	}
 }
 
-// seconds is the Unix time of t.
 func seconds(t time.Time) float64 { return float64(t.Unix()) }
 
 func oneIf(yes bool) float64 {

@@ -264,7 +264,6 @@ func (q *query) seconds(otherwise time.Duration, least int, names ...string) tim
 	return time.Duration(q.number(int(otherwise/time.Second), least, most, names...)) * time.Second
 }
 
-// limits parses those of a drain.
 func (q *query) limits(timeout, grace string) maintenance.Limits {
 	var l maintenance.Limits
 	l.Timeout = q.seconds(maintenance.DefaultTimeout, 1, timeout)

@@ -42,7 +42,6 @@ var (
 	rescheduling = &work{(*gateways).act, "gateways could not be scheduled"}
 )
 
-// turn judges what was read.
 func (g *gateways) turn(r reading) turn {
 	value, acts := g.agent.guard()
 	if acts && value == g.acted { // this pass is what a wake until now was for
@@ -256,7 +255,6 @@ func (g *gateways) endRuns(ctx context.Context, t turn) (changed bool, _ time.Du
 	return true, 0, nil
 }
 
-// run uses one connection after another.
 func (g *gateways) run(ctx context.Context) {
 	pause := firstPause
 	defer g.drains.close()

@@ -129,7 +129,6 @@ func orphanEvents(was, is []finding.Document) (lines []line) {
 	return lines
 }
 
-// recordFailure stores why gateways can't be read.
 func (g *gateways) recordFailure(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,7 +138,6 @@ func (g *gateways) recordFailure(err error) {
 	g.report.status.Error = err.Error()
 }
 
-// recordOutcome stores what was changed.
 func (g *gateways) recordOutcome(changed []schedule.Change, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -164,7 +162,6 @@ func (g *gateways) recordOutcome(changed []schedule.Change, err error) {
 		shortened(last.Reasons))
 }
 
-// status returns the present state.
 func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()

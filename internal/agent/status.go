@@ -64,7 +64,6 @@ func (s *seen) update(e *lease.Election, known func(address string) bool, d leas
 	return lines
 }
 
-// updateHolder compares the holder with the last one.
 func (s *seen) updateHolder(e *lease.Election, r lease.Record, known func(address string) bool,
 	now time.Duration,
 ) (lines []line) {
@@ -98,7 +97,6 @@ func (s *seen) setHolder(r lease.Record, now time.Duration) {
 	s.status.Holder, s.status.Address, s.status.Term = r.Holder, r.Address, r.Term
 }
 
-// status returns the agent's present state.
 func (a *Agent) status() report.Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()

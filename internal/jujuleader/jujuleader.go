@@ -160,7 +160,6 @@ func (m *Manager) parse(settings map[string]string) {
 	}
 }
 
-// asSettings are the published data as leader settings.
 func (p published) asSettings() map[string]string {
 	settings := p.Clusters.Settings()
 	maps.Copy(settings, relation.Accepted(p.Accepted))

@@ -287,7 +287,6 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
 		"cut its power before they are started elsewhere")
 }
 
-// unread is the answer of a step that could not read or write the databases.
 func unread(reason answer.Reason, n maintenance.Node, err error) answer.Status {
 	return answer.Of(reason, about(n, finding.NodesUnread, finding.Args{Detail: err.Error()}))
 }

@@ -124,7 +124,6 @@ func (d *Drainer) prove(ctx context.Context, do Effects, x Sight) (err error) {
 	return err
 }
 
-// see records the progress, and whether it is proved.
 func (d *Drainer) see(x Sight) {
 	p := d.of(x)
 	p.Unproved = !d.Unasked && p.Done() && !p.Ended && !d.proof.proved
