@@ -109,6 +109,8 @@ type drains struct {
 	value string
 	all   map[string]*drain
 	retry time.Duration
+	// asked reports whether a drain needs signs of life of all chassis.
+	asked bool
 
 	mu     sync.Mutex
 	report []report.Drain
@@ -185,9 +187,8 @@ type drainService interface {
 type drain struct {
 	maintenance.Drainer
 	// intent is the drain's record: the node may have been undrained and drained again.
-	intent  map[string]string
-	changed time.Duration
-	text    string
+	intent map[string]string
+	said   report.Drain // the last report
 }
 
 // watchdog tells systemd that the loop runs.

@@ -171,7 +171,9 @@ func (a *Agent) serveName(w http.ResponseWriter, _ *http.Request) {
 	}{a.status().Acting})
 }
 
-func (a *Agent) serveStatus(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, a.status()) }
+func (a *Agent) serveStatus(w http.ResponseWriter, _ *http.Request) {
+	respond(w, http.StatusOK, a.status())
+}
 
 func (a *Agent) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	if a.now()-time.Duration(a.stepped.Load()) >= a.config.TTL {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,20 +32,19 @@ func (a *Agent) newDrains() drains {
 // drains.
 type effects struct {
 	maintenance.Effects
-	agent   *Agent
+	drains  *drains
 	chassis string
-	asked   *bool
 }
 
-func (e effects) Now() time.Time { return time.Unix(0, 0).Add(e.agent.now()) }
+func (e effects) Now() time.Time { return time.Unix(0, 0).Add(e.drains.agent.now()) }
 
 func (e effects) Move(ctx context.Context) (maintenance.Sight, bool, error) {
-	e.agent.log.Info("continuing a drain", "chassis", e.chassis)
+	e.drains.agent.log.Info("continuing a drain", "chassis", e.chassis)
 	return e.Effects.Move(ctx)
 }
 
 func (e effects) Ask(context.Context) error {
-	*e.asked = true
+	e.drains.asked = true
 	return nil
 }
 
@@ -94,21 +94,17 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 	defer cancel()
 	var said []report.Drain
 	var failures []error
-	asked := false
+	d.asked = false
 	for _, chassis := range slices.Sorted(maps.Keys(intended)) {
-		one, at, err := d.follow(ctx, inv, chassis, &asked)
+		one, at, err := d.follow(ctx, inv, chassis)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("drain of %s: %w", chassis, err))
 		}
-		next = earliest(next, at)
-		one.Chassis, one.Node = chassis, chassis
-		if host := intended[chassis].Hostname; host != "" {
-			one.Node = host
-		}
-		said = append(said, one)
+		one.Node = cmp.Or(intended[chassis].Hostname, chassis)
+		next, said = earliest(next, at), append(said, one)
 	}
 	d.setReport(said)
-	if asked { // once for all of them
+	if d.asked { // once for all of them
 		if err := d.service.AskNorthd(ctx); err != nil {
 			d.agent.log.Warn("cannot ask the chassis that took the gateways of drains for a sign of life", "error", err)
 		}
@@ -123,16 +119,15 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 // follow takes the next step of one drain, and returns the state of the drain after it, even after an error. next is
 // when to look again; it is 0 only after a change.
 func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string,
-	asked *bool,
 ) (said report.Drain, next time.Duration, err error) {
 	x := d.all[chassis]
 	if x == nil {
 		x = &drain{intent: maintenance.DrainPair(chassis, inv.NB.IDs)}
 		d.all[chassis] = x
 	}
-	do := effects{d.service.Effects(chassis, inv), d.agent, chassis, asked}
+	do := effects{d.service.Effects(chassis, inv), d, chassis}
 	_, _, due, err := x.Step(ctx, do)
-	p, now := x.Progress, d.agent.now()
+	p := x.Progress
 	var parts []string
 	if x.Known {
 		parts = append(parts, p.Text())
@@ -140,16 +135,18 @@ func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis str
 	if err != nil {
 		parts = append(parts, fmt.Sprintf("cannot continue: %v", err))
 	}
-	if text := strings.Join(parts, ", "); text != x.text || x.changed == 0 {
-		x.text, x.changed = text, now
+	said = report.Drain{
+		Chassis: chassis, Text: strings.Join(parts, ", "), Gateways: p.Left + len(p.Blocked),
+		Done: p.Done() && err == nil, Stalled: x.Stalled(do.Now()), Since: d.agent.now(),
 	}
+	if x.said.Text == said.Text {
+		said.Since = x.said.Since
+	}
+	x.said = said
 	if !due.IsZero() {
 		next = due.Sub(time.Unix(0, 0))
 	}
-	return report.Drain{
-		Text: x.text, Gateways: p.Left + len(p.Blocked), Done: p.Done() && err == nil, Stalled: x.Stalled(do.Now()),
-		Since: x.changed,
-	}, next, err
+	return said, next, err
 }
 
 func (d *drains) close() {
