@@ -256,7 +256,8 @@ func (r Record) MarshalJSON() ([]byte, error) {
 		if !slices.Contains(w.Pending, m.ID) {
 			w.Pending = append(w.Pending, m.ID)
 		}
-		if m.Kind != Unknown || m.Seen != 0 {
+		// An intent of unknown kind is read from Pending only if its server has no other.
+		if slices.ContainsFunc(r.Intents, func(o Intent) bool { return o.ID == m.ID && (o.Kind != Unknown || o.Seen != 0) }) {
 			w.Noted = append(w.Noted, m)
 		}
 	}

@@ -11,19 +11,6 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func TestRecord_round_trip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		want := Record{
-			Holder: rapid.StringMatching(`[a-z-]{1,12}/[0-9]{1,3}`).Draw(t, "holder"), Term: rapid.Uint64().Draw(t, "term"),
-			Sequence: rapid.Uint64().Draw(t, "seq"), TTLSeconds: rapid.IntRange(1, 600).Draw(t, "ttl"),
-			Intents: rapid.SliceOfNDistinct(rapid.Custom(anyMark), 1, 3, func(m Intent) string { return m.ID }).Draw(t, "marks"),
-		}
-		got, err := Parse(want.String())
-		require.NoError(t, err)
-		assert.Equal(t, want, got)
-	})
-}
-
 func TestWatch(t *testing.T) {
 	var w Watch
 	assert.Zero(t, w.Observe("", start))
