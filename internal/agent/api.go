@@ -41,11 +41,14 @@ type servers struct {
 	ends   sync.WaitGroup
 }
 
-// add serves on the listener that listen returns; nil means that the agent ends.
-func (s *servers) add(one *http.Server, listen func() net.Listener) {
+// add serves on the listener. If that is nil, it serves on the one that again returns; nil means that the agent ends.
+func (s *servers) add(one *http.Server, l net.Listener, again func() net.Listener) {
 	s.all = append(s.all, one)
 	s.ends.Go(func() {
-		if l := listen(); l != nil {
+		if l == nil {
+			l = again()
+		}
+		if l != nil {
 			_ = one.Serve(l) // returns when it is closed
 		}
 	})
@@ -83,17 +86,11 @@ func (a *Agent) serve(ctx context.Context) (*servers, error) {
 			continue
 		}
 		l, err := a.listen(ctx, at)
-		taken := errors.Is(err, syscall.EADDRINUSE) && at == a.config.Listen
-		if err != nil && !taken {
+		if err != nil && (at != a.config.Listen || !errors.Is(err, syscall.EADDRINUSE)) {
 			s.close()
 			return nil, fmt.Errorf("cannot serve the API: %w", err)
 		}
-		s.add(a.server(a.handler()), func() net.Listener {
-			if taken {
-				return a.awaitAddress(ctx, at, err)
-			}
-			return l
-		})
+		s.add(a.server(a.handler()), l, func() net.Listener { return a.awaitAddress(ctx, at, err) })
 	}
 	a.serveOperations(ctx, s)
 	return s, nil

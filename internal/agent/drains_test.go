@@ -73,17 +73,29 @@ func TestDrains_blocked_is_reported_and_stalls(t *testing.T) {
 	assert.True(t, fails(5*time.Minute).Stalled)
 }
 
-// drainedCloud has a drained chassis c1, which is a candidate of the only gateway; host hosts that.
+// drainedCloud is a cloud with a drained chassis c1.
 func drainedCloud(asked, followed int64, host string) *gateway.Inventory {
+	ids := maintenance.Begin("c1", maintenance.Note{Hostname: "host1"}, maintenance.Limits{}).Set
+	return cloud(ids, asked, followed, host)
+}
+
+// cloud has the gateway chassis c1 and c2, and the gateway lrp, which prefers c2 and is on host.
+func cloud(ids map[string]string, asked, followed int64, host string) *gateway.Inventory {
+	sb := ovsdb.Southbound{Config: followed, Redirects: map[string]string{"cr-lrp": host}}
+	for _, name := range []string{"c1", "c2"} {
+		sb.Chassis = append(sb.Chassis, ovsdb.ChassisRow{
+			Name: name, Known: true, Config: map[string]string{"ovn-cms-options": "enable-chassis-as-gw"},
+		})
+	}
 	return gateway.BuildInventory(ovsdb.Northbound{
-		Config: asked, IDs: maintenance.Begin("c1", maintenance.Note{Hostname: "host1"}, maintenance.Limits{}).Set,
+		Config: asked, IDs: ids,
 		GatewayChassis: map[string]ovsdb.CandidateRow{
 			"1": {UUID: "1", Chassis: "c1", Priority: 1},
 			"2": {UUID: "2", Chassis: "c2", Priority: 2},
 		},
 		RouterPorts: []ovsdb.LogicalRouterPort{{UUID: "1", Name: "lrp", GatewayChassis: []string{"1", "2"}}},
 		Routers:     []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}},
-	}, ovsdb.Southbound{Config: followed, Redirects: map[string]string{"cr-lrp": host}})
+	}, sb)
 }
 
 // simulatedDrains simulates the progress of drains.

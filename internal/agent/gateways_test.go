@@ -50,30 +50,16 @@ func TestNeedsPass_same_record_only_if_work_is_left(t *testing.T) {
 
 func TestWanted(t *testing.T) {
 	t.Parallel()
-	candidates := map[string]ovsdb.CandidateRow{
-		"1": {UUID: "1", Chassis: "c1", Priority: 2},
-		"2": {UUID: "2", Chassis: "c2", Priority: 1},
-	}
 	options := config.Config{}
 	wants := func(mode config.Mode, ids map[string]string) []*work {
 		live := options
 		live.Mode = mode
-		sb := ovsdb.Southbound{}
-		for _, name := range []string{"c1", "c2"} {
-			sb.Chassis = append(sb.Chassis,
-				ovsdb.ChassisRow{Name: name, Known: true, Config: map[string]string{"ovn-cms-options": "enable-chassis-as-gw"}})
-		}
-		inv := gateway.BuildInventory(ovsdb.Northbound{
-			IDs: ids, GatewayChassis: candidates,
-			RouterPorts: []ovsdb.LogicalRouterPort{
-				{UUID: "1", Name: "came", GatewayChassis: []string{"1", "2"}},
-			}, Routers: []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}},
-		}, sb)
-		return wanted(live, inv, func(string) bool { return false }, []schedule.Change{{Group: "foreign"}}, false)
+		return wanted(live, cloud(ids, 0, 0, "c2"), func(string) bool { return false },
+			[]schedule.Change{{Group: "foreign"}}, false)
 	}
 	note := maintenance.Note{By: "a test"}
-	cordon := maintenance.CordonHosting("c1", note, nil).Set
-	stays := maintenance.CordonHosting("c1", note, []string{"came"}).Set
+	cordon := maintenance.CordonHosting("c2", note, nil).Set
+	stays := maintenance.CordonHosting("c2", note, []string{"lrp"}).Set
 	drain := maintenance.Begin("c1", note, maintenance.Limits{})
 	undrain := maintenance.BeginUndrain("c1", maintenance.Drain{}, note)
 	assert.Empty(t, wants(config.On, nil))

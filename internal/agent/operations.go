@@ -120,10 +120,7 @@ func (a *Agent) serveOperations(ctx context.Context, s *servers) {
 	server.ReadTimeout = 0 // net/http would end an operation that takes longer
 	server.WriteTimeout = node.Timeout + time.Minute
 	l, err := listenPrivately(ctx, path)
-	s.add(server, func() net.Listener {
-		if err == nil {
-			return l
-		}
+	s.add(server, l, func() net.Listener {
 		a.log.Error("cannot serve operations on nodes yet", "error", err)
 		return listenAgain(ctx, func() (net.Listener, error) { return listenPrivately(ctx, path) })
 	})
