@@ -151,6 +151,17 @@ func TestStatus_unknown_holder_is_reported_and_not_asked(t *testing.T) {
 	}
 }
 
+func TestSeen_reports_agent_of_same_name(t *testing.T) {
+	t.Parallel()
+	e := lease.Election{Unit: "u/0", Address: "127.0.0.1:16402", TTL: time.Second}
+	e.ObserveRecord(lease.Record{Holder: "u/0", Address: "127.0.0.2:16402", Term: 1}.String(), time.Hour)
+	lines := new(seen).update(&e, func(string) bool { return true }, lease.Decision{}, time.Hour)
+	require.Len(t, lines, 2)
+	assert.Contains(t, lines[1].message, "another agent uses this unit's name")
+	e.Address = "127.0.0.2:16402"
+	assert.Len(t, new(seen).update(&e, func(string) bool { return true }, lease.Decision{}, time.Hour), 1)
+}
+
 func TestHealth_needs_running_loop(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
