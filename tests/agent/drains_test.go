@@ -22,7 +22,8 @@ import (
 // intend records a drain as a killed command leaves it.
 func (p *plane) intend(chassis string) {
 	p.t.Helper()
-	p.amend(maintenance.Begin(chassis, maintenance.Note{By: "a person", At: time.Now()}, maintenance.Limits{Timeout: time.Hour}))
+	note := maintenance.Note{By: "a person", At: time.Now()}
+	p.amend(maintenance.Begin(chassis, note, maintenance.Limits{Timeout: time.Hour}))
 }
 
 func (p *plane) amend(change maintenance.Change) {
@@ -95,7 +96,8 @@ func TestDrain_interrupted_is_continued_by_acting_unit(t *testing.T) {
 	always(t, func() bool { return asked() == was+1 }, 2*ttl, ttl/4, "it is asked once")
 	p.until(func() bool { return p.all(p.agents, next.unit) })
 
-	p.nb("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance-hosts/c1"="[]"`) // still cordoned; agents only advise
+	// It is still cordoned, but the agents only advise.
+	p.nb("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance-hosts/c1"="[]"`)
 	p.nb("remove", "NB_Global", ".", "external_ids", `"ovn-central:drain/c1"`)
 	p.until(func() bool { return len(p.status(next).Drains) == 0 }, "it ends with the intent")
 	p.nb("lrp-set-gateway-chassis", "lrp-r0", "c1", "20")
@@ -107,8 +109,11 @@ func TestDrain_interrupted_is_continued_by_acting_unit(t *testing.T) {
 func (p *plane) cordon(chassis string) {
 	p.t.Helper()
 	s := &node.Service{
-		Gateways: &gateway.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(p.members(), ","), SB: []string{p.south.Endpoint()}, By: "a test", Now: time.Now},
-		Command:  func(c command.Command) string { return c.Action + " " + c.Params[0].Value },
+		Gateways: &gateway.Service{
+			Dialer: new(ovsdb.Dialer), NB: strings.Split(p.members(), ","), SB: []string{p.south.Endpoint()}, By: "a test",
+			Now: time.Now,
+		},
+		Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value },
 	}
 	defer s.Close()
 	said := s.Cordon(p.t.Context(), node.Request{Node: chassis, Reason: "new disk"})

@@ -71,7 +71,7 @@ func TestAgent_ten_thousand_chassis_events_make_few_plans(t *testing.T) {
 	}
 	by := p.journal()[before:]
 	acted := slices.Compact(slices.Clone(by))
-	if changes = p.status(holder).Changes - changes; changes == 0 { // on a machine that is busy for seconds another one takes over
+	if changes = p.status(holder).Changes - changes; changes == 0 { // otherwise the machine was busy for seconds
 		assert.Equal(t, []string{holder.unit + ", agent"}, acted)
 	}
 	assert.LessOrEqual(t, len(acted), 1+changes, "%v after %d takeovers", acted, changes)
@@ -104,14 +104,17 @@ func (p *plane) flap(r *rand.Rand, there map[string]bool, n int) {
 
 // arrival and departure are the operations of an ovn-controller on its chassis (see [plane.arrive]).
 func arrival(name string) string {
-	return fmt.Sprintf(`{"op":"insert","table":"Encap","uuid-name":"e","row":{"type":"geneve","ip":"10.2.0.%[2]s","chassis_name":"%[1]s"}},`+
+	return fmt.Sprintf(`{"op":"insert","table":"Encap","uuid-name":"e",`+
+		`"row":{"type":"geneve","ip":"10.2.0.%[2]s","chassis_name":"%[1]s"}},`+
 		`{"op":"insert","table":"Chassis","uuid-name":"c","row":{"name":"%[1]s","encaps":["named-uuid","e"],`+
 		`"other_config":["map",[["ovn-cms-options","enable-chassis-as-gw"],["ovn-bridge-mappings","net:br-ex"]]]}},`+
-		`{"op":"insert","table":"Chassis_Private","row":{"name":"%[1]s","chassis":["named-uuid","c"]}}`, name, strings.TrimPrefix(name, "f"))
+		`{"op":"insert","table":"Chassis_Private","row":{"name":"%[1]s","chassis":["named-uuid","c"]}}`,
+		name, strings.TrimPrefix(name, "f"))
 }
 
 func departure(name string) string {
-	return fmt.Sprintf(`{"op":"delete","table":"Chassis_Private","where":[["name","==",%[1]q]]},{"op":"delete","table":"Chassis","where":[["name","==",%[1]q]]}`, name)
+	return fmt.Sprintf(`{"op":"delete","table":"Chassis_Private","where":[["name","==",%[1]q]]},`+
+		`{"op":"delete","table":"Chassis","where":[["name","==",%[1]q]]}`, name)
 }
 
 func (p *plane) transact(all ...string) {

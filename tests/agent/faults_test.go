@@ -173,7 +173,8 @@ func TestLease_database_of_holder_fails(t *testing.T) {
 	for _, s := range stopped {
 		require.NoError(t, s.Signal(syscall.SIGSTOP))
 	}
-	const isConnected = `["_Server",{"op":"select","table":"Database","where":[["name","==","OVN_Northbound"]],"columns":["connected"]}]`
+	const isConnected = `["_Server",{"op":"select","table":"Database",` +
+		`"where":[["name","==","OVN_Northbound"]],"columns":["connected"]}]`
 	third := p.servers[(n+2)%hub].Endpoint()
 	p.until(func() bool { // the other agent's server has noticed it, which takes a while
 		return strings.Contains(p.run("ovsdb-client", "--timeout=60", "query", third, isConnected), `"connected":false`)
@@ -251,7 +252,8 @@ func (p *plane) otherLeader(than int) (leader int) {
 // leader returns the member that reports itself as leader, or -1.
 func (p *plane) leader() int {
 	for n := range hub {
-		out, err := exec.CommandContext(p.t.Context(), "ovs-appctl", "--timeout=2", "-t", p.servers[n].Control(), "cluster/status", "OVN_Northbound").Output()
+		out, err := exec.CommandContext(p.t.Context(), "ovs-appctl", "--timeout=2", "-t", p.servers[n].Control(),
+			"cluster/status", "OVN_Northbound").Output()
 		if err != nil {
 			continue
 		}

@@ -31,12 +31,14 @@ func (p *plane) nb(args ...string) string {
 		var out []byte
 		eventually(p.t, func() (done bool) {
 			var err error
-			out, err = exec.CommandContext(p.t.Context(), "ovn-nbctl", append([]string{"--timeout=5", "--db=" + p.members()}, args...)...).Output()
+			all := append([]string{"--timeout=5", "--db=" + p.members()}, args...)
+			out, err = exec.CommandContext(p.t.Context(), "ovn-nbctl", all...).Output()
 			return err == nil
 		}, patience, 200*time.Millisecond, args)
 		return string(out)
 	}
-	return p.run("ovn-nbctl", append([]string{"--timeout=20", "--no-leader-only", "--db=" + p.servers[0].Endpoint()}, args...)...)
+	all := append([]string{"--timeout=20", "--no-leader-only", "--db=" + p.servers[0].Endpoint()}, args...)
+	return p.run("ovn-nbctl", all...)
 }
 
 func (p *plane) sb(args ...string) {
@@ -47,7 +49,8 @@ func (p *plane) sb(args ...string) {
 func (p *plane) arrive(name string) {
 	p.t.Helper()
 	p.sb("chassis-add", name, "geneve", "10.1.0."+strings.TrimPrefix(name, "c"),
-		"--", "set", "Chassis", name, "other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=net:br-ex",
+		"--", "set", "Chassis", name, "other_config:ovn-cms-options=enable-chassis-as-gw",
+		"other_config:ovn-bridge-mappings=net:br-ex",
 		"--", "--id=@e", "get", "Chassis", name, "--", "create", "Chassis_Private", "name="+name, "chassis=@e")
 }
 
@@ -77,14 +80,26 @@ func (p *plane) backups(gateways int) {
 
 func (p *plane) gateways(n int) {
 	p.t.Helper()
-	args := []string{"ls-add", "ext", "--", "lsp-add", "ext", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--", "lsp-set-options", "provnet", "network_name=net"}
+	args := []string{
+		"ls-add", "ext", "--", "lsp-add", "ext", "provnet", "--", "lsp-set-type", "provnet", "localnet",
+		"--", "lsp-set-options", "provnet", "network_name=net",
+	}
 	for i := range n {
-		r := fmt.Sprint("r", i)
-		args = append(args, "--", "lr-add", r, "--", "lrp-add", r, "lrp-"+r, fmt.Sprintf("02:00:00:00:%02x:%02x", (i+1)/256, (i+1)%256), fmt.Sprintf("10.%d.%d.1/24", i/256, i%256),
-			"--", "lrp-set-gateway-chassis", "lrp-"+r, "c1", "5",
-			"--", "lsp-add", "ext", "ext-"+r, "--", "lsp-set-type", "ext-"+r, "router", "--", "lsp-set-options", "ext-"+r, "router-port=lrp-"+r)
+		args = append(args, "--")
+		args = append(args, router(fmt.Sprint("r", i), i+1, fmt.Sprintf("10.%d.%d.1/24", i/256, i%256))...)
 	}
 	p.nb(args...)
+}
+
+// router are the arguments that make a router with a gateway on the chassis c1.
+func router(name string, mac int, network string) []string {
+	port, outer := "lrp-"+name, "ext-"+name
+	return []string{
+		"lr-add", name, "--", "lrp-add", name, port, fmt.Sprintf("02:00:00:00:%02x:%02x", mac/256, mac%256), network,
+		"--", "lrp-set-gateway-chassis", port, "c1", "5",
+		"--", "lsp-add", "ext", outer, "--", "lsp-set-type", outer, "router",
+		"--", "lsp-set-options", outer, "router-port=" + port,
+	}
 }
 
 // candidates returns the candidates of a router's gateway, best first.
@@ -128,7 +143,8 @@ func (p *plane) journal() (by []string) {
 func (p *plane) changes() (all []noted) {
 	p.t.Helper()
 	var table struct{ Data [][]any }
-	out := p.nb("--format=json", "--columns=_uuid,external_ids", "find", "DNS", "external_ids:ovn-central-operator=gateways")
+	out := p.nb("--format=json", "--columns=_uuid,external_ids", "find", "DNS",
+		"external_ids:ovn-central-operator=gateways")
 	require.NoError(p.t, json.Unmarshal([]byte(out), &table))
 	for _, row := range table.Data {
 		one := noted{row: fmt.Sprint(row[0])}

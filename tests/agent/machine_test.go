@@ -79,9 +79,12 @@ func newPlaneOnMachines(t *testing.T, program executable, more ...string) *plane
 	for range hub + 1 {
 		p.machines = append(p.machines, p.newMachine())
 	}
-	lines := []string{"link add rack type bridge", "link set rack up", "link set lo up", "address add " + p.host(hub) + "/24 dev rack"}
+	lines := []string{
+		"link add rack type bridge", "link set rack up", "link set lo up", "address add " + p.host(hub) + "/24 dev rack",
+	}
 	for n := range hub {
-		lines = append(lines, fmt.Sprintf("link add unit%d type veth peer name nic netns %d", n, p.machines[n].pid), fmt.Sprintf("link set unit%d master rack up", n))
+		lines = append(lines, fmt.Sprintf("link add unit%d type veth peer name nic netns %d", n, p.machines[n].pid),
+			fmt.Sprintf("link set unit%d master rack up", n))
 	}
 	p.ip(hub, lines...)
 	for n := range hub {
@@ -111,11 +114,12 @@ func (p *plane) filter(on int, rules ...string) {
 
 func (p *plane) northd() {
 	p.t.Helper()
-	p.start(nil, "ovn-northd", "-vconsole:off", "--unixctl="+p.path("northd.ctl"), "--ovnnb-db="+p.servers[0].Endpoint(), "--ovnsb-db="+p.south.Endpoint())
-	eventually(p.t, func() bool {
+	p.start(nil, "ovn-northd", "-vconsole:off", "--unixctl="+p.path("northd.ctl"),
+		"--ovnnb-db="+p.servers[0].Endpoint(), "--ovnsb-db="+p.south.Endpoint())
+	p.until(func() bool {
 		out, err := exec.CommandContext(p.t.Context(), "ovn-appctl", "-t", p.path("northd.ctl"), "status").Output()
 		return err == nil && strings.Contains(string(out), "active")
-	}, patience, 50*time.Millisecond, "ovn-northd does not work")
+	}, "ovn-northd does not work")
 }
 
 // recomputed returns how often ovn-northd has recomputed everything (inc-engine/show-stats), this question included.

@@ -14,12 +14,10 @@ import (
 )
 
 // neutrons makes a router as Neutron does, with a gateway on the chassis c1.
-func (p *plane) neutrons(router string) {
+func (p *plane) neutrons(name string) {
 	p.t.Helper()
-	p.nb("lr-add", router, "--", "lrp-add", router, "lrp-"+router, "02:00:00:00:02:01", "10.2.0.1/24",
-		"--", "set", "Logical_Router_Port", "lrp-"+router, `external_ids:"neutron:router_name"=`+router,
-		"--", "lrp-set-gateway-chassis", "lrp-"+router, "c1", "5",
-		"--", "lsp-add", "ext", "ext-"+router, "--", "lsp-set-type", "ext-"+router, "router", "--", "lsp-set-options", "ext-"+router, "router-port=lrp-"+router)
+	p.nb(append(router(name, 0x201, "10.2.0.1/24"),
+		"--", "set", "Logical_Router_Port", "lrp-"+name, `external_ids:"neutron:router_name"=`+name)...)
 }
 
 // has waits until a router's gateway has so many candidates, and returns them.

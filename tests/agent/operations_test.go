@@ -28,9 +28,10 @@ func TestAPI_operates_nodes_by_specified_paths(t *testing.T) {
 	p.northd()
 	socket := p.path("nodes.sock")
 	p.agent(3, "--nb", p.servers[0].Endpoint(), "--socket", socket, "--peer-listen", "")
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
-	}}}
+	}
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: dial}}
 	t.Cleanup(client.CloseIdleConnections)
 	p.until(func() bool { _, err := os.Stat(socket); return err == nil })
 	found, err := os.Stat(socket)
@@ -106,8 +107,8 @@ func TestConfig_is_reloaded_and_invalid_file_changes_nothing(t *testing.T) {
 	}
 	const refused = "keeping the last one"
 	for says, text := range map[string]string{
-		"unexpected end of JSON input": "{", "it takes off, advise or on": `{"mode":"sometimes"}`, "is not between 2s and 5m0s": `{"lease-ttl":"1s"}`,
-		"cannot unmarshal number": `{"hold-down":5}`,
+		"unexpected end of JSON input": "{", "it takes off, advise or on": `{"mode":"sometimes"}`,
+		"is not between 2s and 5m0s": `{"lease-ttl":"1s"}`, "cannot unmarshal number": `{"hold-down":5}`,
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		hangUp(refused)

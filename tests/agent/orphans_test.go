@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,8 +16,16 @@ import (
 // interrupted leaves a run in the journal that was cut short.
 func (p *plane) interrupted(id, by string) {
 	p.t.Helper()
+	record := fmt.Sprintf(`{"id":%q,"number":1,"at":"2026-01-02T03:04:05Z","operation":"reschedule","by":%q,"left":2,`+
+		`"changes":[]}`, id, by)
 	p.nb("create", "DNS", "external_ids:ovn-central-operator=gateways",
-		`external_ids:"ovn-central-operator:plan"="{\"id\":\"`+id+`\",\"number\":1,\"at\":\"2026-01-02T03:04:05Z\",\"operation\":\"reschedule\",\"by\":\"`+by+`\",\"left\":2,\"changes\":[]}"`)
+		`external_ids:"ovn-central-operator:plan"=`+strconv.Quote(record))
+}
+
+// records are the texts of the journal.
+func (p *plane) records() string {
+	p.t.Helper()
+	return p.nb("--bare", "--columns=external_ids", "find", "DNS")
 }
 
 // 003-6, R14, R15: orphans are reported when they appear and disappear, in the status, the metrics and the log, and
@@ -55,7 +64,7 @@ func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 	p.until(is(), "nothing is left to do")
 	assert.Equal(t, before+1, p.database().Committed(), "in one write")
 	assert.Len(t, p.journal(), 2, "what was done can be taken back still")
-	assert.Contains(t, p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"left":2`, "what a person has begun is no agent's")
+	assert.Contains(t, p.records(), `"left":2`, "what a person has begun is no agent's")
 
 	halves := []string{"CANDIDATE_UNKNOWN c8", "CHASSIS_INCOMPLETE c1", "CHASSIS_INCOMPLETE c7"}
 	p.sb("create", "Chassis_Private", "name=c7", "--", "--if-exists", "destroy", "Chassis_Private", "c1")
@@ -81,12 +90,10 @@ func TestAgent_change_does_not_end_operator_run(t *testing.T) {
 	p.interrupted("g2", "ovn-central/9")
 	p.arrive("c2")
 	p.complete(2)
-	left := func() int {
-		return strings.Count(p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"left":2`)
-	}
+	left := func() int { return strings.Count(p.records(), `"left":2`) }
 	p.until(func() bool { return left() < 2 }, "what an agent has begun is over")
 	always(t, func() bool { return left() == 1 }, 3*time.Second, 500*time.Millisecond, "what a person has begun is not")
-	assert.Contains(t, p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"by":"ovn-central/9","left":2`)
+	assert.Contains(t, p.records(), `"by":"ovn-central/9","left":2`)
 }
 
 // Commands need no lease. The later one plans again: nothing is lost or done twice, and the journal has the authors.

@@ -48,7 +48,8 @@ func (p *played) event(writable bool) string {
 	name := fmt.Sprintf("c%d", 1+p.r.IntN(pool))
 	if p.r.IntN(4) == 0 && writable {
 		router := fmt.Sprintf("n%d", p.r.IntN(neutrons))
-		p.nb("lrp-del-gateway-chassis", "lrp-"+router, p.neutron[router], "--", "lrp-set-gateway-chassis", "lrp-"+router, name, "2")
+		port := "lrp-" + router
+		p.nb("lrp-del-gateway-chassis", port, p.neutron[router], "--", "lrp-set-gateway-chassis", port, name, "2")
 		p.neutron[router] = name
 		return "Neutron chooses " + name + " for " + router
 	}
@@ -164,7 +165,7 @@ func (p *played) settles() {
 
 // check requires that each of the agents' records begins with the state in which the one before it ended.
 func (p *played) check(t *testing.T) {
-	for _, run := range p.records() {
+	for _, run := range p.unseen() {
 		require.True(t, strings.HasSuffix(run.By, ", agent"), run.By)
 		for _, c := range run.Changes {
 			group := strings.TrimPrefix(c.Group, "lrp-")
@@ -189,7 +190,7 @@ func (p *played) check(t *testing.T) {
 	}
 }
 
-func (p *played) records() (all []noted) {
+func (p *played) unseen() (all []noted) {
 	p.t.Helper()
 	for _, one := range p.changes() {
 		if !p.seen[one.row] {
@@ -226,7 +227,8 @@ func TestLease_random_faults_each_event_handled_once(t *testing.T) {
 	options := []string{"--mode", "on", "--hold-down", "1s", "--lease-ttl", "3s"}
 	p := &played{
 		plane: newPlaneOnMachines(t, shipped(t), options...), options: options,
-		changed: map[string]int{}, there: map[string]bool{}, neutron: map[string]string{}, seen: map[string]bool{}, last: map[string][]schedule.Candidate{},
+		changed: map[string]int{}, there: map[string]bool{}, neutron: map[string]string{}, seen: map[string]bool{},
+		last: map[string][]schedule.Candidate{},
 	}
 	p.populate(3, own)
 	for _, c := range []string{"c1", "c2", "c3"} {
@@ -265,5 +267,6 @@ func TestLease_random_faults_each_event_handled_once(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	t.Logf("%d schedules from seed %d in %s; at most %d kB in the first half", i, *seed, time.Since(begun).Round(time.Second), most)
+	t.Logf("%d schedules from seed %d in %s; at most %d kB in the first half", i, *seed,
+		time.Since(begun).Round(time.Second), most)
 }

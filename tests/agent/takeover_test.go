@@ -29,7 +29,8 @@ func (p *plane) replaced(gone *process, begun time.Time) (next *process, took ti
 		}
 		return next != nil
 	}, patience, 10*time.Millisecond, "no other agent takes over")
-	eventually(p.t, func() bool { return p.all(others, next.unit) }, ttl, 10*time.Millisecond, "/ is not right within the TTL")
+	named := func() bool { return p.all(others, next.unit) }
+	eventually(p.t, named, ttl, 10*time.Millisecond, "/ is not right within the TTL")
 	return next, took
 }
 
@@ -87,7 +88,7 @@ func TestAgent_idle_writes_nothing(t *testing.T) {
 	require.Equal(t, before.Term, after.Term, "the database has had an election")
 	assert.Equal(t, before.Committed(), after.Committed(), "commits in %s", idle)
 	assert.Equal(t, southbound, p.southboundSize(), "bytes of the Southbound database")
-	assert.Equal(t, computed+asking, p.recomputed(), "recomputations of ovn-northd, but for the one that the question costs")
+	assert.Equal(t, computed+asking, p.recomputed(), "recomputations, except that of the question")
 	assert.Equal(t, term, p.status(holder).Term, "the record was not written either")
 	p.nb("--wait=sb", "set", "NB_Global", ".", "external_ids:touched=1")
 	assert.Greater(t, p.database().Committed(), after.Committed(), "this test can fail")
