@@ -207,7 +207,8 @@ func (s *Changer) abortIfTearingDown(m observe.Application) func(context.Context
 		next = s.Now().Add(goalInterval)
 		goal, err := s.Goal(ctx)
 		_, there := goal.Units[m.Unit]
-		if goes := !there || goal.Dying(m.Unit); err == nil && goes && !(observe.Application{Unit: m.Unit, Goal: goal.Units}).OthersStay() {
+		now := observe.Application{Unit: m.Unit, Goal: goal.Units}
+		if goes := !there || goal.Dying(m.Unit); err == nil && goes && !now.OthersStay() {
 			return errTeardown
 		}
 		return nil

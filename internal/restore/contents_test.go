@@ -22,30 +22,26 @@ import (
 
 func TestCheckSpace(t *testing.T) {
 	t.Parallel()
-	const mib = 1 << 20
 	for name, tt := range map[string]struct {
-		free  int64
+		free  int64 // in MiB, as the others
 		sizes []int64
-		want  string
+		takes int64
 	}{
-		"next to nothing": {16 * mib, []int64{0}, ""},
-		"not even what is to be left": {
-			15 * mib, []int64{0}, "the disk of /db has 15 MiB free, and it takes 16; make space",
-		},
-		"one": {176 * mib, []int64{80 * mib}, ""},
-		"one, too large": {
-			175 * mib, []int64{80 * mib}, "the disk of /db has 175 MiB free, and it takes 176; make space",
-		},
-		"each would do, both don't": {
-			176 * mib, []int64{80 * mib, 40 * mib}, "the disk of /db has 176 MiB free, and it takes 216; make space",
-		},
-		"both, with a copy of the larger once": {216 * mib, []int64{40 * mib, 80 * mib}, ""},
+		"next to nothing": {16, []int64{0}, 0},
+		"no spare space":  {15, []int64{0}, 16},
+		"one":             {176, []int64{80}, 0},
+		"one, too large":  {175, []int64{80}, 176},
+		"both, too large": {176, []int64{80, 40}, 216},
+		"both":            {216, []int64{40, 80}, 0}, // with a copy of the larger one at a time
 	} {
-		err := checkSpace("/db", tt.free, tt.sizes...)
-		if tt.want == "" {
+		for i := range tt.sizes {
+			tt.sizes[i] <<= 20
+		}
+		err := checkSpace("/db", tt.free<<20, tt.sizes...)
+		if tt.takes == 0 {
 			require.NoError(t, err, name)
 		} else {
-			assert.EqualError(t, err, tt.want, name)
+			assert.ErrorContains(t, err, fmt.Sprintf("/db has %d MiB free, and it takes %d;", tt.free, tt.takes), name)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package steps
 import (
 	"bytes"
 	"context"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -63,10 +62,10 @@ func (n *northd) Run(_ context.Context, c run.Command) ([]byte, error) {
 // An upgrade that was killed leaves masks until the next boot, and systemctl's restart stops what it then finds masked.
 func TestRestart_northd_that_is_masked(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, northdIsNotLeftDown) // it waits for one that has no control socket
+	synctest.Test(t, checkMaskedNorthd) // it waits for a control socket
 }
 
-func northdIsNotLeftDown(t *testing.T) {
+func checkMaskedNorthd(t *testing.T) {
 	t.Helper()
 	for masked, want := range map[string][]string{
 		"masked-runtime": {"systemctl unmask --runtime ovn-northd", "systemctl restart ovn-northd"}, "masked": nil,
@@ -99,6 +98,7 @@ func TestAwaitMember_refused_by_the_start_guard(t *testing.T) {
 // On a slow machine systemctl may time out although the server starts.
 func TestStart_service_that_is_slow_to_start(t *testing.T) {
 	t.Parallel()
+	const service = ovndb.NorthboundServer
 	slow := []runtest.Call{
 		runtest.Expect("systemctl", "unmask", "ovn-ovsdb-server-nb"),
 		runtest.Expect("systemctl", "unmask", "--runtime", "ovn-ovsdb-server-nb"),
@@ -106,33 +106,26 @@ func TestStart_service_that_is_slow_to_start(t *testing.T) {
 			1, "Job for ovn-ovsdb-server-nb.service timed out.\n",
 		),
 	}
-	for title, c := range map[string]struct {
-		ran, want map[ovndb.Service]ovndb.Version
-	}{
-		"never ran": {nil, map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "25.03", OVS: "3.5"}}},
-		"ran an older version": {
-			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "23.03", OVS: "3.1"}},
-			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "23.03", OVS: "3.1"}},
-		},
-	} {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			u := unit(t, &observe.Machine{Services: systemd.Services{Runner: runtest.New(t, slow...)}})
-			for service, version := range c.ran {
-				u.Restarts.Started(service, version)
-			}
-			saved := 0
-			u.Save = func() error {
-				saved++
-				runs, _ := u.Restarts.Runs(ovndb.NorthboundServer)
-				assert.Equal(t, c.want[ovndb.NorthboundServer], runs)
-				return nil
-			}
-			require.ErrorContains(t, u.start(t.Context(), []ovndb.Service{ovndb.NorthboundServer}), "timed out")
-			assert.Equal(t, 1, saved)
-			runs, _ := u.Restarts.Runs(ovndb.NorthboundServer)
-			assert.Equal(t, c.want[ovndb.NorthboundServer], runs)
-		})
+	older := ovndb.Version{OVN: "23.03", OVS: "3.1"}
+	for ran, want := range map[ovndb.Version]ovndb.Version{{}: {OVN: "25.03", OVS: "3.5"}, older: older} {
+		u := unit(t, &observe.Machine{Services: systemd.Services{Runner: runtest.New(t, slow...)}})
+		if ran != (ovndb.Version{}) { // otherwise it never ran
+			u.Restarts.Started(service, ran)
+		}
+		check := func() {
+			t.Helper()
+			runs, _ := u.Restarts.Runs(service)
+			assert.Equal(t, want, runs)
+		}
+		saved := 0
+		u.Save = func() error {
+			saved++
+			check()
+			return nil
+		}
+		require.ErrorContains(t, u.start(t.Context(), []ovndb.Service{service}), "timed out")
+		assert.Equal(t, 1, saved)
+		check()
 	}
 }
 
@@ -291,31 +284,16 @@ func TestJudgeListeners(t *testing.T) {
 // Servers of 2.17 are played: what they do with it, ovsdb-server(1) says.
 func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 	t.Parallel()
-	both := map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Serving}
 	for title, c := range map[string]struct {
-		runs       map[ovndb.Service]ovndb.Version
-		conditions map[ovndb.Database]ovndb.Condition
-		told       []ovndb.Database
+		nb, sb string // the versions that run
+		sbIs   ovndb.Condition
+		told   []ovndb.Database
 	}{
-		"both are old": {
-			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
-			both, ovndb.Databases(),
-		},
-		"one was restarted": {
-			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
-			both,
-			[]ovndb.Database{ovndb.SB},
-		},
-		"neither is old": {
-			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "3.3.0"}},
-			both, nil,
-		},
-		"one is down": {
-			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}},
-			map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Down},
-			[]ovndb.Database{ovndb.NB},
-		},
-		"their age isn't known": {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "22.03.0-1"}}, both, nil},
+		"both old":        {"2.17.9", "2.17.9", ovndb.Serving, ovndb.Databases()},
+		"one restarted":   {"3.3.0", "2.17.9", ovndb.Serving, []ovndb.Database{ovndb.SB}},
+		"neither old":     {"3.3.0", "3.3.0", ovndb.Serving, nil},
+		"one down":        {"2.17.9", "2.17.9", ovndb.Down, []ovndb.Database{ovndb.NB}},
+		"unknown version": {"", "", ovndb.Serving, nil},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -324,21 +302,16 @@ func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 			for _, db := range ovndb.Databases() {
 				require.NoError(t, os.WriteFile(paths.Control(db), nil, 0o600))
 			}
+			const command = "ovsdb-server/memory-trim-on-compaction"
 			for _, db := range c.told {
-				calls = append(
-					calls,
-					runtest.Expect(
-						"ovs-appctl", "-T", "6", "-t", paths.Control(db), "ovsdb-server/memory-trim-on-compaction", "on",
-					).Fails(2, "\"ovsdb-server/memory-trim-on-compaction\" is not a valid command\n"),
-				)
+				calls = append(calls, runtest.Expect("ovs-appctl", "-T", "6", "-t", paths.Control(db), command, "on").
+					Fails(2, "\""+command+"\" is not a valid command\n"))
 			}
 			u := unit(t, &observe.Machine{Control: ovsctl.Control{Runner: runtest.New(t, calls...), Paths: paths}})
-			for service, version := range c.runs {
-				u.Restarts.Started(service, version)
-			}
-			servers := map[ovndb.Database]observe.ServerState{}
-			for db, condition := range c.conditions {
-				servers[db] = observe.ServerState{Database: db, Condition: condition, Err: errors.New("not asked")}
+			u.Restarts.Started(ovndb.NorthboundServer, ovndb.Version{OVN: "22.03.0-1", OVS: c.nb})
+			u.Restarts.Started(ovndb.SouthboundServer, ovndb.Version{OVN: "22.03.0-1", OVS: c.sb})
+			servers := map[ovndb.Database]observe.ServerState{
+				ovndb.NB: {Condition: ovndb.Serving}, ovndb.SB: {Condition: c.sbIs},
 			}
 			u.TrimMemory(t.Context(), servers) // one that is too old for it fails no hook
 		})
