@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,7 +35,7 @@ func TestModel_every_order_leads_to_one_cluster(t *testing.T) {
 			for seed := base; seed < base+orders; seed++ {
 				w := play(seed, false)
 				if w.broken != "" {
-					require.Failf(t, w.broken, "seed %d:\n%s", seed, play(seed, true).story())
+					require.Failf(t, w.broken, "seed %d:\n%s", seed, strings.Join(play(seed, true).log, "\n"))
 				}
 				maps.Copy(applied, w.rules)
 			}

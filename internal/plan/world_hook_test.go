@@ -36,18 +36,11 @@ func (w *world) advance(u *unit) {
 	}
 	h.made[d.Step.String()] = true
 	err := w.make(u, *d.Step)
-	w.say("%s: %s%s, by rule %q", u.name, d.Step, failure(err), d.By)
+	w.say("%s: %s: %v, by rule %q", u.name, d.Step, err, d.By)
 	w.check()
 	if err != nil {
 		w.end(u)
 	}
-}
-
-func failure(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
 }
 
 // end publishes the unit's state, unless the hook fails for another reason, and Juju drops it.
@@ -167,7 +160,7 @@ func (w *world) make(u *unit, s plan.Step) error {
 	case plan.ConfigureListeners, plan.SetElectionTimer, plan.ConvertSchema:
 		return w.write(u, s)
 	default:
-		w.fail("nobody knows the step %q", s.Kind)
+		w.fail("unknown step %q", s.Kind)
 	}
 	return nil
 }

@@ -128,8 +128,6 @@ func (w *world) fail(format string, args ...any) {
 	}
 }
 
-func (w *world) story() string { return strings.Join(w.log, "\n") }
-
 func (w *world) chance(percent int) bool { return w.rand.IntN(100) < percent }
 
 func pick[T any](w *world, all []T) (one T, ok bool) {
