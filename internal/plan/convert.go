@@ -159,7 +159,7 @@ func (s State) runsAnother() string {
 // with the installed ones, since the others' databases may be too new for it. If the packages are unavailable, it is
 // started.
 func (s State) outdated() bool {
-	return s.Packages.Source != s.Settings.AllSources() && !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay)
+	return s.Packages.Source != s.Settings.AllSources() && !s.Packages.Unavailable && s.Usable(OptionSource, OptionOverlay)
 }
 
 // A conversion's need in relation to the file's size. The conversion itself was not measured: a copy and a load of 80
@@ -178,5 +178,5 @@ func Mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
 // timerDiffers reports whether the election timer is to get the option's value. A conversion controls it meanwhile.
 func (v *view) timerDiffers() bool {
-	return v.x.Status.ElectionTimer != v.Settings.ElectionTimer && v.usable(OptionElectionTimer) && !v.converts()
+	return v.x.Status.ElectionTimer != v.Settings.ElectionTimer && v.Usable(OptionElectionTimer) && !v.converts()
 }

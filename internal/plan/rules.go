@@ -68,7 +68,7 @@ var packageRules = []rule{
 	},
 	{
 		name: "source of the packages is invalid", ends: working, when: func(v *view) bool {
-			return !v.Packages.Installed && !v.Packages.Interrupted() && !v.usable(OptionSource, OptionOverlay)
+			return !v.Packages.Installed && !v.Packages.Interrupted() && !v.Usable(OptionSource, OptionOverlay)
 		},
 		find: says(finding.PackagesAwaited),
 	},
@@ -266,7 +266,7 @@ var leaderRules = slices.Concat([]rule{
 	},
 	{
 		name: "conversion needs the election timer's option", outranks: true,
-		when: func(v *view) bool { return v.timerIsTooShort() && !v.usable(OptionElectionTimer) },
+		when: func(v *view) bool { return v.timerIsTooShort() && !v.Usable(OptionElectionTimer) },
 		find: waits("the conversion needs a valid " + OptionElectionTimer + ", since it raises the election timer"),
 	},
 	{
@@ -298,7 +298,7 @@ var northdRules = slices.Concat([]rule{
 	},
 	{
 		name: "inactivity probe is off", // after a machine lost its power, only the probe ends its ovn-northd's lock
-		when: func(v *view) bool { return v.Settings.InactivityProbe == 0 && v.usable(OptionInactivityProbe) },
+		when: func(v *view) bool { return v.Settings.InactivityProbe == 0 && v.Usable(OptionInactivityProbe) },
 		find: (*view).findProbeOff,
 	},
 }, given(northd, func(v *view) bool { return v.NorthdHeld }, []rule{

@@ -88,7 +88,7 @@ var serverRules = slices.Concat([]rule{
 }, given(server, (*view).isDown, []rule{
 	{
 		name: "file is too new for the packages", more: true, when: func(v *view) bool {
-			return v.x.TooNew && !v.Packages.Unavailable && v.usable(OptionSource, OptionOverlay)
+			return v.x.TooNew && !v.Packages.Unavailable && v.Usable(OptionSource, OptionOverlay)
 		},
 		step: func(v *view) Step {
 			return Step{Kind: Upgrade, Reason: v.db.Short() + ": its file is of a newer Open vSwitch"}

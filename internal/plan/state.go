@@ -73,7 +73,8 @@ type State struct {
 	Northds Northd
 }
 
-func (s State) usable(options ...string) bool {
+// Usable reports whether all options are valid.
+func (s State) Usable(options ...string) bool {
 	return !slices.ContainsFunc(options, func(option string) bool { return s.Invalid[option] != "" })
 }
 

@@ -124,10 +124,10 @@ type Decision struct {
 	Rules []string
 }
 
-// Settled reports whether the unit works and waits for nothing. Invalid options don't count: only what depends on them
-// waits.
-func (d *Decision) Settled() bool {
-	return !slices.ContainsFunc(d.Findings, func(f finding.Finding) bool {
+// Pressing reports whether a finding keeps the unit from working, or is waited for. Invalid options don't: only what
+// depends on them waits.
+func Pressing(all []finding.Finding) bool {
+	return slices.ContainsFunc(all, func(f finding.Finding) bool {
 		return f.Severity >= finding.Waiting && f.Code != finding.OptionInvalid
 	})
 }

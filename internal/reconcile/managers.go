@@ -88,7 +88,7 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 		peers := slices.Concat(o.MemberAddresses(), o.Application.PeerAddresses())
 		all = append(all, with(r.guard.Ensure, startguard.Snapshot{Own: o.State.Address, Peers: peers}))
 	}
-	if stays && sound && o.Usable(plan.OptionBackupInterval, plan.OptionBackupKeep) {
+	if stays && sound && o.Known.Usable(plan.OptionBackupInterval, plan.OptionBackupKeep) {
 		all = append(all, with(r.backups.Ensure, u.backupsSnapshot(*o)))
 	}
 	var found []finding.Finding
@@ -101,10 +101,6 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 	}
 	u.collect(ctx, r, o, found)
 	return nil
-}
-
-func (u *Reconciler) look(ctx context.Context, r *record, o *Result) {
-	u.collect(ctx, r, o, append(r.backups.Look(ctx, u.backupsSnapshot(*o)), r.Packages.Findings()...))
 }
 
 // collect adds what is found without a change.
@@ -137,12 +133,12 @@ func (u *Reconciler) monitoringSnapshot(r *record, o Result) monitoring.Snapshot
 	s := monitoring.Snapshot{
 		Now: u.Now(), Thorough: o.Thorough, Ready: o.Decision.Ready, Dying: o.State.Dying, JujuLeader: r.Leader.Leads,
 		Address: o.Addresses.Own, Application: o.Application, Exporter: settings.ExporterChannel,
-		Unknown: o.Known.Problem != "" || !o.Usable(plan.OptionExporter),
+		Unknown: o.Known.Problem != "" || !o.Known.Usable(plan.OptionExporter),
 	}
-	if o.Usable(agentOptions...) {
+	if o.Known.Usable(agentOptions...) {
 		s.AgentPort = settings.Agent.Port
 	}
-	if o.Usable(plan.OptionNagiosContext, plan.OptionNagiosServiceGroups) {
+	if o.Known.Usable(plan.OptionNagiosContext, plan.OptionNagiosServiceGroups) {
 		s.Nagios = &monitoring.NagiosOptions{Context: settings.NagiosContext, ServiceGroups: settings.NagiosServiceGroups}
 	}
 	return s
@@ -156,7 +152,7 @@ var agentOptions = []string{
 
 func (u *Reconciler) agentSnapshot(o Result) agentservice.Snapshot {
 	s := agentservice.Snapshot{Paused: o.State.Paused, Ready: o.Decision.Ready, Thorough: o.Thorough}
-	if !o.Usable(agentOptions...) {
+	if !o.Known.Usable(agentOptions...) {
 		return s
 	}
 	agent := o.Known.Settings.Agent

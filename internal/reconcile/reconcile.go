@@ -172,7 +172,7 @@ func (u *Reconciler) continuesWithout(ctx context.Context, r *record, o *Result,
 // less.
 func (o Result) settled() bool {
 	d, c := o.Decision, o.State.Certificates
-	return d.Step == nil && o.Failure == nil && d.Ready && d.Settled() && !c.Drifted() && !c.Awaited()
+	return d.Step == nil && o.Failure == nil && d.Ready && !plan.Pressing(d.Findings) && !c.Drifted() && !c.Awaited()
 }
 
 // adopt records what was installed before this charm, so that the change of charms restarts nothing. It discards what

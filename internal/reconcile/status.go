@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,7 +13,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
@@ -68,26 +71,18 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 		return all
 	}
 	all = append(all, clusters(o, all)...)
-	if !pressing(all) && !o.Decision.Ready && !o.State.Dying {
+	if !plan.Pressing(all) && !o.Decision.Ready && !o.State.Dying {
 		all = append(all, finding.New(finding.ClientPortsClosed, finding.Subject{}, finding.Args{}))
 	}
 	stalled, _ := acting(o.agent)
 	return slices.Concat(all, o.managed, stalled)
 }
 
-// pressing reports whether a finding keeps the unit from working, or is waited for. An invalid option does
-// not: only what depends on it waits.
-func pressing(all []finding.Finding) bool {
-	return slices.ContainsFunc(all, func(f finding.Finding) bool {
-		return f.Severity >= finding.Waiting && f.Code != finding.OptionInvalid
-	})
-}
-
 // clusters returns the findings about the clusters. What this unit itself waits for is probably their cause, and
 // more precise: then only a lost quorum that both servers see counts.
 func clusters(o Result, own []finding.Finding) []finding.Finding {
 	found := status.Clusters(o.Report)
-	if !pressing(own) {
+	if !plan.Pressing(own) {
 		return append(status.Own(o.Report), found...)
 	}
 	judges := serves(o) || o.State.Dying
@@ -104,12 +99,8 @@ func clusters(o Result, own []finding.Finding) []finding.Finding {
 }
 
 func serves(o Result) bool {
-	for _, l := range o.Snapshot.Servers {
-		if l.Condition != ovndb.Serving {
-			return false
-		}
-	}
-	return true
+	fails := func(l observe.ServerState) bool { return l.Condition != ovndb.Serving }
+	return !slices.ContainsFunc(slices.Collect(maps.Values(o.Servers)), fails)
 }
 
 // busy reports whether an error only means that another unit has its turn, or that this unit must wait for a

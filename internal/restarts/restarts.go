@@ -223,8 +223,9 @@ func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
 		if version.OVS != "" || installed.OVS == "" {
 			continue
 		}
-		if version.OVS = installed.OVS; service != ovndb.Northd {
-			runs, err := m.Servers.Version(ctx, databaseOf(service))
+		version.OVS = installed.OVS
+		if db, is := DatabaseOf(service); is {
+			runs, err := m.Servers.Version(ctx, db)
 			if err != nil {
 				m.Log.InfoContext(ctx, "cannot tell which Open vSwitch runs", "service", service, "error", err)
 				continue
@@ -239,9 +240,11 @@ func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
 	_ = section.Set(m.State, k) // it has only texts
 }
 
-func databaseOf(service ovndb.Service) ovndb.Database {
-	if service == ovndb.SouthboundServer {
-		return ovndb.SB
+// DatabaseOf returns the database whose server the service is; is reports whether it is a server.
+func DatabaseOf(service ovndb.Service) (db ovndb.Database, is bool) {
+	i := slices.IndexFunc(ovndb.Databases(), func(db ovndb.Database) bool { return ovndb.ServiceOf(db) == service })
+	if i < 0 {
+		return "", false
 	}
-	return ovndb.NB
+	return ovndb.Databases()[i], true
 }

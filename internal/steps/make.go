@@ -198,7 +198,7 @@ func (o Snapshot) judgeListeners(db ovndb.Database, rows []ovsdb.Listener) (drif
 	switch {
 	case ovsdb.Satisfied(rows, o.listeners(db)):
 		return plan.InSync, exposed
-	case len(rows) > 0 && !o.Usable(plan.OptionInactivityProbe):
+	case len(rows) > 0 && !o.Known.Usable(plan.OptionInactivityProbe):
 		return "", exposed
 	}
 	return plan.Drifted, exposed

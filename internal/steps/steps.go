@@ -137,7 +137,7 @@ func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 			return err
 		}
 	}
-	db, isServer := databaseOf(service)
+	db, isServer := restarts.DatabaseOf(service)
 	if isServer { // only this start shows whether the start guard refuses it
 		if err := startguard.Forget(u.Paths, db); err != nil {
 			return err
@@ -155,16 +155,6 @@ func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 		}
 	}
 	return nil
-}
-
-// databaseOf returns the database whose server the service is; ok is false for a service that is no server.
-func databaseOf(service ovndb.Service) (db ovndb.Database, ok bool) {
-	for _, db := range ovndb.Databases() {
-		if ovndb.ServiceOf(db) == service {
-			return db, true
-		}
-	}
-	return "", false
 }
 
 // awaitMember waits until a started server is a member. It does not wait for a server that the start guard has stopped.
@@ -200,7 +190,7 @@ func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, service o
 		u.awaitNorthd(ctx, northdPatience)
 		return nil
 	}
-	if db, isServer := databaseOf(service); isServer {
+	if db, isServer := restarts.DatabaseOf(service); isServer {
 		if err := u.restartServer(ctx, snapshot, db); err != nil {
 			return err
 		}
@@ -321,18 +311,13 @@ type Snapshot struct {
 	Thorough, Looks, Preview bool
 }
 
-// Usable reports whether all options are valid.
-func (o Snapshot) Usable(options ...string) bool {
-	return !slices.ContainsFunc(options, func(option string) bool { return o.Known.Invalid[option] != "" })
-}
-
 // Packages returns the input of the packages' manager.
 func (o Snapshot) Packages() apt.Snapshot {
 	settings := o.Known.Settings
 	s := apt.Snapshot{
 		Source: settings.Source, Overlay: settings.Overlay, Sources: settings.AllSources(), Thorough: o.Thorough,
 	}
-	if o.Usable(plan.OptionAutoRestarts) {
+	if o.Known.Usable(plan.OptionAutoRestarts) {
 		s.AutoRestarts = &settings.AutoRestarts
 	}
 	return s
