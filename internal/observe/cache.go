@@ -190,8 +190,7 @@ func (c Cache) addSince(m *Application) {
 const leavePatience = 5 * time.Minute
 
 // notedLeavePatience is the same for a unit with a recorded leave. No hook begins a change 20 minutes after its start,
-// but with a large database or without a leader `stop` may wait that long. It is limited since the recording process
-// may be dead.
+// but with a large database or without a leader `stop` may wait that long.
 const notedLeavePatience = 20 * time.Minute
 
 // departed returns the units that recently disappeared from the model, with the time when they were first missed. If

@@ -266,7 +266,9 @@ func TestFormerServers(t *testing.T) {
 		"it hears no leader, and the other units do":       {s.Application(), lost, true},
 		"works_and_others_unknown":                         {alone, works, true},
 		"it works in the cluster that other units publish": {s.Application(), works, false},
-		"another server runs":                              {alone, observetest.Up("aa05").Down("aa01", "aa02").CutOff(), false},
+		"another server runs": {
+			alone, observetest.Up("aa05").Down("aa01", "aa02").CutOff(), false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			unit := s.Observer()

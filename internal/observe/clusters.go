@@ -190,8 +190,8 @@ func clientsOf(m Application, now map[ovndb.Database]ovndb.Clients, db ovndb.Dat
 }
 
 // QuorumWithout determines the quorum of the other members of a cluster without this unit's server l, which does not
-// answer. Its file, which ends at end, lists the members and their addresses; since then some may have joined or been
-// removed. removed reports whether this server was.
+// answer. Its file, which ends at end, lists the members; since then some, or this one (removed), may have joined or
+// left.
 func (s *Observer) QuorumWithout(
 	ctx context.Context, m Application, cache Cache, l ServerState, end raftfile.End,
 ) (q raft.Quorum, removed bool) {

@@ -98,8 +98,7 @@ func (l ServerState) LeaderUnreachable() bool {
 }
 
 // AwaitMember returns when this unit's server is a member that knows a leader and has caught up with the others, or at
-// the timeout with the last state. The server's own status can't show that it lags: it does not know the entries that
-// it has not received.
+// the timeout with the last state. The server's own status can't show that it lags.
 func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
 	var l ServerState
 	var others uint64

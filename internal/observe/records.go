@@ -68,13 +68,11 @@ func (s *Machine) StorePatience(d ovndb.Database) time.Duration {
 }
 
 // SupersededKey is the key in external_ids of NB_Global and SB_Global for the full IDs of the clusters that this one
-// replaced by a recovery or a restore, separated by spaces. It is written with the new cluster's data: if it
-// is readable, so is the key.
+// replaced by a recovery or a restore, separated by spaces. It is written with the new cluster's data.
 const SupersededKey = "ovn-central:superseded"
 
 // ClustersKey is the key in external_ids of NB_Global or SB_Global for the clusters of the other database d, after one
-// of them was replaced: their full IDs, separated by spaces, the present one last. So a machine that may ask only for
-// one database learns about both.
+// of them was replaced: their full IDs, separated by spaces, the present one last.
 func ClustersKey(d ovndb.Database) string { return "ovn-central:" + d.Short() + "-clusters" }
 
 // SupersededAnswers returns what ids, the external_ids of NB_Global or SB_Global read at an address, report about
@@ -162,8 +160,7 @@ func supersededBy(own *raft.ID, ids map[string]string) (all []raft.ID, itself bo
 }
 
 // RemovedPrefix with a full server ID behind it is the key in external_ids of NB_Global and SB_Global that records
-// which unit's server was removed, when and by which unit. It outlives the unit and its relation, so that a server that
-// was down during the kick can learn about it.
+// which unit's server was removed, when and by which unit: a server that was down during the kick reads it.
 const RemovedPrefix = "ovn-central:removed/"
 
 // RemovedWhileDown reports whether the remaining members removed this unit's server, which does not run: according to
@@ -236,8 +233,8 @@ func RemovedServers(ids map[string]string) map[raft.ID]string {
 }
 
 // RemovedElsewhere reports whether the other members have removed this unit's server while it was down or cut off. The
-// server itself can't know: it waits for a leader for ever. The source is the record in the database, read from any
-// member that answers, or this unit's cache.
+// server itself can't know: it waits for a leader for ever. The source is a record in the database, or this unit's
+// cache.
 func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
 	if l.Status.MemberWithLeader() {
 		return false

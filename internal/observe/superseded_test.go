@@ -115,7 +115,9 @@ func TestR5_view_names_unit_of_change(t *testing.T) {
 		"of a clock that is far ahead": {of(ahead(held, now)), of(ahead(held, now)), ""},
 		"not to be read at first":      {nil, of(held.Released()), ""},
 		"unreadable_afterwards":        {free, nil, ""},
-		"damaged":                      {map[string]string{observe.LockKey: "{"}, map[string]string{observe.LockKey: "{"}, ""},
+		"damaged": {
+			map[string]string{observe.LockKey: "{"}, map[string]string{observe.LockKey: "{"}, "",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, test.by, observe.ChangedBy(test.before, test.after, now)) })

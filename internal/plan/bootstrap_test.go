@@ -56,9 +56,11 @@ func TestBootstrap_only_leader_creates(t *testing.T) {
 		"leader, staged, peer has": {
 			fresh(true, staged(otherCluster, otherCluster), hasServers), does(plan.DiscardCluster, "nb"),
 		},
-		"leader, adopted":              {fresh(true, adopted, bothServe), does(plan.PublishClusters, "")},
-		"not leader":                   {fresh(false), finds(awaited)},
-		"not leader, staged":           {fresh(false, staged(nbCluster, sbCluster)), does(plan.DiscardCluster, "nb", awaited)},
+		"leader, adopted": {fresh(true, adopted, bothServe), does(plan.PublishClusters, "")},
+		"not leader":      {fresh(false), finds(awaited)},
+		"not leader, staged": {
+			fresh(false, staged(nbCluster, sbCluster)), does(plan.DiscardCluster, "nb", awaited),
+		},
 		"not leader, sb staged":        {fresh(false, staged("", sbCluster)), does(plan.DiscardCluster, "sb", awaited)},
 		"not leader, peer has servers": {fresh(false, hasServers), finds(awaited)},
 		"leader, peer has one server": {fresh(true, func(s *plan.State) {
@@ -150,8 +152,10 @@ func TestBootstrap_other_claim(t *testing.T) {
 	serves := func(s *plan.State) { s.Peers[0].Clusters = others() }
 	const contested, awaited = "waiting CLAIM_CONTESTED Unit=ovn-central/1", "waiting CLUSTERS_AWAITED"
 	check(t, map[string]situation{
-		"not served":         {mine(true), finds(contested)},
-		"unread":             {mine(true, func(s *plan.State) { s.ClaimsUnread, s.Peers[0].Claim = true, "" }), finds(awaited)},
+		"not served": {mine(true), finds(contested)},
+		"unread": {
+			mine(true, func(s *plan.State) { s.ClaimsUnread, s.Peers[0].Claim = true, "" }), finds(awaited),
+		},
 		"withdrawn":          {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), does(plan.CommitCluster, "nb")},
 		"unit gone":          {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), does(plan.CommitCluster, "nb")},
 		"served":             {mine(true, serves), does(plan.PublishClusters, "", awaited+" Value=ovn-central/1")},

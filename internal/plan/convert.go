@@ -55,9 +55,8 @@ func atLeastVersion(ovs string, major, minor int) bool {
 
 // hasOldSchema reports whether the database's schema is older than the packages'. It is converted once every server of
 // the application runs them: a server from before OVS 3.2 that gets a conversion of a newer one exits, and can't start
-// on its file again. The leader raises the election timer before, and sets it back to the option's value when nothing
-// is left to convert. So the change needs no record: if a unit is killed meanwhile or loses leadership, any unit's next
-// hook continues.
+// on its file again. The leader raises the election timer before, and sets it back afterwards. If a unit is killed or
+// loses leadership meanwhile, any unit's next hook continues.
 func (v *view) hasOldSchema() bool { return v.x.Schema == Drifted }
 
 // converts reports whether a conversion controls the election timer: the leader makes it, or waits for the timer.
@@ -129,8 +128,7 @@ func (x Database) ConversionLacks() string {
 func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock") + ".ctl" }
 
 // runsAnother is the reason to wait with a conversion for another unit; empty if every unit's services run the
-// installed version. Unlike [State.others] it counts each unit of the model: one that is down returns with its old
-// server.
+// installed version. A unit that is down counts, too: it returns with its old server.
 func (s State) runsAnother() string {
 	here := s.Packages.Version
 	for _, p := range s.Peers {
@@ -155,9 +153,8 @@ func (s State) runsAnother() string {
 	return ""
 }
 
-// outdated reports whether newer packages may be available than are installed. A stopped server is then not started
-// with the installed ones, since the others' databases may be too new for it. If the packages are unavailable, it is
-// started.
+// outdated reports whether newer packages may be available than are installed. A stopped server is then started only if
+// these are unavailable: the others' databases may be too new for it.
 func (s State) outdated() bool {
 	return s.Packages.Source != s.Settings.AllSources() && !s.Packages.Unavailable && s.Usable(OptionSource, OptionOverlay)
 }

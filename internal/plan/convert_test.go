@@ -94,66 +94,39 @@ func convertFurther(t *testing.T, s *plan.State, fails *int) bool {
 	return true
 }
 
-// A condition that upgrade-check warns about delays the conversion: a disk that fills up during it costs a member.
-func TestConversion_waits_for_disk_and_memory(t *testing.T) {
+// Each member converts its own copy, so each machine needs room: a disk that fills up during that costs a member. A
+// unit without room reports that, and the leader waits. The option's election timer comes back meanwhile.
+func TestConversion_waits_for_room(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	const compacts = " -> IF_NO_SPACE: ssh ovn-central/0 sudo ovs-appctl -t /run/nb.ctl ovsdb-server/compact"
-	for name, tt := range map[string]struct {
-		disk, memory int64
-		lacks        string
-	}{
-		"unknown":              {0, 0, ""},
-		"enough":               {224 * mib, 464 * mib, ""},
-		"too little disk":      {224*mib - 1, 464 * mib, "224 MiB 223 MiB"},
-		"too little memory":    {224 * mib, 464*mib - 1, "464 MiB 463 MiB"},
-		"too little of either": {100 * mib, 300 * mib, "224 MiB 100 MiB 464 MiB 300 MiB"},
-	} {
-		s := well()
-		edit(&s, ovndb.NB, func(x *plan.Database) {
-			x.Runs, x.Schema, x.Size, x.FreeDisk, x.FreeMemory = "3.5.0", plan.Drifted, 80*mib, tt.disk, tt.memory
-			x.Socket = "/run/nb.sock"
-			x.Status.ElectionTimer = time.Minute
-		})
-		d := plan.Decide(s)
-		if tt.lacks == "" {
-			require.NotNil(t, d.Step, name)
-			assert.Equal(t, plan.ConvertSchema, d.Step.Kind, name)
-			continue
+	room := func(disk, memory int64) func(*plan.Database) {
+		return func(x *plan.Database) {
+			x.Runs, x.Schema, x.Size, x.FreeDisk, x.FreeMemory = "3.5.0", plan.Drifted, 80*mib, disk, memory
+			x.Socket, x.Status.ElectionTimer = "/run/nb.sock", time.Minute
 		}
-		require.NotEmpty(t, d.Findings, name)
-		assert.Equal(t, "error CONVERSION_LACKS_ROOM nb Detail="+tt.lacks+compacts, brief(d.Findings[0]), name)
-		require.NotNil(t, d.Step, name)
-		assert.Equal(t, plan.SetElectionTimer, d.Step.Kind, "%s: the option's timer comes back meanwhile", name)
 	}
-}
-
-// Each member converts its own copy, so each machine needs room: a unit without it reports that in its status, and the
-// leader waits.
-func TestConversion_waits_for_each_member(t *testing.T) {
-	t.Parallel()
-	s := well()
-	edit(&s, ovndb.NB, func(x *plan.Database) {
-		x.Runs, x.Schema, x.Size, x.Status.ElectionTimer = "3.5.0", plan.Drifted, 80<<20, time.Minute
+	peer := func(db ovndb.Database) change {
+		return all(nb(room(0, 0)), func(s *plan.State) { s.Peers[1].NoRoom = map[ovndb.Database]bool{db: true} })
+	}
+	waits := func(found string) decided {
+		return works(plan.SetElectionTimer, "nb 4s", found, "info ELECTION_TIMER_CHANGES nb Value=4000 ms Duration=1m0s")
+	}
+	lacks := func(what string) decided { return waits("error CONVERSION_LACKS_ROOM nb Detail=" + what + compacts) }
+	converts := works(plan.ConvertSchema, "nb 1m0s")
+	check(t, map[string]situation{
+		"unknown":              {nb(room(0, 0)), converts},
+		"enough":               {nb(room(224*mib, 464*mib)), converts},
+		"too little disk":      {nb(room(224*mib-1, 464*mib)), lacks("224 MiB 223 MiB")},
+		"too little memory":    {nb(room(224*mib, 464*mib-1)), lacks("464 MiB 463 MiB")},
+		"too little of either": {nb(room(100*mib, 300*mib)), lacks("224 MiB 100 MiB 464 MiB 300 MiB")},
+		"follower": {
+			all(sb(room(100*mib, 464*mib)), sb(func(x *plan.Database) { x.Status.ElectionTimer = 4 * time.Second })),
+			ready("error CONVERSION_LACKS_ROOM sb Detail=224 MiB 100 MiB" + compacts),
+		},
+		"peer":                 {peer(ovndb.NB), waits("info SCHEMA_OLDER nb Detail=ovn-central/2")},
+		"peer, other database": {peer(ovndb.SB), converts},
 	})
-	s.Peers[1].NoRoom = map[ovndb.Database]bool{ovndb.NB: true}
-	d := plan.Decide(s)
-	require.NotEmpty(t, d.Findings)
-	assert.Equal(t, "info SCHEMA_OLDER nb Detail=ovn-central/2", brief(d.Findings[0]))
-	require.NotNil(t, d.Step)
-	assert.Equal(t, plan.SetElectionTimer, d.Step.Kind, "the option's timer comes back meanwhile")
-
-	s.Peers[1].NoRoom = map[ovndb.Database]bool{ovndb.SB: true}
-	d = plan.Decide(s)
-	require.NotNil(t, d.Step)
-	assert.Equal(t, plan.ConvertSchema, d.Step.Kind)
-
-	follower := well()
-	edit(&follower, ovndb.SB, func(x *plan.Database) {
-		x.Schema, x.Size, x.FreeDisk, x.FreeMemory, x.Socket = plan.Drifted, 80<<20, 100<<20, 1<<40, "/run/sb.sock"
-	})
-	assert.False(t, follower.Databases[ovndb.SB].IsRaftLeader())
-	assert.True(t, finding.Has(plan.Decide(follower).Findings, finding.ConversionLacksRoom))
 }
 
 func TestTrimsMemory(t *testing.T) {

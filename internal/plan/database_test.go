@@ -77,19 +77,23 @@ func TestDecide_every_condition(t *testing.T) {
 		isAtAnother = "error ADDRESS_CHANGED nb Other=ssl:10.0.0.0:6643 Address=ssl:10.0.0.9:6643" + replaceUnit
 	)
 	check(t, map[string]situation{
-		"absent":                 {is(ovndb.Absent, none), does(plan.JoinCluster, "nb", joins)},
-		"absent, staged":         {is(ovndb.Absent, none, staged(nbCluster)), does(plan.CommitCluster, "nb")},
-		"absent, other staged":   {is(ovndb.Absent, none, staged(otherCluster)), does(plan.DiscardCluster, "nb")},
-		"left":                   {is(ovndb.Left, none), does(plan.ArchiveFile, "nb", gone)},
-		"standalone":             {is(ovndb.Standalone, plan.File{Path: nbPath}), finds(standalone)},
-		"failed":                 {is(ovndb.Failed, none), does(plan.Restart, nbServer, "error SERVER_FAILED nb Path=."+makeSpace)},
+		"absent":               {is(ovndb.Absent, none), does(plan.JoinCluster, "nb", joins)},
+		"absent, staged":       {is(ovndb.Absent, none, staged(nbCluster)), does(plan.CommitCluster, "nb")},
+		"absent, other staged": {is(ovndb.Absent, none, staged(otherCluster)), does(plan.DiscardCluster, "nb")},
+		"left":                 {is(ovndb.Left, none), does(plan.ArchiveFile, "nb", gone)},
+		"standalone":           {is(ovndb.Standalone, plan.File{Path: nbPath}), finds(standalone)},
+		"failed": {
+			is(ovndb.Failed, none), does(plan.Restart, nbServer, "error SERVER_FAILED nb Path=."+makeSpace),
+		},
 		"failed, lacks entries":  {is(ovndb.Failed, lacking), finds(unusable + "; text" + rejoinNB)},
 		"failed, lacks, removed": {is(ovndb.Failed, lacking, removed), does(plan.ArchiveFile, "nb", gone)},
 		"hung":                   {is(ovndb.Hung, none), finds("error SERVER_HANGS nb Detail=text" + lasts + restartsNB)},
-		"unreadable":             {is(ovndb.Unreadable, none), finds("error SERVER_UNREADABLE nb" + nbNoPath + " Detail=text")},
-		"down":                   {only(down(nbCluster, own)), does(plan.Start, nbServer, isDown)},
-		"down, unknown cluster":  {only(down("", own)), does(plan.Start, nbServer, isDown)},
-		"down, outdated":         {only(down(nbCluster, own), outdated), does(plan.Upgrade, "", isDown)},
+		"unreadable": {
+			is(ovndb.Unreadable, none), finds("error SERVER_UNREADABLE nb" + nbNoPath + " Detail=text"),
+		},
+		"down":                  {only(down(nbCluster, own)), does(plan.Start, nbServer, isDown)},
+		"down, unknown cluster": {only(down("", own)), does(plan.Start, nbServer, isDown)},
+		"down, outdated":        {only(down(nbCluster, own), outdated), does(plan.Upgrade, "", isDown)},
 		"down, outdated, unavailable": {
 			only(down(nbCluster, own), outdated, unavailable), does(plan.Start, nbServer, isDown),
 		},

@@ -72,7 +72,9 @@ func TestDying_serves_published_first_cluster(t *testing.T) {
 	t.Parallel()
 	first := func(x plan.Database) change { return only(x, func(s *plan.State) { s.Dying = true }) }
 	check(t, map[string]situation{
-		"staged":              {first(plan.Database{Condition: ovndb.Absent, Staged: nbCluster}), does(plan.CommitCluster, "nb")},
+		"staged": {
+			first(plan.Database{Condition: ovndb.Absent, Staged: nbCluster}), does(plan.CommitCluster, "nb"),
+		},
 		"staged, unpublished": {first(plan.Database{Condition: ovndb.Absent, Staged: otherCluster}), decided{}},
 		"down":                {first(down(nbCluster, plan.File{Sole: true})), does(plan.Start, nbServer)},
 	})

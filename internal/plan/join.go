@@ -32,9 +32,8 @@ func (s State) hasMade(p Peer, db ovndb.Database) bool {
 }
 
 // knownRemotes are those of the peers with servers in the application's cluster: first the one that created it, last
-// those that are being removed, which serve as long as necessary, since they may have the only copy (R9). A unit whose
-// address has changed is a member at the old one: if a peer is at none of the members' addresses, these are tried, too,
-// after the others.
+// those that are being removed, which serve as long as necessary, since they may have the only copy (R9). If a peer is
+// at none of the members' addresses, since its own has changed, the members' are tried last.
 func (s State) knownRemotes(db ovndb.Database) []string {
 	var first, others, going []string
 	for _, p := range s.Peers {
@@ -164,8 +163,7 @@ func (v *view) recoveryNext() (next recovery.Step) {
 
 // recoveryStep is this unit's part of a requested recovery; its kind is empty if there is nothing to do. A unit that is
 // being removed publishes the new cluster as the application's leader, and commits and serves one that it has made and
-// that was published. It begins nothing: a recovery requested on it is over, it stops no server, and no other unit
-// waits for it.
+// that was published. It begins nothing, and no other unit waits for it.
 func (v *view) recoveryStep() Step {
 	next := v.recoveryNext()
 	kind := recoverySteps[next.Action]

@@ -40,8 +40,10 @@ func TestRaftLeader(t *testing.T) {
 		"listeners": {
 			nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), works(plan.ConfigureListeners, "nb"),
 		},
-		"listeners, follower":  {sb(func(x *plan.Database) { x.Listeners = plan.Drifted }), ready()},
-		"superseded":           {nb(func(x *plan.Database) { x.Superseded = plan.Drifted }), works(plan.NoteSuperseded, "nb")},
+		"listeners, follower": {sb(func(x *plan.Database) { x.Listeners = plan.Drifted }), ready()},
+		"superseded": {
+			nb(func(x *plan.Database) { x.Superseded = plan.Drifted }), works(plan.NoteSuperseded, "nb"),
+		},
 		"superseded, follower": {sb(func(x *plan.Database) { x.Superseded = plan.Drifted }), ready()},
 		"roles":                {nb(func(x *plan.Database) { x.Unrestricted = true }), ready(rolesNotOn)},
 		"schema":               {nb(drifted), works(plan.ConvertSchema, "nb 4s")},

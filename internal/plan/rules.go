@@ -257,7 +257,8 @@ var leaderRules = slices.Concat([]rule{
 		find: waits("the leader converts it"),
 	},
 	{
-		name: "conversion lacks room on a unit", outranks: true, when: func(v *view) bool { return v.withoutRoom(v.db) != "" },
+		name: "conversion lacks room on a unit", outranks: true,
+		when: func(v *view) bool { return v.withoutRoom(v.db) != "" },
 		find: func(v *view) finding.Finding { return waits("converted once " + v.withoutRoom(v.db) + " has room")(v) },
 	},
 	{

@@ -88,8 +88,7 @@ func (v *view) hasMoved() bool {
 }
 
 // whyStart is why a stopped server is started, if there is a special reason; a unit that does not work needs one. While
-// the server of a unit that is being removed is down, `stop` can't remove it from its cluster, and it may have the only
-// copy. No new member is made for that.
+// the server of a unit that is being removed is down, `stop` can't remove it, and it may have the only copy.
 func (v *view) whyStart() string {
 	held, over := v.Recovery[v.db].HeldFor != "", v.isOver(v.db)
 	switch {
@@ -182,8 +181,7 @@ func (v *view) serverHasMoved() bool {
 }
 
 // cannotJoin reports whether a server can't join through the members in its file while there are others: they are
-// members of no existing unit, or none of them answers. A server that knows the leader is receiving the log, and may
-// become a member any moment.
+// members of no existing unit, or none of them answers. A server that knows the leader is receiving the log.
 func (s State) cannotJoin(db ovndb.Database, x Database) bool {
 	remotes := s.knownRemotes(db)
 	if x.Status.HasLeader() || len(x.Status.Remotes) == 0 || len(remotes) == 0 {

@@ -126,8 +126,8 @@ func (s State) queued() string {
 }
 
 // upgradesFirst is the unit that should upgrade before this one: the next unit without the upgrade, ordered by the
-// number of databases that it leads and then by its number. All units that see the same leaders find the same order,
-// and since one unit is always first, they never all wait.
+// number of databases that it leads and then by its number. Units that see the same leaders find the same order, so
+// they never all wait.
 func (s State) upgradesFirst() string {
 	type turn struct {
 		unit string

@@ -202,9 +202,8 @@ func (s Snapshot) members() relation.Members {
 	return all
 }
 
-// identities returns the identities of this unit's servers. An earlier database of the machine, of a cluster that is
-// not the application's, belongs to no unit. No server can join through one that is joining itself, so that has no
-// cluster.
+// identities returns the identities of this unit's servers. The machine's database of another cluster belongs to no
+// unit. No server can join through one that joins itself, which has no cluster.
 func (s Snapshot) identities() relation.Identities {
 	own := maps.Clone(s.Own)
 	for _, db := range ovndb.Databases() {

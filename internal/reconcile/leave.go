@@ -59,8 +59,7 @@ func (u *Reconciler) finishRecoveries(
 }
 
 // resumeToLeave starts the servers of a paused unit that is being removed while others stay: a stopped server can't
-// leave, and a removal must leave no member behind (R9). It is one attempt, within a bounded time; afterwards the
-// servers are judged as usual.
+// leave, and a removal must leave no member behind (R9). It is one bounded attempt.
 func (u *Reconciler) resumeToLeave(ctx context.Context, r *record, snapshot observe.Snapshot) observe.Snapshot {
 	r.Paused = false
 	if err := r.Save(); err != nil {
@@ -109,9 +108,8 @@ func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 	}
 }
 
-// Remove removes from the machine what would endanger a later unit: the key, the package sources, the firewall's
-// rules, the options of the services, which stay masked, this unit's state, and a cluster that was never put in
-// place. `stop` has put the databases' files away.
+// Remove removes from the machine what would endanger a later unit: the key, the package sources, the firewall's rules,
+// the options of the services, which stay masked, this unit's state, and a cluster that was never put in place.
 func (u *Reconciler) Remove(ctx context.Context) error {
 	r, err := u.loadRecord()
 	if err != nil {

@@ -60,9 +60,8 @@ type Result struct {
 const maxSteps = 60
 
 // Reconcile makes all steps that are possible now. If thorough is false, it asks Juju only for data that change without
-// a hook of their own, and takes the rest from memory. It returns an error if a tool of Juju fails, and then has done
-// nothing: unread data can't be distinguished from missing data, and Juju soon tries again. The error of a step is in
-// the result.
+// a hook of their own, and takes the rest from memory. It returns an error, and has done nothing, if a tool of Juju
+// fails: unread data can't be told from missing data. The error of a step is in the result.
 func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, error) {
 	_, o, err := u.reconcile(ctx, thorough)
 	return o, err
@@ -147,9 +146,8 @@ func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err erro
 	return nil
 }
 
-// continuesWithout records that a step failed, and reports whether other steps can be made without it. If newer
-// packages can't be fetched, the unit continues with the installed ones to start a server that is down, and if an
-// upgrade was interrupted.
+// continuesWithout records that a step failed, and reports whether other steps can be made without it. Without newer
+// packages the unit starts a server that is down with the installed ones; so does an interrupted upgrade.
 func (u *Reconciler) continuesWithout(ctx context.Context, r *record, o *Result, step plan.Step, err error) bool {
 	if errors.Is(err, jujuleader.ErrLater) {
 		later := finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()})

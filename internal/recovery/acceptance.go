@@ -37,9 +37,8 @@ func (a Acceptance) same(o Acceptance) bool {
 	return a.Cluster == o.Cluster && a.request() == o.request() && a.By == o.By && a.At.Equal(o.At)
 }
 
-// answerAge is how long an answer counts, by the clock of the unit that asked. It is two intervals of update-status, 5
-// minutes each: hooks after a change of relation data run within seconds, but a hook that copies a large database may
-// take minutes.
+// answerAge is how long an answer counts, by the clock of the unit that asked. It is two intervals of update-status: a
+// hook that copies a large database takes minutes.
 const answerAge = 10 * time.Minute
 
 // asking reports whether this unit has asked recently enough for answers to count.
@@ -191,8 +190,7 @@ func (s State) unitAhead(unit string, r Request) string {
 }
 
 // newClusterConfirmed reports whether a unit still has the new cluster that it has made, which has no other member.
-// Published data outlive a machine and its disk, so the machine must answer now, and one of the unit's hooks must have
-// confirmed recently that the file exists.
+// Published data outlive a machine: it must answer now, and a hook must have confirmed recently that the file exists.
 func (s State) newClusterConfirmed(unit string, r Request) bool {
 	if unit == s.Unit {
 		return s.Staged == r.New

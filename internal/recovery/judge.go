@@ -157,8 +157,7 @@ func (s State) inOrder() []Member {
 
 // final reports whether a member's published copy is its last one, since its server is off. While this unit's own
 // server runs, a member that does not answer was not stopped for this request; afterwards it may have been, and its
-// unit may not have published its last entry yet. Whether a unit's server answers is known only of members by this
-// unit's file.
+// last entry may not be published yet. Only members in this unit's file are known to answer.
 func (s State) final(m Member, c Copy) bool {
 	return c.Stopped || m.ID != "" && !m.Answers && !s.Own.Stopped
 }

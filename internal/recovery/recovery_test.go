@@ -166,7 +166,9 @@ func TestRefusals(t *testing.T) {
 		"peer leads, answers":        {leads.answers(1), givingUp(2), led},
 		"peer leads, given up":       {leads, givingUp(1, 2), led + force("ovn-central/1,ovn-central/2")},
 		"peer leads, answers, force": {leads.answers(1), forced(1, 2), led},
-		"peer has more":              {longer, givingUp(2), newer("2, index 11") + there + force("ovn-central/2,ovn-central/1")},
+		"peer has more": {
+			longer, givingUp(2), newer("2, index 11") + there + force("ovn-central/2,ovn-central/1"),
+		},
 		"peer has more, dying": {
 			longer.answers(1).with(dying(1)), forced(1, 2), newer("2, index 11") +
 				"-> ovn-central/1 backup -> restore that backup here, with {unit} in give-up {unit=ovn-central/1}",

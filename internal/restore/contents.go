@@ -26,8 +26,8 @@ import (
 func (u *Unit) standalone(db ovndb.Database) string { return u.Files.Paths.File(db) + ".standalone" }
 
 // PutAwayStaged puts away the files of new clusters beside the databases' files, except those of the clusters in but,
-// and removes the contents of clusters that were not made. A withdrawn recovery leaves its new cluster behind, with all
-// data: another application would take it for its own.
+// and removes the contents of clusters that were not made. A withdrawn recovery leaves its new cluster behind, which
+// another application would take for its own.
 func (u *Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID) (failures error) {
 	for _, db := range ovndb.Databases() {
 		failures = errors.Join(failures, remove(u.standalone(db)))
@@ -52,8 +52,7 @@ func (u *Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID
 const trials = "/var/tmp"
 
 // refuseContents returns why no new clusters could be made for these requests, before any unit has stopped its server:
-// it writes the contents to another directory, loads and removes them. It takes as long as [Unit.contents], which
-// checks again once the servers are off.
+// it writes the contents to another directory, loads and removes them. [Unit.contents] checks again once they are off.
 func (u *Unit) refuseContents(
 	ctx context.Context, asked map[ovndb.Database]recovery.Request,
 ) (refusals []finding.Finding) {
@@ -122,8 +121,8 @@ func (u *Unit) tryContents(
 }
 
 // contents writes the contents of a new cluster to a file, and checks that a server of these packages can start on it.
-// load loads the file once, as a server does, and returns the version of its schema. That takes half a minute for 300
-// MiB, and several times as long on a busy machine.
+// load loads the file once, as a server does, and returns the version of its schema. 300 MiB take half a minute, and
+// longer on a busy machine.
 func (u *Unit) contents(
 	ctx context.Context, request recovery.Request, db ovndb.Database, to string,
 	load func(ctx context.Context, path string) (schema string, err error),

@@ -319,10 +319,9 @@ func (u *Unit) northdParams(o Snapshot) (plan.Drift, error) {
 	return drift(o.Addresses, u.Paths.NorthdParams(), u.wantedNorthd(o).Render, systemd.NorthdNeedsRestart)
 }
 
-// wantedNorthd returns the arguments with all units that have servers, in the order of their addresses: the units
-// that publish a server, and all members, even of unknown units. A unit that is being removed may have the leader
-// for as long as its `stop` is refused, and ovn-northd needs the leaders; a unit that still runs the Python charm
-// publishes no servers.
+// wantedNorthd returns the arguments with all units that have servers, in the order of their addresses: the units that
+// publish a server, and all members, even of unknown units. A unit that is being removed may have a leader, which
+// ovn-northd needs; one with the Python charm publishes no servers.
 func (u *Unit) wantedNorthd(o Snapshot) systemd.NorthdParams {
 	m, addresses := o.Application, []netip.Addr{o.Addresses.Own}
 	for _, unit := range m.Others() {

@@ -171,11 +171,10 @@ func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time
 	return err
 }
 
-// Restart restarts a service, which then runs the installed version. A database's server is judged and restarted
-// under the lock, and Restart returns when the server is back. Another process may have changed the packages since
-// they were observed.
+// Restart restarts a service, which then runs the installed version. A database's server is judged and restarted under
+// the lock, and Restart returns when the server is back.
 func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, service ovndb.Service) error {
-	installed, _, err := u.Packages.Packages.Installed(ctx)
+	installed, _, err := u.Packages.Packages.Installed(ctx) // another process may have changed them since
 	if err != nil {
 		return err
 	}
@@ -270,9 +269,8 @@ func (u *Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
 }
 
 // AwaitServers gives the servers of a machine that has just booted the time to read their files and to find their
-// leaders; otherwise the unit's status would show that they start until the next hook. It is for the first hooks
-// after a boot, since a server stays in that state for as long as another one has its address. It reports whether
-// it has waited.
+// leaders; otherwise the unit's status would show until the next hook that they start. It is for the first hooks after
+// a boot. It reports whether it has waited.
 func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]observe.ServerState) (awaited bool) {
 	var wg sync.WaitGroup
 	for _, db := range ovndb.Databases() {
