@@ -95,3 +95,80 @@ func (s State) hears(p Peer) bool {
 func missing(wanted, have []string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(have, w) })
 }
+
+// The certificate.
+var certificateRules = slices.Concat([]rule{
+	{
+		name: "certificates have no relation", in: staying, of: certificate,
+		when: func(v *view) bool { return !v.Certificates.Related }, find: (*view).findUnrelated,
+	},
+}, given(certificate, (*view).expects, []rule{
+	{
+		name: "no certificate is issued", in: every,
+		when: func(v *view) bool { return v.Certificates.Issued == nil && !v.Certificates.Used.usable() },
+		find: (*view).findNoCertificate,
+	},
+	{
+		name: "the only certificate is unusable", in: every, outranks: true,
+		when: func(v *view) bool { return v.Certificates.unfit() != "" && !v.Certificates.Used.usable() },
+		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateUnusable) },
+	},
+	{
+		name: "new certificate is unusable", in: every, outranks: true,
+		when: func(v *view) bool { return v.Certificates.unfit() != "" },
+		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateNewUnusable) },
+	},
+}), given(certificate, (*view).rotates, []rule{
+	{
+		name: "this unit has no certificate that can be used", in: every,
+		when: func(v *view) bool { return !v.Certificates.Used.usable() }, step: because(InstallCertificate),
+	},
+	{
+		name: "the CA's own certificates have changed", in: every,
+		when: func(v *view) bool { return v.renewsCAs() && v.trustsTooFew() }, step: because(TrustCA),
+	},
+	{
+		name: "the CA is new", in: every, when: func(v *view) bool { return !v.renewsCAs() && v.trustsTooFew() },
+		step: because(TrustCA),
+	},
+	{
+		name: "every unit uses the new CA", in: every, outranks: true,
+		when: func(v *view) bool { return v.renewsCAs() && v.stillUses() == "" }, step: because(DropCAs),
+	},
+	{
+		name: "a unit uses the old CA", in: every, outranks: true, when: (*view).renewsCAs,
+		find: func(v *view) finding.Finding {
+			return v.findChange("old CA kept until "+v.stillUses()+" uses the new one", "")
+		},
+	},
+	{
+		name: "the certificate was issued again", in: every, outranks: true,
+		when: func(v *view) bool { return v.distrusts() == "" }, step: because(InstallCertificate),
+	},
+	{
+		name: "a unit does not trust the new CA", in: every,
+		find: func(v *view) finding.Finding {
+			return v.findChange("new one used once "+v.distrusts()+" trusts its CA", "")
+		},
+	},
+}), []rule{
+	{name: "certificate in use is unusable", in: every, when: (*view).usesUnusable, find: func(v *view) finding.Finding {
+		return v.find(finding.CertificateUnusable, finding.Args{Detail: v.Certificates.Used.Problem},
+			v.Certificates.reissue()...)
+	}},
+	{
+		name: "certificate lacks an address", in: every,
+		when: func(v *view) bool { return v.certifies() && v.Certificates.Awaited() }, find: func(v *view) finding.Finding {
+			c := v.Certificates
+			return v.findChange("a new one is awaited from "+cmp.Or(c.Provider, "the provider"), c.Used.Lacks)
+		},
+	},
+	{name: "certificate expires", in: every, when: (*view).certificateExpires, find: func(v *view) finding.Finding {
+		return v.find(finding.CertificateExpires, finding.Args{Time: v.Certificates.Used.NotAfter},
+			v.Certificates.reissue()...)
+	}},
+	{
+		name: "no usable certificate", in: staying, ends: staying,
+		when: func(v *view) bool { return !v.Certificates.Used.usable() },
+	},
+})

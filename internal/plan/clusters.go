@@ -110,10 +110,6 @@ func (v *view) findServedClaim() finding.Finding {
 	return awaits(v.servedClaim() + " serves other clusters; the leader unit will publish them")(v)
 }
 
-func (v *view) findUnread() finding.Finding {
-	return awaits("cannot read what " + v.unread() + " publishes; it may have the clusters")(v)
-}
-
 func (v *view) findContested() finding.Finding {
 	creator := cmp.Or(v.Clusters.CreatedBy, "another unit")
 	return v.find(finding.ClaimContested, finding.Args{Unit: creator, Value: "it will discard its own"})
@@ -188,3 +184,74 @@ func (v *view) fileArgs(args finding.Args) finding.Args {
 	args.Path, args.Service = v.x.File.Path, string(ovndb.ServiceOf(v.db))
 	return args
 }
+
+// The application's clusters. Only the Juju leader creates them. It publishes their IDs, in a way that only a leader
+// can, before a server can run on them: so if two units were the leader for a while, one finds the other's IDs and
+// discards what it has made.
+var clusterRules = slices.Concat([]rule{
+	{
+		name: "leader publishes a served claim", when: func(v *view) bool { return v.JujuLeader && v.servedClaim() != "" },
+		step: (*view).publishFound,
+	},
+	{
+		name: "another claim is served", ends: working, when: func(v *view) bool { return v.servedClaim() != "" },
+		find: (*view).findServedClaim,
+	},
+	{
+		name: "claims are unread", in: working | leaving, ends: working,
+		when: func(v *view) bool { return v.hasClaimed() && v.ClaimsUnread }, find: (*view).findNoRelation,
+	},
+	{
+		name: "another unit has claimed, too", in: working | leaving, ends: working,
+		when: func(v *view) bool { return v.hasClaimed() && !v.ClaimsUnread && v.otherClaim() != "" },
+		find: func(v *view) finding.Finding {
+			return v.find(finding.ClaimContested, finding.Args{Unit: v.otherClaim(), Value: "it will serve or discard them"})
+		},
+	},
+	{name: "two clusters have servers", each: true, when: (*view).hasTwoClusters, find: (*view).findTwoClusters},
+}, given("", func(v *view) bool { return !v.Clusters.known() }, []rule{
+	{
+		name: "no relation to the other units", ends: working, when: func(v *view) bool { return v.Unrelated },
+		find: (*view).findNoRelation,
+	},
+	{name: "old database is standalone", of: old, when: in(ovndb.Standalone), find: (*view).findStandalone},
+	{name: "old server may vote", of: old, outranks: true, when: (*view).mayVote, find: (*view).findUnserved},
+	{name: "old database is made elsewhere", of: old, when: (*view).isMadeElsewhere, find: (*view).findMadeElsewhere},
+	{name: "nothing is created beside an error", ends: working, when: (*view).failed},
+	{
+		name: "another unit leads", each: true,
+		when: func(v *view) bool { return v.x.Staged != "" && (!v.JujuLeader || v.clustersFound() == 2) },
+		step: because(DiscardCluster),
+	},
+	{
+		name: "leader has not created the clusters", ends: working,
+		when: func(v *view) bool { return !v.JujuLeader && v.clustersFound() == 0 },
+		find: awaits("the leader unit has not created the clusters yet"),
+	},
+	{
+		name: "leader has not published the clusters", ends: working, when: func(v *view) bool { return !v.JujuLeader },
+		find: awaits("the leader unit has not published the clusters' IDs yet"),
+	},
+	{
+		name: "the clusters exist already", ends: working, when: func(v *view) bool { return v.clustersFound() == 2 },
+		step: (*view).publishFound,
+	},
+	{
+		name: "only one cluster exists", ends: working, when: func(v *view) bool { return v.clustersFound() == 1 },
+		find: awaits("a unit has a server of one database only; waiting for the other"),
+	},
+	{
+		name: "an unread unit may have the clusters", ends: working, when: func(v *view) bool { return v.unread() != "" },
+		find: func(v *view) finding.Finding {
+			return awaits("cannot read what " + v.unread() + " publishes; it may have the clusters")(v)
+		},
+	},
+	{
+		name: "its server has left another unit's cluster", each: true, when: in(ovndb.Left), step: because(ArchiveFile),
+	},
+	{
+		name: "cluster is not staged", each: true, when: func(v *view) bool { return v.x.Staged == "" },
+		step: func(v *view) Step { return Step{Kind: StageCluster, Database: v.db, Timer: v.Settings.ElectionTimer} },
+	},
+	{name: "the application has no clusters yet", ends: working, step: (*view).publishStaged},
+}))

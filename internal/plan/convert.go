@@ -86,10 +86,6 @@ func waits(until string) func(*view) finding.Finding {
 	return func(v *view) finding.Finding { return v.find(finding.SchemaOlder, finding.Args{Detail: until}) }
 }
 
-func (v *view) findTimerRises() finding.Finding {
-	return waits(fmt.Sprintf("the election timer rises to %d ms to convert it", v.neededTimer().Milliseconds()))(v)
-}
-
 func (v *view) findNoRoom() finding.Finding {
 	compact := command.OnMachine(v.Unit, "sudo", "ovs-appctl", "-t", v.x.control(), "ovsdb-server/compact")
 	return v.find(finding.ConversionLacksRoom, finding.Args{Detail: "it may take " + v.x.ConversionLacks()},

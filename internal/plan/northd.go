@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
@@ -50,12 +51,76 @@ func (v *view) findNorthdDown() finding.Finding {
 	return v.find(finding.NorthdNoneActive, finding.Args{Detail: "this unit's is not running"})
 }
 
-func (v *view) findPausedNorthd() finding.Finding {
-	return v.find(finding.NorthdPaused, finding.Args{},
-		finding.Do(command.OnMachine(v.Unit, "sudo", "ovn-appctl", "-t", "ovn-northd", "resume"))).As(finding.Error)
-}
-
 func (v *view) findProbeOff() finding.Finding {
 	return v.find(finding.NorthdProbeOff, finding.Args{},
 		finding.Do(command.Client("config", unitname.Application(v.Unit), OptionInactivityProbe+"=60")))
 }
+
+// An ovn-northd runs beside the servers; one is active in the whole application. One that hangs is not restarted: an
+// operator may be examining it, and the others take over.
+var northdRules = slices.Concat([]rule{
+	{
+		name: "ovn-northd's parameters differ",
+		when: func(v *view) bool { return v.NorthdParams == Drifted || v.NorthdParams == NeedsRestart },
+		step: do(WriteNorthdParams),
+	},
+	{
+		name: "inactivity probe is off", // after a machine lost its power, only the probe ends its ovn-northd's lock
+		when: func(v *view) bool { return v.Settings.InactivityProbe == 0 && v.Usable(OptionInactivityProbe) },
+		find: (*view).findProbeOff,
+	},
+}, given(northd, func(v *view) bool { return v.NorthdHeld }, []rule{
+	{
+		name: "held ovn-northd", outranks: true, when: func(v *view) bool { return v.Northds.Found != NorthdNone },
+		find: func(v *view) finding.Finding { return v.find(finding.NorthdHeld, finding.Args{}, v.release()) },
+	},
+	{
+		name: "held ovn-northd, none active", outranks: true,
+		find: func(v *view) finding.Finding { return v.findNoNorthd("this unit's is held", v.release()) },
+	},
+}), []rule{
+	{
+		name: "ovn-northd is down", of: northd, outranks: true,
+		when: func(v *view) bool { return !v.Services[ovndb.Northd].Active },
+		step: startOne(ovndb.Northd, "it was not running"), find: (*view).findNorthdDown,
+	},
+}, given(northd, func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive }, []rule{
+	{
+		name: "ovn-northd hangs, another is active", outranks: true, when: func(v *view) bool { return v.activeElsewhere() },
+		find: func(v *view) finding.Finding { return v.findHungNorthd("another unit's is active") },
+	},
+	{
+		name: "ovn-northd hangs, no standby", outranks: true, when: func(v *view) bool { return !v.Northds.Standby },
+		find: func(v *view) finding.Finding { return v.findHungNorthd("").As(finding.Error) },
+	},
+	{
+		name: "ovn-northd hangs", // it keeps the lock until its connection ends
+		find: func(v *view) finding.Finding {
+			return v.findNoNorthd("this unit's hangs", finding.Do(RestartOn(v.Unit, ovndb.Northd)))
+		},
+	},
+}), []rule{
+	{
+		name: "ovn-northd is paused", of: northd, outranks: true, when: func(v *view) bool {
+			return v.Northd == ovndb.NorthdPaused && !v.activeElsewhere() && !v.Northds.Standby
+		},
+		find: func(v *view) finding.Finding {
+			return v.find(finding.NorthdPaused, finding.Args{},
+				finding.Do(command.OnMachine(v.Unit, "sudo", "ovn-appctl", "-t", "ovn-northd", "resume"))).As(finding.Error)
+		},
+	},
+	{
+		name: "no ovn-northd is active", of: northd, // restarting this one frees no lock
+		when: func(v *view) bool { return v.Northds.Found == NorthdNone }, find: (*view).findNoneActive,
+	},
+	{
+		name: "no ovn-northd is known", of: northd, outranks: true,
+		when: func(v *view) bool { return v.Northds.Found == NorthdUnknown && !v.Northd.Works() },
+		find: says(finding.NorthdNoneActive),
+	},
+	{
+		name: "services don't start at boot", of: northd,
+		when: func(v *view) bool { x := v.Services[ovndb.Umbrella]; return !x.Enabled || !x.Active },
+		step: startOne(ovndb.Umbrella, "the services must start at boot"),
+	},
+})

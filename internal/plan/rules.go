@@ -2,10 +2,13 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // rules are all reasons to do, or to report, something, by priority: the first one with a step decides.
@@ -79,7 +82,10 @@ var packageRules = []rule{
 	},
 	{
 		name: "address is unknown", in: staying, ends: staying, when: func(v *view) bool { return v.Address == "" },
-		find: (*view).findNoAddress,
+		find: func(v *view) finding.Finding {
+			return v.find(finding.AddressUnknown, finding.Args{},
+				finding.Do(command.Client("exec", "--unit", v.Unit, "network-get ovsdb-peer")))
+		},
 	},
 }
 
@@ -102,83 +108,6 @@ var fileRules = slices.Concat(given(server, (*view).isOfReplaced, []rule{
 	},
 	{name: "stopped server's file lacks entries", in: every, find: (*view).findUnusable},
 }))
-
-// The certificate.
-var certificateRules = slices.Concat([]rule{
-	{
-		name: "certificates have no relation", in: staying, of: certificate,
-		when: func(v *view) bool { return !v.Certificates.Related }, find: (*view).findUnrelated,
-	},
-}, given(certificate, (*view).expects, []rule{
-	{
-		name: "no certificate is issued", in: every,
-		when: func(v *view) bool { return v.Certificates.Issued == nil && !v.Certificates.Used.usable() },
-		find: (*view).findNoCertificate,
-	},
-	{
-		name: "the only certificate is unusable", in: every, outranks: true,
-		when: func(v *view) bool { return v.Certificates.unfit() != "" && !v.Certificates.Used.usable() },
-		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateUnusable) },
-	},
-	{
-		name: "new certificate is unusable", in: every, outranks: true,
-		when: func(v *view) bool { return v.Certificates.unfit() != "" },
-		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateNewUnusable) },
-	},
-}), given(certificate, (*view).rotates, []rule{
-	{
-		name: "this unit has no certificate that can be used", in: every,
-		when: func(v *view) bool { return !v.Certificates.Used.usable() }, step: because(InstallCertificate),
-	},
-	{
-		name: "the CA's own certificates have changed", in: every,
-		when: func(v *view) bool { return v.renewsCAs() && v.trustsTooFew() }, step: because(TrustCA),
-	},
-	{
-		name: "the CA is new", in: every, when: func(v *view) bool { return !v.renewsCAs() && v.trustsTooFew() },
-		step: because(TrustCA),
-	},
-	{
-		name: "every unit uses the new CA", in: every, outranks: true,
-		when: func(v *view) bool { return v.renewsCAs() && v.stillUses() == "" }, step: because(DropCAs),
-	},
-	{
-		name: "a unit uses the old CA", in: every, outranks: true, when: (*view).renewsCAs,
-		find: func(v *view) finding.Finding {
-			return v.findChange("old CA kept until "+v.stillUses()+" uses the new one", "")
-		},
-	},
-	{
-		name: "the certificate was issued again", in: every, outranks: true,
-		when: func(v *view) bool { return v.distrusts() == "" }, step: because(InstallCertificate),
-	},
-	{
-		name: "a unit does not trust the new CA", in: every,
-		find: func(v *view) finding.Finding {
-			return v.findChange("new one used once "+v.distrusts()+" trusts its CA", "")
-		},
-	},
-}), []rule{
-	{name: "certificate in use is unusable", in: every, when: (*view).usesUnusable, find: func(v *view) finding.Finding {
-		return v.find(finding.CertificateUnusable, finding.Args{Detail: v.Certificates.Used.Problem},
-			v.Certificates.reissue()...)
-	}},
-	{
-		name: "certificate lacks an address", in: every,
-		when: func(v *view) bool { return v.certifies() && v.Certificates.Awaited() }, find: func(v *view) finding.Finding {
-			c := v.Certificates
-			return v.findChange("a new one is awaited from "+cmp.Or(c.Provider, "the provider"), c.Used.Lacks)
-		},
-	},
-	{name: "certificate expires", in: every, when: (*view).certificateExpires, find: func(v *view) finding.Finding {
-		return v.find(finding.CertificateExpires, finding.Args{Time: v.Certificates.Used.NotAfter},
-			v.Certificates.reissue()...)
-	}},
-	{
-		name: "no usable certificate", in: staying, ends: staying,
-		when: func(v *view) bool { return !v.Certificates.Used.usable() },
-	},
-})
 
 // The machine.
 var machineRules = []rule{
@@ -277,7 +206,9 @@ var leaderRules = slices.Concat([]rule{
 	},
 	{
 		name: "conversion needs a longer election timer", outranks: true, when: (*view).timerIsTooShort,
-		find: (*view).findTimerRises,
+		find: func(v *view) finding.Finding {
+			return waits(fmt.Sprintf("the election timer rises to %d ms to convert it", v.neededTimer().Milliseconds()))(v)
+		},
 	},
 	{name: "schema is old", step: (*view).convert},
 }), given("", (*view).timerDiffers, []rule{
@@ -288,72 +219,6 @@ var leaderRules = slices.Concat([]rule{
 	},
 	{name: "election timer differs", each: true, find: (*view).findTimer},
 }))
-
-// An ovn-northd runs beside the servers; one is active in the whole application. One that hangs is not restarted: an
-// operator may be examining it, and the others take over.
-var northdRules = slices.Concat([]rule{
-	{
-		name: "ovn-northd's parameters differ",
-		when: func(v *view) bool { return v.NorthdParams == Drifted || v.NorthdParams == NeedsRestart },
-		step: do(WriteNorthdParams),
-	},
-	{
-		name: "inactivity probe is off", // after a machine lost its power, only the probe ends its ovn-northd's lock
-		when: func(v *view) bool { return v.Settings.InactivityProbe == 0 && v.Usable(OptionInactivityProbe) },
-		find: (*view).findProbeOff,
-	},
-}, given(northd, func(v *view) bool { return v.NorthdHeld }, []rule{
-	{
-		name: "held ovn-northd", outranks: true, when: func(v *view) bool { return v.Northds.Found != NorthdNone },
-		find: func(v *view) finding.Finding { return v.find(finding.NorthdHeld, finding.Args{}, v.release()) },
-	},
-	{
-		name: "held ovn-northd, none active", outranks: true,
-		find: func(v *view) finding.Finding { return v.findNoNorthd("this unit's is held", v.release()) },
-	},
-}), []rule{
-	{
-		name: "ovn-northd is down", of: northd, outranks: true,
-		when: func(v *view) bool { return !v.Services[ovndb.Northd].Active },
-		step: startOne(ovndb.Northd, "it was not running"), find: (*view).findNorthdDown,
-	},
-}, given(northd, func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive }, []rule{
-	{
-		name: "ovn-northd hangs, another is active", outranks: true, when: func(v *view) bool { return v.activeElsewhere() },
-		find: func(v *view) finding.Finding { return v.findHungNorthd("another unit's is active") },
-	},
-	{
-		name: "ovn-northd hangs, no standby", outranks: true, when: func(v *view) bool { return !v.Northds.Standby },
-		find: func(v *view) finding.Finding { return v.findHungNorthd("").As(finding.Error) },
-	},
-	{
-		name: "ovn-northd hangs", // it keeps the lock until its connection ends
-		find: func(v *view) finding.Finding {
-			return v.findNoNorthd("this unit's hangs", finding.Do(RestartOn(v.Unit, ovndb.Northd)))
-		},
-	},
-}), []rule{
-	{
-		name: "ovn-northd is paused", of: northd, outranks: true, when: func(v *view) bool {
-			return v.Northd == ovndb.NorthdPaused && !v.activeElsewhere() && !v.Northds.Standby
-		},
-		find: (*view).findPausedNorthd,
-	},
-	{
-		name: "no ovn-northd is active", of: northd, // restarting this one frees no lock
-		when: func(v *view) bool { return v.Northds.Found == NorthdNone }, find: (*view).findNoneActive,
-	},
-	{
-		name: "no ovn-northd is known", of: northd, outranks: true,
-		when: func(v *view) bool { return v.Northds.Found == NorthdUnknown && !v.Northd.Works() },
-		find: says(finding.NorthdNoneActive),
-	},
-	{
-		name: "services don't start at boot", of: northd,
-		when: func(v *view) bool { x := v.Services[ovndb.Umbrella]; return !x.Enabled || !x.Active },
-		step: startOne(ovndb.Umbrella, "the services must start at boot"),
-	},
-})
 
 // Upgrades and restarts: one unit at a time, followers before leaders. The lock of a restart, not this order,
 // guarantees that only one unit at a time is down.
@@ -371,7 +236,10 @@ var upgradeRules = slices.Concat(given("", func(v *view) bool { return v.outdate
 }), []rule{
 	{
 		name: "restarts are deferred", when: func(v *view) bool { return len(v.Pending) > 0 && !v.Settings.AutoRestarts },
-		find: (*view).findDeferred,
+		find: func(v *view) finding.Finding {
+			return v.find(finding.RestartsHeld, finding.Args{Detail: "Services queued for restart: " + v.queued()},
+				finding.Do(v.action("restart-services", command.Param{Key: "deferred-only", Value: "true"})))
+		},
 	},
 	{
 		name: "restarts are due", when: func(v *view) bool { return len(v.dueRestarts()) > 0 && v.Settings.AutoRestarts },
@@ -391,3 +259,126 @@ var otherRules = []rule{
 		list: (*view).findOptions,
 	},
 }
+
+// This unit's part of each database. It is joined, put in place or put away before a server starts.
+var serverRules = slices.Concat([]rule{
+	{
+		name: "the server was removed and can't be started on this file", of: server, outranks: true,
+		when: func(v *view) bool { return v.cannotStart() && v.x.Removed }, step: because(ArchiveFile),
+		find: says(finding.ServerRemoved),
+	},
+}, given(server, (*view).isDown, []rule{
+	{
+		name: "file is too new for the packages", more: true, when: func(v *view) bool {
+			return v.x.TooNew && !v.Packages.Unavailable && v.Usable(OptionSource, OptionOverlay)
+		},
+		step: func(v *view) Step {
+			return Step{Kind: Upgrade, Reason: v.db.Short() + ": its file is of a newer Open vSwitch"}
+		},
+	},
+	{
+		name: "file is too new", in: every, outranks: true, when: func(v *view) bool { return v.x.TooNew },
+		find: func(v *view) finding.Finding {
+			return v.find(finding.FileTooNew, finding.Args{Version: v.Packages.Version.OVS},
+				finding.Do(command.OnMachine(v.Unit, "apt-cache", "policy", "openvswitch-common")))
+		},
+	},
+	{
+		name: "file is of another cluster", in: every, outranks: true, when: func(v *view) bool { return !v.ours() },
+		find: (*view).findOtherFile,
+	},
+	{
+		name: "the server was killed while it joined, and is not a member", when: (*view).wasKilled,
+		step: because(ArchiveFile), find: (*view).findJoining,
+	},
+	{
+		name: "file has another address", in: every, outranks: true,
+		when: func(v *view) bool { return v.hasMoved() && !v.x.File.Outside }, find: (*view).findMovedFile,
+	},
+	{
+		name: "server is down",
+		find: func(v *view) finding.Finding { return v.find(finding.ServerDown, finding.Args{Detail: v.x.Cause}) },
+	},
+}), given(server, in(ovndb.Absent), []rule{
+	{
+		name: "old cluster is still served", in: working | leaving, outranks: true,
+		when: func(v *view) bool { return v.isMade() && v.x.Rival != "" }, find: (*view).findRival,
+	},
+	{
+		name: "cluster is published", in: working | leaving, outranks: true, when: (*view).isMade, step: do(CommitCluster),
+	},
+	{
+		name: "the application's cluster is another one", outranks: true,
+		when: func(v *view) bool { return v.x.Staged != "" }, step: because(DiscardCluster),
+	},
+	{
+		name: "cluster can be joined", outranks: true, when: func(v *view) bool { return len(v.remotes(v.db)) > 0 },
+		step: (*view).join, find: (*view).findJoining,
+	},
+	{
+		name: "a unit may have the cluster", outranks: true,
+		when: func(v *view) bool { unit, _ := v.mayServe(v.db); return unit != "" }, find: (*view).findMayServe,
+	},
+	{
+		name: "file of the creator is gone", outranks: true,
+		when: func(v *view) bool { return v.Clusters.CreatedBy == v.Unit },
+		find: func(v *view) finding.Finding { return v.findLost("it was created here, and its file is gone") },
+	},
+	{
+		name: "no unit is left", outranks: true, when: func(v *view) bool { return len(v.Peers) == 0 },
+		find: func(v *view) finding.Finding { return v.findLost(creatorIsGone(v.Clusters.CreatedBy)) },
+	},
+	{
+		name: "creator is gone", outranks: true,
+		when: func(v *view) bool { return v.Clusters.CreatedBy != "" && !v.exists(v.Clusters.CreatedBy) },
+		find: (*view).findNone,
+	},
+	{
+		name: "creator has not started the cluster",
+		find: func(v *view) finding.Finding { return v.findAwaited(cmp.Or(v.Clusters.CreatedBy, "a unit"), "") },
+	},
+}), []rule{
+	{
+		name: "the server has left the cluster or was removed", of: server, when: in(ovndb.Left), step: because(ArchiveFile),
+		find: says(finding.ServerRemoved),
+	},
+	{name: "database is standalone", of: server, when: in(ovndb.Standalone), find: (*view).findStandalone},
+	{name: "server hangs", of: server, when: in(ovndb.Hung), find: (*view).findHung},
+	{
+		name: "server is starting", of: server, outranks: true,
+		when: func(v *view) bool { return v.isUnasked() && v.x.Starting }, find: (*view).findStarting,
+	},
+	{name: "server can't be asked", of: server, when: (*view).isUnasked, find: (*view).findUnserved},
+	{
+		name: "server is of another cluster", of: server, outranks: true,
+		when: func(v *view) bool { return v.x.Condition == ovndb.Serving && !v.ours() }, find: (*view).findOtherServer,
+	},
+	{
+		name: "server has another address", of: server, more: true, when: (*view).serverHasMoved,
+		find: func(v *view) finding.Finding {
+			return v.find(finding.AddressChanged, finding.Args{Address: v.x.Status.Address, Other: v.wantedAddress()}, v.replace())
+		},
+	},
+	{
+		name: "server's data differ", of: server, more: true,
+		when: func(v *view) bool { return v.serves() && v.x.Inconsistent != "" },
+		find: func(v *view) finding.Finding { return v.findFile(finding.DataDiffer, v.x.Inconsistent) },
+	},
+}, given(server, is(raft.JoiningCluster), []rule{
+	{
+		name: "the leader has stopped adding this server", outranks: true,
+		when: func(v *view) bool { return v.x.JoinLost && len(v.remotes(v.db)) > 0 }, step: because(ArchiveFile),
+		find: (*view).findJoining,
+	},
+	{
+		name: "the server tries to join through units that are gone", outranks: true,
+		when: func(v *view) bool { return v.cannotJoin(v.db, v.x) }, step: because(ArchiveFile), find: (*view).findJoining,
+	},
+	{name: "server is joining", find: (*view).findJoining},
+}), given(server, is(raft.LeavingCluster), []rule{
+	{
+		name: "server of an earlier unit is leaving", outranks: true, // this unit's own joins next
+		when: func(v *view) bool { return v.x.Former != "" }, find: (*view).findJoining,
+	},
+	{name: "server is leaving", find: says(finding.ServerLeaving)},
+}))

@@ -264,11 +264,6 @@ func (v *view) findUnusable() finding.Finding {
 	return v.findFile(finding.FileUnusable, detail)
 }
 
-func (v *view) findTooNew() finding.Finding {
-	return v.find(finding.FileTooNew, finding.Args{Version: v.Packages.Version.OVS},
-		finding.Do(command.OnMachine(v.Unit, "apt-cache", "policy", "openvswitch-common")))
-}
-
 func (v *view) findOtherFile() finding.Finding {
 	args := v.fileArgs(finding.Args{Cluster: v.x.Cluster.Brief(), Other: v.cluster().Brief()})
 	return v.find(finding.FileOfOtherCluster, args, finding.ByHand(finding.MoveAway))
@@ -281,10 +276,6 @@ func (v *view) findOtherServer() finding.Finding {
 func (v *view) findMovedFile() finding.Finding {
 	args := finding.Args{Address: v.x.File.Address, Other: ovndb.RaftAddress(v.db, v.Address)}
 	return v.find(finding.AddressChanged, args, v.replace()).As(finding.Error)
-}
-
-func (v *view) findMovedServer() finding.Finding {
-	return v.find(finding.AddressChanged, finding.Args{Address: v.x.Status.Address, Other: v.wantedAddress()}, v.replace())
 }
 
 func (v *view) findRival() finding.Finding {

@@ -25,11 +25,6 @@ func (v *view) findPaused() finding.Finding {
 	return v.find(finding.Paused, finding.Args{}, finding.Do(v.action("resume")))
 }
 
-func (v *view) findNoAddress() finding.Finding {
-	return v.find(finding.AddressUnknown, finding.Args{},
-		finding.Do(command.Client("exec", "--unit", v.Unit, "network-get ovsdb-peer")))
-}
-
 // maxTarget limits the shown part of a target, in characters: any client of the database may have written it.
 const maxTarget = 60
 
@@ -55,11 +50,6 @@ func (v *view) findOptions() (all []finding.Finding) {
 		all = append(all, f)
 	}
 	return all
-}
-
-func (v *view) findDeferred() finding.Finding {
-	return v.find(finding.RestartsHeld, finding.Args{Detail: "Services queued for restart: " + v.queued()},
-		finding.Do(v.action("restart-services", command.Param{Key: "deferred-only", Value: "true"})))
 }
 
 func (v *view) restartNext() Step {
