@@ -143,19 +143,6 @@ func TestEnsureConnections_widens_to_both_families(t *testing.T) {
 	assert.Empty(t, ensure(t, s, wanted(ovndb.NB)...), "and is not narrowed again by a unit with IPv4")
 }
 
-func TestEnsureConnections_through_every_member(t *testing.T) {
-	t.Parallel()
-	members := cluster(t, ovndb.SB, 3)
-	for i, m := range members {
-		want := ovsdb.Connection{Target: fmt.Sprintf("pssl:%d", 7000+i), Role: "ovn-controller", InactivityProbe: minute}
-		assert.Equal(t, []string{want.Target}, ensure(t, m, want))
-		assert.Contains(t, connections(t, m), want, "at once, on the member that wrote it")
-	}
-	for _, m := range members {
-		require.Eventually(t, func() bool { return len(connections(t, m)) == 3 }, patience, 1, "the others get it")
-	}
-}
-
 func TestEnsureConnections_concurrent_clients_add_one_row(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.SB, 3)

@@ -111,16 +111,6 @@ func TestGlobal_keeps_other_keys_and_columns(t *testing.T) {
 	assert.Equal(t, "mine\n7", ctl(t, s, "get NB_Global . name nb_cfg"))
 }
 
-func TestSwap_visible_on_other_members(t *testing.T) {
-	t.Parallel()
-	members := cluster(t, ovndb.NB, 3)
-	require.True(t, swap(t, connect(t, members[1]), "", "a"), "through a follower")
-	for _, m := range members {
-		g := connect(t, m)
-		assert.Eventually(t, func() bool { return read(t, g)[key] == "a" }, patience, 5*time.Millisecond)
-	}
-}
-
 func TestSwap_without_quorum_times_out(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
