@@ -75,7 +75,7 @@ func large(t testing.TB, mib int64, timer time.Duration) []*server {
 	servers := ovsdbtest.Several(t, ovndb.SB, 3)
 	servers[0].Timer = timer
 	servers[0].Schema = edited(t, ovndb.SB, "20.0.0", func(tables object) {
-		delete(columnsOf(tables, "Chassis"), "other_config")
+		delete(ovsdbtest.ColumnsOf(tables, "Chassis"), "other_config")
 	})
 	members := all(ovsdbtest.Form(t, servers...))
 	members[0].fill(t, mib)

@@ -3,7 +3,6 @@
 package ovsctl_test
 
 import (
-	//nolint:gosec // the format of OVSDB's files
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -226,7 +226,7 @@ func TestCreateCluster_full_disk(t *testing.T) {
 func oldSchema(t *testing.T, version string) (dir string) {
 	t.Helper()
 	return filepath.Dir(edited(t, ovndb.NB, version, func(tables object) {
-		delete(columnsOf(tables, "Logical_Switch"), "other_config")
+		delete(ovsdbtest.ColumnsOf(tables, "Logical_Switch"), "other_config")
 	}))
 }
 

@@ -5,7 +5,6 @@ package ovsctl_test
 import (
 	"context"
 	"crypto/sha1" //nolint:gosec // the file format's own checksum (ovsdb(5)), no secret
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,22 +66,11 @@ type object = map[string]any
 // edited writes a changed schema of the packages.
 func edited(t testing.TB, d ovndb.Database, version string, change func(tables object)) (path string) {
 	t.Helper()
-	text, err := os.ReadFile(schema(d))
-	require.NoError(t, err)
-	var all object
-	require.NoError(t, json.Unmarshal(text, &all))
-	delete(all, "cksum")
-	all["version"] = version
-	change(all["tables"].(object))
-	text, err = json.Marshal(all)
-	require.NoError(t, err)
-	path = filepath.Join(t.TempDir(), filepath.Base(schema(d)))
-	require.NoError(t, os.WriteFile(path, text, 0o600))
-	return path
+	return ovsdbtest.EditSchema(t, d, func(schema, tables object) {
+		schema["version"] = version
+		change(tables)
+	})
 }
-
-// columnsOf are the columns of a table.
-func columnsOf(tables object, table string) object { return tables[table].(object)["columns"].(object) }
 
 func schema(d ovndb.Database) string { return ovndb.Paths{}.Schema(d) }
 
@@ -278,7 +266,7 @@ func TestExtract_converted_schema(t *testing.T) {
 	end, err := raftfile.ReadEnd(t.Context(), s.Paths, ovndb.NB)
 	require.NoError(t, err)
 	path := edited(t, ovndb.NB, "99.0.0", func(tables object) {
-		columnsOf(tables, "Logical_Switch")["added"] = object{"type": "string"}
+		ovsdbtest.ColumnsOf(tables, "Logical_Switch")["added"] = object{"type": "string"}
 	})
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)

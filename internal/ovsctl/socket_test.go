@@ -44,7 +44,8 @@ func (m *masks) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return []byte(strings.Join(all, "\n")), nil
 }
 
-// An upgrade that was killed leaves its masks until the next boot; an operator's stay.
+// R1: a server that would not be started again is not stopped. An upgrade that was killed leaves its masks until the
+// next boot; an operator's stay.
 func TestHandOver_runtime_mask_is_removed(t *testing.T) {
 	t.Parallel()
 	killed, wanted := &masks{how: "masked-runtime"}, &masks{how: "masked"}

@@ -44,37 +44,27 @@ func (x Candidates) operations(n int) []ovsdb.Operation {
 		if old, known := before[r.UUID]; known {
 			there = append(there, ovsdb.UUID{GoUUID: r.UUID})
 			if old.Priority != r.Priority {
-				ops = append(ops, ovsdb.Operation{
-					Op: ovsdb.OperationUpdate, Table: table, Where: at(r.UUID), Row: ovsdb.Row{priorityColumn: r.Priority},
-				})
+				ops = append(ops, update(table, r.UUID, ovsdb.Row{priorityColumn: r.Priority}))
 			}
 			continue
 		}
-		// A name within the transaction (RFC 7047, section 3.1).
 		name := fmt.Sprintf("new_%d_%d", n, i)
 		fresh := ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}
 		if x.Port {
 			fresh["name"] = x.Name + "_" + r.Chassis // Neutron finds it by this name
 		}
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: table, UUIDName: name, Row: fresh})
+		ops = append(ops, insert(table, name, fresh))
 		there = append(there, ovsdb.UUID{GoUUID: name})
 	}
 	if x.Holder != "" {
-		return append(ops, ovsdb.Operation{
-			Op: ovsdb.OperationUpdate, Table: holder, Where: at(x.Holder),
-			Row: ovsdb.Row{column: set(there)},
-		})
+		return append(ops, update(holder, x.Holder, ovsdb.Row{column: set(there)}))
 	}
 	group := fmt.Sprintf("group_%d", n)
-	ops = append(ops, ovsdb.Operation{
-		Op: ovsdb.OperationInsert, Table: groupTable, UUIDName: group,
-		Row: ovsdb.Row{"name": x.Name, column: set(there), externalIDs: pairs(x.Create.ExternalIDs)},
-	})
+	ops = append(ops, insert(groupTable, group, ovsdb.Row{
+		"name": x.Name, column: set(there), externalIDs: pairs(x.Create.ExternalIDs),
+	}))
 	for _, port := range x.Create.Ports {
-		ops = append(ops, ovsdb.Operation{
-			Op: ovsdb.OperationUpdate, Table: routerPortTable, Where: at(port),
-			Row: ovsdb.Row{groupColumn: set([]ovsdb.UUID{{GoUUID: group}})},
-		})
+		ops = append(ops, update(routerPortTable, port, ovsdb.Row{groupColumn: set([]ovsdb.UUID{{GoUUID: group}})}))
 	}
 	return ops
 }

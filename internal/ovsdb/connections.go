@@ -148,23 +148,19 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 		name, row := "listener"+strconv.Itoa(i), l.identity(c)
 		row[probeField] = probeSet(c.InactivityProbe)
 		made = append(made, ovsdb.UUID{GoUUID: name})
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: connectionTable, UUIDName: name, Row: row})
+		ops = append(ops, insert(connectionTable, name, row))
 	}
 	if state.global == "" {
 		// As in swap: of two inserts, one fails.
-		return append(ops, ovsdb.Operation{
-			Op: ovsdb.OperationInsert, Table: l.global, UUIDName: "global", Row: ovsdb.Row{connectionsField: set(made)},
-		})
+		return append(ops, insert(l.global, "global", ovsdb.Row{connectionsField: set(made)}))
 	}
 	ops = append(ops, unchanged(l.global, state.global, ovsdb.Row{connectionsField: set(references(state.rows))}))
 	for _, row := range p.drop {
 		ops = append(ops, unchanged(connectionTable, row.UUID, l.identity(row.Connection)))
 	}
 	for row, probe := range p.probe {
-		ops = append(ops, unchanged(connectionTable, row.UUID, l.identity(row.Connection)), ovsdb.Operation{
-			Op: ovsdb.OperationUpdate, Table: connectionTable, Where: at(row.UUID),
-			Row: ovsdb.Row{probeField: probeSet(probe)},
-		})
+		ops = append(ops, unchanged(connectionTable, row.UUID, l.identity(row.Connection)),
+			update(connectionTable, row.UUID, ovsdb.Row{probeField: probeSet(probe)}))
 	}
 	return append(ops, ovsdb.Operation{
 		Op: ovsdb.OperationMutate, Table: l.global, Where: at(state.global),

@@ -116,10 +116,7 @@ func (g *Global) amend(ctx context.Context, gone []string, put map[string]string
 func swap(table, uuid string, ids map[string]string, key, next string) (ops []ovsdb.Operation) {
 	put := map[string]string{key: next}
 	if uuid == "" {
-		return []ovsdb.Operation{{
-			Op: ovsdb.OperationInsert, Table: table, UUIDName: "global",
-			Row: ovsdb.Row{externalIDs: pairs(put)},
-		}}
+		return []ovsdb.Operation{insert(table, "global", ovsdb.Row{externalIDs: pairs(put)})}
 	}
 	var gone []string
 	if old, there := ids[key]; there {

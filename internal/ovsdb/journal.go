@@ -44,13 +44,10 @@ func (g *Gateways) Journal(ctx context.Context) (map[string]string, error) {
 // amendedJournal writes the rows of an amendment. A missing row is ignored.
 func amendedJournal(a Amendment) (ops []ovsdb.Operation) {
 	for _, text := range a.Added {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: noteRow(text)})
+		ops = append(ops, insert(noteTable, "", noteRow(text)))
 	}
 	for _, row := range slices.Sorted(maps.Keys(a.Changed)) {
-		ops = append(ops, ovsdb.Operation{
-			Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(row),
-			Row: noteRow(a.Changed[row]),
-		})
+		ops = append(ops, update(noteTable, row, noteRow(a.Changed[row])))
 	}
 	for _, row := range a.Dropped {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(row)})

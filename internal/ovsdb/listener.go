@@ -167,7 +167,7 @@ func (d *Dialer) Restricted(ctx context.Context, endpoint string) (bool, error) 
 	}
 	defer g.Close()
 	results, err := send(ctx, g.client,
-		ovsdb.Operation{Op: ovsdb.OperationInsert, Table: g.table, Row: ovsdb.Row{connectionsField: set([]any(nil))}},
+		insert(g.table, "", ovsdb.Row{connectionsField: set([]any(nil))}),
 		ovsdb.Operation{Op: ovsdb.OperationAbort},
 	)
 	if err != nil {

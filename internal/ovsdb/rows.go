@@ -170,6 +170,15 @@ func amended(table, uuid string, gone []string, put map[string]string) ovsdb.Ope
 	return op
 }
 
+// insert inserts a row; name is its name within the transaction (RFC 7047, section 3.1), and may be empty.
+func insert(table, name string, row ovsdb.Row) ovsdb.Operation {
+	return ovsdb.Operation{Op: ovsdb.OperationInsert, Table: table, UUIDName: name, Row: row}
+}
+
+func update(table, uuid string, row ovsdb.Row) ovsdb.Operation {
+	return ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: table, Where: at(uuid), Row: row}
+}
+
 func at(uuid string) []ovsdb.Condition {
 	return []ovsdb.Condition{equals("_uuid", ovsdb.UUID{GoUUID: uuid})}
 }

@@ -5,8 +5,6 @@ package ovsdb_test
 import (
 	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,41 +21,31 @@ import (
 // columns that refer to them), and with others.
 func edited(t *testing.T, d ovndb.Database, without, with []string) string {
 	t.Helper()
-	text, err := os.ReadFile(ovndb.Paths{}.Schema(d))
-	require.NoError(t, err)
-	var document map[string]any
-	require.NoError(t, json.Unmarshal(text, &document))
-	delete(document, "cksum")
-	tables := document["tables"].(map[string]any)
-	columns := func(table string) map[string]any { return tables[table].(map[string]any)["columns"].(map[string]any) }
-	for _, name := range without {
-		table, column, isColumn := strings.Cut(name, ".")
-		if isColumn {
-			delete(columns(table), column)
-			continue
+	return ovsdbtest.EditSchema(t, d, func(_, tables map[string]any) {
+		for _, name := range without {
+			table, column, isColumn := strings.Cut(name, ".")
+			if isColumn {
+				delete(ovsdbtest.ColumnsOf(tables, table), column)
+				continue
+			}
+			delete(tables, table)
+			for other := range tables {
+				maps.DeleteFunc(ovsdbtest.ColumnsOf(tables, other), func(_ string, definition any) bool {
+					refers, err := json.Marshal(definition)
+					return err == nil && strings.Contains(string(refers), `"refTable":"`+table+`"`)
+				})
+			}
 		}
-		delete(tables, table)
-		for other := range tables {
-			maps.DeleteFunc(columns(other), func(_ string, definition any) bool {
-				refers, err := json.Marshal(definition)
-				return err == nil && strings.Contains(string(refers), `"refTable":"`+table+`"`)
-			})
+		for _, name := range with {
+			table, column, isColumn := strings.Cut(name, ".")
+			if !isColumn {
+				column = "name"
+				tables[table] = map[string]any{"columns": map[string]any{}, "isRoot": true}
+			}
+			strings := map[string]any{"key": "string", "value": "string", "min": 0, "max": "unlimited"}
+			ovsdbtest.ColumnsOf(tables, table)[column] = map[string]any{"type": strings}
 		}
-	}
-	for _, name := range with {
-		table, column, isColumn := strings.Cut(name, ".")
-		if !isColumn {
-			column = "name"
-			tables[table] = map[string]any{"columns": map[string]any{}, "isRoot": true}
-		}
-		strings := map[string]any{"key": "string", "value": "string", "min": 0, "max": "unlimited"}
-		columns(table)[column] = map[string]any{"type": strings}
-	}
-	text, err = json.Marshal(document)
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "schema")
-	require.NoError(t, os.WriteFile(file, text, 0o600))
-	return file
+	})
 }
 
 // Differences of the schemas in what is read here: ovn-nb.ovsschema and ovn-sb.ovsschema of v20.12.0 and of v26.03.0

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +91,27 @@ func (s *Server) Join(t testing.TB, remotes ...string) *Server {
 func (s *Server) Standalone(t testing.TB) *Server {
 	t.Helper()
 	return s.make(t, "create", s.File(), s.schema())
+}
+
+// EditSchema writes a changed copy of the packages' schema of a database, and returns its file.
+func EditSchema(t testing.TB, d ovndb.Database, change func(schema, tables map[string]any)) string {
+	t.Helper()
+	text, err := os.ReadFile(ovndb.Paths{}.Schema(d))
+	require.NoError(t, err)
+	var schema map[string]any
+	require.NoError(t, json.Unmarshal(text, &schema))
+	delete(schema, "cksum")
+	change(schema, schema["tables"].(map[string]any))
+	text, err = json.Marshal(schema)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), filepath.Base(ovndb.Paths{}.Schema(d)))
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	return path
+}
+
+// ColumnsOf are the columns of a table in a schema.
+func ColumnsOf(tables map[string]any, table string) map[string]any {
+	return tables[table].(map[string]any)["columns"].(map[string]any)
 }
 
 func (s *Server) schema() string { return cmp.Or(s.Schema, s.Paths.Schema(s.Database)) }
