@@ -54,9 +54,6 @@ func TestR6_removal_needs_commit(t *testing.T) {
 			{without(29, 5), false, true},
 			{without(31, 6), true, true},
 		},
-		"by the entry before the last is not enough": {
-			{without(25, 4), false, true}, {without(30, 6), false, true}, {without(30, 5), true, true},
-		},
 		"it comes back": {
 			{without(12, 1), false, true},
 			{with(12, 0), false, false},
@@ -64,24 +61,11 @@ func TestR6_removal_needs_commit(t *testing.T) {
 			{without(14, 1), false, true},
 			{without(14, 0), true, true},
 		},
-		"it comes back, and is removed at a later place": {
-			{without(12, 1), false, true},
-			{with(12, 0), false, false},
-			{without(15, 2), false, true},
-			{without(16, 2), false, true},
-			{without(16, 1), true, true},
-		},
 		"the log is cut off": {{without(20, 5), false, true}, {without(16, 1), false, true}, {without(18, 2), true, true}},
 		"the leader is lost after it": {
 			{without(12, 1), false, true}, {but(without(12, 0), leaderless), false, true}, {without(12, 0), true, true},
 		},
-		"the leader is lost, and with it the removal": {
-			{without(12, 1), false, true}, {but(with(11, 0), leaderless), false, false}, {with(12, 0), false, false},
-		},
 		"no majority": {{but(without(12, 0), disconnected), false, true}, {without(13, 0), true, true}},
-		"no leader from the beginning": {
-			{but(without(12, 1), leaderless), false, true}, {without(12, 1), false, true}, {without(13, 1), true, true},
-		},
 		"undone and done again between two looks": {
 			{without(12, 1), false, true},
 			{but(without(16, 1), newTerm), false, true},
