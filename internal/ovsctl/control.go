@@ -117,8 +117,8 @@ func (c Control) Status(ctx context.Context, d ovndb.Database) (raft.Status, err
 	return status, err
 }
 
-// Leave asks the server to leave its cluster. Success only means that it has started. The caller has checked that it may
-// leave.
+// Leave asks the server to leave its cluster. Success only means that it has started. The caller has checked that it
+// may leave.
 func (c Control) Leave(ctx context.Context, d ovndb.Database) error {
 	return c.askServer(ctx, d, "cluster/leave", string(d))
 }

@@ -105,8 +105,8 @@ type listenerState struct {
 
 // read reads all rows: a row without a reference from the only row can't exist.
 func (l *listeners) read(ctx context.Context) (listenerState, error) {
-	answers, err := read(ctx, l.client, query{table: connectionTable, columns: []string{targetField, probeField, roleField}},
-		query{table: l.global})
+	columns := []string{targetField, probeField, roleField}
+	answers, err := read(ctx, l.client, query{table: connectionTable, columns: columns}, query{table: l.global})
 	if err != nil {
 		return listenerState{}, err
 	}

@@ -169,12 +169,15 @@ func (s *Server) status(t testing.TB) (raft.Status, error) {
 
 // Transact sends it a transaction over its socket (RFC 7047, section 4.1.3). A failed operation is an error.
 func (s *Server) Transact(timeout time.Duration, operations ...any) error {
-	conn, err := net.DialTimeout("unix", s.Paths.Socket(s.Database), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", s.Paths.Socket(s.Database))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+	deadline, _ := ctx.Deadline()
+	if err := conn.SetDeadline(deadline); err != nil {
 		return err
 	}
 	params := append([]any{string(s.Database)}, operations...)

@@ -95,7 +95,7 @@ const (
 	UnknownRef Ref = "unknown"
 )
 
-// Phase is a pending change of a member (raft_server_phase_to_string() in ovsdb/raft-private.c); empty if there is none.
+// Phase is a pending change of a member (raft_server_phase_to_string() in ovsdb/raft-private.c), or empty.
 type Phase string
 
 // The phases of members with a vote; a server that only catches up has none yet.

@@ -31,7 +31,8 @@ type Log struct {
 	Damage string
 	// Outside is true if the newest configuration in the log lacks the file's own server. Then ovsdb-server refuses the
 	// file ("server does not belong to cluster", raft_open() in ovsdb/raft.c). A server leaves such a file if it is
-	// killed while it joins, or if it has logged its own removal; check-cluster of ovsdb-tool finds only the first. Outside is false if there is Damage: the newest configuration may be in the missing part.
+	// killed while it joins, or if it has logged its own removal; check-cluster of ovsdb-tool finds only the first.
+	// Outside is false if there is Damage: the newest configuration may be in the missing part.
 	Outside bool
 }
 
