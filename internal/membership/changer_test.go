@@ -53,9 +53,9 @@ func TestR0_damaged_ignores_removed_members(t *testing.T) {
 	h := &haltOperation{
 		server: observe.ServerState{Database: ovndb.NB},
 		end:    raftfile.End{Addresses: map[raft.ID]string{member: "ssl:192.0.2.1:6643"}},
-		application: observe.Application{Published: relation.UnitIdentities{
+		removal: &removal{application: observe.Application{Published: relation.UnitIdentities{
 			"ovn-central/1": {ovndb.NB: {Server: joined}}, "ovn-central/2": {ovndb.SB: {Server: gone}},
-		}},
+		}}},
 	}
 	ids := map[string]string{"neutron:revision": "1"}
 	for _, id := range []raft.ID{member, joined, gone} {

@@ -30,22 +30,24 @@ type stopped struct {
 	whole bool
 }
 
-func (s *Changer) stoppedServers(ctx context.Context, servers map[ovndb.Database]observe.ServerState) []stopped {
-	var all []stopped
+// silent reports whether a server in this condition does not answer.
+func silent(c ovndb.Condition) bool { return c == ovndb.Down || c == ovndb.Hung || c == ovndb.Failed }
+
+func (r *removal) stoppedServers(ctx context.Context) (all []stopped) {
 	for _, d := range ovndb.Databases() {
-		l := servers[d]
-		if !slices.Contains([]ovndb.Condition{ovndb.Down, ovndb.Hung, ovndb.Failed}, l.Condition) {
+		l := r.servers[d]
+		if !silent(l.Condition) {
 			continue
 		}
 		if l.Condition == ovndb.Hung {
-			l.File, l.FileErr = s.Files.Inspect(ctx, d)
+			l.File, l.FileErr = r.Files.Inspect(ctx, d)
 		}
 		server := stopped{ServerState: l, clustered: l.FileErr == nil && l.File.Clustered && !l.File.Left}
 		if server.clustered {
-			end, err := raftfile.ReadEnd(ctx, s.Files.Paths, d)
+			end, err := raftfile.ReadEnd(ctx, r.Files.Paths, d)
 			server.end, server.whole = end, err == nil && end.Damage == ""
 			if !server.whole {
-				s.Log.InfoContext(ctx, "no server can be started on the file", "database", d.Short(), "damage", end.Damage, "error",
+				r.Log.InfoContext(ctx, "no server can be started on the file", "database", d.Short(), "damage", end.Damage, "error",
 					err)
 			}
 		}
@@ -67,15 +69,13 @@ func (n *needed) add(l stopped, f finding.Finding) {
 
 // neededMembers returns the members without which the others are no majority (rule R1). The others could commit nothing
 // without them, not even a removal. A server that can be started brings the quorum back.
-func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cache observe.Cache,
-	servers []stopped,
-) needed {
-	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitLeave), leaveBehind(m)}}
+func (r *removal) neededMembers(ctx context.Context, servers []stopped) needed {
+	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitLeave), leaveBehind(r.application)}}
 	for _, l := range servers {
 		if _, member := l.end.Addresses[l.File.Server]; !l.whole || !member || len(l.end.Members) == 1 {
 			continue // an only copy is judged by itself
 		}
-		without, removed := s.Observer.QuorumWithout(ctx, m, cache, l.ServerState, l.end)
+		without, removed := r.Observer.QuorumWithout(ctx, r.application, r.cache, l.ServerState, l.end)
 		if removed || without.Holds() {
 			continue
 		}
@@ -87,15 +87,15 @@ func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cach
 
 // startNeeded returns the refusal. First it restarts the servers if all have given up their databases and have whole
 // files: that loses nothing, and no hook runs any more after a failed stop.
-func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) error {
-	first := finding.Do(s.startCommand(unit, n.servers))
+func (r *removal) startNeeded(ctx context.Context, n needed) error {
+	first := finding.Do(startCommand(r.application.Unit, n.servers))
 	if !slices.ContainsFunc(n.servers, func(l stopped) bool { return l.Condition != ovndb.Failed || !l.whole }) {
 		var services []ovndb.Service
 		for _, l := range n.servers {
 			services = append(services, ovndb.ServiceOf(l.Database))
 		}
-		if err := s.Services.Restart(ctx, services...); err != nil {
-			s.Log.WarnContext(ctx, "cannot restart the servers that the others need", "error", err)
+		if err := r.Services.Restart(ctx, services...); err != nil {
+			r.Log.WarnContext(ctx, "cannot restart the servers that the others need", "error", err)
 		} else {
 			first = finding.ByHand(finding.AwaitServer)
 		}
@@ -105,7 +105,7 @@ func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) error 
 
 // startCommand returns the command that starts stopped servers: the action resume if all are down, whether or not they
 // were paused. No action ends servers that hang or have given up their databases.
-func (s *Changer) startCommand(unit string, servers []stopped) command.Command {
+func startCommand(unit string, servers []stopped) command.Command {
 	var services []string
 	down := true
 	for _, l := range servers {
@@ -119,15 +119,15 @@ func (s *Changer) startCommand(unit string, servers []stopped) command.Command {
 }
 
 // onlyCopies returns the stopped servers whose databases no staying unit is known to have (rule R9).
-func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers []stopped) needed {
-	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitJoin), TakeTheCopy(m)}}
+func (r *removal) onlyCopies(servers []stopped) needed {
+	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitJoin), TakeTheCopy(r.application)}}
 	for _, l := range servers {
 		// A file that can't be read may be mended.
-		if l.FileErr == nil && !l.clustered || !onlyCopy(m, cache, l) {
+		if l.FileErr == nil && !l.clustered || !onlyCopy(r.application, r.cache, l) {
 			continue
 		}
 		n.add(l, finding.Of(finding.OnlyCopy, l.Database,
-			finding.Args{Detail: s.Control.Paths.File(l.Database) + ": " + l.Text()}))
+			finding.Args{Detail: r.Control.Paths.File(l.Database) + ": " + l.Text()}))
 	}
 	return n
 }
@@ -160,9 +160,7 @@ func onlyCopy(m observe.Application, cache observe.Cache, l stopped) bool {
 // haltOperation stops an unreadable server of a unit that is being removed. The server may vote, and can't be told to
 // leave, so it stays a member that is down. The others must be a majority without it.
 type haltOperation struct {
-	changer     *Changer
-	application observe.Application
-	cache       observe.Cache
+	*removal
 	// server has the File that evaluate has read: an unreadable server is observed without it.
 	server observe.ServerState
 	end    raftfile.End
@@ -173,45 +171,43 @@ type haltOperation struct {
 
 // haltUnreadable stops the unreadable servers of this unit, if it has no serving one: that one must leave, which must
 // be permitted first. The error is a [*finding.RefusedError] if nothing was changed.
-func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cache observe.Cache,
-	servers map[ovndb.Database]observe.ServerState,
-) error {
+func (r *removal) haltUnreadable(ctx context.Context) error {
 	var halts []*haltOperation
 	for _, d := range ovndb.Databases() {
-		switch l := servers[d]; l.Condition {
+		switch l := r.servers[d]; l.Condition {
 		case ovndb.Unreadable:
-			halts = append(halts, &haltOperation{changer: s, application: m, cache: cache, server: l})
+			halts = append(halts, &haltOperation{removal: r, server: l})
 		case ovndb.Serving:
-			return s.refuseUnreadable(m, servers)
+			return r.refuseUnreadable()
 		}
 	}
 	judge := func(ctx context.Context) error {
 		for _, h := range halts {
 			if err := h.evaluate(ctx); err != nil {
-				s.Log.InfoContext(ctx, "not stopping a server that can't be asked", "database", h.server.Database.Short(), "error",
+				r.Log.InfoContext(ctx, "not stopping a server that can't be asked", "database", h.server.Database.Short(), "error",
 					err)
-				return s.refuseUnreadable(m, servers)
+				return r.refuseUnreadable()
 			}
 		}
 		return nil
 	}
-	return change[*haltOperation]{operations: halts, judge: judge, begin: s.BeforeLeaving, ends: always}.carryOut(ctx)
+	return change[*haltOperation]{operations: halts, judge: judge, begin: r.BeforeLeaving, ends: always}.carryOut(ctx)
 }
 
 // evaluate returns an error unless the others are a majority without this server. The members are those in its file,
 // which it extends while it runs. Under the lock, an unfinished change of another unit and a damaged file of another
 // member are errors, too.
 func (h *haltOperation) evaluate(ctx context.Context) (err error) {
-	if h.server.File, err = h.changer.Files.Inspect(ctx, h.server.Database); err != nil {
+	if h.server.File, err = h.Files.Inspect(ctx, h.server.Database); err != nil {
 		return err
 	}
-	if h.end, err = raftfile.ReadEnd(ctx, h.changer.Files.Paths, h.server.Database); err != nil {
+	if h.end, err = raftfile.ReadEnd(ctx, h.Files.Paths, h.server.Database); err != nil {
 		return err
 	}
 	if _, member := h.end.Addresses[h.server.File.Server]; !member || h.end.Damage != "" {
 		return errors.New("its file does not list the members")
 	}
-	without, removed := h.changer.Observer.QuorumWithout(ctx, h.application, h.cache, h.server, h.end)
+	without, removed := h.Observer.QuorumWithout(ctx, h.application, h.cache, h.server, h.end)
 	if !removed && !without.Holds() {
 		return fmt.Errorf("the others are no majority without it: %s", without)
 	}
@@ -223,7 +219,7 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 		return err
 	}
 	for _, begun := range record.Intents {
-		if begun.ID != string(h.server.File.Server) || begun.By != h.changer.Env.Unit {
+		if begun.ID != string(h.server.File.Server) || begun.By != h.Env.Unit {
 			return fmt.Errorf("%s has begun to change the membership: %s of %s", begun.By, begun.Kind, begun.ID)
 		}
 	}
@@ -250,15 +246,15 @@ func (h *haltOperation) damaged(ids map[string]string) []raft.ID {
 func (h *haltOperation) needsLock() bool { return true }
 
 func (h *haltOperation) takeLock(ctx context.Context) error {
-	s, db := h.changer, h.server.Database
+	db := h.server.Database
 	var others []string
 	for id, address := range h.end.Addresses {
 		if id != h.server.File.Server {
 			others = append(others, ovsdb.Endpoints(db, address)...)
 		}
 	}
-	k := &lock{changer: s, database: db, others: others, server: h.server.File.Server}
-	if err := k.takeThrough(ctx, others, raft.Status{}, s.abortIfTearingDown(h.application)); err != nil {
+	k := &lock{changer: h.Changer, database: db, others: others, server: h.server.File.Server}
+	if err := k.takeThrough(ctx, others, raft.Status{}, h.abortIfTearingDown(h.application)); err != nil {
 		return err
 	}
 	h.lock = k
@@ -269,7 +265,7 @@ func (h *haltOperation) takeLock(ctx context.Context) error {
 const haltPatience = 10 * time.Second
 
 func (h *haltOperation) act(ctx context.Context) error {
-	s, db := h.changer, h.server.Database
+	db := h.server.Database
 	limited, cancel, err := h.lock.recordIntent(ctx, lease.Down, string(h.server.File.Server))
 	if err != nil {
 		return err
@@ -283,13 +279,13 @@ func (h *haltOperation) act(ctx context.Context) error {
 		return err
 	}
 	h.begun = true
-	s.Progress(ctx, db.Short()+": the server can't be asked, and the others are a majority without it; stopping it")
-	if err := s.Services.Stop(ctx, ovndb.ServiceOf(db)); err != nil {
+	h.Progress(ctx, db.Short()+": the server can't be asked, and the others are a majority without it; stopping it")
+	if err := h.Services.Stop(ctx, ovndb.ServiceOf(db)); err != nil {
 		return err
 	}
 	var l observe.ServerState
 	h.done = poll.Await(ctx, haltPatience, observe.PollInterval, nil, func() bool {
-		l = s.Observer.ObserveServer(ctx, db)
+		l = h.Observer.ObserveServer(ctx, db)
 		return l.Condition != ovndb.Unreadable && l.Condition != ovndb.Serving
 	})
 	if !h.done {

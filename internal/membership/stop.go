@@ -28,15 +28,22 @@ type LeaveResult struct {
 // errTeardown means that every unit is being removed, so that none would keep the cluster.
 var errTeardown = errors.New("every unit of the application is being removed")
 
+// removal takes a unit that is being removed out of the clusters.
+type removal struct {
+	*Changer
+	application observe.Application
+	cache       observe.Cache
+	servers     map[ovndb.Database]observe.ServerState
+}
+
 // Stop takes this unit out of both clusters, stops the services, and archives the files that must not be used again
 // (rules R1, R2, R5, R6, R8 to R10). If leaving would break a quorum, it changes nothing and returns a
 // [*finding.RefusedError]. It returns a [*PendingError] if a leave has not ended in time. Try again later after either.
 // It needs no data of any relation.
 func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe.Cache) ([]LeaveResult, error) {
-	servers := s.retryHung(ctx, s.Observer.ObserveServers(ctx))
+	r := &removal{s, m, cache, s.retryHung(ctx, s.Observer.ObserveServers(ctx))}
 	if m.OthersStay() {
-		var err error
-		if servers, err = s.mayGo(ctx, m, cache, servers); err != nil {
+		if err := r.mayGo(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -44,9 +51,9 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 	leaves := map[int]*leaveOperation{}
 	var going []*leaveOperation
 	for i, d := range ovndb.Databases() {
-		l := servers[d]
+		l := r.servers[d]
 		if l.Condition != ovndb.Serving || l.Status.State == raft.JoiningCluster {
-			results[i] = s.nothingToLeave(m, l)
+			results[i] = r.nothingToLeave(l)
 			continue
 		}
 		leaves[i] = &leaveOperation{
@@ -68,27 +75,27 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 }
 
 // mayGo refuses if staying units need a stopped server, and starts that server if this needs no operator. It stops an
-// unreadable server that is not needed. It returns the servers' states after that.
-func (s *Changer) mayGo(ctx context.Context, m observe.Application, cache observe.Cache,
-	servers map[ovndb.Database]observe.ServerState,
-) (map[ovndb.Database]observe.ServerState, error) {
-	silent := s.stoppedServers(ctx, servers)
-	n := s.onlyCopies(m, cache, silent)
+// unreadable server that is not needed, and observes the servers again.
+func (r *removal) mayGo(ctx context.Context) error {
+	silent := r.stoppedServers(ctx)
+	n := r.onlyCopies(silent)
 	if len(n.servers) == 0 {
-		n = s.neededMembers(ctx, m, cache, silent)
+		n = r.neededMembers(ctx, silent)
 	}
 	if len(n.servers) > 0 {
-		return servers, s.startNeeded(ctx, m.Unit, n)
+		return r.startNeeded(ctx, n)
 	}
-	if s.refuseUnreadable(m, servers) == nil {
-		return servers, nil
+	if r.refuseUnreadable() == nil {
+		return nil
 	}
-	if err := s.haltUnreadable(ctx, m, cache, servers); errors.Is(err, errTeardown) {
-		return servers, nil
-	} else if err != nil {
-		return servers, err
+	if err := r.haltUnreadable(ctx); err != nil {
+		if errors.Is(err, errTeardown) {
+			return nil
+		}
+		return err
 	}
-	return s.Observer.ObserveServers(ctx), nil
+	r.servers = r.Observer.ObserveServers(ctx)
+	return nil
 }
 
 func (s *Changer) keptData(d ovndb.Database) LeaveResult {
@@ -97,14 +104,14 @@ func (s *Changer) keptData(d ovndb.Database) LeaveResult {
 }
 
 // refuseUnreadable refuses if a server of this unit can't be read: it may be a voting member.
-func (s *Changer) refuseUnreadable(m observe.Application, servers map[ovndb.Database]observe.ServerState) error {
+func (r *removal) refuseUnreadable() error {
 	var reasons []finding.Finding
 	for _, d := range ovndb.Databases() {
-		if l := servers[d]; l.Condition == ovndb.Unreadable {
-			reasons = append(reasons, unreadable(m, l))
+		if l := r.servers[d]; l.Condition == ovndb.Unreadable {
+			reasons = append(reasons, unreadable(r.application, l))
 		}
 	}
-	return finding.Refuse(reasons, finding.ByHand(finding.AwaitRetry), leaveBehind(m))
+	return finding.Refuse(reasons, finding.ByHand(finding.AwaitRetry), leaveBehind(r.application))
 }
 
 // unreadable is the finding of a server that can't be read. Only an operator may restart it: this unit can't tell
@@ -144,23 +151,23 @@ func TakeTheCopy(m observe.Application) finding.Remedy {
 
 // nothingToLeave is the result for a database of which this unit has no serving member. A refusal would protect
 // nothing.
-func (s *Changer) nothingToLeave(m observe.Application, l observe.ServerState) LeaveResult {
+func (r *removal) nothingToLeave(l observe.ServerState) LeaveResult {
 	f := LeaveResult{Database: l.Database}
-	if !m.OthersStay() && (l.Condition == ovndb.Down || l.Condition == ovndb.Hung || l.Condition == ovndb.Failed) {
-		return s.keptData(l.Database)
-	}
 	switch l.Condition {
 	case ovndb.Unreadable:
-		return s.keptData(l.Database) // refused before, if any unit stayed
+		return r.keptData(l.Database) // refused before, if any unit stayed
 	case ovndb.Left:
 		f.Gone, f.Text = true, "the server has left already"
 	case ovndb.Absent:
 		f.Text = "there is no database"
 	case ovndb.Standalone:
-		f.Text = "the database is standalone; it stays in " + s.Control.Paths.File(l.Database)
+		f.Text = "the database is standalone; it stays in " + r.Control.Paths.File(l.Database)
 	case ovndb.Serving:
 		f.joining, f.Text = true, "the server had not joined yet"
 	default:
+		if silent(l.Condition) && !r.application.OthersStay() {
+			return r.keptData(l.Database)
+		}
 		f.Text = l.Text() +
 			"; it stays a member until another unit kicks it: the action cluster-status there prints the command"
 	}
