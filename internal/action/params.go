@@ -46,9 +46,8 @@ func (p *params) invalid(key, want string, ways ...finding.Remedy) error {
 	if text, ok := p.given[key].(string); ok {
 		value = strconv.Quote(text)
 	}
-	found := finding.New(finding.ParameterInvalid, finding.Subject{Name: key},
-		finding.Args{Detail: "it is " + foreign.Name(value) + ": " + want}, ways...)
-	return finding.Refuse([]finding.Finding{found})
+	return finding.Refuse([]finding.Finding{finding.About(finding.ParameterInvalid, key,
+		finding.Args{Value: "invalid", Detail: "it is " + foreign.Name(value) + ": " + want}, ways...)})
 }
 
 // oneOf reads a text that has one of these values.

@@ -120,7 +120,7 @@ func TestMain_refused_action_exits_0(t *testing.T) {
 	env, dir := prepare(t)
 	code, stdout, stderr := mainOf(t, env, "/charm/dispatch", "action", "kick")
 	assert.Equal(t, 0, code)
-	assert.Contains(t, called(t, dir), "action-fail -- nothing was done: the parameter unit can't be used")
+	assert.Contains(t, called(t, dir), "action-fail -- nothing was done: parameter unit is missing (")
 	assert.Empty(t, stdout+stderr)
 }
 

@@ -41,7 +41,7 @@ const (
 )
 
 var nodeEntries = []Entry{
-	entry(ParameterInvalid, Error, Option, "the parameter {name} can't be used",
+	entry(ParameterInvalid, Error, Option, "parameter {name} is {value}",
 		"The action does not understand it, or lacks it. Nothing was done.",
 		"Give it as the finding says; `juju show-action ovn-central ACTION` has examples."),
 	entry(NodeUnknown, Error, Node, "{name} is not the name of a node", "", ""),

@@ -75,11 +75,11 @@ var recoveryEntries = []Entry{
 		"The unit is being removed, or is gone. If its server came back, it could vote in the old cluster.",
 		"Wait for a removal that makes progress. Otherwise power off its machine and run the printed command; the "+
 			"removal continues after the recovery."),
-	entry(RecoveryRunsElsewhere, Error, Database, "a recovery on {unit} goes first",
+	entry(RecoveryRunsElsewhere, Error, Database, "a recovery or restore on {unit} goes first",
 		"The unit that leads the application accepts one recovery of a database at a time.",
 		"Wait for it, or withdraw it with the first printed command. If its unit is lost for good, power it off and "+
 			"run the second."),
-	entry(RecoveryNotAccepted, Waiting, Database, "recovery on {unit}: Juju's leader has not accepted it yet",
+	entry(RecoveryNotAccepted, Waiting, Database, "recovery or restore on {unit}: Juju's leader has not accepted it yet",
 		"It does so in its next hook. If its machine is off, Juju elects another leader within two minutes. Until "+
 			"then no server is stopped.", "Nothing. If it lasts, look at the unit that leads (*).").alert(waitsOn),
 	entry(RecoveryUnderWay, Error, Database, "another recovery has made its new cluster here",
@@ -126,23 +126,23 @@ var recoveryEntries = []Entry{
 	entry(RecoveryNotRead, Error, Unit, "a write was not read back from {name}",
 		"The unit is a member of the new cluster, and its server does not serve it.",
 		"Repair that server, then run the same command again. If the unit is lost for good, run the printed command."),
-	entry(RecoveryUnanswered, Waiting, Database, "recovery on {unit}: it has the new cluster and does not answer",
+	entry(RecoveryUnanswered, Waiting, Database, "recovery or restore on {unit}: it has the new cluster and does not answer",
 		"The leader unit publishes a new cluster only if the unit that has it answers: its machine now, its hooks "+
 			"within 10 minutes.", lostForGood).alert(waitsOn),
-	entry(RecoveryNotStopped, Waiting, Unit, "recovery on {unit}: {name} stops its server in its next hook",
+	entry(RecoveryNotStopped, Waiting, Unit, "recovery or restore on {unit}: {name} stops its server in its next hook",
 		"The new cluster is made once no server of the old one runs. Each unit stops its own in its next hook; one "+
 			"whose file lacks entries writes it again first.", lostForGood).alert(waitsOn),
-	entry(RecoveryQuorumReturned, Waiting, Database, "recovery on {unit}: the cluster has a quorum again, at {address}",
+	entry(RecoveryQuorumReturned, Waiting, Database, "recovery or restore on {unit}: the cluster has a quorum again, at {address}",
 		"The new cluster is not published. That unit withdraws the recovery in its next hook, and all servers start "+
 			"again.",
 		"Start its machine if it is off. If the unit is lost for good, remove it by force.").alert(waitsOn),
-	entry(RecoveryNotPublished, Waiting, Database, "recovery on {unit}: the new cluster is not published yet",
+	entry(RecoveryNotPublished, Waiting, Database, "recovery or restore on {unit}: the new cluster is not published yet",
 		"The unit that leads the application publishes it in its next hook. A unit that is being removed may still "+
 			"lead it, and not hear of the recovery.", "Nothing. If it lasts, run the printed command.").alert(waitsOn),
-	entry(RecoveryUnread, Waiting, Database, "stopped for the recovery on {unit}, whose data can't be read",
+	entry(RecoveryUnread, Waiting, Database, "stopped for the recovery or restore on {unit}, whose data can't be read",
 		"Juju has not told this unit what that unit publishes. Until it does, the server stays off.",
 		"Nothing. If it lasts, look at the relation ovsdb-peer.").alert(waitsOn),
-	entry(RecoveryHolds, Waiting, Database, "stopped for the recovery on {unit}",
+	entry(RecoveryHolds, Waiting, Database, "stopped for the recovery or restore on {unit}",
 		"An operator has run a recovery or a restore on that unit. It continues in the units' next hooks.",
 		"Nothing. "+lostForGood).alert(waitsOn),
 	entry(RecoveryUnserved, Waiting, Database, "this unit's server is not yet a member with a leader",

@@ -99,7 +99,7 @@ const (
 	RestartNorthd  Deed = "restart the ovn-northd that hangs in the table of cluster-status"
 	AwaitHook      Deed = "wait for the next hook of {unit}, or look at its status"
 	AwaitChange    Deed = "wait: {unit} is changing the membership"
-	AwaitAccept    Deed = "wait: Juju's leader has yet to accept the recovery on {unit}"
+	AwaitAccept    Deed = "wait: Juju's leader has yet to accept the recovery or restore on {unit}"
 	AwaitElection  Deed = "wait: the leader is leaving, or an election is under way"
 	AwaitIDs       Deed = "wait until the unit at {address} has published its IDs, then look again"
 	AwaitRetry     Deed = "wait: Juju tries again by itself"

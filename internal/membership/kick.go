@@ -93,10 +93,10 @@ var errWithheld = errors.New("the kick was withheld")
 func (r KickRequest) check() error {
 	switch {
 	case len(r.IDs) == 0 && r.Unit == "":
-		return invalid("it is missing: name the member to kick by it, or by sb-identity and nb-identity; " +
+		return invalid("missing", "name the member to kick by it, or by sb-identity and nb-identity; "+
 			"cluster-status shows them")
 	case len(r.IDs) > 0 && r.Unit != "":
-		return invalid("it is given beside an identity: name the member by one of them")
+		return invalid("invalid", "it is given beside an identity: name the member by one of them")
 	case !r.Confirmed && !r.DryRun:
 		return finding.Refuse([]finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{},
 			finding.Args{Detail: "a member that is kicked never comes back"})})
@@ -105,9 +105,10 @@ func (r KickRequest) check() error {
 }
 
 // invalid refuses the parameter unit.
-func invalid(why string) error {
-	return finding.Refuse([]finding.Finding{finding.New(finding.ParameterInvalid, finding.Subject{Name: "unit"},
-		finding.Args{Detail: why})})
+func invalid(value, why string) error {
+	return finding.Refuse([]finding.Finding{
+		finding.About(finding.ParameterInvalid, "unit", finding.Args{Value: value, Detail: why}),
+	})
 }
 
 // evaluateKicks judges every kick that is still open, and reports whether all may continue: no database is touched

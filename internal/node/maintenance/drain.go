@@ -48,8 +48,8 @@ func (l Limits) Check() *answer.Status {
 }
 
 func invalid(parameter, format string, args ...any) *answer.Status {
-	f := finding.New(finding.ParameterInvalid, finding.Subject{Name: parameter},
-		finding.Args{Detail: fmt.Sprintf(format, args...)})
+	f := finding.About(finding.ParameterInvalid, parameter,
+		finding.Args{Value: "invalid", Detail: fmt.Sprintf(format, args...)})
 	return new(answer.Of(answer.BadRequest, f))
 }
 
