@@ -126,13 +126,15 @@ var recoveryEntries = []Entry{
 	entry(RecoveryNotRead, Error, Unit, "a write was not read back from {name}",
 		"The unit is a member of the new cluster, and its server does not serve it.",
 		"Repair that server, then run the same command again. If the unit is lost for good, run the printed command."),
-	entry(RecoveryUnanswered, Waiting, Database, "recovery or restore on {unit}: it has the new cluster and does not answer",
+	entry(RecoveryUnanswered, Waiting, Database,
+		"recovery or restore on {unit}: it has the new cluster and does not answer",
 		"The leader unit publishes a new cluster only if the unit that has it answers: its machine now, its hooks "+
 			"within 10 minutes.", lostForGood).alert(waitsOn),
 	entry(RecoveryNotStopped, Waiting, Unit, "recovery or restore on {unit}: {name} stops its server in its next hook",
 		"The new cluster is made once no server of the old one runs. Each unit stops its own in its next hook; one "+
 			"whose file lacks entries writes it again first.", lostForGood).alert(waitsOn),
-	entry(RecoveryQuorumReturned, Waiting, Database, "recovery or restore on {unit}: the cluster has a quorum again, at {address}",
+	entry(RecoveryQuorumReturned, Waiting, Database,
+		"recovery or restore on {unit}: the cluster has a quorum again, at {address}",
 		"The new cluster is not published. That unit withdraws the recovery in its next hook, and all servers start "+
 			"again.",
 		"Start its machine if it is off. If the unit is lost for good, remove it by force.").alert(waitsOn),
