@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// seen is a captured status of a real server, and what is known of its members.
+// seen is a captured status of a real server, with facts about its members.
 type seen struct {
 	fixture string
 	// units are the units of the members, by identity: "ovn-central/0", one that is "dying", or a former one
@@ -90,7 +90,7 @@ func local(d ovndb.Database, c ovndb.Condition, err error) observe.Cluster {
 	return observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: c, Err: err}}
 }
 
-// withFacts adds what is known of this unit's own server.
+// withFacts adds facts about this unit's own server.
 func withFacts(c observe.Cluster) observe.Cluster {
 	c.Facts = &observe.ServerFacts{
 		Schemas: &ovsctl.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true},

@@ -85,7 +85,8 @@ of the node moves its gateways at once, and then waits for the release.`
 }
 
 func (f *nodeFlags) drain() *cobra.Command {
-	c := f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty", (*node.Service).Drain)
+	c := f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
+		(*node.Service).Drain)
 	c.Long = `Move every gateway off a node, and wait until the node is empty. Gateways move at
 once; then the drain waits for virtual machines and for holds.`
 	f.addReason(c)
@@ -108,7 +109,7 @@ func (f *nodeFlags) decommission() *cobra.Command {
 		"Empty a node for good: drain it, and take it out of all lists of candidates", (*node.Service).Decommission)
 	c.Long = `Empty a node for good: drain it, and take it out of all lists of candidates.
 This command cannot tell which units of the charm are on its machine, nor the state
-of the clusters without them: where the charm is deployed, run:
+of the clusters without them: if the charm is deployed, run:
 juju run ovn-central/leader decommission node=NODE`
 	f.addReason(c)
 	f.addLimits(c)
@@ -116,7 +117,7 @@ juju run ovn-central/leader decommission node=NODE`
 		"how long to wait at most until it is out of the candidates")
 	f.addConfirmation(c, "confirm it")
 	c.Flags().BoolVar(&f.Force, "force", false,
-		"where its ovn-controller is proved unreachable for 180 s: take its ports off it")
+		"if its ovn-controller is proved unreachable for 180 s, take its ports off it")
 	return c
 }
 
@@ -129,10 +130,10 @@ func (f *nodeFlags) remove() *cobra.Command {
 
 // command makes a command that takes the arguments in use.
 func (f *nodeFlags) command(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
+	typed := strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use)
 	c := &cobra.Command{
-		Use: use, Short: short, Args: cobra.ExactArgs(strings.Count(use, " ")), RunE: run,
-		Example:           "  " + f.program + " " + strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use: use, Short: short, Example: "  " + f.program + " " + typed, Args: cobra.ExactArgs(strings.Count(use, " ")),
+		RunE: run, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	if strings.Contains(use, " NODE") {
 		c.ValidArgsFunction = first(found(f.names))

@@ -10,7 +10,7 @@ type Command struct {
 	Params []Param
 	// Words are those of any other command, without `juju`, `ssh` and the unit.
 	Words []string
-	// Direct commands are typed without Juju, where the programs of OVN reach the databases.
+	// Direct commands are typed without Juju, on a machine whose programs of OVN reach the databases.
 	Direct bool
 }
 

@@ -111,7 +111,7 @@ var refusalEntries = []Entry{
 		"Wait until the database has a leader, and run the same command again."),
 	entry(KickRefused, Info, Database, "it can't be kicked yet", "The rules of a kick refuse it for now.",
 		"Do what the finding names that is in the way."),
-	entry(OtherRefused, Info, Database, "not touched, for what is said of the other database",
+	entry(OtherRefused, Info, Database, "not touched, because of the other database",
 		"All databases that a command names are judged before any of them is touched.",
 		"Do what is said of the other database, and run the same command again."),
 	entry(FewWouldStay, Warning, Database, "members that this leaves: {count}; {tolerance} may fail",

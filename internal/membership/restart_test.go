@@ -261,7 +261,7 @@ func TestRestart_waits_for_clients(t *testing.T) {
 		ahead  time.Duration // of the clock, after the third look
 		looked int
 	}{
-		"nobody is there":   {func(int) ovndb.Clients { return ovndb.Clients{} }, 0, 1},
+		"no clients":        {func(int) ovndb.Clients { return ovndb.Clients{} }, 0, 1},
 		"they have come":    {func(n int) ovndb.Clients { return ovndb.Clients{Connected: min(n, 4)} }, 0, 8},
 		"they have all":     {func(n int) ovndb.Clients { return ovndb.Clients{Connected: 9, Busy: max(0, 9-n)} }, 0, 9},
 		"some never settle": {func(int) ovndb.Clients { return ovndb.Clients{Connected: 9, Busy: 9} }, clientsPatience, 4},

@@ -50,7 +50,7 @@ func TestR9_refused_stop_changes_nothing(t *testing.T) {
 			s.NB, s.SB = observetest.Up("aa00", "aa01").Down("aa04"), observetest.Up("bb00", "bb01").Down("13fe")
 		},
 		"one of three dead, of a unit": nb(observetest.Up("aa00", "aa01").Down("aa02")),
-		"one of three dead, of nobody": func(s *observetest.Scenario) {
+		"one of three dead, of an unknown unit": func(s *observetest.Scenario) {
 			s.NB, s.History = observetest.Up("aa00", "aa01").Down("aa04"), nil
 		},
 		"one of three dead, not known whose": func(s *observetest.Scenario) {
@@ -211,7 +211,7 @@ func TestStop_halts_agent_unless_refused(t *testing.T) {
 
 	s = going(t)
 	s.NB = observetest.Up("aa00", "aa01").Down("aa04")
-	assert.Empty(t, stop(s), "one that is refused")
+	assert.Empty(t, stop(s), "the stop is refused")
 }
 
 // R9: the file of a down server is the only copy if no staying unit is known to have joined.

@@ -160,7 +160,7 @@ func (u Unit) Restart(ctx context.Context, names ...string) ([]ovndb.Service, er
 	return done, u.Save()
 }
 
-// restartTargets returns the services to restart: the named ones, where the umbrella service names all, or without
+// restartTargets returns the services to restart: the named ones (the umbrella service names all), or without
 // names the deferred ones.
 func (a Asked) restartTargets(
 	unit string, pending map[ovndb.Service]string, names []string,

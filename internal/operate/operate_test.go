@@ -23,7 +23,7 @@ func TestRestartTargets(t *testing.T) {
 		err     finding.Code
 		unknown error
 	}{
-		"what is held back":             {pending: held, want: []ovndb.Service{nb}},
+		"held back":                     {pending: held, want: []ovndb.Service{nb}},
 		"nothing is held back":          {},
 		"one by name":                   {pending: held, names: []string{"ovn-northd"}, want: []ovndb.Service{northd}},
 		"all by name":                   {names: []string{"ovn-central"}, want: []ovndb.Service{northd, nb, sb}},

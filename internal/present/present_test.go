@@ -29,7 +29,7 @@ import (
 
 var juju3 = juju.Version{Major: 3, Minor: 6}
 
-// reported is what a unit reports: [observetest.JoinedBy4] as it is changed.
+// reported is a unit's report on [observetest.JoinedBy4] after a change.
 func reported(t *testing.T, change func(*observetest.Scenario)) observe.Report {
 	t.Helper()
 	s := observetest.JoinedBy4(t)
@@ -287,8 +287,7 @@ func remedies() (all []finding.Remedy) {
 	return append(all, finding.ByHand(finding.StartMachine), finding.ByHand(finding.MoveAway))
 }
 
-// What is to be typed is seen whole with its condition, or else the line says where to find it. What is wrong comes
-// first.
+// The finding comes first. Its command is shown whole with its condition, or else the line refers to cluster-status.
 func TestWorkload_every_finding(t *testing.T) {
 	t.Parallel()
 	shown, hidden := 0, 0
@@ -403,7 +402,7 @@ func TestWorkload_active(t *testing.T) {
 	assert.Equal(t, "Unit is ready (x)", present.Ready("x"))
 }
 
-// The agent exports when the last hook was: also of one that has found the same.
+// The agent exports the time of the last hook, even if that hook has found the same.
 func TestSave_sets_time_without_change(t *testing.T) {
 	t.Parallel()
 	path, old := filepath.Join(t.TempDir(), "findings"), time.Now().Add(-time.Hour)

@@ -207,7 +207,7 @@ const joinPatience = 10 * time.Minute
 
 // notInNewCluster finds the other units whose server is in the cluster that this unit's has replaced. Published data
 // are late: a unit has joined if there is a member at its address. A unit that the recovery
-// has given up is to be removed, and one that had the time to join may be lost.
+// has given up must be removed; a unit that had the time to join may be lost.
 func notInNewCluster(r observe.Report) (all []finding.Finding) {
 	for _, unit := range r.Application.Published.Names() {
 		awaited, givenUp, late := false, false, false

@@ -64,7 +64,7 @@ func TestClusters_unit_of_superseded_cluster(t *testing.T) {
 	}
 }
 
-// S5: all units are in this unit's cluster, and none is to be removed.
+// S5: all units are in this unit's cluster, and no unit must be removed.
 func TestClusters_supersedes_itself(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)

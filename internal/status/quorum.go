@@ -90,7 +90,7 @@ func hasWorkingMajority(c observe.Cluster) bool {
 // quorum finds the clusters without a leader, or whose majority this unit does not see.
 func quorum(r observe.Report) (all []finding.Finding) {
 	m := r.Application
-	cut := map[int]int{} // where the finding is, by how many members hear a leader
+	cut := map[int]int{} // index of the finding, by the number of members that hear a leader
 	for _, c := range r.Clusters {
 		answering, connected := c.View.Responding()
 		n, up, first := len(c.Rows), 0, ""

@@ -1,6 +1,5 @@
-// Command docgen writes the pages of docs/reference that can be had from the
-// charm's own files. With -check it writes nothing and fails if a page is not what it
-// would write.
+// Command docgen writes the pages of docs/reference that follow from the charm's own files. With -check it writes
+// nothing and fails if a page is outdated.
 package main
 
 import (
@@ -51,7 +50,7 @@ func fromFile(name string, render func(source []byte) ([]byte, error)) func(root
 
 func main() {
 	root := flag.String("root", ".", "directory that holds actions.yaml")
-	check := flag.Bool("check", false, "write nothing; fail where a page is out of date")
+	check := flag.Bool("check", false, "write nothing; fail if a page is out of date")
 	flag.Parse()
 
 	visit := write
