@@ -78,7 +78,6 @@ func (p Packages) await(ctx context.Context) error {
 
 func (p Packages) patience() time.Duration { return cmp.Or(p.Patience, 5*time.Minute) }
 
-// unlocked runs the command again until no lock blocks it, for at most Patience.
 func (p Packages) unlocked(ctx context.Context, command []string) (err error) {
 	poll.Await(ctx, p.patience(), cmp.Or(p.Pause, 5*time.Second), nil, func() bool {
 		err = p.quietly(ctx, command...)
@@ -104,7 +103,6 @@ func (p Packages) quietly(ctx context.Context, command ...string) error {
 	return &aptError{problems(failed), err}
 }
 
-// problems returns the lines in which apt and dpkg report errors, or the whole output if no line does.
 func problems(failed *run.Error) string {
 	var lines []string
 	for line := range strings.Lines(failed.Stderr) {

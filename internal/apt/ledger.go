@@ -22,7 +22,6 @@ const ledgerFile = "ovn-central-operator.json"
 // ownPrefix begins the names of the charm's files. No other program uses it.
 const ownPrefix = "ovn-central-"
 
-// ledger lists the files that the charm wrote below apt's configuration.
 type ledger struct {
 	// Files has the digest of each written file, by path. A file with another digest now belongs to another program.
 	Files map[string][]string `json:"files"`
@@ -65,7 +64,6 @@ func (p Packages) writeLedger(l ledger) error {
 
 func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// note adds a file to the ledger, before it is written.
 func (l ledger) note(path string, data []byte) {
 	if sum := digestOf(data); !slices.Contains(l.Files[path], sum) {
 		l.Files[path] = append(l.Files[path], sum)
@@ -104,7 +102,6 @@ func (p Packages) drop(l ledger, paths []string) error {
 	return p.writeLedger(l)
 }
 
-// removeFiles removes files below apt's configuration. Missing files are ignored.
 func (p Packages) removeFiles(paths []string) (err error) {
 	for _, path := range paths {
 		err = errors.Join(err, atomicfile.Remove(filepath.Join(p.Paths.Apt(), path)))
@@ -122,7 +119,6 @@ func (p Packages) othersHave(l ledger, f sourceFile) bool {
 	return err == nil && slices.Contains(strings.Split(string(text), "\n"), strings.TrimSpace(string(f.data)))
 }
 
-// union returns each of the paths once.
 func union(a, b []string) []string {
 	all := slices.Concat(a, b)
 	slices.Sort(all)

@@ -39,7 +39,6 @@ type Snapshot struct {
 	AutoRestarts *bool
 }
 
-// kept is the manager's stored state.
 type kept struct {
 	// Adopted reports whether another charm had installed the packages.
 	Adopted bool `json:"adopted,omitempty"`
@@ -115,7 +114,6 @@ func (m *Manager) Install(ctx context.Context, s Snapshot) error {
 	return section.Set(m.State, last)
 }
 
-// setSources replaces the charm's package sources by those of the options.
 func (m *Manager) setSources(ctx context.Context, s Snapshot) error {
 	var sources []Source
 	for _, value := range []string{s.Source, s.Overlay} {

@@ -32,7 +32,6 @@ const (
 	openvswitch = "openvswitch-common"
 )
 
-// upgraded are the packages of an upgrade of the databases' servers.
 var upgraded = []string{payload, "ovn-common", openvswitch}
 
 // Packages installs and upgrades the payload by apt-get. Meanwhile it masks the services of OVN, at most until the next
@@ -95,7 +94,6 @@ func (p Packages) known(ctx context.Context) (found [][]string, err error) {
 	return found, nil
 }
 
-// update fetches the lists of packages.
 func (p Packages) update(ctx context.Context, options ...string) error {
 	if err := p.apt(ctx, append(options, "update")...); err != nil {
 		return fmt.Errorf("cannot update the lists of packages: %w", err)

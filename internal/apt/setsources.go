@@ -19,7 +19,6 @@ import (
 // keyServer is the server for keys that are given by ID. Ubuntu's add-apt-repository uses the same one.
 const keyServer = "https://keyserver.ubuntu.com/pks/lookup"
 
-// keyTimeout bounds the fetch of a key.
 const keyTimeout = time.Minute
 
 // Folders of apt's configuration. A key in keysDir is trusted only for sources that name it (signed-by in
@@ -30,7 +29,6 @@ const (
 	trustedDir = "trusted.gpg.d"
 )
 
-// sourceFile is one file of a source, below apt's configuration.
 type sourceFile struct {
 	dir, name string
 	data      []byte
@@ -242,7 +240,6 @@ func (p Packages) putInPlace(l ledger, files []sourceFile, kept []string) error 
 	return p.drop(l, gone)
 }
 
-// writeFiles writes the files below dir.
 func writeFiles(dir string, files []sourceFile) error {
 	for _, f := range files {
 		if err := writeFile(filepath.Join(dir, f.path()), f.data, f.mode); err != nil {
@@ -252,7 +249,6 @@ func writeFiles(dir string, files []sourceFile) error {
 	return nil
 }
 
-// writeFile writes a file, and makes its directory.
 func writeFile(path string, data []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

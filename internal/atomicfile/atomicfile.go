@@ -56,7 +56,6 @@ func Remove(path string) error {
 	return all
 }
 
-// holds reports whether the file is known to have exactly this data.
 func holds(path string, data []byte) bool {
 	old, err := os.ReadFile(path)
 	return err == nil && bytes.Equal(old, data)

@@ -140,7 +140,6 @@ func (s *Service) Plan(ctx context.Context, dir string, keep int) (Plan, error) 
 	return p, err
 }
 
-// existing returns the directory, or its closest existing parent.
 func existing(dir string) (string, error) {
 	for {
 		_, err := os.Stat(dir)
@@ -192,7 +191,6 @@ func (s *Service) fill(ctx context.Context, dir string, taken time.Time) (Manife
 	return m, atomicfile.SyncDir(dir)
 }
 
-// copy makes the copy of one database, loads it, and packs it.
 func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Database, error) {
 	x := Database{Name: d, File: strings.TrimSuffix(filepath.Base(s.Files.Paths.File(d)), ".db") + ".db.gz"}
 	raw := filepath.Join(dir, d.Short()+".raw")
@@ -323,7 +321,6 @@ func surplus(dir string, keep int, made string) ([]string, error) {
 	return removed, nil
 }
 
-// prune removes all backups but keep, which include the new one.
 func prune(dir string, keep int, made string) error {
 	all, err := surplus(dir, keep, made)
 	if err != nil {

@@ -96,7 +96,6 @@ func (s *Service) loads(ctx context.Context, path string, m Manifest) error {
 	return nil
 }
 
-// checksum is the SHA-256 of a file, in hex.
 func checksum(ctx context.Context, path string) (string, error) {
 	file, err := openRegular(path)
 	if err != nil {

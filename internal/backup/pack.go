@@ -127,7 +127,6 @@ const (
 	spare        = 64 << 20 // bytes left for everything else
 )
 
-// room returns an error if there is too little space on the disk, or memory, for a backup.
 func (s *Service) room(dir string) error {
 	var sizes []int64
 	for _, d := range ovndb.Databases() {

@@ -60,7 +60,6 @@ func readLink(path string) (string, error) {
 	return target, err
 }
 
-// split returns the components of an absolute path.
 func split(path string) []string {
 	return strings.FieldsFunc(filepath.Clean(path), func(r rune) bool { return r == filepath.Separator })
 }
@@ -118,7 +117,6 @@ func openRegular(path string) (*os.File, error) {
 	return file, nil
 }
 
-// readRegular reads a regular file up to a limit in bytes.
 func readRegular(path string, most int64) ([]byte, error) {
 	file, err := openRegular(path)
 	if err != nil {

@@ -44,7 +44,6 @@ type Snapshot struct {
 	Now      time.Time
 }
 
-// kept is the stored state.
 type kept struct {
 	// Set is the digest of the timer's files as last applied, Since the time of that.
 	Set   string    `json:"set,omitempty"`
@@ -119,7 +118,6 @@ func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
 	if set == last.Set && !s.Thorough {
 		return nil
 	}
-	fresh := set != last.Set
 	changed, err := atomicfile.WriteIfChanged(m.Paths.BackupUnit(), unit, 0o644)
 	if err != nil {
 		return err
@@ -128,26 +126,19 @@ func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
 	if err != nil {
 		return err
 	}
-	if err := m.start(ctx, changed || timed || fresh, timed || fresh); err != nil || !fresh {
+	if set == last.Set && !changed && !timed {
+		return m.Services.Start(ctx, ovndb.BackupTimer)
+	}
+	if err := m.Services.Reload(ctx); err != nil {
+		return err
+	}
+	if err := m.Services.Enable(ctx, ovndb.BackupTimer); err != nil {
+		return err
+	}
+	if err := m.Services.Restart(ctx, ovndb.BackupTimer); err != nil || set == last.Set {
 		return err
 	}
 	return section.Set(m.State, kept{Set: set, Since: s.Now.UTC().Truncate(time.Second)})
-}
-
-// start starts the timer; reload reports whether a file has changed, restart whether the timer's own has.
-func (m *Manager) start(ctx context.Context, reload, restart bool) error {
-	if reload {
-		if err := m.Services.Reload(ctx); err != nil {
-			return err
-		}
-		if err := m.Services.Enable(ctx, ovndb.BackupTimer); err != nil {
-			return err
-		}
-	}
-	if restart {
-		return m.Services.Restart(ctx, ovndb.BackupTimer)
-	}
-	return m.Services.Start(ctx, ovndb.BackupTimer)
 }
 
 // Remove removes the timer from the machine; the backups stay.

@@ -152,7 +152,6 @@ func (f Firewall) delete(ctx context.Context, rules []rule) error {
 	return nil
 }
 
-// rules returns ufw's rules, in order.
 func (f Firewall) rules(ctx context.Context) ([]rule, error) {
 	out, err := f.ufw(ctx, "status", "numbered")
 	if err != nil {

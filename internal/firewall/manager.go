@@ -34,7 +34,6 @@ type Snapshot struct {
 	Peers, Clients []netip.Addr
 }
 
-// kept is the manager's stored state.
 type kept struct {
 	// Rules are the last rules that were set, by Rules.format.
 	Rules string `json:"rules,omitempty"`
@@ -121,7 +120,6 @@ func (m *Manager) Findings() []finding.Finding {
 	return []finding.Finding{finding.New(finding.FirewallFailed, finding.Subject{}, finding.Args{Detail: failure})}
 }
 
-// rules returns the rules for the snapshot.
 func (s Snapshot) rules(last kept) (all Rules) {
 	clients := s.Clients
 	if !s.Thorough {

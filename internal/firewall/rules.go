@@ -33,7 +33,6 @@ type Rules struct {
 	Peers, Clients []netip.Addr
 }
 
-// grant is one port for one address.
 type grant struct {
 	port uint16
 	from netip.Addr

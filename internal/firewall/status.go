@@ -9,7 +9,6 @@ import (
 	"sync"
 )
 
-// action is ufw's action for a connection.
 type action string
 
 const (

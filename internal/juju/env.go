@@ -1,10 +1,9 @@
 package juju
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
@@ -44,39 +43,21 @@ func ReadEnv(getenv func(string) string) Env {
 	return env
 }
 
-// Event is why Juju runs the program.
-type Event int
+// Event is why Juju runs the program: the hook's name, or [Action].
+type Event string
 
 // The events that are distinguished.
 const (
-	// OtherHook is a hook that is not named below.
-	OtherHook Event = iota
-	Action
-	Install
-	Start
-	ConfigChanged
-	UpgradeCharm
-	LeaderElected
+	Action        Event = ""
+	Install       Event = "install"
+	Start         Event = "start"
+	ConfigChanged Event = "config-changed"
+	UpgradeCharm  Event = "upgrade-charm"
+	LeaderElected Event = "leader-elected"
 )
 
 // Event returns why Juju runs the program. Outside of Juju it is an action.
-func (e Env) Event() Event {
-	switch e.HookName {
-	case "":
-		return Action
-	case "install":
-		return Install
-	case "start":
-		return Start
-	case "config-changed":
-		return ConfigChanged
-	case "upgrade-charm":
-		return UpgradeCharm
-	case "leader-elected":
-		return LeaderElected
-	}
-	return OtherHook
-}
+func (e Env) Event() Event { return Event(e.HookName) }
 
 // BrokenRelation is the ID of the relation that is gone with this hook, a -relation-broken; empty in others. Before 3.6
 // [Tools.RelationIDs] still lists it. Source: runner/context/context.go of Juju.
@@ -106,16 +87,9 @@ type Version struct {
 
 // parseVersion reads `3.6.11`, `2.9.42.1` and `3.5-beta1`. Anything else is
 // unknown.
-func parseVersion(s string) Version {
-	majorText, rest, ok := strings.Cut(s, ".")
-	end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsDigit(r) })
-	if end < 0 {
-		end = len(rest)
-	}
-	major, err := strconv.ParseUint(majorText, 10, 16)
-	minor, err2 := strconv.ParseUint(rest[:end], 10, 16)
-	if !ok || err != nil || err2 != nil {
+func parseVersion(s string) (v Version) {
+	if _, err := fmt.Sscanf(s, "%d.%d", &v.Major, &v.Minor); err != nil || v.Major < 0 || v.Minor < 0 {
 		return Version{}
 	}
-	return Version{Major: int(major), Minor: int(minor)}
+	return v
 }

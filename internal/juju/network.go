@@ -97,8 +97,8 @@ func (n *Network) addSubnet(value, cidr string) {
 	n.Subnets[address] = subnet
 }
 
-// addName adds a host name: Juju may repeat an address as hostname.
 func (n *Network) addName(name string) {
+	// Juju may repeat an address as hostname.
 	if _, err := netip.ParseAddr(name); err != nil && name != "" && !slices.Contains(n.Hostnames, name) {
 		n.Hostnames = append(n.Hostnames, name)
 	}

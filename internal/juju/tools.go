@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -109,7 +108,6 @@ func (t *Tools) queryOnce(ctx context.Context, answer any, tool string, args ...
 	return nil
 }
 
-// tell runs a tool without output.
 func (t *Tools) tell(ctx context.Context, tool string, args ...string) error {
 	_, err := t.call(ctx, run.Command{Name: tool, Args: args})
 	return err
@@ -184,9 +182,5 @@ func clip(s string, size int) string {
 	if len(s) <= size {
 		return s
 	}
-	end := size - len(ellipsis)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + ellipsis
+	return strings.ToValidUTF8(s[:size-len(ellipsis)], "") + ellipsis
 }

@@ -26,7 +26,6 @@ var panelRows []byte
 const selection = `juju_model=~"$juju_model",juju_model_uuid=~"$juju_model_uuid",` +
 	`juju_application=~"$juju_application",juju_unit=~"$juju_unit"`
 
-// findingsPage is the page that explains each finding.
 const findingsPage = "reference/findings.html"
 
 type (
@@ -64,7 +63,6 @@ func Dashboards() []string {
 	return []string{base64.StdEncoding.EncodeToString(xz(text))}
 }
 
-// dashboard returns the rows in Grafana's form.
 func dashboard(rows []row) object {
 	variables := []object{{
 		"name": "prometheusds", "label": "Prometheus", "type": "datasource", "query": "prometheus",

@@ -30,7 +30,6 @@ var alertSeverities = map[finding.Severity]string{
 	finding.Error: "critical", finding.Waiting: "warning", finding.Warning: "warning", finding.Info: "info",
 }
 
-// findingExpr is the expression of the alert for a finding's code.
 const findingExpr = "max by (juju_model, juju_model_uuid, juju_application, juju_unit, subject) " +
 	`(ovn_central_finding{%%%%juju_topology%%%%,code="%s"}) > 0`
 

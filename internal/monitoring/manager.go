@@ -59,7 +59,6 @@ type Snapshot struct {
 // NagiosOptions are the options for Nagios.
 type NagiosOptions struct{ Context, ServiceGroups string }
 
-// kept is the manager's stored state.
 type kept struct {
 	// Installed reports whether the exporter is on the machine.
 	Installed bool `json:"installed,omitempty"`

@@ -39,7 +39,6 @@ var leftovers = []string{
 	"/usr/local/lib/nagios/juju_charm_plugin_data/ovn_cert_status.json",
 }
 
-// nrpeService is the service to restart after a change of commandsDir.
 const nrpeService = "nagios-nrpe-server"
 
 // serviceTimeout limits the restart of that service, which takes less than a second.
@@ -48,7 +47,6 @@ const serviceTimeout = 30 * time.Second
 // ErrNoPlugin means that check_systemd.py of nrpe's charm is in none of the directories of plugins.
 var ErrNoPlugin = errors.New("nrpe's plugin check_systemd.py is not on the machine: services are not checked by Nagios")
 
-// services are those to check.
 var services = []string{string(ovndb.Northd), string(ovndb.NorthboundServer), string(ovndb.SouthboundServer)}
 
 // Checks are a machine's checks.

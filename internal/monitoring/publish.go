@@ -24,7 +24,6 @@ func (m *Manager) topology() relation.Topology {
 	}
 }
 
-// own returns rules for this application only.
 func (m *Manager) own(rules relation.AlertRules) relation.AlertRules {
 	c := command.Command{Unit: m.Env.App + "/leader", Action: "cluster-status"}
 	return rules.For(m.topology(), m.Env.Version.Render(c))
@@ -71,7 +70,6 @@ func (m *Manager) scrapeAddress(ctx context.Context, id string, s Snapshot) (net
 	return address, nil
 }
 
-// publishToAgent publishes for the observability stack's agent on the machine.
 func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) error {
 	ids, err := m.subordinates(ctx, s, relation.COSAgent)
 	if err != nil || len(ids) == 0 {

@@ -60,7 +60,6 @@ func sum(out *bytes.Buffer, of []byte) {
 	_ = binary.Write(out, binary.LittleEndian, crc32.ChecksumIEEE(of)) // a buffer takes all
 }
 
-// align fills up to a multiple of four bytes from start.
 func align(out *bytes.Buffer, start int) {
 	for (out.Len()-start)%4 != 0 {
 		out.WriteByte(0x00)

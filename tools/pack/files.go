@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,12 +15,12 @@ import (
 // dispatchLink is the target of every link in hooks/: the binary.
 const dispatchLink = "../dispatch"
 
-// needed and optional are the files that go into the charm unchanged. Juju reads the needed ones; the others are for
-// people and for Charmhub.
-var (
-	needed   = []string{"actions.yaml", "config.yaml", "lxd-profile.yaml", "metadata.yaml"}
-	optional = []string{"LICENSE", "README.md", "docs/how-to/recover-quorum.md", "copyright", "icon.svg"}
-)
+// plain are the files that go into the charm unchanged. Juju reads the YAML files; the others are for people and for
+// Charmhub.
+var plain = []string{
+	"actions.yaml", "config.yaml", "lxd-profile.yaml", "metadata.yaml", "LICENSE", "README.md",
+	"docs/how-to/recover-quorum.md", "icon.svg",
+}
 
 // entry is one file of the charm.
 type entry struct {
@@ -55,30 +54,15 @@ func collect(o options) ([]entry, error) {
 		{name: "manifest.yaml", mode: 0o644, data: manifest},
 		{name: "version", mode: 0o644, data: []byte(o.version + "\n")},
 	}
-	plain, err := plainFiles(o.root)
-	if err != nil {
-		return nil, err
-	}
-	hooks, err := hookLinks(o.root)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(entries, plain, hooks), nil
-}
-
-func plainFiles(root string) ([]entry, error) {
-	var entries []entry
-	for _, name := range slices.Concat(needed, optional) {
-		data, err := os.ReadFile(filepath.Join(root, name))
-		if errors.Is(err, fs.ErrNotExist) && !slices.Contains(needed, name) {
-			continue
-		}
+	for _, name := range plain {
+		data, err := os.ReadFile(filepath.Join(o.root, name))
 		if err != nil {
 			return nil, err
 		}
 		entries = append(entries, entry{name: name, mode: 0o644, data: data})
 	}
-	return entries, nil
+	hooks, err := hookLinks(o.root)
+	return append(entries, hooks...), err
 }
 
 func hookLinks(root string) ([]entry, error) {

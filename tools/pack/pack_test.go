@@ -100,11 +100,13 @@ func TestPack_reproducible(t *testing.T) {
 
 	second := first
 	second.root = copyOfSources(t)
+	require.NoError(t, os.WriteFile(filepath.Join(second.root, "notes.txt"), nil, 0o600)) // is left out
 	second.out = filepath.Join(t.TempDir(), "other-name.charm")
 	got, err := pack(second)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 	assert.Equal(t, readFile(t, first.out), readFile(t, second.out))
+	assert.Contains(t, contents(t, readFile(t, first.out)), "LICENSE")
 }
 
 // Juju's packer adds a revision, and a version from the git checkout around the directory: both are left out.
@@ -131,32 +133,12 @@ func TestPack_as_Juju_packs(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestPack_optional_files(t *testing.T) {
-	o := optionsFor(t, "amd64")
-	o.root = copyOfSources(t)
-	require.NoError(t, os.WriteFile(filepath.Join(o.root, "copyright"), []byte("©\n"), 0o600))
-	require.NoError(t, os.Remove(filepath.Join(o.root, "icon.svg")))
-	require.NoError(t, os.WriteFile(filepath.Join(o.root, "notes.txt"), nil, 0o600))
-	_, err := pack(o)
-	require.NoError(t, err)
-
-	got := contents(t, readFile(t, o.out))
-	assert.Equal(t, file{mode: 0o644, sum: sha256.Sum256([]byte("©\n"))}, got["copyright"])
-	assert.NotContains(t, got, "icon.svg")
-	assert.NotContains(t, got, "notes.txt")
-	assert.Contains(t, got, "LICENSE")
-}
-
 // copyOfSources is a copy of what pack reads, with other times and modes.
 func copyOfSources(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range append(append([]string{"manifest.yaml"}, optional...), needed...) {
-		data, err := os.ReadFile(filepath.Join(repository, name))
-		if os.IsNotExist(err) {
-			continue
-		}
-		require.NoError(t, err)
+	for _, name := range append([]string{"manifest.yaml"}, plain...) {
+		data := readFile(t, filepath.Join(repository, name))
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755)) //nolint:gosec // as in a checkout
 		require.NoError(t, os.WriteFile(path, data, 0o600))
