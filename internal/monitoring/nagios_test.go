@@ -24,8 +24,7 @@ var allNames = []string{"check_ovn_certs", "ovn-northd", "ovn-ovsdb-server-nb", 
 
 var restart = runtest.Expect("systemctl", "restart", "nagios-nrpe-server")
 
-// machine is a root with the files that are named; a name with a slash at its end is
-// a directory.
+// machine is a root with these files; a name with a slash at its end is a directory.
 func machine(t *testing.T, files ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -62,15 +61,6 @@ func text(t *testing.T, path ...string) string {
 }
 
 const systemdPlugin = "/usr/local/lib/nagios/plugins/check_systemd.py"
-
-func TestNagios_without_NRPE(t *testing.T) {
-	t.Parallel()
-	root := machine(t)
-	names, err := monitoring.Nagios{Runner: runtest.New(t), Root: root}.Ensure(t.Context(), checks)
-	require.NoError(t, err)
-	assert.Empty(t, names)
-	assert.Empty(t, on(t, root))
-}
 
 // Programs look for paths below /usr/local (test_nrpe_configured of the Python charm's functional tests), even if the
 // plugin is elsewhere too.
@@ -118,14 +108,6 @@ func TestNagios_exported_files(t *testing.T) {
 	}
 }
 
-func TestNagios_without_plugin_other_checks_remain(t *testing.T) {
-	t.Parallel()
-	root := machine(t, "/etc/nagios/nrpe.d/")
-	names, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
-	require.ErrorIs(t, err, monitoring.ErrNoPlugin)
-	assert.Equal(t, []string{"check_ovn_certs"}, names)
-}
-
 func TestNagios_removes_leftovers_of_Python_charm(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/etc/cron.d/ovn-central-cert-checks",
@@ -155,14 +137,28 @@ func TestNagios_remove(t *testing.T) {
 	assert.Equal(t, before, on(t, root))
 }
 
-func TestNagios_failed_restart_is_reported(t *testing.T) {
+func TestNagios_Ensure_incomplete_machine(t *testing.T) {
 	t.Parallel()
-	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin)
-	_, err := monitoring.Nagios{
-		Runner: runtest.New(t, restart.Fails(5, "Unit nagios-nrpe-server.service not found.")),
-		Root:   root,
-	}.Ensure(t.Context(), checks)
-	require.ErrorContains(t, err, "cannot restart the NRPE server")
+	nrpe := "/etc/nagios/nrpe.d/"
+	for title, c := range map[string]struct {
+		files []string
+		calls []runtest.Call
+		names []string
+		says  string
+	}{
+		"no_NRPE":        {},
+		"no_plugin":      {[]string{nrpe}, []runtest.Call{restart}, allNames[:1], monitoring.ErrNoPlugin.Error()},
+		"failed_restart": {[]string{nrpe, systemdPlugin}, []runtest.Call{restart.Fails(5, "no")}, nil, "cannot restart"},
+	} {
+		names, err := monitoring.Nagios{Runner: runtest.New(t, c.calls...), Root: machine(t, c.files...)}.Ensure(
+			t.Context(), checks)
+		assert.Equal(t, c.names, names, title)
+		if c.says == "" {
+			require.NoError(t, err, title)
+		} else {
+			require.ErrorContains(t, err, c.says, title)
+		}
+	}
 }
 
 func TestNagios_unsafe_names_are_refused(t *testing.T) {

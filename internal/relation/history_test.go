@@ -170,23 +170,6 @@ func TestMerge_drops_oldest(t *testing.T) {
 	assert.NotContains(t, ab[ovndb.NB], serverID(1000), "the oldest")
 }
 
-// Juju and the database can store any history.
-func TestHistory_fits_into_relation_data(t *testing.T) {
-	t.Parallel()
-	h := History{}
-	for i := range 9 {
-		h.set(ovndb.NB, serverID(1000+i), ServerRecord{Unit: fmt.Sprintf("ovn-central-with-a-long-name/%d", 1000+i)})
-	}
-	for i := range maxRemoved {
-		h = h.removed(ovndb.NB, serverID(i), fmt.Sprintf("ovn-central-with-a-long-name/%d", i), monday)
-	}
-	databag := h.Databag()
-	assert.Less(t, len(databag["nb-servers"]), 64<<10)
-	again, problems := ParseHistory(databag)
-	require.Empty(t, problems)
-	assert.Len(t, again[ovndb.NB], maxRemoved+9)
-}
-
 // removed records that a server was removed.
 func (h History) removed(d ovndb.Database, id raft.ID, unit string, now time.Time) History {
 	gone := History{}
