@@ -103,10 +103,8 @@ var readers = map[string]reader{
 func TestData_none_and_some(t *testing.T) {
 	t.Parallel()
 	for stdout, want := range map[string]map[string]string{
-		"{}\n": {}, "null\n": nil, `{"nb_cid":"0017","ready":"True","empty":""}`: {
-			"nb_cid": "0017", "ready": "True",
-			"empty": "",
-		},
+		"{}\n": {}, "null\n": nil,
+		`{"nb_cid":"0017","ready":"True","empty":""}`: {"nb_cid": "0017", "ready": "True", "empty": ""},
 	} {
 		for name, read := range readers {
 			data, err := read(t.Context(), juju.New(answers(stdout)))
@@ -132,71 +130,45 @@ func TestRelationGet_value_of_9_MiB_hides_no_other(t *testing.T) {
 func TestData_bounded(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
-	many := map[string]string{}
-	for n := range 150_000 {
-		many[fmt.Sprintf("key-%06d", n)] = strings.Repeat("v", 100)
+	read := func(t *testing.T, published map[string]string) map[string]string {
+		t.Helper()
+		text, err := json.Marshal(published)
+		require.NoError(t, err)
+		data, err := juju.New(answers(string(text))).LeaderGet(t.Context())
+		require.NoError(t, err)
+		return data
 	}
-	several := map[string]string{}
-	for n := range 20 {
-		several[fmt.Sprint(n)] = strings.Repeat("v", mib-1)
-	}
-	tests := map[string]struct {
-		published map[string]string
-		kept      func(t *testing.T, data map[string]string)
-	}{
-		"a value of the limit": {
-			map[string]string{"k": strings.Repeat("v", mib)},
-			func(t *testing.T, data map[string]string) {
-				assert.Len(t, data["k"], mib)
-			},
-		},
-		"a value above the limit": {
-			map[string]string{"k": strings.Repeat("v", mib+1)},
-			func(t *testing.T, data map[string]string) {
-				assert.Equal(t, map[string]string{"k": "(1048577 bytes, too long)"}, data)
-			},
-		},
-		"quotes and backslashes in one": {
+	limit := strings.Repeat("v", mib)
+	for name, c := range map[string]struct{ published, kept map[string]string }{
+		"none":           {map[string]string{}, map[string]string{}},
+		"value_of_limit": {map[string]string{"k": limit}, map[string]string{"k": limit}},
+		"value_too_long": {map[string]string{"k": limit + "v"}, map[string]string{"k": "(1048577 bytes, too long)"}},
+		"key_too_long":   {map[string]string{strings.Repeat("k", 9*mib): "v"}, map[string]string{"(9437184 bytes, too long)": "v"}},
+		"quotes_too_long": {
 			map[string]string{"a": strings.Repeat(`"\`, mib), "b": `"\`},
-			func(t *testing.T, data map[string]string) {
-				assert.Equal(t, map[string]string{"a": "(2097152 bytes, too long)", "b": `"\`}, data)
-			},
+			map[string]string{"a": "(2097152 bytes, too long)", "b": `"\`},
 		},
-		"several values of the limit": {several, func(t *testing.T, data map[string]string) {
-			assert.Len(t, data, len(several))
-			assert.Equal(t, "(1048575 bytes, too long)", data["9"])
-			assert.Len(t, data["0"], mib-1)
-		}},
-		"a long key": {
-			map[string]string{"a": "1", strings.Repeat("k", 9*mib): "v"},
-			func(t *testing.T, data map[string]string) {
-				assert.Equal(t, map[string]string{"a": "1", "(9437184 bytes, too long)": "v"}, data)
-			},
-		},
-		"many short values": {many, func(t *testing.T, data map[string]string) {
-			assert.Greater(t, len(data), 50_000)
-			assert.Less(t, len(data), len(many))
-			for n := range 50_000 {
-				key := fmt.Sprintf("key-%06d", n)
-				require.Equal(t, many[key], data[key], "the first of them")
-			}
-		}},
-		"none": {map[string]string{}, func(t *testing.T, data map[string]string) { assert.Empty(t, data) }},
+	} {
+		assert.Equal(t, c.kept, read(t, c.published), name)
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			text, err := json.Marshal(test.published)
-			require.NoError(t, err)
-			for name, read := range readers {
-				if len(test.published) > 20 && name != "leader settings" {
-					continue // they are one function
-				}
-				data, err := read(t.Context(), juju.New(answers(string(text))))
-				require.NoError(t, err)
-				test.kept(t, data)
-			}
-		})
+
+	several, many := map[string]string{}, map[string]string{}
+	for n := range 20 {
+		several[fmt.Sprint(n)] = limit[1:]
+	}
+	data := read(t, several)
+	assert.Len(t, data, len(several))
+	assert.Equal(t, "(1048575 bytes, too long)", data["9"])
+	assert.Len(t, data["0"], mib-1)
+
+	for n := range 150_000 {
+		many[fmt.Sprintf("key-%06d", n)] = limit[:100]
+	}
+	data = read(t, many)
+	assert.Greater(t, len(data), 50_000)
+	assert.Less(t, len(data), len(many))
+	for n := range 50_000 {
+		require.NotEmpty(t, data[fmt.Sprintf("key-%06d", n)], "the first of them")
 	}
 }
 

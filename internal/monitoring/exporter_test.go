@@ -93,15 +93,11 @@ func TestExporter_follows_option(t *testing.T) {
 		"removed before": {calls: []runtest.Call{notInstalled}},
 		"remove fails": {
 			installed: true, says: "cannot remove",
-			calls: []runtest.Call{
-				list(listed),
-				snap("remove", name).Fails(1, "error: cannot remove \"prometheus-ovn-exporter\"\n"),
-			},
+			calls: []runtest.Call{list(listed), snap("remove", name).Fails(1, "error: cannot remove it\n")},
 		},
 		"install fails": {
-			channel: "stable", says: "cannot install",
-			calls: []runtest.Call{notInstalled, snap("install", "--channel=stable", name).Fails(1,
-				"error: cannot install: no route to store\n")},
+			channel: "stable", says: "no route",
+			calls: []runtest.Call{notInstalled, snap("install", "--channel=stable", name).Fails(1, "error: no route to store\n")},
 		},
 		"refresh fails": {
 			channel: "beta", installed: true, says: "no route",
@@ -133,20 +129,6 @@ func TestExporter_follows_option(t *testing.T) {
 	}
 }
 
-func TestExporter_deadline(t *testing.T) {
-	t.Parallel()
-	calls := 0
-	runner := runnerFunc(func(ctx context.Context, _ run.Command) ([]byte, error) {
-		_, ok := ctx.Deadline()
-		assert.True(t, ok)
-		calls++
-		return []byte(listed), nil
-	})
-	_, err := monitoring.Exporter{Runner: runner}.Ensure(context.WithoutCancel(t.Context()), "edge")
-	require.NoError(t, err)
-	assert.Equal(t, 4, calls)
-}
-
 type runnerFunc func(context.Context, run.Command) ([]byte, error)
 
 func (f runnerFunc) Run(ctx context.Context, c run.Command) ([]byte, error) { return f(ctx, c) }
@@ -154,10 +136,12 @@ func (f runnerFunc) Run(ctx context.Context, c run.Command) ([]byte, error) { re
 // The error is the one that the real lookup of a program gives.
 func TestExporter_without_snapd(t *testing.T) {
 	t.Parallel()
-	missing := runnerFunc(func(_ context.Context, c run.Command) ([]byte, error) {
+	missing := runnerFunc(func(ctx context.Context, c run.Command) ([]byte, error) {
+		_, limited := ctx.Deadline()
+		assert.True(t, limited)
 		return nil, &run.Error{Command: c, ExitCode: -1, Err: exec.ErrNotFound}
 	})
-	installed, err := monitoring.Exporter{Runner: missing}.Ensure(t.Context(), "stable")
+	installed, err := monitoring.Exporter{Runner: missing}.Ensure(context.WithoutCancel(t.Context()), "stable")
 	require.ErrorIs(t, err, monitoring.ErrNoSnapd)
 	assert.False(t, installed)
 	installed, err = monitoring.Exporter{Runner: missing}.Ensure(t.Context(), "")

@@ -90,25 +90,18 @@ func TestParseIssued_complete_or_missing(t *testing.T) {
 		want       Issued // nothing is found without a certificate
 		unreadable bool
 	}{
-		"nothing":     {bag: map[string]string{}},
-		"the CA only": {bag: map[string]string{"ca": "CA", "chain": "CHAIN", "client.cert": "C", "client.key": "K"}},
-		"no CA yet":   {bag: map[string]string{cert: "CERT", key: "KEY"}},
-		"of another unit": {bag: map[string]string{
-			"ca": "CA", "ovn-central_1.server.cert": "C",
-			"ovn-central_1.server.key": "K",
-		}},
-		"easyrsa": {
-			bag:  map[string]string{"ca": "CA", cert: "CERT", key: "KEY"},
-			want: Issued{"CERT", "KEY", "CA", ""},
-		},
+		"nothing":         {bag: map[string]string{}},
+		"the CA only":     {bag: map[string]string{"ca": "CA", "chain": "CHAIN", "client.cert": "C", "client.key": "K"}},
+		"no CA yet":       {bag: map[string]string{cert: "CERT", key: "KEY"}},
+		"of another unit": {bag: map[string]string{"ca": "CA", "ovn-central_1.server.cert": "C"}},
+		"easyrsa":         {bag: map[string]string{"ca": "CA", cert: "CERT", key: "KEY"}, want: Issued{"CERT", "KEY", "CA", ""}},
 		"vault": {
 			bag:  map[string]string{"ca": "CA", "chain": "CHAIN", cert: "CERT", key: "KEY"},
 			want: Issued{"CERT", "KEY", "CA", "CHAIN"},
 		},
 		"a further request": {
 			bag: map[string]string{
-				"ca":      "CA",
-				processed: `{"juju-0.example.com": {"cert": "CERT", "key": "KEY"}, "b": {"cert": "1"}}`,
+				"ca": "CA", processed: `{"juju-0.example.com": {"cert": "CERT", "key": "KEY"}, "b": {"cert": "1"}}`,
 			},
 			want: Issued{"CERT", "KEY", "CA", ""},
 		},

@@ -26,21 +26,11 @@ func TestIdentities_wire_form(t *testing.T) {
 		nb, sb [4]string // identity, server, cluster, since
 	}{
 		"both": {
-			Identities{ovndb.NB: {Server: nbServer, Cluster: nbCluster}, ovndb.SB: {
-				Server: sbServer, Cluster: sbCluster,
-				Since: 1234,
-			}},
+			Identities{ovndb.NB: {nbServer, nbCluster, 0}, ovndb.SB: {sbServer, sbCluster, 1234}},
 			[4]string{"13e4", string(nbServer), string(nbCluster), ""},
-			[4]string{
-				"0017", string(sbServer), string(sbCluster),
-				"1234",
-			},
+			[4]string{"0017", string(sbServer), string(sbCluster), "1234"},
 		},
-		"not joined": {
-			Identities{ovndb.SB: {Server: sbServer}},
-			[4]string{},
-			[4]string{"0017", string(sbServer), "", ""},
-		},
+		"not joined":       {Identities{ovndb.SB: {Server: sbServer}}, [4]string{}, [4]string{"0017", string(sbServer), "", ""}},
 		"four digits only": {Identities{ovndb.NB: {Server: "13e4"}}, [4]string{"13e4"}, [4]string{}},
 		"nothing":          {},
 	} {
@@ -93,15 +83,9 @@ func TestParseIdentities_omits_malformed(t *testing.T) {
 		"cluster alone":        {cluster: cluster},
 		"four digits":          {identity: "13e4", nb: Identity{Server: "13e4"}},
 		"four digits, cluster": {identity: "13e4", cluster: cluster, nb: Identity{Server: "13e4", Cluster: nbCluster}},
-		"member": {
-			"13e4", server, cluster, "18446744073709551615",
-			Identity{nbServer, nbCluster, 1<<64 - 1},
-			"",
-		},
+		"member":               {"13e4", server, cluster, "18446744073709551615", Identity{nbServer, nbCluster, 1<<64 - 1}, ""},
 		"index too large": {
-			"13e4", server, cluster, "18446744073709551616",
-			Identity{nbServer, nbCluster, 0},
-			"nb-member-since",
+			"13e4", server, cluster, "18446744073709551616", Identity{nbServer, nbCluster, 0}, "nb-member-since",
 		},
 		"negative index":        {identity: "13e4", since: "-1", nb: Identity{Server: "13e4"}, problem: "nb-member-since"},
 		"float of YAML":         {identity: "130000", problem: "nb-identity"},
@@ -113,10 +97,7 @@ func TestParseIdentities_omits_malformed(t *testing.T) {
 		"another server":        {identity: "13e4", server: string(sbServer), problem: "nb-server-id"},
 		"zero server":           {identity: "0000", server: "00000000-0000-0000-0000-000000000000", problem: "nb-server-id"},
 		"server without digits": {server: server, problem: "nb-identity"},
-		"malformed cluster": {
-			identity: "13e4", server: server, cluster: "f3b0", nb: Identity{Server: nbServer},
-			problem: "nb-cluster-id",
-		},
+		"malformed cluster":     {"13e4", server, "f3b0", "", Identity{Server: nbServer}, "nb-cluster-id"},
 	} {
 		databag := Identities{ovndb.SB: good}.Databag()
 		databag["nb-identity"], databag["nb-server-id"] = tt.identity, tt.server
@@ -167,12 +148,9 @@ func TestData_unread_is_not_empty(t *testing.T) {
 		data          Data
 		unread, empty bool
 	}{
-		"not read":      {Data{}, true, false},
-		"nothing there": {Read(nil), false, true},
-		"Juju's own": {
-			Read(map[string]string{"egress-subnets": "10.0.0.2/32", "private-address": "10.0.0.2"}), false,
-			true,
-		},
+		"not read":         {Data{}, true, false},
+		"nothing there":    {Read(nil), false, true},
+		"Juju's own":       {Read(map[string]string{"egress-subnets": "10.0.0.2/32"}), false, true},
 		"taken away again": {Read(map[string]string{"nb-identity": ""}), false, true},
 		"something":        {Read(map[string]string{"nb-identity": "13e4"}), false, false},
 	} {
