@@ -143,7 +143,7 @@ func TestData_bounded(t *testing.T) {
 		"none":           {map[string]string{}, map[string]string{}},
 		"value_of_limit": {map[string]string{"k": limit}, map[string]string{"k": limit}},
 		"value_too_long": {map[string]string{"k": limit + "v"}, map[string]string{"k": "(1048577 bytes, too long)"}},
-		"key_too_long":   {map[string]string{strings.Repeat("k", 9*mib): "v"}, map[string]string{"(9437184 bytes, too long)": "v"}},
+		"key_too_long":   {map[string]string{limit + "k": "v"}, map[string]string{"(1048577 bytes, too long)": "v"}},
 		"quotes_too_long": {
 			map[string]string{"a": strings.Repeat(`"\`, mib), "b": `"\`},
 			map[string]string{"a": "(2097152 bytes, too long)", "b": `"\`},

@@ -97,7 +97,7 @@ func TestExporter_follows_option(t *testing.T) {
 		},
 		"install fails": {
 			channel: "stable", says: "no route",
-			calls: []runtest.Call{notInstalled, snap("install", "--channel=stable", name).Fails(1, "error: no route to store\n")},
+			calls: []runtest.Call{notInstalled, snap("install", "--channel=stable", name).Fails(1, "error: no route\n")},
 		},
 		"refresh fails": {
 			channel: "beta", installed: true, says: "no route",

@@ -94,7 +94,9 @@ func TestParseIssued_complete_or_missing(t *testing.T) {
 		"the CA only":     {bag: map[string]string{"ca": "CA", "chain": "CHAIN", "client.cert": "C", "client.key": "K"}},
 		"no CA yet":       {bag: map[string]string{cert: "CERT", key: "KEY"}},
 		"of another unit": {bag: map[string]string{"ca": "CA", "ovn-central_1.server.cert": "C"}},
-		"easyrsa":         {bag: map[string]string{"ca": "CA", cert: "CERT", key: "KEY"}, want: Issued{"CERT", "KEY", "CA", ""}},
+		"easyrsa": {
+			bag: map[string]string{"ca": "CA", cert: "CERT", key: "KEY"}, want: Issued{"CERT", "KEY", "CA", ""},
+		},
 		"vault": {
 			bag:  map[string]string{"ca": "CA", "chain": "CHAIN", cert: "CERT", key: "KEY"},
 			want: Issued{"CERT", "KEY", "CA", "CHAIN"},

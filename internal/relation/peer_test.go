@@ -30,7 +30,7 @@ func TestIdentities_wire_form(t *testing.T) {
 			[4]string{"13e4", string(nbServer), string(nbCluster), ""},
 			[4]string{"0017", string(sbServer), string(sbCluster), "1234"},
 		},
-		"not joined":       {Identities{ovndb.SB: {Server: sbServer}}, [4]string{}, [4]string{"0017", string(sbServer), "", ""}},
+		"not joined":       {Identities{ovndb.SB: {Server: sbServer}}, [4]string{}, [4]string{"0017", string(sbServer)}},
 		"four digits only": {Identities{ovndb.NB: {Server: "13e4"}}, [4]string{"13e4"}, [4]string{}},
 		"nothing":          {},
 	} {
@@ -83,7 +83,9 @@ func TestParseIdentities_omits_malformed(t *testing.T) {
 		"cluster alone":        {cluster: cluster},
 		"four digits":          {identity: "13e4", nb: Identity{Server: "13e4"}},
 		"four digits, cluster": {identity: "13e4", cluster: cluster, nb: Identity{Server: "13e4", Cluster: nbCluster}},
-		"member":               {"13e4", server, cluster, "18446744073709551615", Identity{nbServer, nbCluster, 1<<64 - 1}, ""},
+		"member": {
+			"13e4", server, cluster, "18446744073709551615", Identity{nbServer, nbCluster, 1<<64 - 1}, "",
+		},
 		"index too large": {
 			"13e4", server, cluster, "18446744073709551616", Identity{nbServer, nbCluster, 0}, "nb-member-since",
 		},
