@@ -47,21 +47,18 @@ func main() {
 }
 
 func keep(printed []byte, record, compared string) error {
-	if record != "" {
-		recording, err := cast(printed)
-		if err != nil {
-			return err
-		}
+	recording, err := cast(printed)
+	switch {
+	case err != nil || record == "" && compared == "":
+		return err
+	case record != "":
 		return os.WriteFile(record, recording, 0o644)
 	}
-	if compared == "" {
-		return nil
-	}
-	recording, err := os.ReadFile(compared)
+	before, err := os.ReadFile(compared)
 	if err != nil {
 		return err
 	}
-	return compare(recording, printed)
+	return compare(before, recording)
 }
 
 func play(ctx context.Context, binary string, out io.Writer) (err error) {

@@ -53,9 +53,6 @@ func TestSystemctl_behaves_like_systemd(t *testing.T) {
 	require.NoError(t, u.Kill(lab.SB))
 	out, code := systemctl("is-active ovn-ovsdb-server-sb")
 	assert.Equal(t, "failed 3", out+" "+string(rune('0'+code)), "what dies unasked has failed")
-	_, _ = systemctl("reset-failed ovn-ovsdb-server-sb")
-	out, _ = systemctl("is-active ovn-ovsdb-server-sb")
-	assert.Equal(t, "inactive", out)
 
 	before, err := u.ServerPID(lab.NB)
 	require.NoError(t, err)

@@ -2,9 +2,7 @@ package machine
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -53,38 +51,6 @@ func (t *tool) configureLeft() int {
 	return 0
 }
 
-func (t *tool) dpkgQuery(args []string) int {
-	options := pflag.NewFlagSet(t.name, pflag.ContinueOnError)
-	options.SetOutput(t.errs)
-	show := options.BoolP("show", "W", false, "")
-	format := options.StringP("showformat", "f", "", "")
-	if err := options.Parse(args); err != nil || !*show || *format == "" {
-		return t.refuse(args)
-	}
-	p := t.packages()
-	code := 0
-	for _, name := range options.Args() {
-		if version := p.Installed[name]; version != "" {
-			fmt.Fprint(t.out, expandFormat(*format, name, version, p.Unconfigured && name == Umbrella))
-			continue
-		}
-		fmt.Fprintf(t.errs, "dpkg-query: no packages found matching %s\n", name)
-		code = exitFailure
-	}
-	return code
-}
-
-func expandFormat(format, name, version string, half bool) string {
-	status := "installed"
-	if half {
-		status = "half-configured"
-	}
-	text := os.Expand(format, func(field string) string {
-		return map[string]string{"Package": name, "Version": version, "db:Status-Status": status}[field]
-	})
-	return strings.ReplaceAll(text, `\n`, "\n")
-}
-
 // snap installs, refreshes, removes and lists snaps. Each has one service, which is active.
 func (t *tool) snap(args []string) int {
 	options := pflag.NewFlagSet(t.name, pflag.ContinueOnError)
@@ -105,7 +71,6 @@ func (t *tool) snap(args []string) int {
 		fmt.Fprintf(t.out, "Service  Startup  Current  Notes\n%[1]s.%[1]s  enabled  active  -\n", name)
 	case "connections":
 		fmt.Fprintln(t.out, "Interface  Plug  Slot  Notes")
-	case "connect", "start", "stop":
 	default:
 		return t.refuse(args)
 	}

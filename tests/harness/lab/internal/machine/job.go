@@ -125,27 +125,6 @@ func (c *command) kill(unit string) int {
 	return 0
 }
 
-func (c *command) resetFailed(units []string) int {
-	if len(units) == 0 {
-		units = packaged
-	}
-	return c.each(units, func(unit string) int {
-		u, err := c.unit(unit)
-		if err != nil {
-			fmt.Fprintf(&c.errs, "Failed to reset failed state of unit %s.service: Unit %s.service not loaded.\n", unit, unit)
-			return exitFailure
-		}
-		s := c.service(u.name)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		s.starts = nil
-		if s.active == stateFailed {
-			s.active = stateInactive
-		}
-		return 0
-	})
-}
-
 func (c *child) await(limit time.Duration) bool {
 	select {
 	case <-c.done:

@@ -245,17 +245,12 @@ func (c *command) describe(name string) [][2]string {
 	if s.main != nil {
 		main = s.main.pid
 	}
-	since := ""
-	if !s.since.IsZero() {
-		since = s.since.UTC().Format("Mon 2006-01-02 15:04:05 MST")
-	}
 	return [][2]string{
 		{"MainPID", strconv.Itoa(main)},
 		{"Id", u.name + ".service"},
 		{"LoadState", load},
 		{"ActiveState", s.active},
 		{"UnitFileState", file},
-		{"ActiveEnterTimestamp", since},
 		{"InvocationID", s.invocation},
 	}
 }

@@ -35,7 +35,7 @@ const fileName = "machine.json"
 // Create makes the machine's directories, and the links of replacements and wrappers to the client. It is off.
 func Create(m *Machine, program string) error {
 	for _, dir := range []string{
-		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.wantsDir(),
+		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.wantsDir(), m.dpkgDir(),
 		filepath.Join(m.SysconfDir(), "apt", "sources.list.d"), filepath.Join(m.SysconfDir(), "apt", "trusted.gpg.d"),
 	} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -54,12 +54,12 @@ func Create(m *Machine, program string) error {
 			return fmt.Errorf("cannot make the machine: %w", err)
 		}
 	}
-	return m.save()
+	return errors.Join(m.writeStatus(packages{}), m.save())
 }
 
 // CopyDisk gives the machine what another has on its disk.
 func (m *Machine) CopyDisk(from *Machine) error {
-	for _, dir := range []string{"db", "etc"} {
+	for _, dir := range []string{"db", "etc", "dpkg"} {
 		own := filepath.Join(m.Dir, dir)
 		if err := errors.Join(os.RemoveAll(own), os.CopyFS(own, os.DirFS(filepath.Join(from.Dir, dir)))); err != nil {
 			return fmt.Errorf("cannot copy a disk: %w", err)

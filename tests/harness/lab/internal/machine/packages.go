@@ -63,7 +63,7 @@ func (m *Machine) changePackages(f func(*packages)) error {
 
 func (m *Machine) dpkgDir() string { return filepath.Join(m.Dir, "dpkg") }
 
-// writeStatus writes dpkg's status file (deb-status(5)).
+// writeStatus writes dpkg's status file (deb-status(5)), which the system's dpkg-query reads.
 func (m *Machine) writeStatus(p packages) error {
 	var text strings.Builder
 	for name, version := range p.Installed {
@@ -72,11 +72,9 @@ func (m *Machine) writeStatus(p packages) error {
 			status = "half-configured"
 		}
 		if version != "" {
-			fmt.Fprintf(&text, "Package: %s\nStatus: install ok %s\nVersion: %s\n\n", name, status, version)
+			fmt.Fprintf(&text, "Package: %s\nStatus: install ok %s\nVersion: %s\nArchitecture: all\nMaintainer: lab\nDescription: lab\n\n",
+				name, status, version)
 		}
-	}
-	if err := os.MkdirAll(m.dpkgDir(), 0o755); err != nil {
-		return err
 	}
 	file := filepath.Join(m.dpkgDir(), "status")
 	if err := os.WriteFile(file+".new", []byte(text.String()), 0o644); err != nil {

@@ -37,7 +37,6 @@ type service struct {
 	invocation string // another one for each start (systemd.exec(5), $INVOCATION_ID)
 	main       *child
 	starts     []time.Time
-	since      time.Time // of its last start
 	stopping   bool
 	restarting bool // it is to be started again, after a pause
 }
@@ -82,7 +81,7 @@ func (m *manager) start(s *service, u *unitFile) error {
 	}
 	s.starts = append(s.starts, now)
 	s.unit, s.active, s.stopping, s.restarting = u, stateActivating, false, false
-	s.invocation, s.since = newInvocation(), now
+	s.invocation = newInvocation()
 	m.mu.Unlock()
 	err := m.begin(s, u)
 	if err != nil {

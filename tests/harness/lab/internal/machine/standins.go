@@ -32,7 +32,6 @@ var standIns = map[string]func(*tool, []string) int{
 	"apt-cache":           (*tool).aptCache,
 	"dpkg":                (*tool).dpkg,
 	"dpkg-reconfigure":    (*tool).dpkgReconfigure,
-	"dpkg-query":          (*tool).dpkgQuery,
 	"snap":                (*tool).snap,
 	"ufw":                 (*tool).ufw,
 	"update-alternatives": (*tool).updateAlternatives,

@@ -115,8 +115,6 @@ func (c *command) run(args []string) int {
 		return 0
 	case "is-system-running":
 		return c.running()
-	case "reset-failed":
-		return c.resetFailed(units)
 	case "start", "stop", "restart":
 		return c.each(units, func(unit string) int { return c.report(unit, verb, c.job(verb, unit)) })
 	case "kill":
