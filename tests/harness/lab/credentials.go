@@ -16,6 +16,11 @@ import (
 // Credentials are the files of a client or server, as OVN's programs take them.
 type Credentials struct{ Key, Certificate, CA string }
 
+// Options are the options of OVN's clients that name the files.
+func (c Credentials) Options() []string {
+	return []string{"--private-key=" + c.Key, "--certificate=" + c.Certificate, "--ca-cert=" + c.CA}
+}
+
 // validity is the lifetime of the lab's own certificates: longer than the 30 days before whose end the charm warns.
 const validity = 365 * 24 * time.Hour
 
@@ -51,8 +56,7 @@ func (l *Lab) install(c Credentials, certificate, key string) error {
 
 // clientEnvironment sets the client's credentials in variables that ovn-nbctl and ovn-sbctl put before their arguments.
 func (l *Lab) clientEnvironment() []string {
-	c := l.ClientCredentials()
-	options := fmt.Sprintf("--private-key=%s --certificate=%s --ca-cert=%s", c.Key, c.Certificate, c.CA)
+	options := strings.Join(l.ClientCredentials().Options(), " ")
 	return []string{"OVN_NBCTL_OPTIONS=" + options, "OVN_SBCTL_OPTIONS=" + options}
 }
 

@@ -26,6 +26,7 @@ type Writer struct {
 	group sync.WaitGroup
 	// name begins its rows: those of another writer would hide what it lost, and ovn-nbctl refuses a name that is there.
 	name string
+	as   Credentials
 
 	mu   sync.Mutex
 	logs map[DB]*writes.Log
@@ -51,8 +52,16 @@ var (
 // StartWriter starts to write to both databases, until [Writer.Stop] or the end
 // of ctx. Two writes to one database are so long apart, at least; 0 is half a second.
 func (l *Lab) StartWriter(ctx context.Context, pause time.Duration) *Writer {
+	return l.StartWriterAs(ctx, pause, l.ClientCredentials())
+}
+
+// StartWriterAs is StartWriter with a client's credentials.
+func (l *Lab) StartWriterAs(ctx context.Context, pause time.Duration, c Credentials) *Writer {
 	going, stop := context.WithCancel(ctx)
-	w := &Writer{lab: l, stop: stop, logs: map[DB]*writes.Log{NB: {Begun: time.Now()}, SB: {Begun: time.Now()}}, name: fmt.Sprintf("write-%08x", rand.Uint32())}
+	w := &Writer{
+		lab: l, stop: stop, logs: map[DB]*writes.Log{NB: {Begun: time.Now()}, SB: {Begun: time.Now()}},
+		name: fmt.Sprintf("write-%08x", rand.Uint32()), as: c,
+	}
 	for _, db := range Databases {
 		w.group.Go(func() { w.write(ctx, going, db, cmp.Or(pause, writePause)) })
 	}
@@ -103,8 +112,8 @@ func (w *Writer) client(ctx context.Context, db DB, command []string) (string, e
 	if len(w.lab.Units()) == 0 {
 		return "", errors.New("there is no unit to ask")
 	}
-	args := append([]string{"--timeout=" + writeTimeout, "--db=" + w.lab.Remotes(db)}, command[1:]...)
-	return w.lab.Exec(ctx, command[0], args...)
+	args := append(w.as.Options(), "--timeout="+writeTimeout, "--db="+w.lab.Remotes(db))
+	return w.lab.Exec(ctx, command[0], append(args, command[1:]...)...)
 }
 
 // Stop ends the writing, after the writes that are under way.

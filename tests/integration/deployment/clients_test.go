@@ -27,18 +27,10 @@ type client struct {
 	files    lab.Credentials
 }
 
-// newClient is a client whose certificate is for a name: a chassis' is its
-// system-id, by which the roles know it.
+// newClient is a client whose certificate is for a name: a chassis' is its system-id, by which the roles know it.
 func (c *cloud) newClient(relation int, name string, from *vault.CA) client {
 	c.T.Helper()
-	dir := c.T.TempDir()
-	now := time.Now()
-	certificate, key := from.Issue(name, nil, now.Add(-time.Minute), now.Add(24*time.Hour))
-	files := lab.Credentials{Key: filepath.Join(dir, "key"), Certificate: filepath.Join(dir, "certificate"), CA: filepath.Join(dir, "ca")}
-	for path, text := range map[string]string{files.Key: key, files.Certificate: certificate, files.CA: c.CA().PEM() + "\n"} {
-		require.NoError(c.T, os.WriteFile(path, []byte(text), 0o600))
-	}
-	return client{c, relation, files}
+	return client{c, relation, credentialsOf(c.T, name, from, c.CA())}
 }
 
 // endpoints are what the client makes of the relation's data for a port.

@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,9 +56,9 @@ func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 
 	// Another authority takes over. Clients that know both can always connect.
 	next := vault.New("next-ca")
-	both := credentialsOf(t, c.CA(), next)
+	both := credentialsOf(t, "client", next, c.CA(), next)
 	locks, seen = c.holders(units[0]), watchCertificates(t, units)
-	writing := startWrites(c, units, both)
+	writing := c.StartWriterAs(t.Context(), 50*time.Millisecond, both)
 	c.Issue(next, nil)
 	c.Tick("the old CA is dropped", func() bool {
 		return !slices.ContainsFunc(units, func(u *lab.Unit) bool {
@@ -73,7 +72,7 @@ func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 	}, kinds, "first all trust, then all use the new one, then all drop the old one")
 	assert.Equal(t, slices.Compact(who), turns(t, locks), "each in its turn")
 	assert.Empty(t, seen.broken, "every unit trusts every other one all the time")
-	writing.verify(t)
+	c.Verify(writing)
 
 	for _, u := range units {
 		c.RequireActive(u)
@@ -125,15 +124,16 @@ func TestCertificates_expired_or_damaged_are_replaced(t *testing.T) {
 	assert.Equal(t, before, c.Processes(u), "no server was restarted")
 }
 
-// credentialsOf are those of a client that trusts both authorities, and whose own
-// certificate is from the second.
-func credentialsOf(t *testing.T, old, next *vault.CA) lab.Credentials {
+// credentialsOf are those of a client with this name: its certificate is from the first authority, and it trusts the others.
+func credentialsOf(t *testing.T, name string, from *vault.CA, trusted ...*vault.CA) lab.Credentials {
 	t.Helper()
-	dir := t.TempDir()
-	now := time.Now()
-	certificate, key := next.Issue("client", nil, now.Add(-time.Minute), now.Add(24*time.Hour))
+	dir, now, cas := t.TempDir(), time.Now(), ""
+	for _, ca := range trusted {
+		cas += ca.PEM() + "\n"
+	}
+	certificate, key := from.Issue(name, nil, now.Add(-time.Minute), now.Add(24*time.Hour))
 	files := lab.Credentials{Key: filepath.Join(dir, "key"), Certificate: filepath.Join(dir, "certificate"), CA: filepath.Join(dir, "ca")}
-	for path, text := range map[string]string{files.Key: key, files.Certificate: certificate, files.CA: old.PEM() + "\n" + next.PEM() + "\n"} {
+	for path, text := range map[string]string{files.Key: key, files.Certificate: certificate, files.CA: cas} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return files
@@ -142,7 +142,7 @@ func credentialsOf(t *testing.T, old, next *vault.CA) lab.Credentials {
 // with puts a client's credentials before the rest of a command. The lab's own
 // come first, so that these hold.
 func with(files lab.Credentials, rest ...string) []string {
-	return append([]string{"--timeout=20", "--private-key=" + files.Key, "--certificate=" + files.Certificate, "--ca-cert=" + files.CA}, rest...)
+	return slices.Concat([]string{"--timeout=20"}, files.Options(), rest)
 }
 
 // served is the certificate that a port shows, in the form of the file.
@@ -153,45 +153,4 @@ func served(c *cloud, u *lab.Unit, port int, files lab.Credentials) string {
 		bracketed(u.Address()), port, files.Key, files.Certificate, files.CA))
 	require.NoError(c.T, err)
 	return strings.TrimSpace(out)
-}
-
-// writes are those of a client with credentials of its own.
-type writes struct {
-	cancel context.CancelFunc
-	done   chan []string
-	read   func() (string, error)
-}
-
-// startWrites writes a row after the other until verify, with credentials that
-// the lab's own writer doesn't have.
-func startWrites(c *cloud, _ []*lab.Unit, files lab.Credentials) *writes {
-	c.T.Helper()
-	ctx, cancel := context.WithCancel(c.T.Context())
-	c.T.Cleanup(cancel)
-	db := c.Remotes(lab.NB)
-	w := &writes{cancel: cancel, done: make(chan []string, 1)}
-	w.read = func() (string, error) {
-		return c.Exec(c.T.Context(), "ovn-nbctl", with(files, "--db="+db, "--bare", "--columns=name", "list", "Port_Group")...)
-	}
-	go func() {
-		var stored []string
-		for n := 0; ctx.Err() == nil; n++ {
-			name := fmt.Sprintf("stored%d", n)
-			if _, err := c.Exec(c.T.Context(), "ovn-nbctl", with(files, "--db="+db, "pg-add", name)...); err == nil {
-				stored = append(stored, name)
-			}
-		}
-		w.done <- stored
-	}()
-	return w
-}
-
-func (w *writes) verify(t *testing.T) {
-	t.Helper()
-	w.cancel()
-	stored := <-w.done
-	require.NotEmpty(t, stored)
-	there, err := w.read()
-	require.NoError(t, err)
-	assert.Subset(t, strings.Fields(there), stored)
 }

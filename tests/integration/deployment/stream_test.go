@@ -34,8 +34,8 @@ func (c *cloud) follow(u *lab.Unit, port int, database, table, column string, wi
 	out, err := os.Create(s.output)
 	require.NoError(c.T, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.T.Context()))
-	cmd := exec.CommandContext(ctx, "nsenter", "--net="+namespace, "--", "ovsdb-client",
-		"--private-key="+with.Key, "--certificate="+with.Certificate, "--ca-cert="+with.CA,
+	cmd := exec.CommandContext(ctx, "nsenter", "--net="+namespace, "--", "ovsdb-client")
+	cmd.Args = append(append(cmd.Args, with.Options()...),
 		"monitor", fmt.Sprintf("ssl:%s:%d", bracketed(u.Address()), port), database, table, column)
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(c.T, cmd.Start())
