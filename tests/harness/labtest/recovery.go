@@ -71,20 +71,10 @@ func (m *Model) Tick(what string, condition func() bool, units ...*lab.Unit) {
 	require.True(m.T, ended, "%s\n%s", what, m.Statuses())
 }
 
-// AllMembers returns a condition: the units are members of one cluster of each database, which has no other member.
+// AllMembers returns a condition: the units are the members of one cluster of each database.
 func AllMembers(m *Model, units ...*lab.Unit) func() bool {
 	return func() bool {
-		clusters := map[string]bool{}
-		for _, u := range units {
-			for _, db := range lab.Databases {
-				s, err := m.RaftStatus(u, db)
-				if err != nil || !s.HasLeader() || len(s.Servers) != len(units) {
-					return false
-				}
-				clusters[string(db)+string(*s.Cluster)] = true
-			}
-		}
-		return len(clusters) == 2
+		return m.disagreement(lab.NB, "", units) == "" && m.disagreement(lab.SB, "", units) == ""
 	}
 }
 

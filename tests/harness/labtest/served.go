@@ -1,7 +1,6 @@
 package labtest
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
@@ -50,8 +48,7 @@ const betweenLooks = 50 * time.Millisecond
 // database had two served clusters at a time. If two seem to be served, it asks once more.
 func (m *Model) WatchServed() (stop func()) {
 	m.T.Helper()
-	ctx, cancel := context.WithCancel(m.T.Context())
-	ended := make(chan []string)
+	ctx := m.T.Context()
 	served := func(db lab.DB) map[string]string {
 		clusters := map[string]string{}
 		for _, u := range m.Deployed {
@@ -63,26 +60,20 @@ func (m *Model) WatchServed() (stop func()) {
 		}
 		return clusters
 	}
-	go func() {
-		var found []string
-		asked := 0
-		for ; ctx.Err() == nil; asked++ {
-			for _, db := range lab.Databases {
-				if len(served(db)) > 1 {
-					if again := served(db); len(again) > 1 {
-						found = append(found, fmt.Sprintf("%s: %v", db, again))
-					}
+	var found []string
+	end := Watch(ctx, betweenLooks, func() {
+		for _, db := range lab.Databases {
+			if len(served(db)) > 1 {
+				if again := served(db); len(again) > 1 {
+					found = append(found, fmt.Sprintf("%s: %v", db, again))
 				}
 			}
-			_ = poll.Wait(ctx, betweenLooks)
 		}
-		m.T.Logf("all servers were asked %d times", asked)
-		ended <- found
-	}()
+	})
 	return func() {
 		m.T.Helper()
-		cancel()
-		require.Empty(m.T, <-ended, "two clusters serve clients")
+		end()
+		require.Empty(m.T, found, "two clusters serve clients")
 	}
 }
 

@@ -1,6 +1,7 @@
 package labtest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
@@ -311,23 +313,15 @@ type Downs struct {
 	Seen   map[string]bool
 	Broken []string
 
-	stop  chan struct{}
-	group sync.WaitGroup
+	end func()
 }
 
 // WatchServers looks for servers that are down until [Downs.End].
 func WatchServers(units []*lab.Unit) *Downs {
-	d := &Downs{stop: make(chan struct{}), Seen: map[string]bool{}}
-	d.group.Go(func() {
-		for {
-			select {
-			case <-d.stop:
-				return
-			case <-time.After(3 * time.Millisecond):
-			}
-			for _, db := range lab.Databases {
-				d.look(units, db)
-			}
+	d := &Downs{Seen: map[string]bool{}}
+	d.end = Watch(context.Background(), 3*time.Millisecond, func() {
+		for _, db := range lab.Databases {
+			d.look(units, db)
 		}
 	})
 	return d
@@ -348,9 +342,18 @@ func (d *Downs) look(units []*lab.Unit, db lab.DB) {
 }
 
 // End ends the watch.
-func (d *Downs) End() {
-	close(d.stop)
-	d.group.Wait()
+func (d *Downs) End() { d.end() }
+
+// Watch calls look again and again, after pauses, until ctx ends or end is called.
+func Watch(ctx context.Context, pause time.Duration, look func()) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for poll.Wait(ctx, pause) == nil {
+			look()
+		}
+	})
+	return func() { cancel(); group.Wait() }
 }
 
 // TakeOut takes the last entry but one out of a database's file, as a write does that failed.

@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,39 +12,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// gap asks units which of them acts until longest is called, which returns for how long at least none was
-// seen to act.
+// gap asks units which of them acts until longest is called. That returns for how long, at least, no unit acted.
 func gap(t *testing.T, units ...*lab.Unit) (longest func() time.Duration) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	said := make(chan time.Duration, 1)
-	go func() {
-		var most, since time.Duration
-		for begun := time.Now(); ; {
-			asked := time.Since(begun)
-			acts := slices.ContainsFunc(units, func(u *lab.Unit) bool { return labtest.AgentOf(t, u).Acts })
-			switch {
-			case acts:
-				since = 0
-			case since == 0:
-				since = asked
-			default:
-				most = max(most, time.Since(begun)-since)
-			}
-			if poll.Wait(ctx, 20*time.Millisecond) != nil {
-				said <- most
-				return
-			}
+	var most time.Duration
+	var since time.Time
+	end := labtest.Watch(t.Context(), 20*time.Millisecond, func() {
+		asked := time.Now()
+		switch acts := slices.ContainsFunc(units, func(u *lab.Unit) bool { return labtest.AgentOf(t, u).Acts }); {
+		case acts:
+			since = time.Time{}
+		case since.IsZero():
+			since = asked
+		default:
+			most = max(most, time.Since(since))
 		}
-	}()
+	})
 	return func() time.Duration {
-		cancel()
-		return <-said
+		end()
+		return most
 	}
 }
 

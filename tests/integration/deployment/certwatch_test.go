@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -33,38 +32,20 @@ type written struct {
 // in which order, and whether ever a unit used a certificate that another one did
 // not trust.
 type watch struct {
-	t      *testing.T
 	units  []*lab.Unit
-	stop   chan struct{}
-	once   sync.Once
-	group  sync.WaitGroup
+	end    func()
 	writes []written
 	broken []string
 }
 
 func watchCertificates(t *testing.T, units []*lab.Unit) *watch {
 	t.Helper()
-	w := &watch{t: t, units: units, stop: make(chan struct{})}
-	last := map[string]credentials{}
+	w, last := &watch{units: units}, map[string]credentials{}
 	w.look(last)
 	w.writes = nil
-	w.group.Go(func() {
-		for {
-			select {
-			case <-w.stop:
-				return
-			case <-time.After(2 * time.Millisecond):
-				w.look(last)
-			}
-		}
-	})
-	t.Cleanup(func() { w.end() })
+	w.end = labtest.Watch(t.Context(), 2*time.Millisecond, func() { w.look(last) })
+	t.Cleanup(w.end)
 	return w
-}
-
-func (w *watch) end() {
-	w.once.Do(func() { close(w.stop) })
-	w.group.Wait()
 }
 
 // look takes the certificates twice, and the CAs between: a certificate that was

@@ -3,16 +3,13 @@
 package core
 
 import (
-	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -46,21 +43,13 @@ func TestControlPlane(t *testing.T) {
 		return labtest.Tool(t, u, "ovn-sbctl", lab.SB, "--bare", "--columns=logical_port", "find", "Port_Binding", "logical_port=cr-lrp-1") != ""
 	})
 	bind("gw1")
-	ctx, cancel := context.WithCancel(t.Context())
-	var controllers sync.WaitGroup
-	stop := func() { cancel(); controllers.Wait() }
-	t.Cleanup(stop)
-	respond := func() { // as ovn-controller does
+	stop := labtest.Watch(t.Context(), 200*time.Millisecond, func() { // as ovn-controller responds
 		cfg := labtest.Tool(t, u, "ovn-sbctl", lab.SB, "--bare", "--columns=nb_cfg", "list", "SB_Global")
 		for _, name := range []string{"gw1", "gw2"} {
 			labtest.Tool(t, u, "ovn-sbctl", lab.SB, "set", "Chassis_Private", name, "nb_cfg="+cfg)
 		}
-	}
-	controllers.Go(func() {
-		for poll.Wait(ctx, 200*time.Millisecond) == nil {
-			respond()
-		}
 	})
+	t.Cleanup(stop)
 	confirmed := "next: juju run " + units[2].Name() + " drain node=gw1 i-really-mean-it=true\n"
 	assert.Contains(t, m.Refuse(units[2], "drain", "node=gw1"), confirmed, "it interrupts traffic")
 	r, err := m.RunAction(t.Context(), units[2], "drain", "node=gw1", "timeout=5", "grace-period=0",
