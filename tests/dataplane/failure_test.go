@@ -22,7 +22,7 @@ func TestTraffic_dead_chassis_load_spreads_over_backups(t *testing.T) {
 	w.settles(masters)
 	w.proved("reschedule", "--wait", "60s")
 	candidates := w.candidates()
-	require.Equal(t, masters, best(candidates), "rescheduling moves nobody")
+	require.Equal(t, masters, best(candidates), "rescheduling moves no gateway")
 	w.settles(masters)
 	for _, failed := range w.but("") {
 		assert.LessOrEqual(t, without(failed, candidates).spread(w.but(failed)...), 1, "if %s fails: %v", failed, candidates)
@@ -43,7 +43,7 @@ func listed(candidates map[string][]string, chassis string) (n int) {
 	return n
 }
 
-// Six chassis, of which five are in a list: one that comes back takes others' places.
+// Six chassis, of which five are in a list: a chassis that comes back takes others' places.
 func TestTraffic_removed_chassis_regains_its_share(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 6)
@@ -62,7 +62,7 @@ func TestTraffic_removed_chassis_regains_its_share(t *testing.T) {
 	for port, list := range without {
 		assert.Len(t, list, 5, port)
 		if before[port][0] != "ch2" {
-			assert.Equal(t, before[port][0], list[0], "%s: who hosted it still does", port)
+			assert.Equal(t, before[port][0], list[0], "%s: its host still hosts it", port)
 		}
 	}
 	w.settles(best(without))
@@ -70,7 +70,7 @@ func TestTraffic_removed_chassis_regains_its_share(t *testing.T) {
 	w.named("ch2").startController()
 	w.proved("reschedule", "--wait", "60s")
 	back := w.candidates()
-	assert.Equal(t, best(without), best(back), "nobody moves")
+	assert.Equal(t, best(without), best(back), "no gateway moves")
 	assert.Equal(t, 10, listed(back, "ch2"), "12 lists of 5 for 6 chassis")
 	w.settles(best(back))
 	assert.Contains(t, w.operated("gateways", "reschedule"), "reschedule: nothing to do")

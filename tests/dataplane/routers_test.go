@@ -99,7 +99,7 @@ func (w *world) candidates() map[string][]string {
 // places maps each port to its chassis.
 type places map[string]string
 
-// best are the candidates that are to host their ports.
+// best places each port on its first candidate.
 func best(candidates map[string][]string) places {
 	all := places{}
 	for port, chassis := range candidates {
@@ -108,7 +108,7 @@ func best(candidates map[string][]string) places {
 	return all
 }
 
-// without is where ports are to be when a chassis fails: on their first backups.
+// without places the ports of a failed chassis on their first backups.
 func without(failed string, candidates map[string][]string) places {
 	all := best(candidates)
 	for port, chassis := range all {
@@ -139,7 +139,7 @@ func (p places) spread(chassis ...string) int {
 	return slices.Max(loads) - slices.Min(loads)
 }
 
-// bound is where SB has the ports; one that is nowhere has an empty name.
+// bound is where SB has the ports; the name is empty if a port is unbound.
 func (w *world) bound() places {
 	w.t.Helper()
 	names := map[string]string{}

@@ -46,11 +46,11 @@ func (w *world) lasts(what string, long time.Duration, wrong func() string) {
 	}
 }
 
-// settles waits until each port is where it is to be, its router answers from there, and this lasts.
+// settles waits until each port is on its chassis, its router answers from there, and this lasts.
 func (w *world) settles(want places) {
 	w.t.Helper()
 	begun := time.Now()
-	w.lasts("gateways are where they are to be", hold, func() string {
+	w.lasts("gateways are in their places", hold, func() string {
 		if bound := w.bound(); !maps.Equal(bound, want) {
 			if time.Since(begun) > patience/3 && w.recomputed(document.Gateways(w.status()), want) {
 				begun = time.Now()
@@ -185,7 +185,7 @@ func (w *world) describe() {
 	for _, g := range w.gateways {
 		through[g.port] = ports[g.mac]
 	}
-	w.t.Logf("candidates: %v\nbound: %v\nseen: %v\nnobody: %v", w.candidates(), w.bound(), through, w.silent(w.gateways...))
+	w.t.Logf("candidates: %v\nbound: %v\nseen: %v\nsilent: %v", w.candidates(), w.bound(), through, w.silent(w.gateways...))
 	w.t.Log(w.sbctl("--columns=name,nb_cfg", "list", "Chassis_Private"))
 	w.t.Log(document.Gateways(w.status()))
 	for port, on := range best(w.candidates()) {

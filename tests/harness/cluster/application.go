@@ -31,16 +31,16 @@ type Application interface {
 	Exec(ctx context.Context, unit, program string, args ...string) (string, error)
 	// RestartAgent restarts a unit's agent.
 	RestartAgent(ctx context.Context, unit string) error
-	// PowerOff takes a unit's machine its power.
+	// PowerOff cuts the power of a unit's machine.
 	PowerOff(ctx context.Context, unit string) error
 }
 
 // OwnMachines is an application whose machines are the tests' own.
 type OwnMachines interface {
 	Application
-	// AddOn adds a unit on the machine of one that has left.
+	// AddOn adds a unit on the machine of a unit that has left.
 	AddOn(ctx context.Context, left string) error
-	// PowerOn gives a unit's machine its power back.
+	// PowerOn boots a unit's machine.
 	PowerOn(ctx context.Context, unit string) error
 	// Reboot restarts a unit's machine.
 	Reboot(ctx context.Context, unit string) error
@@ -71,5 +71,5 @@ type Past struct {
 // logDelay is the delay of the log: Juju 4 writes it every two seconds (flushInterval of logger.go, 4.0.15).
 const logDelay = 3 * time.Second
 
-// ErrAction is wrapped where an action has failed.
+// ErrAction is wrapped by the error of an action that failed.
 var ErrAction = errors.New("the action has failed")

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// reuse removes a unit and adds one on the same machine, where the files of the first still are.
+// reuse removes a unit and adds another on the same machine, which still has the files of the first.
 func (s *Story) reuse(ctx context.Context) error {
 	going, err := s.unitOf(ctx, false)
 	if err != nil {

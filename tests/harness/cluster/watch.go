@@ -22,7 +22,7 @@ type watch struct {
 	wrong  []string
 }
 
-// since is a scene and its beginning. It ends where the next one begins.
+// since is a scene and its beginning. It ends when the next one begins.
 type since struct {
 	Scene
 	began time.Time

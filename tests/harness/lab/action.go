@@ -19,7 +19,7 @@ type ActionResult struct {
 	ID string
 	// Status is completed or failed.
 	Status string
-	// Message is that of action-fail, or "exit status N" if the action exited so: Juju then drops what action-fail said.
+	// Message is what action-fail said, or "exit status N" if the action exited so: Juju then drops what action-fail said.
 	Message string
 	// Results are those of action-set, nested keys joined by dots, and Juju's return-code, stdout and stderr.
 	Results map[string]string
@@ -27,8 +27,8 @@ type ActionResult struct {
 	Log []string
 }
 
-// RunAction is `juju run UNIT ACTION key=value…`. The error is why Juju refused the action, or that of a hook which it
-// made other units run; a failed action is no error. It also runs on a dying unit or one in error, but not
+// RunAction is `juju run UNIT ACTION key=value…`. The error is why Juju refused the action, or of a hook that it made
+// other units run; a failed action is no error. It also runs on a dying unit or one in error, but not
 // beside a hook.
 func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...string) (ActionResult, error) {
 	result, _, err := l.act(ctx, u, action, args, neverKill)

@@ -10,9 +10,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// AddOptions are what a new unit can be told apart from the ordinary.
+// AddOptions say how a new unit differs from others.
 type AddOptions struct {
-	// Address is the machine's, in 10.99.0.0/24; the next one by default. It may be that of a stale member.
+	// Address is the machine's, in 10.99.0.0/24; the next one by default. It may be a stale member's.
 	Address string
 	// Fresh is a machine without packages. By default the lab lays it out as the Python charm leaves it.
 	Fresh bool

@@ -112,7 +112,7 @@ func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 	}
 }
 
-// coming returns when the first of the units hears of a change that is on its way; zero if there is none.
+// coming returns when the first of the units hears of a change, or zero if no change is on its way.
 func (l *Lab) coming(units []*Unit, broken map[*Unit]bool) (at time.Time) {
 	l.model.Do(func(s *model.State) {
 		for _, u := range units {

@@ -75,7 +75,7 @@ func (u *Unit) installCredentials() error {
 	return u.lab.install(own(u.Machine), u.certificate, u.key)
 }
 
-// RelateCA relates the application to one that issues certificates of [Lab.CA], as vault does. A unit that the lab has
+// RelateCA relates the application to a vault that issues certificates of [Lab.CA]. A unit that the lab has
 // laid out by hand gets the certificate that it has already: it was issued to the charm before.
 func (l *Lab) RelateCA(ctx context.Context) (relation int, err error) {
 	l.OnRemote(caEndpoint, l.issued)

@@ -18,7 +18,7 @@ import (
 const schemaDir = "/usr/share/ovn"
 
 // JoinDatabases makes the unit a member of both clusters, which are created if no other unit of the model has them, and
-// starts the servers. It returns when they are members. What is there already is left as it is.
+// starts the servers. It returns when they are members. It keeps what exists.
 func (u *Unit) JoinDatabases(ctx context.Context) error {
 	if err := u.layOut(ctx); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (l *Lab) members(ctx context.Context, db DB, but *Unit) (running []*Unit, o
 	return running, others
 }
 
-// settled reports whether a cluster/status is that of a member with a leader.
+// settled reports whether a cluster/status is of a member that knows a leader.
 func settled(status string) bool {
 	return field(status, "Status") == "cluster member" && field(status, "Leader") != "unknown"
 }

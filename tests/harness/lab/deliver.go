@@ -16,7 +16,7 @@ import (
 // [Lab.Destroy].
 func (l *Lab) Hold(held bool) { l.held.Store(held) }
 
-// Pending are the hooks of which the unit's agent runs one next. The first is that of an agent that has heard of
+// Pending returns the hooks that the unit's agent may run next. An agent runs the first if it has heard of
 // everything; the others are legal too, since an agent hears of changes one by one. A failed or killed hook is the only
 // one.
 func (l *Lab) Pending(u *Unit) (hooks []string) {
@@ -28,7 +28,7 @@ func (l *Lab) Pending(u *Unit) (hooks []string) {
 	return hooks
 }
 
-// Coming is when the unit's agent hears of something that is on its way to it; zero where nothing is.
+// Coming returns when the unit's agent hears of the next change, or zero if no change is on its way.
 func (l *Lab) Coming(u *Unit) (at time.Time) {
 	l.model.Do(func(s *model.State) { at = s.Coming(u.name) })
 	return at

@@ -18,7 +18,7 @@ var ErrKilled = errors.New("hook was killed")
 type Killed struct {
 	// Killed is false if the hook ended before its call number call.
 	Killed bool
-	// Calls are the calls of external programs that the charm made, the last one being that which it didn't live to see.
+	// Calls are the calls of external programs that the charm made, the last one being the call at which it was killed.
 	Calls []string
 }
 
@@ -89,8 +89,7 @@ func (l *Lab) newContext(u *Unit, h model.Hook) *hooktool.Context {
 	return c
 }
 
-// find makes the hook that a caller names: the one that the unit's agent would run next if it has that name, else one
-// out of order, whose relation context comes from env as Juju would set it.
+// find makes the hook that a caller names: the agent's next one if it has that name, else one out of order, whose relation context comes from env as Juju would set it.
 func (u *Unit) find(name string, env []string) model.Hook {
 	if next := u.pending(); next.any && next.hook.Name() == name {
 		return next.hook

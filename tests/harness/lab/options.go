@@ -38,7 +38,7 @@ type Options struct {
 	JujuVersion string
 	// Ways are what that Juju does otherwise than 3.6; nil: all that it is known to, [WaysOf]. So each can be had alone.
 	Ways *Ways
-	// ElectionTimer is that of both databases, in whole milliseconds; 1 s.
+	// ElectionTimer is the election timer of both databases, in whole milliseconds; 1 s by default.
 	ElectionTimer time.Duration
 	// Northd runs ovn-northd on every unit that the lab lays out. Without it tests are much faster.
 	Northd bool

@@ -169,7 +169,7 @@ func (u *Unit) PowerOn(ctx context.Context) error {
 	return u.lab.settleStarted(ctx)
 }
 
-// Boot is [Unit.PowerOn] up to where no hook has run yet.
+// Boot is [Unit.PowerOn] without hooks.
 func (u *Unit) Boot(ctx context.Context) error {
 	u.lab.model.Do(func(s *model.State) {
 		s.Lose(u.name, false)

@@ -34,7 +34,7 @@ type Unit struct {
 	tools atomic.Pointer[func(call string) error]
 	// hook is the hook or action that it is running: the leader of its process group.
 	hook atomic.Pointer[os.Process]
-	// context is that of its newest hook.
+	// context is of its newest hook.
 	context atomic.Pointer[hooktool.Context]
 	// last is what the model knew when the unit was removed.
 	last *model.Unit

@@ -25,7 +25,7 @@ type Model struct {
 	*lab.Lab
 	T        *testing.T
 	Deployed []*lab.Unit
-	// Certificates, Chassis and CMS are relations; 0 if there is none.
+	// Certificates, Chassis and CMS are the numbers of relations, or 0.
 	Certificates, Chassis, CMS int
 }
 
@@ -62,7 +62,7 @@ func New(t *testing.T, n int, o lab.Options) *Model {
 	return m
 }
 
-// LeaderOf is that of a database's cluster; followers are those of the Northbound cluster.
+// LeaderOf returns the unit that leads a database.
 func (m *Model) LeaderOf(db lab.DB) *lab.Unit {
 	m.T.Helper()
 	u, err := m.RaftLeader(m.T.Context(), db)
@@ -70,7 +70,7 @@ func (m *Model) LeaderOf(db lab.DB) *lab.Unit {
 	return u
 }
 
-// Followers are the units that stay and do not lead the Northbound cluster.
+// Followers returns the units in the model that don't lead the Northbound database.
 func (m *Model) Followers() []*lab.Unit {
 	m.T.Helper()
 	leader := m.LeaderOf(lab.NB)
@@ -83,7 +83,7 @@ func (m *Model) Followers() []*lab.Unit {
 	return all
 }
 
-// Remaining are the units that are in the model.
+// Remaining returns the deployed units that are still in the model.
 func (m *Model) Remaining() []*lab.Unit {
 	var all []*lab.Unit
 	for _, u := range m.Deployed {
@@ -197,7 +197,8 @@ func (m *Model) Wait(d time.Duration) {
 	}
 }
 
-// Eventually asks until it is so, in the test's own goroutine: what is asked may require something itself.
+// Eventually requires that a condition comes true within [Patience]. It runs in the test's own goroutine, so a condition
+// may require something itself.
 func (m *Model) Eventually(what string, condition func() bool) {
 	m.T.Helper()
 	require.True(m.T, m.Within(Patience, condition), what)

@@ -113,11 +113,11 @@ func (m *Model) RequireClientsAreTold(shown map[string]string) {
 	assert.Contains(m.T, shown["next"], "with OpenStack: restart neutron-server and the metadata agents, then run neutron-ovn-db-sync-util\n")
 }
 
-// LoseAllButOneThatIsBehind are, of four units, that which leads the application and lacks
-// switch "late", one that has it, and those that are off. What both have is published.
+// LoseAllButOneThatIsBehind powers two of four units off. Of the others, behind leads the application and lacks the
+// switch "late", which newest has. Both have published how far their databases are.
 func (m *Model) LoseAllButOneThatIsBehind() (behind, newest *lab.Unit, lost []*lab.Unit) {
 	m.T.Helper()
-	behind = m.Leader() // another unit than the one that is asked publishes the new cluster's ID
+	behind = m.Leader() // it publishes the new cluster's ID, while another unit recovers
 	others := slices.DeleteFunc(slices.Clone(m.Deployed), func(u *lab.Unit) bool { return u == behind })
 	newest, lost = others[0], others[1:]
 	m.AddSwitch("early")
@@ -150,7 +150,7 @@ func AtOnce(units []*lab.Unit, do func(*lab.Unit) error) []error {
 	return errs
 }
 
-// RefusedRecovery runs an action that is to begin nothing: no server is stopped, on any unit. It returns why.
+// RefusedRecovery requires that an action is refused, and that no server was stopped on any unit. It returns the reasons.
 func (m *Model) RefusedRecovery(u *lab.Unit, action string, args ...string) cluster.Findings {
 	m.T.Helper()
 	on := slices.DeleteFunc(m.Remaining(), func(u *lab.Unit) bool { return !u.Running(lab.NB) })

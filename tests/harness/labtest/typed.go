@@ -14,7 +14,7 @@ import (
 )
 
 // Type runs a command line that the charm has printed, as an operator would paste it: a shell splits it, and then
-// Juju's client acts. The result is that of an action; other commands just complete.
+// Juju's client acts. It returns the action's result; other commands just complete.
 func (m *Model) Type(line string) lab.ActionResult {
 	m.T.Helper()
 	m.T.Logf("typed: %s", line)

@@ -46,8 +46,8 @@ func TestWrites_longest_gap_includes_both_ends(t *testing.T) {
 		want time.Duration
 	}{
 		"between two":                {between, 0, 3 * time.Second},
-		"one that ends after it":     {between, 8, 3 * time.Second},
-		"one that had ended":         {between, 10, time.Second},
+		"ends after it":              {between, 8, 3 * time.Second},
+		"had ended":                  {between, 10, time.Second},
 		"none":                       {between, 11, 0},
 		"until the first":            {whole, 0, 5 * time.Second},
 		"since the last":             {late, 0, 7 * time.Second},

@@ -62,7 +62,7 @@ func TestAdoption_two_addresses_keep_certificate(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{"key_host": 0o600, "cert_host": 0o644, "ovn-central.crt": 0o644} {
 		info, err := os.Stat(filepath.Join(units[0].SysconfDir(), "ovn", name))
 		require.NoError(t, err)
-		assert.Equal(t, mode, info.Mode(), "%s: Nagios reads the certificate, and nobody else the key", name)
+		assert.Equal(t, mode, info.Mode(), "%s: only root reads the key, and Nagios the certificate", name)
 	}
 }
 

@@ -94,7 +94,7 @@ func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 	c.Act(first, "resume")
 	c.Tick("all are active", c.AllActive)
 	assert.True(t, agentRuns(t, first))
-	assert.Equal(t, second, labtest.ActingUnit(t, units...), "one that comes back takes nothing away")
+	assert.Equal(t, second, labtest.ActingUnit(t, units...), "a unit that comes back takes nothing away")
 	require.Eventually(t, func() bool {
 		named := map[string]bool{}
 		for _, m := range labtest.AgentOf(t, second).ClusterStatus.NB.Members {

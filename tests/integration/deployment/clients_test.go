@@ -147,7 +147,7 @@ func (k client) areCountedAndAwaited(units []*lab.Unit) {
 		assert.Equal(k.c.T, "ovn-ovsdb-server-nb", <-restarted)
 	}
 	assert.NotEqual(k.c.T, was[u.Name()+" nb"], k.c.Processes(u)[u.Name()+" nb"])
-	assert.Less(k.c.T, k.counted(u, u), 24, "who has lost its server does not come back by itself")
+	assert.Less(k.c.T, k.counted(u, u), 24, "clients that lost their server do not come back by themselves")
 }
 
 // follow starts clients that follow the Northbound database at one member; each has it

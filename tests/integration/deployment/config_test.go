@@ -91,7 +91,7 @@ func TestOptions(t *testing.T) {
 		t := c.T
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1", "ovsdb-server-inactivity-probe": "60"}))
 		c.PowerOff(units[1:]...)
-		c.Eventually("it leads nobody", func() bool {
+		c.Eventually("it has no quorum", func() bool {
 			s := c.Raft(units[0], lab.NB)
 			return !s.HasLeader() || s.Role != "leader"
 		})
@@ -133,8 +133,7 @@ func TestOptions_invalid_at_deployment_apply_once_corrected(t *testing.T) {
 	c.RequireConfigured(6, 60)
 }
 
-// leadersApart has different units lead the databases, and returns one that leads
-// neither.
+// leadersApart has different units lead the databases, and returns a unit that leads neither.
 func (c *cloud) leadersApart(units []*lab.Unit) *lab.Unit {
 	c.T.Helper()
 	ctx := c.Patient()

@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// Each member converts its own copy: the one that leads waits for another one's disk.
+// Each member converts its own copy: the leader waits for the other member's disk.
 func TestConversion_waits_for_space_on_other_members(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})

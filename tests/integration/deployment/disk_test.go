@@ -30,7 +30,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
 	c.RelateVault()
 
-	// Where the clusters are to be created.
+	// The unit that creates the clusters.
 	creator := c.addOnFullDisk()
 	full := func(u *lab.Unit) {
 		t.Helper()
@@ -42,7 +42,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	c.FreeDisk(creator.DBDir())
 	c.Tick("a unit that works", c.AllActive)
 
-	// Where a unit is to join.
+	// A unit that joins.
 	joiner := c.addOnFullDisk()
 	full(joiner)
 	c.RequireActive(creator)
@@ -52,7 +52,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	c.Tick("three units that work", c.AllActive)
 	c.RequireOneCluster(creator, joiner, third)
 
-	// Where a member stores what is written. Only the leader sees that it does not, and
+	// A member. Only the leader sees that it does not, and
 	// only until something later is short enough for the rest of its file's last page: then
 	// it acknowledges the whole log. So these rows are such that ovn-northd, which answers a
 	// change of NB by one of SB, writes nothing after them.

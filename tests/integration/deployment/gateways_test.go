@@ -11,8 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// Any unit shows and changes gateways, as well one that leads no database, and one whose
-// own server is down.
+// Any unit shows and changes gateways, even if it leads no database, or its own server is down.
 func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})

@@ -40,7 +40,7 @@ func TestIPv6_units_form_clusters_beside_IPv4_space(t *testing.T) {
 	assert.Contains(t, c.Connections(lab.SB), "pssl:6642:[::]")
 	assert.Contains(t, c.Connections(lab.SB), "pssl:16642:[::]")
 
-	// One that has IPv4 only joins, and each reaches the others by its family.
+	// A unit with IPv4 only joins, and each reaches the others by its family.
 	third := c.AddFresh(1)[0]
 	require.NoError(t, c.Bind(t.Context(), third, "ovsdb-peer", third.Address()))
 	units = append(units, third)

@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// Servers of before Open vSwitch 3.0, here by what the unit has recorded of them: each
-// hook tells them, for one that was started meanwhile has forgotten it.
+// Servers before Open vSwitch 3.0, which the unit's record plays here: each hook tells them to trim, since a server that
+// was started meanwhile has forgotten it.
 func TestMemory_old_server_is_told_to_trim_by_each_hook(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})

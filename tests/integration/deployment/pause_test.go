@@ -44,7 +44,7 @@ func TestPause_unit_stays_down_until_resume(t *testing.T) {
 
 	message := c.Refuse(others[0], "pause")
 	assert.Contains(t, message, "nb, sb: "+labtest.QuorumLost(2, 3, 1, 3))
-	assert.Contains(t, message, paused.Address(), "who is down")
+	assert.Contains(t, message, paused.Address(), "it names the member that is down")
 	assert.Contains(t, message, "next: juju run "+paused.Name()+" resume")
 	for _, u := range others {
 		c.requireRunning(u)

@@ -90,8 +90,8 @@ func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 	}
 }
 
-// OVNCentralSSLExpireTests: a certificate that ends while it is in use is named, and a new one repairs that. One that is
-// spoiled on the disk is written again by the next hook: no operator is to have it issued again.
+// OVNCentralSSLExpireTests: a certificate that ends while it is in use is named, and a new one repairs that. A
+// certificate that is spoiled on the disk is written again by the next hook, without an operator.
 func TestCertificates_expired_or_damaged_are_replaced(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})

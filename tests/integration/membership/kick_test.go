@@ -154,7 +154,7 @@ func TestKick_is_refused(t *testing.T) {
 }
 
 // R1: of three members one is left, which knows no leader. Nothing is done that needs one, and no member is
-// named as dead: this unit may be the one that is cut off.
+// named as dead: this unit may be cut off.
 func TestKick_without_quorum_is_refused(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u, others := m.Deployed[0], m.Deployed[1:]
@@ -179,7 +179,7 @@ func TestKick_without_quorum_is_refused(t *testing.T) {
 		assert.Contains(m.T, said, "nb, sb: "+labtest.Reason(finding.NoLeader, finding.Args{}))
 		assert.Contains(m.T, said, ": juju run ovn-central/0 recover dry-run=true")
 	})
-	m.Run("a pause is refused, since its vote may be the one that elects a leader", func(m *labtest.Model) {
+	m.Run("a pause is refused, since its vote may elect a leader", func(m *labtest.Model) {
 		said := m.Refuse(u, "pause")
 		assert.Contains(m.T, said, "nb, sb: "+labtest.Reason(finding.NoLeader, finding.Args{}))
 		assert.Contains(m.T, said, "this unit is cut off: juju run ")

@@ -60,7 +60,7 @@ func TestLeave_four_members_one_down_two_concurrent(t *testing.T) {
 	assert.Contains(t, refused[0], labtest.QuorumLost(2, 3, 1, 2))
 	m.RequireWritable()
 
-	// P2: Juju shows of the unit only that its hook failed; the one that stays names it,
+	// P2: Juju shows of the unit only that its hook failed; the unit that stays names it,
 	// and what it waits for.
 	stays := m.LeaderOf(lab.NB)
 	require.NotContains(t, going, stays, "the premise")

@@ -34,7 +34,7 @@ func TestStop_unreachable_server_does_not_block_removal(t *testing.T) {
 			m.Remove(u)
 			assert.Less(t, time.Since(start), labtest.Patience)
 			left, live := m.PutAway(u), m.InPlace(u)
-			assert.Empty(t, left, "nobody knows that it is gone")
+			assert.Empty(t, left, "no other member knows that it is gone")
 			assert.Len(t, live, 2)
 			survivor := m.LeaderOf(lab.NB)
 			m.Tick("an ovn-northd that stays is active", func() bool { return survivor.Workload().Status == "active" })

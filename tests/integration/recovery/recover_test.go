@@ -128,7 +128,7 @@ func TestRestore_backup_is_served_by_all_units(t *testing.T) {
 	assert.Contains(t, m.RequireProof(u, m.Deployed...)["recovery"], "restored from "+dir+" on "+u.Name())
 	assert.Equal(t, made, *m.Raft(u, lab.NB).Cluster)
 
-	// Another unit's restore follows: it is the one that is served, and proved.
+	// Another unit's restore follows: that one is served, and proved.
 	other := m.Deployed[len(m.Deployed)-1]
 	later := "from=" + m.Act(other, "backup")["backup"]
 	m.Act(other, "restore", later, "i-really-mean-it=true")

@@ -29,7 +29,7 @@ type scenario struct {
 	deploy func(t *testing.T, s scenario) *labtest.Model
 	// arrange makes the finding come about, and sets the unit that is looked at.
 	arrange func(w *world)
-	// remedy is the one that is carried out: the number in its list.
+	// remedy is the number of the remedy to carry out.
 	remedy int
 	// next are the findings that appear once that is done, one after the other, each with its first remedy.
 	next []finding.Code

@@ -216,7 +216,7 @@ func (w *world) going() *lab.Unit {
 	return nil
 }
 
-// loseOne takes the power of a unit's machine, and looks at the one that leads.
+// loseOne cuts the power of a unit's machine, and looks at the leader.
 func (w *world) loseOne() *lab.Unit {
 	w.T.Helper()
 	lost := w.another()

@@ -67,7 +67,7 @@ func (w *world) ends(codes ...finding.Code) {
 	})
 }
 
-// do carries out a remedy as it is printed, and then whatever its commands print as the next ones.
+// do carries out a remedy as printed, and then the commands that its commands print as the next ones.
 func (w *world) do(r finding.RemedyDocument) {
 	w.T.Helper()
 	for _, line := range r.Commands {

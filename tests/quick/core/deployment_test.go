@@ -1,5 +1,5 @@
 // Package core shows on real servers, in about a minute, what the product must never lose: each
-// test is the shortest one that turns red if a promise breaks. tests/integration has the rest.
+// test is the shortest that fails if a promise breaks. tests/integration has the rest.
 package core
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// Three empty machines become a control plane. A drain ends only once the gateway is bound where it
-// was moved, on a chassis that responds. If the unit that acts dies, another agent acts.
+// Three empty machines become a control plane. A drain ends only once the gateway is bound to its new
+// chassis, which responds. If the unit that acts dies, another agent acts.
 func TestControlPlane(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.Fresh(t, 3, lab.Options{})

@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// KeyRule is that of each part of a key, of an action's parameters and of its results.
+// KeyRule matches each part of a key of an action's parameters and results.
 var KeyRule = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$`)
 
 var reserved = []string{"stdout", "stdout-encoding", "stderr", "stderr-encoding"}

@@ -36,7 +36,7 @@ type Context struct {
 // Charm is the part of a charm's metadata that tools check against.
 type Charm struct {
 	Bindings []string       // endpoints and extra bindings
-	Requires []string       // the endpoints where the other side provides
+	Requires []string       // the endpoints that the other side provides
 	Options  map[string]any // of config.yaml: nil if no value is set
 }
 

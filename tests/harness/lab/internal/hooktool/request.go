@@ -63,7 +63,7 @@ func (r *Request) Unmarshal(text []byte) error {
 	return nil
 }
 
-// Marshal is the response as it is sent.
+// Marshal returns the response in the form on the wire.
 func (r *Response) Marshal() (text []byte) {
 	for _, field := range []string{strconv.Itoa(r.Code), r.Stdout, r.Stderr, r.Wants} {
 		text = append(strconv.AppendInt(text, int64(len(field)), 10), ':')

@@ -18,7 +18,7 @@ import (
 const pipeGrace = time.Second
 
 // Command is a program of the machine, with the environment of a root shell there, without hook tools. It runs in the
-// machine's network; its error is [ErrOff] if there is none.
+// machine's network; its error is [ErrOff] if the machine is off.
 func (m *Machine) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	path := m.SystemPath()
 	cmd := exec.CommandContext(ctx, name, args...)

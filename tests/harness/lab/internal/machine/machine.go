@@ -183,7 +183,7 @@ func (db DB) Schema() string {
 // Service is the name of the database's service, without ".service".
 func (db DB) Service() string { return "ovn-ovsdb-server-" + string(db) }
 
-// ClientPort is that of clients without a role: ovn-nbctl(8); for SB the charm's convention (LP#1864640).
+// ClientPort is for clients without a role: ovn-nbctl(8); for SB the charm's convention (LP#1864640).
 func (db DB) ClientPort() int {
 	if db == NB {
 		return 6641

@@ -35,7 +35,7 @@ const bootTimeout = 3 * time.Minute
 var ErrOff = errors.New("the machine is off")
 
 // Boot turns the machine on: a new network namespace, whose init is started, a cable to the hub, the addresses, and the
-// services that are enabled. A machine that is on is left as it is.
+// services that are enabled. It does nothing if the machine is on.
 func (m *Machine) Boot(ctx context.Context, program string) error {
 	if m.On() {
 		return nil

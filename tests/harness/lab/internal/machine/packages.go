@@ -23,7 +23,7 @@ var ovnPackages = []string{Umbrella, "ovn-common", "openvswitch-common"}
 type packages struct {
 	// Installed has the version of each package.
 	Installed map[string]string
-	// Offered is a newer version of OVN's packages than the one that is there.
+	// Offered is a newer version of OVN's packages than the installed one.
 	Offered string `json:",omitempty"`
 	// Schemas is whether it brings newer schemas, too.
 	Schemas bool `json:",omitempty"`

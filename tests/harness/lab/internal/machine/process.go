@@ -15,7 +15,7 @@ import (
 
 const poll = 10 * time.Millisecond
 
-// Process is a process of a machine. Its start time tells it from another one that got its number later.
+// Process is a process of a machine. Its start time tells it from a later process with the same number.
 type Process struct {
 	PID int
 	// Started is field 22 of /proc/PID/stat, in clock ticks since boot (proc(5)).

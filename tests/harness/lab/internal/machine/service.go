@@ -38,7 +38,7 @@ type service struct {
 	main       *child
 	starts     []time.Time
 	stopping   bool
-	restarting bool // it is to be started again, after a pause
+	restarting bool // it starts again after a pause
 }
 
 func (m *manager) service(name string) *service {

@@ -82,7 +82,7 @@ func (f *firewall) change(verb string, words []string) error {
 	return nil
 }
 
-// changed returns the rules after a change. A rule that is prepended again stays where it is.
+// changed returns the rules after a change. A rule that is prepended again keeps its place.
 func changed(verb string, rules []rule, r rule) []rule {
 	i := slices.IndexFunc(rules, r.same)
 	switch {

@@ -95,7 +95,7 @@ func (r *Relation) Bag(unit string) *Bag {
 	return r.RemoteUnits[unit]
 }
 
-// News is the version of the data of a unit of either side, or of the other application for "". 0: there is none.
+// News is the version of the data of a unit of either side, or of the other application for ""; 0 if it has no data.
 func (r *Relation) News(unit string) int {
 	bag := r.Bag(unit)
 	switch {
@@ -126,7 +126,7 @@ func (s *State) SetAddresses(unit string, addresses []string) {
 	}
 }
 
-// Bind puts an endpoint into a space where the unit has these addresses.
+// Bind puts an endpoint into a space in which the unit has these addresses.
 func (s *State) Bind(unit, binding string, addresses []string) {
 	u := s.Units[unit]
 	u.Bindings[binding] = slices.Clone(addresses)

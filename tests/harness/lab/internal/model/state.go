@@ -74,8 +74,8 @@ type Bag struct {
 type Unit struct {
 	Name   string
 	Number int
-	// Addresses are all of the machine, the preferred one first; Bindings are those in the space that an endpoint is bound
-	// to, where it is. AddressVersion grows with every change: the agent then runs config-changed.
+	// Addresses are all of the machine, the preferred one first; Bindings has the addresses in the space of
+	// each endpoint that is bound to one. AddressVersion grows with every change: the agent then runs config-changed.
 	Addresses      []string
 	Bindings       map[string][]string
 	AddressVersion int

@@ -57,10 +57,10 @@ func (s *State) Next(name string) (Hook, bool) {
 	return Hook{}, false
 }
 
-// Choices are the hooks of which the unit's agent runs one next, by Juju's resolvers (worker/uniter/resolver.go and
+// Choices returns the hooks that the unit's agent may run next, by Juju's resolvers (worker/uniter/resolver.go and
 // relation/resolver.go): a queued hook first, then -created, leadership, and for a dying unit relations, stop and
-// remove, for a living one install, upgrade-charm, config-changed and relations. The first choice is that of an agent
-// which knows everything. The others are legal too: each watcher may be late, and the order among relations is that of
+// remove, for a living one install, upgrade-charm, config-changed and relations. An agent that knows
+// everything runs the first. The others are legal too: each watcher may be late, and the order among relations is that of
 // a Go map. Entering a relation and giving up leadership have no hook.
 func (s *State) Choices(name string) []Hook {
 	u := s.Units[name]

@@ -83,7 +83,7 @@ func (s *State) heard(b *Bag) int {
 
 func (s *State) joinsAt(m *Membership) time.Time { return m.Joined.Add(s.scaled(s.Ways.JoinsApart)) }
 
-// Coming is when the unit's agent hears of something that is on its way; zero where nothing is.
+// Coming returns when the unit's agent hears of the next change, or zero if no change is on its way.
 func (s *State) Coming(name string) (at time.Time) {
 	u := s.Units[name]
 	if u == nil || u.Dying || s.Ways.Late == 0 && s.Ways.JoinsApart == 0 {
