@@ -14,11 +14,12 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 func TestAddress(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := labtest.Settled(t, 1, lab.Options{})
 	added := c.AddEmpty()
 	var mu sync.Mutex
 	var when []string
@@ -47,7 +48,7 @@ func TestAddress(t *testing.T) {
 	const virtual, fresh = "10.99.0.5", "10.99.0.77"
 	u := units[0]
 	old := u.Address()
-	published := func(c *cloud, of *lab.Unit, address string) {
+	published := func(c *labtest.Model, of *lab.Unit, address string) {
 		c.T.Helper()
 		for what, data := range map[string]map[string]string{
 			"peers": of.Data(), "chassis": c.RelationData(c.Chassis).Units[of.Name()], "CMS": c.RelationData(c.CMS).Units[of.Name()],
@@ -55,21 +56,21 @@ func TestAddress(t *testing.T) {
 			assert.Equal(c.T, `"`+address+`"`, data["bound-address"], what)
 		}
 	}
-	c.run("virtual_address_comes_and_goes", func(c *cloud) {
-		before, said := c.services(u), u.Workload()
+	c.Run("virtual_address_comes_and_goes", func(c *labtest.Model) {
+		before, said := services(c, u), u.Workload()
 		for _, addresses := range [][]string{{virtual + "/32", old}, {fresh, old}, {old}} {
 			require.NoError(c.T, c.SetAddress(c.T.Context(), u, addresses...))
 			c.RunUpdateStatus(u)
 			published(c, u, old)
 			c.Says(u, said.Status)
 			c.FindsNone(u, finding.AddressChanged)
-			assert.Equal(c.T, before, c.services(u), "%s: servers were restarted", addresses)
+			assert.Equal(c.T, before, services(c, u), "%s: servers were restarted", addresses)
 		}
 		require.NoError(c.T, c.LoseAddress(c.T.Context(), u, virtual+"/32"))
 		require.NoError(c.T, c.LoseAddress(c.T.Context(), u, fresh))
 	})
 	// Clients and peers learn another address, and the certificate is for it. The server stays.
-	c.run("machine_has_lost_its_address", func(c *cloud) {
+	c.Run("machine_has_lost_its_address", func(c *labtest.Model) {
 		before := c.PIDs(u)
 		require.NoError(c.T, c.LoseAddress(c.T.Context(), u, old))
 		require.NoError(c.T, c.SetAddress(c.T.Context(), u, fresh))
@@ -83,7 +84,7 @@ func TestAddress(t *testing.T) {
 }
 
 // services are the processes of a unit's servers and of its ovn-northd.
-func (c *cloud) services(u *lab.Unit) map[string]string {
+func services(c *labtest.Model, u *lab.Unit) map[string]string {
 	c.T.Helper()
 	all := map[string]string{}
 	for _, file := range []string{"ovnnb_db.pid", "ovnsb_db.pid", "ovn-northd.pid"} {

@@ -49,7 +49,7 @@ func agentRuns(t *testing.T, u *lab.Unit) bool {
 // and gone with the unit, before that leaves.
 func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Settled(t, 3, lab.Options{})
 	first := labtest.ActingUnit(t, units...)
 	assert.Equal(t, "advise", labtest.AgentOf(t, first).Mode)
 	assert.Len(t, labtest.AgentOf(t, first).Peers, 2)
@@ -134,7 +134,7 @@ func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 // A refresh puts another program into the charm's directory: the agent runs that.
 func TestAgent_runs_program_of_refreshed_charm(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := labtest.Settled(t, 1, lab.Options{})
 	labtest.ActingUnit(t, units...)
 	dispatch := filepath.Join(units[0].CharmDir(), "dispatch")
 	text, err := os.ReadFile(dispatch)

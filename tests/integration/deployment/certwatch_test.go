@@ -95,9 +95,9 @@ func (w *watch) order() (kinds, units []string) {
 }
 
 // holders follows the holders of a database's lock, one after the other.
-func (c *cloud) holders(u *lab.Unit) *stream {
+func holders(c *labtest.Model, u *lab.Unit) *stream {
 	c.T.Helper()
-	return c.follow(u, 6641, "OVN_Northbound", "NB_Global", "external_ids", c.ClientCredentials())
+	return follow(c, u, 6641, "OVN_Northbound", "NB_Global", "external_ids", c.ClientCredentials())
 }
 
 // turns are the units that had the lock, in their order.

@@ -16,19 +16,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 // client is a machine that knows the relation's data, and has a certificate from
 // the same provider.
 type client struct {
-	c        *cloud
+	c        *labtest.Model
 	relation int
 	files    lab.Credentials
 }
 
 // newClient is a client whose certificate is for a name: a chassis' is its system-id, by which the roles know it.
-func (c *cloud) newClient(relation int, name string, from *vault.CA) client {
+func newClient(c *labtest.Model, relation int, name string, from *vault.CA) client {
 	c.T.Helper()
 	return client{c, relation, credentialsOf(c.T, name, from, c.CA())}
 }
@@ -54,12 +55,12 @@ func (k client) run(program, port string, args ...string) (string, error) {
 
 func TestClients_connect_with_relation_data_and_role(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Settled(t, 3, lab.Options{})
 	var addresses []string
 	for _, u := range units {
 		addresses = append(addresses, "ssl:"+u.Address()+":6641")
 	}
-	cms := c.newClient(c.CMS, "neutron", c.CA())
+	cms := newClient(c, c.CMS, "neutron", c.CA())
 	assert.Equal(t, strings.Join(addresses, ","), cms.endpoints("6641"), "every unit is published")
 
 	// A CMS may write everything, and ovn-northd follows.
@@ -72,7 +73,7 @@ func TestClients_connect_with_relation_data_and_role(t *testing.T) {
 	require.NoError(t, err)
 
 	// A chassis may write its own rows, and no others.
-	one, two := c.newClient(c.Chassis, "chassis-1", c.CA()), c.newClient(c.Chassis, "chassis-2", c.CA())
+	one, two := newClient(c, c.Chassis, "chassis-1", c.CA()), newClient(c, c.Chassis, "chassis-2", c.CA())
 	for name, chassis := range map[string]client{"chassis-1": one, "chassis-2": two} {
 		_, err = chassis.run("ovn-sbctl", "6642", "chassis-add", name, "geneve", "192.0.2."+name[8:])
 		require.NoError(t, err, "its own row")
@@ -91,7 +92,7 @@ func TestClients_connect_with_relation_data_and_role(t *testing.T) {
 	}
 
 	// No client connects without a certificate from the provider.
-	stranger := c.newClient(c.CMS, "stranger", vault.New("other"))
+	stranger := newClient(c, c.CMS, "stranger", vault.New("other"))
 	for port, program := range map[string]string{"6641": "ovn-nbctl", "6642": "ovn-sbctl", "16642": "ovn-sbctl"} {
 		_, err = c.Exec(t.Context(), program, with(stranger.files, "--timeout=2", "--db="+stranger.endpoints(port), "list", "Connection")...)
 		require.Error(t, err, port)

@@ -10,12 +10,13 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // The options of three units that work.
 func TestOptions(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{})
+	c := labtest.Empty(t, lab.Options{})
 	// An agent that takes the lease meanwhile, or gives it back, changes the database.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "off"}))
 	c.RelateVault()
@@ -25,7 +26,7 @@ func TestOptions(t *testing.T) {
 
 	// A value that can't be used is named with its option and what it may be; nothing
 	// else changes, and with the value from before all is well again.
-	c.run("bad ones block and change nothing", func(c *cloud) {
+	c.Run("bad ones block and change nothing", func(c *labtest.Model) {
 		t := c.T
 		for _, test := range []struct{ option, value, before, wants string }{
 			{"ovsdb-server-inactivity-probe", "86401", "60", "0 to 86400"},
@@ -33,7 +34,7 @@ func TestOptions(t *testing.T) {
 		} {
 			before := map[string]map[string]string{}
 			for _, u := range units {
-				before[u.Name()] = c.besidesStatus(u)
+				before[u.Name()] = besidesStatus(c, u)
 			}
 			require.NoError(t, c.Configure(t.Context(), map[string]string{test.option: test.value}))
 			for range 2 {
@@ -43,7 +44,7 @@ func TestOptions(t *testing.T) {
 					assert.Contains(t, said, test.value)
 					assert.Contains(t, said, test.wants)
 					assert.NotContains(t, u.Workload().Message, "\n")
-					require.Equal(t, before[u.Name()], c.besidesStatus(u), "%s with %s=%s", u.Name(), test.option, test.value)
+					require.Equal(t, before[u.Name()], besidesStatus(c, u), "%s with %s=%s", u.Name(), test.option, test.value)
 				}
 				require.NoError(t, c.UpdateStatus(t.Context()))
 			}
@@ -54,9 +55,9 @@ func TestOptions(t *testing.T) {
 
 	// The options of the databases take effect at once, whichever units lead them,
 	// without a restart.
-	c.run("those of the databases take effect whoever leads", func(c *cloud) {
+	c.Run("those of the databases take effect whoever leads", func(c *labtest.Model) {
 		t := c.T
-		follower := c.leadersApart(units)
+		follower := leadersApart(c, units)
 		pids := c.PIDs(units...)
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "180"}))
 		c.RequireConfigured(4, 180)
@@ -87,7 +88,7 @@ func TestOptions(t *testing.T) {
 
 	// A change of the election timer that finds no quorum is pending, and made when
 	// there is one again.
-	c.run("an election timer that finds no quorum is pending", func(c *cloud) {
+	c.Run("an election timer that finds no quorum is pending", func(c *labtest.Model) {
 		t := c.T
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1", "ovsdb-server-inactivity-probe": "60"}))
 		c.PowerOff(units[1:]...)
@@ -108,7 +109,7 @@ func TestOptions(t *testing.T) {
 
 // besidesStatus is everything that a hook can change but for the status, and the
 // unit's own note that it has to look at everything.
-func (c *cloud) besidesStatus(u *lab.Unit) map[string]string {
+func besidesStatus(c *labtest.Model, u *lab.Unit) map[string]string {
 	c.T.Helper()
 	all := c.Everything(u)
 	maps.DeleteFunc(all, func(name, _ string) bool {
@@ -121,7 +122,7 @@ func (c *cloud) besidesStatus(u *lab.Unit) map[string]string {
 // made with the default, and get the value once it is a good one.
 func TestOptions_invalid_at_deployment_apply_once_corrected(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{})
+	c := labtest.Empty(t, lab.Options{})
 	c.RelateVault()
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "100"}))
 	u := c.AddFresh(1)[0]
@@ -134,7 +135,7 @@ func TestOptions_invalid_at_deployment_apply_once_corrected(t *testing.T) {
 }
 
 // leadersApart has different units lead the databases, and returns a unit that leads neither.
-func (c *cloud) leadersApart(units []*lab.Unit) *lab.Unit {
+func leadersApart(c *labtest.Model, units []*lab.Unit) *lab.Unit {
 	c.T.Helper()
 	ctx := c.Patient()
 	for {

@@ -21,9 +21,9 @@ import (
 // Each member converts its own copy: the leader waits for the other member's disk.
 func TestConversion_waits_for_space_on_other_members(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
+	c, units := labtest.Settled(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	leader := units[0]
-	u := c.addOnFullDisk()
+	u := addOnFullDisk(c)
 	c.FreeDisk(u.DBDir())
 	c.Tick("two members", c.AllActive)
 	c.OfferUpgrade(leader, u)
@@ -63,7 +63,7 @@ func convertByNewer(t *testing.T, u *lab.Unit, db lab.DB, term, index uint64) {
 // so, and started again once there are newer packages.
 func TestServer_on_newer_file_starts_after_upgrade(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := labtest.Settled(t, 1, lab.Options{})
 	u := units[0]
 	s := c.Raft(u, lab.SB)
 	require.NoError(t, u.PowerOff())

@@ -16,7 +16,7 @@ import (
 )
 
 // addOnFullDisk adds a unit on an empty machine whose databases' disk is full, and runs its hooks.
-func (c *cloud) addOnFullDisk() *lab.Unit {
+func addOnFullDisk(c *labtest.Model) *lab.Unit {
 	c.T.Helper()
 	u := c.AddEmpty()
 	c.LimitDisk(u, "2m")
@@ -27,11 +27,11 @@ func (c *cloud) addOnFullDisk() *lab.Unit {
 
 func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
+	c := labtest.Empty(t, lab.Options{JujuVersion: lab.Juju3})
 	c.RelateVault()
 
 	// The unit that creates the clusters.
-	creator := c.addOnFullDisk()
+	creator := addOnFullDisk(c)
 	full := func(u *lab.Unit) {
 		t.Helper()
 		c.Says(u, "blocked")
@@ -43,7 +43,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	c.Tick("a unit that works", c.AllActive)
 
 	// A unit that joins.
-	joiner := c.addOnFullDisk()
+	joiner := addOnFullDisk(c)
 	full(joiner)
 	c.RequireActive(creator)
 	c.FreeDisk(joiner.DBDir())
@@ -61,7 +61,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	// What a leader writes before it judges is long enough to show it, though nothing else
 	// was written yet.
 	assert.Contains(t, c.Refuse(c.Leaders()[lab.NB], "restart-services", "services=ovn-ovsdb-server-nb"), labtest.QuorumLost(2, 3, 1, 3))
-	c.writeLong()
+	writeLong(c)
 	// By the server: one unit may lead both, and its leader of one may see it earlier.
 	down := func(u *lab.Unit, db lab.DB) bool {
 		return c.HasFinding(u, finding.MemberDown, string(db)+" "+joiner.Name())
@@ -138,7 +138,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 
 // writeLong writes to both databases more than what is left of the last pages of
 // their files, and nothing that ovn-northd answers.
-func (c *cloud) writeLong() {
+func writeLong(c *labtest.Model) {
 	c.T.Helper()
 	long := strings.Repeat("x", 8192)
 	c.Client(lab.NB, "create", "DNS", "external_ids:long="+long)
@@ -148,7 +148,7 @@ func (c *cloud) writeLong() {
 // F9, §4 of the worst night: a unit whose file lacks entries is refused a rejoin to a database that has no leader.
 func TestRejoin_damaged_file_without_quorum_is_refused(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
+	c, units := labtest.Settled(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	u := units[2]
 	c.HandOver(u)
 	assert.True(t, c.RefusedRecovery(u, "rejoin", "i-really-mean-it=true").Has(finding.RejoinNotNeeded, ""))
@@ -178,7 +178,7 @@ func TestRejoin_damaged_file_without_quorum_is_refused(t *testing.T) {
 // it has the only copy.
 func TestRestart_deleted_file_is_rewritten_first(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := labtest.Settled(t, 1, lab.Options{})
 	u := units[0]
 	c.AddSwitch("before")
 	cluster := c.ClusterID(u, lab.NB)

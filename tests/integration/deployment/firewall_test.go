@@ -13,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // guarded are the rules of a unit whose peers and other clients are these, in no
@@ -37,7 +38,7 @@ func guarded(peers []*lab.Unit, clients ...string) []string {
 
 func TestFirewall_allows_members_and_clients(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
+	c, units := labtest.Settled(t, 3, lab.Options{JujuVersion: lab.Juju3})
 	but := func(u *lab.Unit) (others []*lab.Unit) {
 		for _, other := range c.Units() {
 			if other != u {
@@ -102,7 +103,7 @@ func withoutUfw(t *testing.T, u *lab.Unit) {
 
 func TestFirewall_without_ufw_unit_works_and_warns(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{})
+	c := labtest.Empty(t, lab.Options{})
 	c.RelateVault()
 	u := c.AddEmpty()
 	withoutUfw(t, u)
@@ -119,7 +120,7 @@ func TestFirewall_without_ufw_unit_works_and_warns(t *testing.T) {
 // What took rules away, or ufw itself, the record of what was set knows nothing of.
 func TestFirewall_changed_by_hand_is_restored(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := labtest.Settled(t, 1, lab.Options{})
 	u := units[0]
 	before := c.FirewallRules(u)
 	require.NotEmpty(t, before, "the premise")

@@ -14,10 +14,10 @@ import (
 // Any unit shows and changes gateways, even if it leads no database, or its own server is down.
 func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
+	c, units := labtest.Settled(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	// J9: what is only not there yet, as Juju 4 tells of it late, is no error: an operator who
 	// greps the log of a fresh deployment for ERROR finds nothing.
-	c.run("a deployment on Juju 4 logs no error", func(c *cloud) {
+	c.Run("a deployment on Juju 4 logs no error", func(c *labtest.Model) {
 		c.RunUpdateStatus(units...)
 		for _, u := range units {
 			log := labtest.HookLogFrom(c.T, u, 0)

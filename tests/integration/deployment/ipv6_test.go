@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // bindIPv6 puts a unit's endpoints into a space of IPv6, before its first hook.
-func (c *cloud) addWithIPv6() *lab.Unit {
+func addWithIPv6(c *labtest.Model) *lab.Unit {
 	c.T.Helper()
 	u := c.AddEmpty()
 	for _, endpoint := range []string{"ovsdb-peer", "ovsdb", "ovsdb-cms"} {
@@ -21,10 +22,10 @@ func (c *cloud) addWithIPv6() *lab.Unit {
 
 func TestIPv6_units_form_clusters_beside_IPv4_space(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{IPv6: true})
+	c := labtest.Empty(t, lab.Options{IPv6: true})
 	c.RelateVault()
 	c.RelateClients()
-	units := []*lab.Unit{c.addWithIPv6(), c.addWithIPv6()}
+	units := []*lab.Unit{addWithIPv6(c), addWithIPv6(c)}
 	require.NoError(t, c.Settle(t.Context()))
 	c.Tick("two units that work", c.AllActive)
 	for i, u := range units {

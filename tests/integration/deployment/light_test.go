@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // notHookTools are the other programs that a look may start: they show how services and firewall are.
@@ -19,14 +20,14 @@ var notHookTools = []string{"ovs-appctl", "ovsdb-client", "ovsdb-tool", "dpkg-qu
 // tool is a large program.
 func TestClusterStatus_healthy_unit_starts_few_programs(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Settled(t, 3, lab.Options{})
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	for name, most := range map[string]struct{ tools, others int }{
 		"cluster-status": {8, 1},
 		"update-status":  {9, 2},
 	} {
 		for _, u := range units {
-			calls := c.callsOf(u, name)
+			calls := callsOf(c, u, name)
 			others := 0
 			for _, call := range calls {
 				if program, _, _ := strings.Cut(call, " "); slices.Contains(notHookTools, program) {
@@ -45,7 +46,7 @@ func TestClusterStatus_healthy_unit_starts_few_programs(t *testing.T) {
 }
 
 // callsOf are the calls of other programs that a hook or an action makes.
-func (c *cloud) callsOf(u *lab.Unit, name string) (calls []string) {
+func callsOf(c *labtest.Model, u *lab.Unit, name string) (calls []string) {
 	c.T.Helper()
 	u.OnCall(func(call string) { calls = append(calls, call) })
 	defer u.OnCall(nil)

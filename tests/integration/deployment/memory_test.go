@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // Servers before Open vSwitch 3.0, which the unit's record plays here: each hook tells them to trim, since a server that
 // was started meanwhile has forgotten it.
 func TestMemory_old_server_is_told_to_trim_by_each_hook(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := labtest.Settled(t, 1, lab.Options{})
 	u := units[0]
 	told := func() (databases []string) {
 		hook, err := c.RunHookKilledAt(t.Context(), u, "update-status", 0)

@@ -14,7 +14,7 @@ import (
 // What an operator holds stays held through all that happens to a unit meanwhile.
 func TestHold_northd_stays_down_through_all_hooks(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := labtest.Settled(t, 1, lab.Options{})
 	u := units[0]
 	c.Act(u, "hold-northd")
 	assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-northd"), "next: juju run "+u.Name()+" release-northd")
@@ -49,7 +49,7 @@ func TestHold_northd_stays_down_through_all_hooks(t *testing.T) {
 }
 
 // northds is what a unit's cluster-status shows of the ovn-northd of each unit.
-func northds(c *cloud, u *lab.Unit) string {
+func northds(c *labtest.Model, u *lab.Unit) string {
 	c.T.Helper()
 	return c.Act(u, "cluster-status", "format=json")["northd"]
 }

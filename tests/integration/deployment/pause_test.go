@@ -17,7 +17,7 @@ import (
 
 func TestPause_unit_stays_down_until_resume(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := labtest.Settled(t, 3, lab.Options{})
 	w := c.StartWriter(t.Context(), 0)
 	paused := c.Leader()
 	c.MakeLeader(paused, lab.NB)
@@ -37,35 +37,35 @@ func TestPause_unit_stays_down_until_resume(t *testing.T) {
 	for range 2 {
 		results := c.Act(paused, "pause")
 		assert.Contains(t, results["result"], "resume")
-		c.requirePaused(paused)
+		requirePaused(c, paused)
 	}
 	c.RunUpdateStatus(paused)
-	c.requirePaused(paused)
+	requirePaused(c, paused)
 
 	message := c.Refuse(others[0], "pause")
 	assert.Contains(t, message, "nb, sb: "+labtest.QuorumLost(2, 3, 1, 3))
 	assert.Contains(t, message, paused.Address(), "it names the member that is down")
 	assert.Contains(t, message, "next: juju run "+paused.Name()+" resume")
 	for _, u := range others {
-		c.requireRunning(u)
+		requireRunning(c, u)
 	}
 
 	require.NoError(t, paused.PowerOff())
 	require.NoError(t, paused.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.requirePaused(paused)
+	requirePaused(c, paused)
 
 	// It hears of changes meanwhile, and follows them once it is resumed.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "77", "ovsdb-server-election-timer": "9"}))
-	c.requirePaused(paused)
+	requirePaused(c, paused)
 	units = append(units, c.AddFresh(1)...)
-	c.requirePaused(paused)
+	requirePaused(c, paused)
 
 	for _, result := range []string{"resumed", "the unit was not paused"} {
 		results := c.Act(paused, "resume")
 		assert.Equal(t, result, results["result"])
 		assert.NotContains(t, results["status"], "blocked")
-		c.requireRunning(paused)
+		requireRunning(c, paused)
 	}
 	c.Tick("all are active", c.AllActive)
 	c.RequireOneCluster(units...)
@@ -73,7 +73,7 @@ func TestPause_unit_stays_down_until_resume(t *testing.T) {
 	c.Verify(w)
 }
 
-func (c *cloud) requirePaused(u *lab.Unit) {
+func requirePaused(c *labtest.Model, u *lab.Unit) {
 	c.T.Helper()
 	c.Says(u, "maintenance")
 	c.Finds(u, finding.Paused, "")
@@ -85,7 +85,7 @@ func (c *cloud) requirePaused(u *lab.Unit) {
 	require.NotEqual(c.T, "active\n", out)
 }
 
-func (c *cloud) requireRunning(u *lab.Unit) {
+func requireRunning(c *labtest.Model, u *lab.Unit) {
 	c.T.Helper()
 	for _, db := range lab.Databases {
 		require.True(c.T, u.Running(db), "%s of %s", db, u.Name())

@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // After a kill another process may get the server's number. ovn-ctl takes any ovsdb-server for its own then, starts none and
 // reports success; and it would kill that process to stop the service.
 func TestStart_pid_file_of_another_process(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := labtest.Settled(t, 1, lab.Options{})
 	u := units[0]
 	other, err := os.ReadFile(filepath.Join(u.RunDir(), "ovnsb_db.pid"))
 	require.NoError(t, err)

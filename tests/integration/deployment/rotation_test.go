@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
+	c, units := labtest.Settled(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	for _, u := range units {
 		info, err := os.Stat(filepath.Join(u.SysconfDir(), "ovn", "key_host"))
 		require.NoError(t, err)
@@ -28,13 +29,13 @@ func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 	var open []*stream
 	for _, u := range units {
 		open = append(open,
-			c.follow(u, 6641, "OVN_Northbound", "NB_Global", "external_ids", old),
-			c.follow(u, 16642, "OVN_Southbound", "SB_Global", "external_ids", old))
+			follow(c, u, 6641, "OVN_Northbound", "NB_Global", "external_ids", old),
+			follow(c, u, 16642, "OVN_Southbound", "SB_Global", "external_ids", old))
 	}
 	w := c.StartWriter(t.Context(), 0)
 
 	// The same authority issues again.
-	locks, seen := c.holders(units[0]), watchCertificates(t, units)
+	locks, seen := holders(c, units[0]), watchCertificates(t, units)
 	first := map[string]string{}
 	for _, u := range units {
 		first[u.Name()] = c.FileOf(u, "cert_host")
@@ -57,7 +58,7 @@ func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 	// Another authority takes over. Clients that know both can always connect.
 	next := vault.New("next-ca")
 	both := credentialsOf(t, "client", next, c.CA(), next)
-	locks, seen = c.holders(units[0]), watchCertificates(t, units)
+	locks, seen = holders(c, units[0]), watchCertificates(t, units)
 	writing := c.StartWriterAs(t.Context(), 50*time.Millisecond, both)
 	c.Issue(next, nil)
 	c.Tick("the old CA is dropped", func() bool {
@@ -94,7 +95,7 @@ func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 // certificate that is spoiled on the disk is written again by the next hook, without an operator.
 func TestCertificates_expired_or_damaged_are_replaced(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
+	c, units := labtest.Settled(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	u := units[0]
 	before := c.Processes(u)
 	c.Issue(vault.NewWith("shorter", vault.Options{TTL: 10 * time.Second}), nil)
@@ -146,7 +147,7 @@ func with(files lab.Credentials, rest ...string) []string {
 }
 
 // served is the certificate that a port shows, in the form of the file.
-func served(c *cloud, u *lab.Unit, port int, files lab.Credentials) string {
+func served(c *labtest.Model, u *lab.Unit, port int, files lab.Credentials) string {
 	c.T.Helper()
 	out, err := c.Exec(c.Patient(), "sh", "-c", fmt.Sprintf(
 		"openssl s_client -connect %s:%d -key %s -cert %s -CAfile %s </dev/null 2>/dev/null | openssl x509",

@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // An application that is removed leaves its data where they are, since they are
@@ -17,7 +18,7 @@ import (
 // once an operator has moved them away, as that unit says.
 func TestRemoval_of_application_leaves_data(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 2, lab.Options{JujuVersion: lab.Juju3})
+	c, units := labtest.Settled(t, 2, lab.Options{JujuVersion: lab.Juju3})
 	former := c.LeaderSettings()
 	require.NoError(t, c.RemoveApplication(t.Context()))
 	for _, u := range units {
@@ -26,7 +27,7 @@ func TestRemoval_of_application_leaves_data(t *testing.T) {
 		assert.Len(t, c.InPlace(u), 2)
 	}
 
-	next := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
+	next := labtest.Empty(t, lab.Options{JujuVersion: lab.Juju3})
 	next.RelateVault()
 	var fresh []*lab.Unit
 	for n := range 2 {
@@ -60,7 +61,7 @@ func TestRemoval_of_application_leaves_data(t *testing.T) {
 // hinders no unit.
 func TestRemoval_before_join_takes_nothing(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
+	c, units := labtest.Settled(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	c.Hold(true)
 	early := c.AddEmpty()
 	c.DeliverUntil(early, "certificates-relation-joined")

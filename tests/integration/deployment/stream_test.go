@@ -26,7 +26,7 @@ type stream struct {
 
 // follow connects to a unit's port from where clients are, with these files, and
 // waits until it is connected.
-func (c *cloud) follow(u *lab.Unit, port int, database, table, column string, with lab.Credentials) *stream {
+func follow(c *labtest.Model, u *lab.Unit, port int, database, table, column string, with lab.Credentials) *stream {
 	c.T.Helper()
 	namespace, err := c.HubNamespace()
 	require.NoError(c.T, err)
