@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -78,9 +77,7 @@ func (g *told35) Failed() map[string]string {
 
 // Do takes a step; a hook that fails because of it is seen in other ways.
 func (g *told35) Do(s *recorded.Step) (*recorded.Result, error) {
-	// A step may be a hook with hundreds of calls.
-	c, cancel := contextOf(g.t, 5*time.Minute)
-	defer cancel()
+	c := ctx(g.t)
 	if s.Do == "run" {
 		got, err := g.RunAction(c, g.units[s.Unit], s.Action, s.Args...)
 		if got.ID == "" {

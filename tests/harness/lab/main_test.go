@@ -115,11 +115,6 @@ func ctx(t *testing.T) context.Context {
 	return c
 }
 
-func contextOf(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
-	t.Helper()
-	return context.WithTimeout(t.Context(), d)
-}
-
 func read(t *testing.T, path ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(path...))

@@ -73,25 +73,12 @@ func (m *Model) LeaderOf(db lab.DB) *lab.Unit {
 // Followers returns the units in the model that don't lead the Northbound database.
 func (m *Model) Followers() []*lab.Unit {
 	m.T.Helper()
-	leader := m.LeaderOf(lab.NB)
-	var all []*lab.Unit
-	for _, u := range m.Remaining() {
-		if u.Name() != leader.Name() {
-			all = append(all, u)
-		}
-	}
-	return all
+	return Without(m.Remaining(), m.LeaderOf(lab.NB))
 }
 
 // Remaining returns the deployed units that are still in the model.
 func (m *Model) Remaining() []*lab.Unit {
-	var all []*lab.Unit
-	for _, u := range m.Deployed {
-		if !u.Removed() {
-			all = append(all, u)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(m.Deployed), (*lab.Unit).Removed)
 }
 
 // MakeOneLeader makes one unit lead both databases, and returns it.

@@ -78,6 +78,11 @@ func AllMembers(m *Model, units ...*lab.Unit) func() bool {
 	}
 }
 
+// Without returns the other units.
+func Without(units []*lab.Unit, u *lab.Unit) []*lab.Unit {
+	return slices.DeleteFunc(slices.Clone(units), func(other *lab.Unit) bool { return other == u })
+}
+
 // Names joins the names of units with commas.
 func Names(units []*lab.Unit) string {
 	var all []string
@@ -118,7 +123,7 @@ func (m *Model) RequireClientsAreTold(shown map[string]string) {
 func (m *Model) LoseAllButOneThatIsBehind() (behind, newest *lab.Unit, lost []*lab.Unit) {
 	m.T.Helper()
 	behind = m.Leader() // it publishes the new cluster's ID, while another unit recovers
-	others := slices.DeleteFunc(slices.Clone(m.Deployed), func(u *lab.Unit) bool { return u == behind })
+	others := Without(m.Deployed, behind)
 	newest, lost = others[0], others[1:]
 	m.AddSwitch("early")
 	m.KillServers(behind)

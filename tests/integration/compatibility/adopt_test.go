@@ -132,9 +132,7 @@ func TestAdoption_takes_over_deferred_restarts(t *testing.T) {
 	_, err = u.Exec(t.Context(), asked, "ovn-ovsdb-server-sb.service", "restart")
 	require.ErrorContains(t, err, "101")
 	m.Act(u, "restart-services", "deferred-only=true")
-	for name, process := range m.Processes(u) {
-		assert.NotEqual(t, before[name], process)
-	}
+	requireRestarted(m, u, before)
 	m.RunUpdateStatus(u)
 	m.Says(u, "active", "Unit is ready")
 	assert.NotContains(t, u.Workload().Message, "queued")

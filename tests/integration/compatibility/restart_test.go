@@ -81,9 +81,7 @@ func TestDeferredRestarts_are_shown_until_made(t *testing.T) {
 	result = m.Act(units[0], "run-deferred-hooks")
 	assert.Equal(t, "ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", strings.Join(slices.Sorted(slices.Values(strings.Split(result["restarted"], ", "))), ", "))
 	assert.Equal(t, "nothing is held back\n", m.Act(units[0], "show-deferred-events", "format=text")["output"])
-	for name, process := range m.Processes(units[0]) {
-		assert.NotEqual(t, before[name], process)
-	}
+	requireRestarted(m, units[0], before)
 	assert.NotContains(t, units[0].Workload().Message, "queued")
 	assert.Equal(t, "nothing: no restart is held back", m.Act(units[0], "run-deferred-hooks")["restarted"])
 
@@ -106,10 +104,15 @@ func TestDeferredRestarts_are_shown_until_made(t *testing.T) {
 	for _, u := range units {
 		assert.Equal(t, "nothing is held back\n", m.Act(u, "show-deferred-events", "format=text")["output"])
 	}
-	for _, u := range []*lab.Unit{units[0], units[2]} {
-		for name, process := range m.Processes(u) {
-			assert.NotEqual(t, before[name], process)
-		}
+	requireRestarted(m, units[0], before)
+	requireRestarted(m, units[2], before)
+}
+
+// requireRestarted requires that each server of a unit is another process than before.
+func requireRestarted(m *labtest.Model, u *lab.Unit, before map[string]string) {
+	m.T.Helper()
+	for name, process := range m.Processes(u) {
+		assert.NotEqual(m.T, before[name], process)
 	}
 }
 
@@ -155,9 +158,7 @@ func TestDeferredRestarts_packages_restart_nothing(t *testing.T) {
 	m.Act(u, "restart-services", "deferred-only=true")
 	m.Says(u, "active", "Unit is ready")
 	assert.NotContains(t, u.Workload().Message, "queued")
-	for name, process := range m.Processes(u) {
-		assert.NotEqual(t, before[name], process)
-	}
+	requireRestarted(m, u, before)
 
 	before = m.Processes(u)
 	require.NoError(t, u.OfferVersion("99.1.0-1"))

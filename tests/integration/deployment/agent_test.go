@@ -83,13 +83,7 @@ func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 	none := gap(t, units...)
 	c.Act(first, "pause")
 	assert.False(t, agentRuns(t, first))
-	var others []*lab.Unit
-	for _, u := range units {
-		if u != first {
-			others = append(others, u)
-		}
-	}
-	second := labtest.ActingUnit(t, others...)
+	second := labtest.ActingUnit(t, labtest.Without(units, first)...)
 	assert.LessOrEqual(t, none(), time.Second, "a pause hands over at once")
 	c.Act(first, "resume")
 	c.Tick("all are active", c.AllActive)
@@ -121,13 +115,7 @@ func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 		assert.NoFileExists(t, filepath.Join(second.SysconfDir(), file))
 	}
 	assert.NoDirExists(t, filepath.Join(filepath.Dir(second.DBDir()), "ovn-central-operator"))
-	var left []*lab.Unit
-	for _, u := range units {
-		if u != second {
-			left = append(left, u)
-		}
-	}
-	labtest.ActingUnit(t, left...)
+	labtest.ActingUnit(t, labtest.Without(units, second)...)
 	assert.LessOrEqual(t, none(), time.Second, "a unit that is removed hands over before it leaves")
 }
 

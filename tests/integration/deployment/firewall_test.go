@@ -39,26 +39,18 @@ func guarded(peers []*lab.Unit, clients ...string) []string {
 func TestFirewall_allows_members_and_clients(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 3, lab.Options{JujuVersion: lab.Juju3})
-	but := func(u *lab.Unit) (others []*lab.Unit) {
-		for _, other := range c.Units() {
-			if other != u {
-				others = append(others, other)
-			}
-		}
-		return others
-	}
 	// A client that says nothing comes from the address that Juju knows of it.
 	known := c.RelationData(c.CMS).RemoteUnits["neutron-api-plugin-ovn/0"]["ingress-address"]
 	for _, u := range units {
-		assert.ElementsMatch(t, guarded(but(u), known), c.FirewallRules(u), u.Name())
+		assert.ElementsMatch(t, guarded(labtest.Without(c.Units(), u), known), c.FirewallRules(u), u.Name())
 	}
 	require.NoError(t, c.RemoteSet(t.Context(), c.CMS, "neutron-api-plugin-ovn/0", map[string]string{"cms-client-bound-address": `"192.0.2.7"`}))
 	for _, u := range units {
-		assert.ElementsMatch(t, guarded(but(u), "192.0.2.7"), c.FirewallRules(u), u.Name())
+		assert.ElementsMatch(t, guarded(labtest.Without(c.Units(), u), "192.0.2.7"), c.FirewallRules(u), u.Name())
 	}
 	require.NoError(t, c.Unrelate(t.Context(), c.CMS))
 	for _, u := range units {
-		assert.ElementsMatch(t, guarded(but(u)), c.FirewallRules(u), u.Name())
+		assert.ElementsMatch(t, guarded(labtest.Without(c.Units(), u)), c.FirewallRules(u), u.Name())
 	}
 
 	// The others have heard that a unit departs, and it is a member still.
@@ -68,14 +60,14 @@ func TestFirewall_allows_members_and_clients(t *testing.T) {
 	require.Len(t, c.Raft(units[0], lab.NB).Servers, 3, "the premise")
 	c.RunUpdateStatus(units[:2]...)
 	for _, u := range units[:2] {
-		assert.ElementsMatch(t, guarded(but(u)), c.FirewallRules(u), "%s lets %s in", u.Name(), leaves.Name())
+		assert.ElementsMatch(t, guarded(labtest.Without(c.Units(), u)), c.FirewallRules(u), "%s lets %s in", u.Name(), leaves.Name())
 	}
 	require.NoError(t, c.RemoveUnit(t.Context(), leaves, lab.RemoveOptions{}))
 	c.Tick("it is shut out", func() bool {
 		return !strings.Contains(strings.Join(append(c.FirewallRules(units[0]), c.FirewallRules(units[1])...), "\n"), leaves.Address()+" ")
 	})
 	for _, u := range units[:2] {
-		assert.ElementsMatch(t, guarded(but(u)), c.FirewallRules(u), u.Name())
+		assert.ElementsMatch(t, guarded(labtest.Without(c.Units(), u)), c.FirewallRules(u), u.Name())
 	}
 	c.RequireVacated(leaves)
 }

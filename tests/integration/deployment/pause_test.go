@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,7 +20,7 @@ func TestPause_unit_stays_down_until_resume(t *testing.T) {
 	w := c.StartWriter(t.Context(), 0)
 	paused := c.Leader()
 	c.MakeLeader(paused, lab.NB)
-	others := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == paused })
+	others := labtest.Without(units, paused)
 	// It notes that the unit is paused before it stops anything, so that what is killed in between starts
 	// nothing again. Run again it continues with what is left, or finds nothing to do.
 	var once sync.Once

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,11 +35,11 @@ var scenarios = map[finding.Code][]scenario{
 	},
 	finding.NoQuorum: {{arrange: func(w *world) {
 		w.on = w.another()
-		w.Lose(slices.DeleteFunc(slices.Clone(w.Deployed), func(u *lab.Unit) bool { return u == w.on })...)
+		w.Lose(labtest.Without(w.Deployed, w.on)...)
 	}, next: []finding.Code{finding.NotInNewCluster}, after: members(1)}},
 	finding.NotInNewCluster: {{arrange: func(w *world) {
 		w.on = w.another()
-		lost := slices.DeleteFunc(slices.Clone(w.Deployed), func(u *lab.Unit) bool { return u == w.on })
+		lost := labtest.Without(w.Deployed, w.on)
 		w.Lose(lost...)
 		w.Act(w.on, "recover", "give-up="+labtest.Names(lost), "i-really-mean-it=true")
 		w.Tick("a new cluster", labtest.AllMembers(w.Model, w.on), w.on)

@@ -62,13 +62,7 @@ func TestControlPlane(t *testing.T) {
 	stop()
 
 	m.PowerOff(holder)
-	var others []*lab.Unit
-	for _, u := range units {
-		if u != holder {
-			others = append(others, u)
-		}
-	}
-	assert.NotEqual(t, holder, labtest.ActingUnit(t, others...))
+	assert.NotEqual(t, holder, labtest.ActingUnit(t, labtest.Without(units, holder)...))
 }
 
 // An application of the Python charm is refreshed to this charm: nothing that runs is restarted, no
