@@ -24,11 +24,11 @@ func (s Step) databases() []lab.DB {
 
 // play runs one step, with what happens at the same time. It returns errors of the lab, not refusals of the charm.
 func (w *world) play(ctx context.Context, s Step) error {
-	patience := operationPatience
+	limit := operationPatience
 	if s.Do == "insist" {
-		patience += recoveryPatience
+		limit += recoveryPatience
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.patience(patience))
+	ctx, cancel := context.WithTimeout(ctx, patience(limit))
 	defer cancel()
 	if isFault(s.Do) {
 		return w.fault(ctx, s)
@@ -102,7 +102,7 @@ func (w *world) operate(ctx context.Context, s Step) error {
 	case "configure":
 		name, value, _ := strings.Cut(s.Arg, "=")
 		if name == electionTimer {
-			value = w.timer(value)
+			value = timer(value)
 		}
 		return w.Configure(ctx, map[string]string{name: value})
 	case "update-status":

@@ -70,10 +70,9 @@ func random(t *testing.T, draw func(seed uint64) Schedule, dir string) {
 		first = uint64(rand.Uint32())
 	}
 	t.Logf("seed %d; again: go test -v -count=1 -timeout 24h ./tests/system/soak/%s -args -seed=%d -count=%d -for=%v", first, dir, first, *count, *soakFor)
-	charm.Slow = *slow
 	ctx, cancel := context.WithCancel(t.Context())
 	if *count == 0 {
-		ctx, cancel = context.WithTimeout(t.Context(), *soakFor+grace*time.Duration(max(1, *slow)))
+		ctx, cancel = context.WithTimeout(t.Context(), *soakFor+patience(grace))
 	}
 	defer cancel()
 	beginning, enough := context.WithCancel(ctx)

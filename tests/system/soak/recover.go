@@ -123,7 +123,7 @@ func (w *world) awaitLoss(ctx context.Context, s Step) {
 
 // awaits waits for a condition, at most for the time that an idle machine takes for it.
 func (w *world) awaits(ctx context.Context, most time.Duration, condition func() bool) {
-	for deadline := time.Now().Add(w.patience(most)); !condition() && time.Now().Before(deadline) && ctx.Err() == nil; {
+	for deadline := time.Now().Add(patience(most)); !condition() && time.Now().Before(deadline) && ctx.Err() == nil; {
 		_ = poll.Wait(ctx, lookPause)
 	}
 }
@@ -182,7 +182,7 @@ func (w *world) insist(ctx context.Context, s Step) error {
 	defer w.hooksGoOn(ctx)()
 	mute := 0
 	var last string
-	for deadline := time.Now().Add(w.patience(recoveryPatience)); ctx.Err() == nil; _ = poll.Wait(ctx, lookEvery) {
+	for deadline := time.Now().Add(patience(recoveryPatience)); ctx.Err() == nil; _ = poll.Wait(ctx, lookEvery) {
 		if time.Now().After(deadline) {
 			w.fail("the recovery ends: " + last)
 			return nil
@@ -263,7 +263,7 @@ func (w *world) quorum(ctx context.Context, s Step) bool {
 // inBackground runs do beside the step, which it may outlast.
 func (w *world) inBackground(ctx context.Context, s Step, do func(context.Context) error) {
 	w.background.Go(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.patience(operationPatience))
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience(operationPatience))
 		defer cancel()
 		w.note(s, do(ctx))
 	})

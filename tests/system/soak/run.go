@@ -106,7 +106,7 @@ func (w *world) judge(ctx context.Context) string {
 	for _, db := range lab.Databases {
 		var v view
 		verdict := Faults
-		deadline := time.Now().Add(w.patience(electionPatience))
+		deadline := time.Now().Add(patience(electionPatience))
 		for {
 			v = w.look(ctx, db)
 			verdict = Cost{Before: w.served[db], Members: v.whys()}.Judge()
@@ -159,7 +159,7 @@ func (w *world) finish(ctx context.Context) (string, error) {
 	}
 	var why, seen string
 	since, rounds := time.Now(), 0
-	for deadline := time.Now().Add(w.patience(endPatience)); ; _ = poll.Wait(ctx, lookEvery) {
+	for deadline := time.Now().Add(patience(endPatience)); ; _ = poll.Wait(ctx, lookEvery) {
 		w.runHooks(ctx)
 		if why = w.unfinished(ctx); why == "" {
 			return "", nil
@@ -169,7 +169,7 @@ func (w *world) finish(ctx context.Context) (string, error) {
 			seen, since, rounds = now, time.Now(), 0
 		}
 		rounds++
-		if time.Now().After(deadline) || rounds > roundsStill && time.Since(since) > w.patience(standstill) {
+		if time.Now().After(deadline) || rounds > roundsStill && time.Since(since) > patience(standstill) {
 			return "the application does not recover: " + why, nil
 		}
 		if ctx.Err() != nil {

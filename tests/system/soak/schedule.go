@@ -89,7 +89,7 @@ type Cost struct {
 	Members []Why
 }
 
-// Verdict says whether a leader is required, and if not, why.
+// Verdict is what is expected of a cluster.
 type Verdict int
 
 // The verdicts.

@@ -20,7 +20,6 @@ func TestMain(m *testing.M) { Main(m) }
 func TestStoredSchedules_break_nothing(t *testing.T) {
 	files, err := filepath.Glob(*schedules)
 	require.NoError(t, err)
-	charm.Slow = *slow
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
 			t.Parallel()

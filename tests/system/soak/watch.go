@@ -39,7 +39,7 @@ func (w *world) watch(ctx context.Context) {
 	w.history = map[lab.DB]*history{}
 	began := map[string]time.Time{}
 	for _, db := range lab.Databases {
-		w.history[db] = &history{answer: w.patience(5 * time.Second)}
+		w.history[db] = &history{answer: patience(5 * time.Second)}
 	}
 	look := func() {
 		for _, db := range lab.Databases {
@@ -99,7 +99,7 @@ func (w *world) besideBroken(context.Context) string {
 	defer w.mu.Unlock()
 	for _, db := range lab.Databases {
 		if h := w.history[db]; h != nil {
-			if what := h.broken(w.patience(besideLimit)); what != "" {
+			if what := h.broken(patience(besideLimit)); what != "" {
 				return string(db) + ": " + what
 			}
 		}

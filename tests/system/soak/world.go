@@ -19,28 +19,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// Charm is what a schedule is run with: the charm as Juju unpacks it, and what plays the lab's tools.
-type Charm struct {
-	Dir, Program string
-	// Slow is how many times as long as usual everything may take, if the machine has other things to do; 0 is 1.
-	Slow int
-}
+// Charm is what a schedule is run with: the charm as Juju unpacks it, and the program that plays the lab's tools.
+type Charm struct{ Dir, Program string }
 
 // patience scales the longest time d of an idle machine.
-func (w *world) patience(d time.Duration) time.Duration {
-	return d * time.Duration(max(1, w.charm.Slow))
-}
+func patience(d time.Duration) time.Duration { return d * time.Duration(*slow) }
 
 // electionTimer is the option that scales all waits of the charm.
 const electionTimer = "ovsdb-server-election-timer"
 
 // timer scales an election timer: with a short timer, a server that gets the processor too late counts as dead.
-func (w *world) timer(seconds string) string {
+func timer(seconds string) string {
 	n, err := strconv.Atoi(seconds)
 	if err != nil {
 		return seconds
 	}
-	return strconv.Itoa(min(n*max(1, w.charm.Slow), 60))
+	return strconv.Itoa(min(n**slow, 60))
 }
 
 // diskSize is that of the disk of a unit's databases. Each takes some MiB, archived clusters as much again, and a
@@ -90,7 +84,7 @@ type host struct {
 
 func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *world, err error) {
 	l, err := lab.New(ctx, lab.Options{
-		Charm: charm.Dir, Program: charm.Program, Log: log, JujuVersion: s.Juju, Restart: s.Restart, HookTimeout: 4 * time.Minute * time.Duration(max(1, charm.Slow)),
+		Charm: charm.Dir, Program: charm.Program, Log: log, JujuVersion: s.Juju, Restart: s.Restart, HookTimeout: patience(4 * time.Minute),
 	})
 	if err != nil {
 		return nil, err
@@ -104,7 +98,7 @@ func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *w
 			err = errors.Join(err, w.close())
 		}
 	}()
-	if err := w.Configure(ctx, map[string]string{"source": "distro", electionTimer: w.timer("1")}); err != nil {
+	if err := w.Configure(ctx, map[string]string{"source": "distro", electionTimer: timer("1")}); err != nil {
 		return nil, err
 	}
 	if _, err := w.RelateCA(ctx); err != nil {
