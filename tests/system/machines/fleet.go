@@ -38,11 +38,11 @@ const closeTimeout = 2 * time.Minute
 type Options struct {
 	// Suite is the Debian suite of the machines: bookworm or sid.
 	Suite string
-	// Newer is a suite whose packages of OVN each machine has in [NewerPackages]; empty: none.
+	// Newer is a suite whose packages of OVN each machine has in [NewerPackages]; "" is none.
 	Newer string
 	// Shares are directories of the host that each machine has too.
 	Shares []Share
-	// Log gets a line about what takes long; nil: it is dropped.
+	// Log gets a line about what takes long.
 	Log io.Writer
 }
 
@@ -59,7 +59,6 @@ type Fleet struct {
 	root    string
 	runDir  string
 	lock    *os.File
-	hub     hub
 	cgroups []string
 
 	mu       sync.Mutex
@@ -68,9 +67,6 @@ type Fleet struct {
 
 // Open waits for the end of another run, cleans up, makes the suite's root if it is missing, and a network without machines.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
-	if o.Log == nil {
-		o.Log = io.Discard
-	}
 	if os.Getuid() != 0 {
 		return nil, errors.New("cannot make machines: not root")
 	}
@@ -83,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, dir: dir, runDir: filepath.Join(dir, "run"), lock: lock, hub: hub{namespace: prefix}}
+	f := &Fleet{options: o, dir: dir, runDir: filepath.Join(dir, "run"), lock: lock}
 	if err := f.prepare(ctx); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -109,7 +105,7 @@ func (f *Fleet) prepare(ctx context.Context) error {
 		}
 		f.options.Shares = append(slices.Clone(f.options.Shares), Share{Host: packages, Machine: NewerPackages, ReadOnly: true})
 	}
-	return f.hub.build(ctx)
+	return buildHub(ctx)
 }
 
 // takeLock makes this process the only one with machines. The lock ends with the process.

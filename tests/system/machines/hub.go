@@ -21,26 +21,24 @@ var (
 	network6 = netip.MustParsePrefix("fd99::/64")
 )
 
-// hub is the switch between the machines: a bridge in an isolated network namespace.
-type hub struct{ namespace string }
-
-func (h hub) build(ctx context.Context) error {
+// buildHub makes the switch between the machines: a bridge in an isolated network namespace.
+func buildHub(ctx context.Context) error {
 	return ip(ctx, [][]string{
-		{"netns", "add", h.namespace},
-		{"-n", h.namespace, "link", "set", "lo", "up"},
-		{"-n", h.namespace, "link", "add", "switch", "type", "bridge"},
-		{"-n", h.namespace, "link", "set", "switch", "up"},
+		{"netns", "add", prefix},
+		{"-n", prefix, "link", "set", "lo", "up"},
+		{"-n", prefix, "link", "add", "switch", "type", "bridge"},
+		{"-n", prefix, "link", "set", "switch", "up"},
 	})
 }
 
 // plug gives machine n a new network namespace with eth0 and a cable to the hub, without any firewall.
-func (h hub) plug(ctx context.Context, n int) error {
+func plug(ctx context.Context, n int) error {
 	machine, port := machineName(n), portName(n)
 	return ip(ctx, [][]string{
 		{"netns", "add", machine},
 		{"-n", machine, "link", "set", "lo", "up"},
-		{"-n", h.namespace, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", machine},
-		{"-n", h.namespace, "link", "set", port, "master", "switch", "up"},
+		{"-n", prefix, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", machine},
+		{"-n", prefix, "link", "set", port, "master", "switch", "up"},
 		{"-n", machine, "link", "set", "eth0", "up"},
 		{"-n", machine, "addr", "add", cidr(network6, n), "dev", "eth0", "nodad"},
 		{"-n", machine, "addr", "add", cidr(network4, n), "dev", "eth0"},
@@ -48,8 +46,8 @@ func (h hub) plug(ctx context.Context, n int) error {
 }
 
 // unplug removes a machine's card: nothing that it sends later is heard, not even the end of a connection.
-func (h hub) unplug(ctx context.Context, n int) error {
-	return ip(ctx, [][]string{{"-n", h.namespace, "link", "del", portName(n)}, {"netns", "del", machineName(n)}})
+func unplug(ctx context.Context, n int) error {
+	return ip(ctx, [][]string{{"-n", prefix, "link", "del", portName(n)}, {"netns", "del", machineName(n)}})
 }
 
 func ip(ctx context.Context, steps [][]string) error {
@@ -85,7 +83,7 @@ func (m *Machine) Kill(ctx context.Context) error {
 		return nil
 	}
 	// The cable first: a kernel that ends processes ends their connections, which a machine without power doesn't.
-	errs := []error{m.fleet.hub.unplug(ctx, m.Number)}
+	errs := []error{unplug(ctx, m.Number)}
 	if m.on() {
 		errs = append(errs, endProcesses(ctx, m.fleet.groups(machineName(m.Number))))
 	}
@@ -110,7 +108,7 @@ func (m *Machine) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("cannot shut %s down: %w; its console: %s", m.Name(), ctx.Err(), m.console())
 	}
-	return errors.Join(m.fleet.hub.unplug(ctx, m.Number), m.off(ctx))
+	return errors.Join(unplug(ctx, m.Number), m.off(ctx))
 }
 
 // Reboot shuts the machine down in order and starts it again.
@@ -127,7 +125,7 @@ func (m *Machine) Cut(ctx context.Context, out bool) error {
 	if out {
 		state = "down"
 	}
-	_, err := run(ctx, "ip", "-n", m.fleet.hub.namespace, "link", "set", portName(m.Number), state)
+	_, err := run(ctx, "ip", "-n", prefix, "link", "set", portName(m.Number), state)
 	return err
 }
 

@@ -87,7 +87,7 @@ func (m *Machine) start(ctx context.Context) error {
 	if err := m.mount(); err != nil {
 		return err
 	}
-	if err := m.fleet.hub.plug(ctx, m.Number); err != nil {
+	if err := plug(ctx, m.Number); err != nil {
 		return err
 	}
 	if err := m.spawn(); err != nil {

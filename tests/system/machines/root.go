@@ -30,8 +30,8 @@ var makeNewer []byte
 // makeTimeout bounds one of these programs, most of which is a download.
 const makeTimeout = 15 * time.Minute
 
-// kept returns the directory below dir with a program's output for a suite. It is kept for all runs, and made anew if it
-// is missing or the program has changed.
+// kept returns the directory below dir with a program's output for a suite. It is kept for all runs, and made if it is
+// missing or the program has changed.
 func kept(ctx context.Context, dir, name string, program []byte, suite string, log io.Writer) (string, error) {
 	sum := sha256.Sum256(program)
 	target := filepath.Join(dir, name+"-"+hex.EncodeToString(sum[:4]))
