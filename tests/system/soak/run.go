@@ -23,7 +23,7 @@ const (
 // Result is the outcome of a schedule.
 type Result struct {
 	Counts
-	// Broken is the invariant that was broken, "" if none was, and At the step.
+	// Broken is the invariant that was broken in step At, "" if none was.
 	Broken string
 	At     int
 }
@@ -57,7 +57,7 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 	}
 	defer func() {
 		if r.Broken != "" {
-			r.At, r.Broken = w.step, r.Broken+"\n"+w.statuses()
+			r.Broken += "\n" + w.statuses()
 		}
 		r.Counts, err = w.tally(), errors.Join(err, w.close())
 	}()
@@ -65,7 +65,7 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 		w.served[db] = w.look(ctx, db).leads
 	}
 	for i, step := range s.Steps {
-		w.step = i + 1
+		w.step, r.At = i+1, i+1
 		w.say("step %d: %s", w.step, step)
 		if step.Do == "end" {
 			r.Broken, err = w.endDisaster(ctx)
@@ -80,6 +80,7 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 			return r, nil
 		}
 	}
+	r.At++
 	if r.Broken, err = w.finish(ctx); err == nil {
 		r.holds(ctx, w.untrue, w.lostWrites)
 	}
