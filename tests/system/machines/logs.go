@@ -29,8 +29,8 @@ func (m *Machine) Journal(ctx context.Context, args ...string) (string, error) {
 	return m.Exec(ctx, append([]string{"journalctl", "--no-pager", "--quiet", "--output=short-iso"}, args...)...)
 }
 
-// Collect copies the logs of every machine to dir, and shows the ends of the journals of OVN and given units.
-func (f *Fleet) Collect(ctx context.Context, dir string, show io.Writer, units ...string) error {
+// Collect copies the logs of every machine to dir, and shows the ends of the journals of OVN and of Juju's agents.
+func (f *Fleet) Collect(ctx context.Context, dir string, show io.Writer) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (f *Fleet) Collect(ctx context.Context, dir string, show io.Writer, units .
 		}
 		journal, err := m.Journal(ctx)
 		errs = append(errs, err, os.WriteFile(filepath.Join(to, "journal.log"), []byte(journal), 0o644))
-		for _, unit := range append([]string{"ovn-*"}, units...) {
+		for _, unit := range []string{"ovn-*", "jujud-*"} {
 			// It fails if no such unit ever ran.
 			text, _ := m.Journal(ctx, "--unit="+unit, fmt.Sprintf("--lines=%d", shownLines))
 			fmt.Fprintf(show, "== %s, journal of %s, its last %d lines\n%s", m.Name(), unit, shownLines, text)

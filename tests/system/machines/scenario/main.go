@@ -40,7 +40,7 @@ const cleanupTime = 3 * time.Minute
 func suite() string { return cmp.Or(os.Getenv(suiteVariable), hostSuite) }
 
 // open makes a fleet without machines, for one test. Its context ends in time to collect all logs if the test fails.
-func open(t *testing.T, o machines.Options, units ...string) (context.Context, *machines.Fleet) {
+func open(t *testing.T, o machines.Options) (context.Context, *machines.Fleet) {
 	t.Helper()
 	o.Suite = suite()
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
@@ -55,21 +55,21 @@ func open(t *testing.T, o machines.Options, units ...string) (context.Context, *
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
-			collect(t, fleet, units)
+			collect(t, fleet)
 		}
 		assert.NoError(t, fleet.Close())
 	})
 	return ctx, fleet
 }
 
-func collect(t *testing.T, fleet *machines.Fleet, units []string) {
+func collect(t *testing.T, fleet *machines.Fleet) {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join(logsDir, t.Name()))
 	require.NoError(t, err)
 	// The test's own contexts have ended.
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
 	defer cancel()
-	assert.NoError(t, fleet.Collect(ctx, dir, t.Output(), units...))
+	assert.NoError(t, fleet.Collect(ctx, dir, t.Output()))
 }
 
 // eventually waits until condition returns nil.

@@ -37,7 +37,7 @@ func newStory(t *testing.T, charm string, o machines.Options) (context.Context, 
 	t.Helper()
 	dir := t.TempDir()
 	o.Shares = append(o.Shares, machines.Share{Host: dir, Machine: juju.Mount})
-	ctx, fleet := open(t, o, "jujud-*")
+	ctx, fleet := open(t, o)
 	controller, err := juju.Serve(ctx, jujuRunner(t), dir, charm)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, controller.Close()) })
