@@ -34,10 +34,8 @@ func (s *Service) syncWithin(ctx context.Context, wait time.Duration) error {
 
 // AskNorthd is [Service.SyncNorthd] without the wait: later reads show which chassis have answered.
 func (s *Service) AskNorthd(ctx context.Context) error {
-	return s.With(ctx, func(g *ovsdb.Gateways) error {
-		_, err := g.AskNorthd(ctx)
-		return err
-	})
+	_, err := Ask(ctx, s, (*ovsdb.Gateways).AskNorthd)
+	return err
 }
 
 // SyncNorthdWhile is [Service.SyncNorthd], and calls a function at each check.
