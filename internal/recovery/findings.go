@@ -97,15 +97,16 @@ func (v *Verdict) lacks(f finding.Finding, m Member) {
 // is empty if giving up does not help.
 func Lacking(refusal finding.Finding) []string { return refusal.Args.Units }
 
-// withWays adds the ways out to the refusals that giving up helps against; the command gives up all of their units.
-func (v *Verdict) withWays(again func(units []string) finding.Remedy) {
+// withWays adds the ways out to the refusals of the request r that giving up helps against; the command gives up all of
+// their units.
+func (v *Verdict) withWays(s State, r Request) {
 	var all []string
 	for _, f := range v.Refusals {
 		all = append(all, Lacking(f)...)
 	}
 	for i, f := range v.Refusals {
 		if len(Lacking(f)) > 0 {
-			v.Refusals[i].Remedies = Ways(f, again(all))
+			v.Refusals[i].Remedies = Ways(f, s.without(r, s.Unit, all...))
 		}
 	}
 }

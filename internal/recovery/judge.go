@@ -35,7 +35,7 @@ func (s State) Judge(r Request) Verdict {
 			j.lacks(s.finds(finding.RecoveryMayReturn, "", finding.Args{}), Member{Unit: unit})
 		}
 	}
-	j.withWays(func(units []string) finding.Remedy { return s.without(r, s.Unit, units...) })
+	j.withWays(s, r)
 	j.plan()
 	return j.Verdict
 }

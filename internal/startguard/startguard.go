@@ -250,14 +250,10 @@ func (m Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, err
 		}
 	}
 	reload, err := install(m.Paths, c)
-	err = m.reload(ctx, reload, err)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
+	if err = m.reload(ctx, reload, err); err != nil && ctx.Err() == nil {
 		m.Log.WarnContext(ctx, "cannot install the start guard", "error", err)
 	}
-	return nil, nil
+	return nil, ctx.Err()
 }
 
 // Remove removes the guard from the machine.
