@@ -51,9 +51,6 @@ func TestPresent_golden(t *testing.T) {
 	unit := func(code finding.Code, args finding.Args, remedies ...finding.Remedy) finding.Finding {
 		return finding.New(code, finding.Subject{}, args, remedies...)
 	}
-	action := func(name string, params ...command.Param) finding.Remedy {
-		return finding.Do(command.Command{Unit: "ovn-central/0", Action: name, Params: params})
-	}
 	for name, test := range map[string]struct {
 		change func(*observetest.Scenario)
 		own    []finding.Finding
@@ -79,16 +76,10 @@ func TestPresent_golden(t *testing.T) {
 		"server-hangs": {func(s *observetest.Scenario) {
 			s.NB = observetest.Members{Condition: ovndb.Hung, Err: fmt.Errorf("no answer within 5s")}
 		}, []finding.Finding{finding.Of(finding.ServerHangs, ovndb.NB, finding.Args{Detail: "no answer within 5s"},
-			finding.If(
-				finding.IfThisLasts,
-				command.Command{
-					Unit: "ovn-central/0", Action: "restart-services",
-					Params: []command.Param{{Key: "services", Value: "ovn-ovsdb-server-nb"}},
-				},
-			))}},
+			finding.If(finding.IfThisLasts, action("ovn-central/0", "restart-services", "services", "ovn-ovsdb-server-nb")))}},
 		"paused": {func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Down}
-		}, []finding.Finding{unit(finding.Paused, finding.Args{}, action("resume"))}},
+		}, []finding.Finding{unit(finding.Paused, finding.Args{}, finding.Do(action("ovn-central/0", "resume")))}},
 		"many": {func(s *observetest.Scenario) {
 			s.NB, s.SB = s.NB.Down("aa04", "aa05", "aa06"), s.SB.Down("13fe")
 		}, []finding.Finding{
@@ -256,33 +247,31 @@ func each() (all []finding.Finding) {
 		}
 		all = append(all, finding.New(e.Code, s, finding.Args{
 			Unit: "ovn-central/11", Units: []string{"ovn-central/13"}, Cluster: "77eb6ddc", Other: "f3be898b",
-			Path:    "/var/lib/ovn/ovnnb_db.db",
-			Service: "ovn-ovsdb-server-nb", Address: "10.246.113.209", Version: "3.3", Value: "VALUE", Count: 2, Total: 3,
-			Duration: 4 * time.Second,
-			Detail:   "DETAIL",
+			Path: "/var/lib/ovn/ovnnb_db.db", Service: "ovn-ovsdb-server-nb", Address: "10.246.113.209", Version: "3.3",
+			Value: "VALUE", Count: 2, Total: 3, Duration: 4 * time.Second, Detail: "DETAIL",
 		}))
 	}
 	return all
 }
 
+// action is an action on a unit, with pairs of a parameter and its value.
+func action(unit, name string, given ...string) command.Command {
+	c := command.Command{Unit: unit, Action: name}
+	for pair := range slices.Chunk(given, 2) {
+		c.Params = append(c.Params, command.Param{Key: pair[0], Value: pair[1]})
+	}
+	return c
+}
+
 // remedies are the conditions and the kinds of commands that are in use.
 func remedies() (all []finding.Remedy) {
-	kick := command.Command{Unit: "ovn-central/11", Action: "kick", Params: []command.Param{
-		{Key: "sb-identity", Value: "39744b2d", Text: true},
-		{Key: "nb-identity", Value: "aa017c1a", Text: true},
-		{Key: "unit-in-model", Value: "true"},
-		{Key: "i-really-mean-it", Value: "true"},
-	}}
+	const unit = "ovn-central/11"
+	kick := action(unit, "kick", "sb-identity", "39744b2d", "nb-identity", "aa017c1a", "unit-in-model", "true",
+		"i-really-mean-it", "true")
 	for _, when := range []finding.Condition{"", finding.IfLost, finding.OnceMachineOff, finding.IfThisLasts} {
-		all = append(all,
-			finding.If(when, command.Command{Unit: "ovn-central/11", Action: "resume"}), finding.If(when, kick),
-			finding.If(when, command.RemoveByForce("ovn-central/11"), command.Client("add-unit", "ovn-central")),
-			finding.If(
-				when,
-				command.Command{
-					Unit: "ovn-central/11", Action: "recover", Params: []command.Param{{Key: "dry-run", Value: "true"}},
-				},
-			))
+		all = append(all, finding.If(when, action(unit, "resume")), finding.If(when, kick),
+			finding.If(when, command.RemoveByForce(unit), command.Client("add-unit", "ovn-central")),
+			finding.If(when, action(unit, "recover", "dry-run", "true")))
 	}
 	return append(all, finding.ByHand(finding.StartMachine), finding.ByHand(finding.MoveAway))
 }
@@ -331,7 +320,7 @@ func TestScreen_repeated_remedies(t *testing.T) {
 		if len(f.Subject.Databases) == 0 {
 			f.Subject.Databases = ovndb.Databases()
 		}
-		f.Remedies = []finding.Remedy{finding.Do(command.Command{Unit: "ovn-central/0", Action: "resume"})}
+		f.Remedies = []finding.Remedy{finding.Do(action("ovn-central/0", "resume"))}
 		nb, sb := f, f
 		nb.Subject.Databases, sb.Subject.Databases = []ovndb.Database{ovndb.NB}, []ovndb.Database{ovndb.SB}
 		all := []finding.Finding{nb, sb, sb}
