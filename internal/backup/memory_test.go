@@ -49,7 +49,7 @@ func mebibytes(t *testing.T) int {
 	return n
 }
 
-// large is a unit with a large Northbound database, which no server serves, and where it is.
+// large is a unit with a large Northbound database, which no server serves.
 func large(t *testing.T, size int) *Service {
 	t.Helper()
 	s := &Service{

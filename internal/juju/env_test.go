@@ -10,42 +10,16 @@ import (
 
 func TestReadEnv(t *testing.T) {
 	t.Parallel()
-	unit := map[string]string{
-		"JUJU_UNIT_NAME": "ovn-central/10", "JUJU_MODEL_UUID": "deadbeef-0bad-400d-8000-4b1d0d06f00d",
-		"JUJU_MODEL_NAME": "network",
-		"JUJU_CHARM_DIR":  "/charm", "CHARM_DIR": "/old", "JUJU_VERSION": "3.6.11", "JUJU_CONTEXT_ID": "ovn-central/10-run-1",
+	variables := map[string]string{
+		"JUJU_UNIT_NAME": "ovn-central/10", "JUJU_MODEL_UUID": "deadbeef", "JUJU_MODEL_NAME": "network",
+		"JUJU_VERSION": "3.6.11", "JUJU_HOOK_NAME": "ovsdb-peer-relation-departed", "JUJU_RELATION": "ovsdb-peer",
+		"JUJU_RELATION_ID": "ovsdb-peer:1", "JUJU_ACTION_NAME": "kick", "JUJU_ACTION_UUID": "7",
 	}
-	base := juju.Env{
-		Unit: "ovn-central/10", App: "ovn-central", ModelUUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", ModelName: "network",
-		Version: juju.Version{Major: 3, Minor: 6},
-	}
-	departed, action := base, base
-	departed.HookName, departed.Relation, departed.RelationID = "ovsdb-peer-relation-departed", "ovsdb-peer",
-		"ovsdb-peer:1"
-	action.ActionName, action.ActionID = "kick", "7"
-
-	tests := map[string]struct {
-		more map[string]string
-		want juju.Env
-	}{
-		"hook without more": {nil, base},
-		"relation hook": {map[string]string{
-			"JUJU_HOOK_NAME": "ovsdb-peer-relation-departed", "JUJU_RELATION": "ovsdb-peer", "JUJU_RELATION_ID": "ovsdb-peer:1",
-			"JUJU_REMOTE_UNIT": "ovn-central/2", "JUJU_REMOTE_APP": "ovn-central", "JUJU_DEPARTING_UNIT": "ovn-central/2",
-		}, departed},
-		"action": {map[string]string{"JUJU_HOOK_NAME": "", "JUJU_ACTION_NAME": "kick", "JUJU_ACTION_UUID": "7"}, action},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tc.want, juju.ReadEnv(func(name string) string {
-				if value, ok := tc.more[name]; ok {
-					return value
-				}
-				return unit[name]
-			}))
-		})
-	}
+	assert.Equal(t, juju.Env{
+		Unit: "ovn-central/10", App: "ovn-central", ModelUUID: "deadbeef", ModelName: "network",
+		Version: juju.Version{Major: 3, Minor: 6}, HookName: "ovsdb-peer-relation-departed",
+		ActionName: "kick", ActionID: "7", Relation: "ovsdb-peer", RelationID: "ovsdb-peer:1",
+	}, juju.ReadEnv(func(name string) string { return variables[name] }))
 }
 
 func TestReadEnv_empty_outside_of_Juju(t *testing.T) {

@@ -100,11 +100,11 @@ func (m *Manager) agentPort(s Snapshot) (uint16, error) {
 	}
 	configured, err := config.Parse(text, config.Config{})
 	if err != nil {
-		return 0, fmt.Errorf("cannot find out where the agent answers: %w", err)
+		return 0, fmt.Errorf("cannot find the port of the agent: %w", err)
 	}
 	at, err := netip.ParseAddrPort(configured.Listen)
 	if err != nil {
-		return 0, fmt.Errorf("cannot find out where the agent answers: %w", err)
+		return 0, fmt.Errorf("cannot find the port of the agent: %w", err)
 	}
 	return at.Port(), nil
 }

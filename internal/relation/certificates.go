@@ -126,7 +126,7 @@ func ParseIssued(databag map[string]string, r CertificateRequest) (issued Issued
 	return issued, true, nil
 }
 
-// processed looks for the answer among those to a unit's further requests, where it is if the previous charm had made
+// processed looks for the answer among those to a unit's further requests: it is there if the previous charm had made
 // another request first.
 func processed(databag map[string]string, unit, commonName string) (certificate, key string, err error) {
 	text := databag[unit+keyProcessed]

@@ -108,10 +108,7 @@ func (d UnitState) Databag() map[string]string {
 		databag[keyNorthdHeard] = string(text)
 	}
 	for _, db := range ovndb.Databases() {
-		databag[db.Short()+keyClients] = ""
-		if n, counted := d.Clients[db]; counted {
-			databag[db.Short()+keyClients] = strconv.Itoa(n)
-		}
+		databag[db.Short()+keyClients] = asJSON(d.Clients, db)
 		databag[db.Short()+keyRequest] = asJSON(d.Requests, db)
 		databag[db.Short()+keyCopy] = asJSON(d.Copies, db)
 		databag[db.Short()+keyRejoin] = string(d.Rejoin[db])

@@ -62,12 +62,3 @@ func TestError_has_no_secrets(t *testing.T) {
 	made := &run.Error{Command: c, Err: errors.New("argument-secret of http://me:argument-secret@host")}
 	assert.Equal(t, "sh: … of http://…@host", made.Error())
 }
-
-func TestExec_variables(t *testing.T) {
-	t.Parallel()
-	c := sh(`printf '%s' "$A"`)
-	c.Env = []string{"A=b c"}
-	out, err := run.Exec{}.Run(t.Context(), c)
-	assert.NoError(t, err)
-	assert.Equal(t, "b c", string(out))
-}

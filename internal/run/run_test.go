@@ -33,11 +33,12 @@ func failure(t *testing.T, ctx context.Context, c run.Command) ([]byte, *run.Err
 
 func TestExec_arguments_and_input_unchanged(t *testing.T) {
 	t.Parallel()
-	c := sh(`printf '%s|' "$@"; cat`, "a b", "", "$HOME", "*")
+	c := sh(`printf '%s|' "$@" "$A"; cat`, "a b", "", "$HOME", "*")
+	c.Env = []string{"A=b c"}
 	c.Stdin = []byte("line\n\x00é")
 	out, err := run.Exec{}.Run(t.Context(), c)
 	require.NoError(t, err)
-	assert.Equal(t, "a b||$HOME|*|line\n\x00é", string(out))
+	assert.Equal(t, "a b||$HOME|*|b c|line\n\x00é", string(out))
 }
 
 func TestExec_without_input(t *testing.T) {

@@ -59,7 +59,7 @@ type Info struct {
 	// Authorities are the fingerprints of the certificates in the CA file, in their order, without those that [Bundle]
 	// leaves out.
 	Authorities []string
-	// Issuer is the fingerprint of the authority that signed the certificate; empty if it is none of them.
+	// Issuer is the fingerprint of the authority that signed the certificate; empty if that is not in the CA file.
 	Issuer string
 }
 
