@@ -82,12 +82,3 @@ func TestOptions_are_all_read(t *testing.T) {
 		assert.NotEqual(t, fallback, settings, name)
 	}
 }
-
-func TestOptions_value_of_other_type_is_refused_by_Juju(t *testing.T) {
-	for option, typed := range map[string]string{
-		"ovsdb-server-election-timer": "4s", "ovsdb-server-inactivity-probe": "1.5", "enable-auto-restarts": "sometimes", "no-such-option": "1",
-	} {
-		_, err := options(t).ParseSettingsStrings(map[string]string{option: typed})
-		assert.ErrorContains(t, err, option)
-	}
-}

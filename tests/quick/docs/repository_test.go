@@ -4,12 +4,10 @@ package docs_test
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,42 +116,14 @@ func (r repository) add(name, text string) {
 	}
 }
 
-// tiers are the targets of the Makefile that run tests.
-var tiers = []string{"test", "test-integration", "test-system"}
+var (
+	// tier is a target of the Makefile that runs tests, with its recipe.
+	tier = regexp.MustCompile(`(?m)^(?:test|test-integration|test-system):.*\n(?:\t.*\n)+`)
+	// packages is a pattern of packages below tests/ in a recipe.
+	packages = regexp.MustCompile(`\./(tests/[\w./-]+)/\.\.\.`)
+)
 
-// packages is a pattern of packages below tests/, as the recipe of a target has it.
-var packages = regexp.MustCompile(`\./(tests/[\w./-]+)/\.\.\.`)
-
-// tierRoots are the directories below tests/ that the recipes of the tiers name.
-func tierRoots(makefile string) (roots []string) {
-	inTier := false
-	for line := range strings.Lines(makefile) {
-		if strings.HasPrefix(line, "\t") {
-			if inTier {
-				for _, m := range packages.FindAllStringSubmatch(line, -1) {
-					roots = append(roots, m[1])
-				}
-			}
-			continue
-		}
-		name, _, _ := strings.Cut(line, ":")
-		inTier = slices.Contains(tiers, name)
-	}
-	return roots
-}
-
-// testDirectories are the directories below tests/ that have tests of the main module.
-func testDirectories(files map[string]bool) []string {
-	all := map[string]bool{}
-	for name := range files {
-		if dir := path.Dir(name); strings.HasPrefix(name, "tests/") && strings.HasSuffix(name, "_test.go") && !inOtherModule(files, dir) {
-			all[dir] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
-}
-
-// inOtherModule reports whether a directory, or one above it, has a go.mod; that of the root is not meant.
+// inOtherModule reports whether a directory, or one above it, has a go.mod, apart from the root.
 func inOtherModule(files map[string]bool, dir string) bool {
 	for ; dir != "."; dir = path.Dir(dir) {
 		if files[dir+"/go.mod"] {
@@ -163,28 +133,33 @@ func inOtherModule(files map[string]bool, dir string) bool {
 	return false
 }
 
-// tiersOf are the roots that a directory is below.
-func tiersOf(dir string, roots []string) (all []string) {
-	for _, root := range roots {
-		if dir == root || strings.HasPrefix(dir, root+"/") {
-			all = append(all, root)
-		}
-	}
-	return all
-}
-
-// A test belongs to a tier by its directory: no test is in none, or in two.
+// A test belongs to exactly one tier, by its directory.
 func TestEveryTestIsInOneTier(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
-	roots := tierRoots(string(makefile))
-	require.NotEmpty(t, roots)
-	dirs := testDirectories(readRepository(t).files)
-	require.Greater(t, len(dirs), 20)
-	for _, dir := range dirs {
-		assert.Len(t, tiersOf(dir, roots), 1, "%s must be below exactly one of the directories that the recipes of %v name", dir, tiers)
+	tests := map[string]int{} // by the directory that a recipe names
+	for _, recipe := range tier.FindAllString(string(makefile), -1) {
+		for _, m := range packages.FindAllStringSubmatch(recipe, -1) {
+			tests[m[1]] = 0
+		}
 	}
-	for _, root := range roots {
-		assert.True(t, slices.ContainsFunc(dirs, func(dir string) bool { return len(tiersOf(dir, []string{root})) > 0 }), "%s has no test", root)
+	require.Greater(t, len(tests), 3)
+	files := readRepository(t).files
+	for name := range files {
+		dir := path.Dir(name)
+		if !strings.HasPrefix(name, "tests/") || !strings.HasSuffix(name, "_test.go") || inOtherModule(files, dir) {
+			continue
+		}
+		var in []string
+		for top := range tests {
+			if strings.HasPrefix(name, top+"/") {
+				in = append(in, top)
+				tests[top]++
+			}
+		}
+		assert.Len(t, in, 1, name)
+	}
+	for top, n := range tests {
+		assert.Positive(t, n, "%s has no test", top)
 	}
 }
