@@ -51,20 +51,17 @@ func (m *Model) RequireManifest(dir string, u *lab.Unit) {
 	assert.Equal(m.T, u.Packages()["ovn-central"], made.OVN)
 	assert.Equal(m.T, u.Packages()["openvswitch-common"], made.OVS)
 	require.Len(m.T, made.Databases, 2)
-	for i, db := range []lab.DB{lab.NB, lab.SB} {
+	for i, db := range lab.Databases {
 		x := made.Databases[i]
 		s := m.Raft(u, db)
-		server := m.ServerID(u, db)
-		schema := Output(m.T, u, "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version",
-			"unix:"+filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), db.Schema())
 		assert.Equal(m.T, db.Schema(), x.Name)
 		assert.Equal(m.T, "server", x.Source)
 		assert.Equal(m.T, *s.Cluster, x.Cluster)
-		assert.Equal(m.T, server, x.Server)
+		assert.Equal(m.T, m.ServerID(u, db), x.Server)
 		assert.Equal(m.T, s.Term, x.Term)
 		assert.NotZero(m.T, x.Index)
 		assert.LessOrEqual(m.T, x.Index, s.Log.End)
-		assert.Equal(m.T, strings.TrimSpace(schema), x.Schema)
+		assert.Equal(m.T, m.Schemas(u)[i], x.Schema)
 	}
 }
 
@@ -83,8 +80,7 @@ func (m *Model) Schemas(units ...*lab.Unit) (all []string) {
 	m.T.Helper()
 	for _, u := range units {
 		for _, db := range lab.Databases {
-			socket := "unix:" + u.RunDir() + "/ovn" + string(db) + "_db.sock"
-			out := Output(m.T, u, "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", socket, db.Schema())
+			out := Output(m.T, u, "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+u.Socket(db), db.Schema())
 			all = append(all, strings.TrimSpace(out))
 		}
 	}

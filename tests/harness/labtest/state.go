@@ -99,17 +99,11 @@ func unitFiles(t *testing.T, u *lab.Unit) map[string]string {
 // rows returns a unit's copy of the rows that the charm writes.
 func rows(t *testing.T, u *lab.Unit, db lab.DB) string {
 	t.Helper()
-	database, global := "OVN_Northbound", "NB_Global"
-	if db == lab.SB {
-		database, global = "OVN_Southbound", "SB_Global"
+	dump := func(table ...string) string {
+		args := []string{"--timeout=10", "--no-leader-only", "dump", "unix:" + u.Socket(db), db.Schema()}
+		return Output(t, u, "ovsdb-client", append(args, table...)...)
 	}
-	var all strings.Builder
-	for _, table := range [][]string{{global, "external_ids"}, {"Connection", "_uuid", "target", "inactivity_probe"}} {
-		args := append([]string{"--timeout=10", "--no-leader-only", "dump", "unix:" + filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), database}, table...)
-		out := Output(t, u, "ovsdb-client", args...)
-		all.WriteString(out)
-	}
-	return all.String()
+	return dump(strings.ToUpper(string(db))+"_Global", "external_ids") + dump("Connection", "_uuid", "target", "inactivity_probe")
 }
 
 // HookLog is the file that has what a unit's hooks print and log.
@@ -188,9 +182,8 @@ func ActingUnit(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
 // Tool runs ovn-nbctl or ovn-sbctl beside a unit's server.
 func Tool(t *testing.T, u *lab.Unit, program string, db lab.DB, args ...string) string {
 	t.Helper()
-	socket := "unix:" + u.RunDir() + "/ovn" + string(db) + "_db.sock"
 	return strings.TrimSpace(Output(t, u, program,
-		append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...))
+		append([]string{"--timeout=20", "--db=unix:" + u.Socket(db), "--no-leader-only"}, args...)...))
 }
 
 // Client runs ovn-nbctl or ovn-sbctl on the clients' machine, through whichever unit leads the database.

@@ -55,14 +55,19 @@ func (t *tool) aptGet(args []string) int {
 	return aptFailure
 }
 
-func (t *tool) locked() bool {
-	busy := false
+// busy reports whether another program holds dpkg's lock during this call.
+func (t *tool) busy() (busy bool) {
 	err := t.changePackages(func(p *packages) {
 		if busy = p.Busy > 0; busy {
 			p.Busy--
 		}
 	})
-	if err == nil && busy {
+	return err == nil && busy
+}
+
+func (t *tool) locked() bool {
+	busy := t.busy()
+	if busy {
 		fmt.Fprintf(t.errs, "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process %d (unattended-upgr)\n"+
 			"N: Be aware that removing the lock file is not a solution and may break your system.\n"+
 			"E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?\n", holder)

@@ -27,20 +27,14 @@ func (t *tool) dpkgReconfigure(args []string) int {
 }
 
 func (t *tool) configureLeft() int {
-	busy, due := false, false
-	err := t.changePackages(func(p *packages) {
-		if busy = p.Busy > 0; busy {
-			p.Busy--
-			return
-		}
-		due, p.Unconfigured = p.Unconfigured, false
-	})
-	switch {
-	case err == nil && busy:
+	if t.busy() {
 		fmt.Fprintf(t.errs, "dpkg: error: dpkg frontend lock was locked by another process with pid %d\n"+
 			"Note: removing the lock file is always wrong, can damage the locked area\nand the entire system. See <https://wiki.debian.org/Teams/Dpkg/FAQ#db-lock>.\n", holder)
 		return dpkgFailure
-	case err == nil && due:
+	}
+	due := false
+	err := t.changePackages(func(p *packages) { due, p.Unconfigured = p.Unconfigured, false })
+	if err == nil && due {
 		fmt.Fprintf(t.out, "Setting up %s (%s) ...\n", Umbrella, t.packages().Installed[Umbrella])
 		err = t.configure(false)
 	}
