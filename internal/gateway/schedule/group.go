@@ -113,7 +113,10 @@ func (g *group) missing() int {
 	if g.held {
 		return 0
 	}
-	left := len(g.class.schedulable) - len(filter(g.order, g.takes))
+	left := len(g.class.schedulable)
+	for _, c := range g.order {
+		left -= btoi(g.takes(c))
+	}
 	return max(0, min(left, MaxCandidates-len(g.order)))
 }
 
