@@ -356,7 +356,8 @@ var serverRules = slices.Concat([]rule{
 	{
 		name: "server has another address", of: server, more: true, when: (*view).serverHasMoved,
 		find: func(v *view) finding.Finding {
-			return v.find(finding.AddressChanged, finding.Args{Address: v.x.Status.Address, Other: v.wantedAddress()}, v.replace())
+			args := finding.Args{Address: v.x.Status.Address, Other: v.wantedAddress()}
+			return v.find(finding.AddressChanged, args, v.replace())
 		},
 	},
 	{

@@ -65,12 +65,12 @@ func TestPlanned_restart_by_others(t *testing.T) {
 		"it_runs_as_before": {
 			seen: "a", hooks: []plan.ServiceState{outdated("a"), outdated("a")}, due: true,
 		},
-		"it_was_started_again":                    {seen: "a", hooks: []plan.ServiceState{runs("b")}},
-		"it_was_started_again_and_seen_before":    {hooks: []plan.ServiceState{outdated("a"), runs("b")}},
-		"it_was_started_before_the_upgrade":       {seen: "a", hooks: []plan.ServiceState{outdated("b")}, due: true},
-		"it_was_started_before_and_after":         {seen: "a", hooks: []plan.ServiceState{outdated("b"), runs("c")}},
-		"it_was_never_seen":                       {hooks: []plan.ServiceState{runs("b")}, due: true},
-		"systemd_does_not_say":                    {seen: "a", hooks: []plan.ServiceState{runs("")}, due: true},
+		"it_was_started_again":                 {seen: "a", hooks: []plan.ServiceState{runs("b")}},
+		"it_was_started_again_and_seen_before": {hooks: []plan.ServiceState{outdated("a"), runs("b")}},
+		"it_was_started_before_the_upgrade":    {seen: "a", hooks: []plan.ServiceState{outdated("b")}, due: true},
+		"it_was_started_before_and_after":      {seen: "a", hooks: []plan.ServiceState{outdated("b"), runs("c")}},
+		"it_was_never_seen":                    {hooks: []plan.ServiceState{runs("b")}, due: true},
+		"systemd_does_not_say":                 {seen: "a", hooks: []plan.ServiceState{runs("")}, due: true},
 		"it_is_down": {
 			seen: "a", hooks: []plan.ServiceState{{Invocation: "b", Installed: true}}, due: true,
 		},
