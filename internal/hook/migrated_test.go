@@ -88,7 +88,7 @@ func TestMigrated_redeployed_application_starts_empty(t *testing.T) {
 // sections are those of a unit's record on the disk.
 type sections map[string]map[string]any
 
-// recorded returns the unit's record as it is on the disk, changed first if change is not nil.
+// recorded returns the unit's record on the disk, changed first if change is not nil.
 func (m *machine) recorded(t *testing.T, change func(sections)) sections {
 	t.Helper()
 	path := filepath.Join(m.dir, "ovn-central-operator.unit.json")

@@ -39,7 +39,7 @@ type Northd struct {
 	Hangs string `json:"hangs,omitempty"`
 	// Since is when none was first found to be active.
 	Since time.Time `json:"since,omitzero"`
-	// Standby reports whether another unit reports one that can take over.
+	// Standby reports whether the ovn-northd of another unit can take over.
 	Standby bool `json:"standby,omitempty"`
 	// Asked is when this unit asked the others, by publishing that it finds none active: Juju runs a hook on each.
 	// Answered reports whether each unit that is up has reported since.

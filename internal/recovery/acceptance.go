@@ -62,7 +62,7 @@ func (s State) accepted(all map[string]Request) (unit string, r Request, is bool
 	return unit, r, is && s.Accepted.Cluster == s.Cluster && r.Asked.Equal(s.Accepted.Asked)
 }
 
-// Accepts reports whether this unit's request is the one that is accepted.
+// Accepts reports whether this unit's request was accepted.
 func (s State) Accepts() bool {
 	unit, _, is := s.accepted(s.standing())
 	return is && unit == s.Unit
@@ -132,7 +132,7 @@ func (s State) AskedAt(backup string) time.Time {
 	return at
 }
 
-// Answer returns this unit's request as it is published: with an answer to its acceptance, if the new cluster is not
+// Answer returns this unit's request to publish: with an answer to its acceptance, if the new cluster is not
 // made yet, or its file still exists.
 func (s State) Answer(r Request) Request {
 	r.Heard = Acceptance{}
@@ -142,7 +142,7 @@ func (s State) Answer(r Request) Request {
 	return r
 }
 
-// Publishes returns this unit's copy as it is published; nil if it has none. A copy with a leader is published without
+// Publishes returns this unit's copy to publish; nil if it has none. A copy with a leader is published without
 // its last entry: otherwise each write would cause a hook on all other units.
 func (s State) Publishes() *Copy {
 	if s.Own == nil {

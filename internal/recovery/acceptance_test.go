@@ -165,7 +165,7 @@ func TestJudge_copy_of_nonmember(t *testing.T) {
 			again("ovn-central/1,ovn-central/2,ovn-central/4", "ovn-central/4"),
 	}, briefs(s.Judge(asked).Refusals), "none begins while a unit is being removed")
 	assert.Equal(t, Withdraw, s.Next().Action)
-	assert.Empty(t, s.Judge(givingUp(1, 2, 4)).Refusals, "one that is given up takes no part")
+	assert.Empty(t, s.Judge(givingUp(1, 2, 4)).Refusals, "a given up unit takes no part")
 	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(4, 5)))
 }
 
@@ -263,7 +263,7 @@ func TestR21_one_request_is_accepted(t *testing.T) {
 	assert.Equal(t, Stop, s.Next().Action)
 
 	_, is := s.Before(givingUp(2))
-	assert.True(t, is, "another one is refused as it is typed")
+	assert.True(t, is, "another one is refused at once")
 	again := givingUp(1, 2)
 	_, is = s.Before(again)
 	assert.False(t, is, "unless it gives up the first")

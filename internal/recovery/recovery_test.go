@@ -71,7 +71,7 @@ func TestGivesUp_unit_by_all_identities(t *testing.T) {
 	found := s.WithUnits(r)
 	assert.Equal(t, []string{"0001", "0002", "0008", unit(1)}, found.GivenUp)
 	assert.Equal(t, found, s.WithUnits(found))
-	assert.Len(t, r.GivenUp, 3, "the request that was given is left as it is")
+	assert.Len(t, r.GivenUp, 3, "the given request is unchanged")
 	r.GivenUp = append(r.GivenUp, string(id(7)))
 	assert.Contains(t, s.WithUnits(r).GivenUp, unit(2))
 }
@@ -396,7 +396,7 @@ func TestSuperseded(t *testing.T) {
 	assert.Empty(t, Superseded("", []Answer{served, {Supersedes: []raft.ID{""}}}), "a copy that has not joined yet")
 	assert.Empty(t, Superseded(old, []Answer{{Cluster: old, Supersedes: []raft.ID{old}}}), "a cluster that names itself")
 	assert.NotEmpty(t, Superseded(old, []Answer{{Cluster: other, Supersedes: []raft.ID{other, old}}}),
-		"one that names itself and the old one")
+		"it names itself, too")
 	assert.Equal(t, finding.Statement{
 		Line: finding.ClusterReplaced, Args: finding.Args{Address: "10.0.0.2", Cluster: old.Brief()},
 	}, Superseded(old, []Answer{silent, served}))

@@ -196,19 +196,19 @@ func (u *Unit) refuseDying(s plan.State) []finding.Finding {
 	if !s.Dying {
 		return nil
 	}
-	where := finding.RestoreAnew
+	place := finding.RestoreAnew
 	for _, state := range s.Recovery {
 		stays := func(p recovery.Peer) bool { return !p.Dying && p.Copy != nil && p.Copy.Cluster == state.Cluster }
 		if slices.ContainsFunc(state.Peers, stays) {
-			where = finding.RestoreThere
+			place = finding.RestoreThere
 		}
 	}
 	backup := finding.Do(command.Command{Unit: u.Env.Unit, Action: "backup"})
 	return []finding.Finding{finding.New(finding.RecoveryDying, finding.Subject{}, finding.Args{}, backup,
-		finding.ByHand(where))}
+		finding.ByHand(place))}
 }
 
-// The flags of commands: planned of a dry run, confirmed of one that acts.
+// The flags of commands: planned for a dry run, confirmed to act.
 const (
 	planned   = "dry-run"
 	confirmed = "i-really-mean-it"

@@ -134,7 +134,7 @@ func TestCopies_with_leader_ignore_writes(t *testing.T) {
 	later := led
 	later.Index = 151
 	assert.Equal(t, told(led), told(later))
-	assert.Equal(t, uint64(150), led.Index, "what this unit knows itself is left as it is")
+	assert.Equal(t, uint64(150), led.Index, "this unit's own state is unchanged")
 
 	alone := recovery.Copy{Cluster: "c", Term: 3, Index: 150, Stopped: true}
 	assert.Equal(t, alone, told(alone))

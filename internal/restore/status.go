@@ -114,7 +114,7 @@ type mark struct {
 	// Unit made the cluster, At by its clock.
 	Unit string    `json:"unit"`
 	At   time.Time `json:"at"`
-	// Cluster is the one that was replaced.
+	// Cluster is the replaced one.
 	Cluster raft.ID `json:"cluster"`
 	// Backup is the path of the backup on that unit's machine; empty if the cluster was made of the unit's own data.
 	Backup string `json:"backup,omitempty"`
