@@ -21,7 +21,7 @@ var elsewhere = map[string][]finding.Code{
 	"TestConditions": {
 		finding.ExternalUnserved, finding.ExternalGatewayUnknown, finding.SingleCandidate, finding.CandidateInvalid,
 	},
-	"TestConversion_waits_for_disk_and_memory":       {finding.ConversionLacksRoom},
+	"TestConversion_waits_for_room":                  {finding.ConversionLacksRoom},
 	"TestDecide_every_condition":                     {finding.FileCutOff, finding.FileTooNew, finding.ServerFailed, finding.ServerStarting},
 	"TestDecide_machine":                             {finding.AddressUnknown},
 	"TestDecommission_fails_with_answer_of_drain":    {finding.DecommissionFailed},
