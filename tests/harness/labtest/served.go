@@ -2,14 +2,12 @@ package labtest
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -17,17 +15,20 @@ import (
 func (m *Model) RequireOneServed() {
 	m.T.Helper()
 	for _, db := range lab.Databases {
-		clusters := map[string]string{}
-		for _, u := range m.all() {
-			if !u.Running(db) {
-				continue
-			}
-			if s, err := m.RaftStatus(u, db); err == nil && s.HasLeader() && s.Cluster != nil {
-				clusters[string(*s.Cluster)] = u.Name()
-			}
-		}
+		clusters := m.served(db, m.all())
 		require.LessOrEqual(m.T, len(clusters), 1, "two clusters serve clients: %v", clusters)
 	}
+}
+
+// served returns the clusters of which the units' servers know a leader, each with one of its units.
+func (m *Model) served(db lab.DB, units []*lab.Unit) map[string]string {
+	clusters := map[string]string{}
+	for _, u := range units {
+		if s, err := m.RaftStatus(u, db); err == nil && s.HasLeader() && s.Cluster != nil {
+			clusters[string(*s.Cluster)] = u.Name()
+		}
+	}
+	return clusters
 }
 
 // all returns the units of the model, and those that were deployed and removed.
@@ -48,23 +49,11 @@ const betweenLooks = 50 * time.Millisecond
 // database had two served clusters at a time. If two seem to be served, it asks once more.
 func (m *Model) WatchServed() (stop func()) {
 	m.T.Helper()
-	ctx := m.T.Context()
-	served := func(db lab.DB) map[string]string {
-		clusters := map[string]string{}
-		for _, u := range m.Deployed {
-			if text, err := u.Status(ctx, db); err == nil {
-				if s, err := raft.Parse(text); err == nil && s.HasLeader() && s.Cluster != nil {
-					clusters[string(*s.Cluster)] = u.Name()
-				}
-			}
-		}
-		return clusters
-	}
 	var found []string
-	end := Watch(ctx, betweenLooks, func() {
+	end := Watch(m.T.Context(), betweenLooks, func() {
 		for _, db := range lab.Databases {
-			if len(served(db)) > 1 {
-				if again := served(db); len(again) > 1 {
+			if len(m.served(db, m.Deployed)) > 1 {
+				if again := m.served(db, m.Deployed); len(again) > 1 {
 					found = append(found, fmt.Sprintf("%s: %v", db, again))
 				}
 			}
@@ -75,23 +64,6 @@ func (m *Model) WatchServed() (stop func()) {
 		end()
 		require.Empty(m.T, found, "two clusters serve clients")
 	}
-}
-
-// StoredByAll are the rows that each of the units has a copy of.
-func (m *Model) StoredByAll(units ...*lab.Unit) map[lab.DB]map[string]bool {
-	m.T.Helper()
-	stored := map[lab.DB]map[string]bool{}
-	for _, db := range lab.Databases {
-		for i, u := range units {
-			rows, err := m.Copy(m.T.Context(), u, db)
-			require.NoError(m.T, err)
-			if i == 0 {
-				stored[db] = rows
-			}
-			maps.DeleteFunc(stored[db], func(row string, _ bool) bool { return !rows[row] })
-		}
-	}
-	return stored
 }
 
 // RequireKept requires every stored row on every unit, and that no write from number before[db] on is lost.
