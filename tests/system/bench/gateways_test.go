@@ -131,7 +131,8 @@ func reader(program, socket string, columns map[string]string) []string {
 		if i > 0 {
 			command = append(command, "--")
 		}
-		command = append(command, "--columns="+columns[table], "find", table, "_uuid=00000000-0000-0000-0000-000000000000")
+		first, _, _ := strings.Cut(columns[table], ",")
+		command = append(command, "--columns="+columns[table], "find", table, first+"=-1") // no name, and no nb_cfg
 	}
 	return command
 }
