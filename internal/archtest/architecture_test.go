@@ -27,7 +27,7 @@ func architecture(t *testing.T, from, to string) string {
 func TestArchitecture_lists_layers_and_pure_packages(t *testing.T) {
 	var lines strings.Builder
 	lines.WriteString("cmd\n")
-	for _, layer := range layers {
+	for _, layer := range Layers {
 		lines.WriteString(strings.Join(layer, "   ") + "\n")
 	}
 	assert.Equal(t, lines.String(), architecture(t, "The layers are:\n\n```\n", "```"))
@@ -35,7 +35,7 @@ func TestArchitecture_lists_layers_and_pure_packages(t *testing.T) {
 	for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(architecture(t, "the pure packages (", ")"), -1) {
 		pure = append(pure, name[1])
 	}
-	assert.Equal(t, purePackages, pure)
+	assert.Equal(t, Pure, pure)
 }
 
 // walked is a function or a method as the walk names it.

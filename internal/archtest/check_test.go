@@ -87,7 +87,7 @@ func layerOf(importPath string) (int, bool) {
 	if strings.HasPrefix(importPath, module+"/cmd/") {
 		return 0, true
 	}
-	for i, layer := range layers {
+	for i, layer := range Layers {
 		if slices.Contains(layer, local(importPath)) {
 			return i + 1, true
 		}
@@ -96,7 +96,7 @@ func layerOf(importPath string) (int, bool) {
 }
 
 func isPure(importPath string) bool {
-	return slices.Contains(purePackages, local(importPath))
+	return slices.Contains(Pure, local(importPath))
 }
 
 // source is one Go file.

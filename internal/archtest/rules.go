@@ -3,9 +3,9 @@ package archtest
 // module is the import path of the product.
 const module = "github.com/ovn-central/ovn-central-operator"
 
-// layers are the packages of internal/ from the highest to the lowest. A package may import only those of lower layers.
+// Layers are the packages of internal/ from the highest to the lowest. A package may import only those of lower layers.
 // cmd/ is above them all.
-var layers = [][]string{
+var Layers = [][]string{
 	{"cli"},
 	{"hook", "action", "agent"},
 	{"document"},
@@ -21,9 +21,9 @@ var layers = [][]string{
 	{"run", "atomicfile", "version", "poll", "ctxio", "agent/config"},
 }
 
-// purePackages are the packages that decide and never act. Every layer may import them, and they import each other.
-// What they may import from elsewhere is in .golangci.yml.
-var purePackages = []string{
+// Pure are the packages that decide and never act. Every layer may import them, and they import each other. What they
+// may import from elsewhere is in .golangci.yml.
+var Pure = []string{
 	"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/journal",
 	"gateway/drift", "gateway/cordon", "gateway/picture", "mincost", "answer", "node/maintenance", "unitname", "foreign",
 	"shell", "command", "finding",

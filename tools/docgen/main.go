@@ -31,6 +31,7 @@ var pages = []page{
 		return cliPage(cli.Root("ovn-central-operator", func(string) string { return "" }, io.Discard)), nil
 	}},
 	{name: "findings.md", render: findingsPage},
+	{name: "layers.svg", render: layersPicture},
 }
 
 // fromFile makes a page of one of the charm's files.
