@@ -156,8 +156,8 @@ func TestReload_authority_changes(t *testing.T) {
 
 			insert(t, held, "by the first connection")
 			assert.Equal(t, before.Term, a.Status(t).Term)
-			assert.Zero(t, *a.Status(t).Disconnections)
-			assert.Zero(t, *b.Status(t).Disconnections)
+			assert.Contains(t, a.Status(t).Text, "\nDisconnections: 0\n")
+			assert.Contains(t, b.Status(t).Text, "\nDisconnections: 0\n")
 		})
 	}
 }
