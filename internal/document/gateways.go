@@ -96,7 +96,7 @@ func network(before, after schedule.Network) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", after.Name, schedule.Count(after.Ports, "gateway"))
 	if after.Unhosted > 0 {
-		fmt.Fprintf(&b, ", %s", becomes(before.Unhosted, after.Unhosted)+" hosted nowhere")
+		fmt.Fprintf(&b, ", %s", becomes(before.Unhosted, after.Unhosted)+" on no chassis that responds")
 	}
 	b.WriteString("\n")
 	rows := []string{"  chassis\thosts\tshould host\tshare\tbackups\tif it fails\tbest\t"}

@@ -77,8 +77,8 @@ var gatewayEntries = []Entry{
 	aboutGateways(GatewayMisplaced, Warning, Gateway, "{name} is bound to {other}; expected {value}",
 		"A chassis hosts it that is not the best of its candidates.", "See whether the chassis reach each other."),
 	aboutGateways(GatewayHostSilent, Warning, Gateway, "{name} is bound to {value}, whose ovn-controller does not respond",
-		"It may not work, and nothing takes over while the chassis is heard.",
-		"Restart that ovn-controller, or run reschedule."),
+		"It may not work, and no other chassis takes over while the tunnels of this one are up.",
+		"Restart that ovn-controller, or drain the node.").alert(5 * time.Minute),
 	aboutGateways(PinnedUnhosted, Warning, Gateway, "no chassis can host {name}, which is pinned to {value}",
 		"OVN never moves what one chassis hosts by configuration. An option must have the name of the "+
 			"chassis, not its host name.",

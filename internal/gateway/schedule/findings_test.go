@@ -147,7 +147,7 @@ func TestConditions(t *testing.T) {
 	}}
 	assert.Equal(t, map[finding.Code]int{
 		finding.GatewayUnbound: 1, finding.SingleCandidate: 1, finding.CandidateInvalid: 1, finding.GatewayMisplaced: 1,
-		finding.ExternalGatewayUnknown: 1, finding.ExternalUnserved: 0,
+		finding.ExternalGatewayUnknown: 1, finding.ExternalUnserved: 0, finding.GatewayHostSilent: 0,
 	}, schedule.Conditions(s))
 	assert.Len(t, schedule.Evaluate(s, schedule.Options{}).Findings, 5)
 
@@ -155,6 +155,10 @@ func TestConditions(t *testing.T) {
 	s.Groups[0] = bind(s.Groups[0], "c1")
 	assert.Equal(t, 4, schedule.Conditions(s)[finding.GatewayUnbound])
 	assert.Zero(t, schedule.Conditions(s)[finding.GatewayMisplaced], "what is bound nowhere is not misplaced")
+	s.Chassis[0].Unresponsive = true
+	silent := schedule.Conditions(s)
+	assert.Equal(t, 1, silent[finding.GatewayHostSilent])
+	assert.Equal(t, 4, silent[finding.GatewayUnbound])
 }
 
 // A plan that can't balance says why, and calls nothing balanced.

@@ -137,7 +137,8 @@ func TestConditions_pinned(t *testing.T) {
 		},
 	}
 	count := schedule.Conditions(s)
-	assert.Equal(t, 3, count[finding.GatewayUnbound])
+	assert.Equal(t, 2, count[finding.GatewayUnbound])
+	assert.Equal(t, 1, count[finding.GatewayHostSilent])
 	assert.Equal(t, 1, count[finding.GatewayMisplaced], "one that is bound nowhere is unbound only")
 	assert.Len(t, schedule.Dependent(s)["c1"], 3, "lost if their chassis goes, but for the one that is disabled")
 }

@@ -87,23 +87,28 @@ func (c Change) Class(r Row) Class {
 	return ClassIncomplete
 }
 
-// Conditions counts the gateways of which a finding is true, by its code. Unbound and unserved are those that are bound
-// to no responding chassis; invalid are those with a candidate that may not host them.
+// Conditions counts the gateways that a finding is about, by its code.
 func Conditions(s State) map[finding.Code]int {
 	in := newInstance(s)
 	count := map[finding.Code]int{
 		finding.GatewayUnbound: 0, finding.SingleCandidate: 0, finding.CandidateInvalid: 0, finding.GatewayMisplaced: 0,
-		finding.ExternalGatewayUnknown: 0, finding.ExternalUnserved: 0,
+		finding.ExternalGatewayUnknown: 0, finding.ExternalUnserved: 0, finding.GatewayHostSilent: 0,
 	}
 	for _, g := range in.all() {
-		hosted := in.unhostedPorts(g) == 0
-		count[finding.GatewayUnbound] += btoi(!hosted && g.Kind == RouterPorts)
-		count[finding.ExternalUnserved] += btoi(!hosted && g.Kind != RouterPorts)
+		switch hosted := in.unhostedPorts(g) == 0; {
+		case hosted:
+		case g.Kind == RouterPorts:
+			count[unhosted(!slices.ContainsFunc(g.Ports, func(p Port) bool { return !p.Disabled && p.Active == "" }))]++
+		default:
+			count[finding.ExternalUnserved]++
+		}
 		count[finding.GatewayMisplaced] += btoi(in.isMisplaced(g))
 	}
 	for _, p := range s.Pinned {
 		if !p.Disabled && len(p.Ports) > 0 {
-			count[finding.GatewayUnbound] += btoi(!in.isHosted(Port{Active: p.Active}))
+			if !in.isHosted(Port{Active: p.Active}) {
+				count[unhosted(p.Active != "")]++
+			}
 			count[finding.GatewayMisplaced] += btoi(p.Active != "" && p.Active != p.Chassis)
 		}
 	}
@@ -113,6 +118,14 @@ func Conditions(s State) map[finding.Code]int {
 		count[finding.ExternalGatewayUnknown] += btoi(in.isLost(g))
 	}
 	return count
+}
+
+// unhosted returns the code for a gateway that no responding chassis hosts.
+func unhosted(bound bool) finding.Code {
+	if bound {
+		return finding.GatewayHostSilent
+	}
+	return finding.GatewayUnbound
 }
 
 // Dependent returns, for each chassis, the gateways that no other responding chassis could host, and those pinned to

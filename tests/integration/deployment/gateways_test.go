@@ -38,7 +38,7 @@ func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	labtest.Tool(t, units[0], "ovn-nbctl", lab.NB, args...)
 
 	status := c.Act(units[1], "gateway-status")["gateways"]
-	assert.Contains(t, status, "physnet1: 4 gateways, 4 hosted nowhere\n")
+	assert.Contains(t, status, "physnet1: 4 gateways, 4 on no chassis that responds\n")
 	assert.Contains(t, c.Act(units[1], "reschedule-gateways", "dry-run=true")["plan"], "reschedule: 4 gateways and 8 rows ")
 	// No ovn-controller runs here: nothing is active anywhere, and that is said.
 	r, err := c.RunAction(t.Context(), units[0], "reschedule-gateways", "wait=1")
