@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
@@ -202,6 +203,15 @@ type Row struct {
 	Unit, Address, NB, SB, Northd, Up string
 }
 
+// well returns the line for a unit that sees no problem. A cluster that tolerates no failure is worth a command.
+func well(v juju.Version, unit string, all []finding.Finding) string {
+	if !slices.ContainsFunc(all, func(f finding.Finding) bool { return f.Code == finding.FewMembers && f.Args.Total == 0 }) {
+		return "nothing is wrong"
+	}
+	return "nothing is wrong, but no member may fail: " +
+		v.Render(command.Client("add-unit", unitname.Application(unit)))
+}
+
 // Screen renders the first screen of cluster-status on a unit: a table of the units, the summary, and the findings with
 // their remedies.
 func Screen(v juju.Version, unit string, rows []Row, all []finding.Finding, summary string) string {
@@ -218,7 +228,7 @@ func Screen(v juju.Version, unit string, rows []Row, all []finding.Finding, summ
 	}
 	wrong := problems(all)
 	if len(wrong) == 0 {
-		return strings.Join(append(lines, "nothing is wrong"), "\n") + "\n"
+		return strings.Join(append(lines, well(v, unit, all)), "\n") + "\n"
 	}
 	lines = append(lines, "")
 	said := map[string]bool{}

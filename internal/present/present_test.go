@@ -368,6 +368,15 @@ func TestScreen_fits_terminal(t *testing.T) {
 	}
 }
 
+func TestScreen_no_member_may_fail(t *testing.T) {
+	t.Parallel()
+	for tolerance, add := range []bool{true, false} {
+		few := finding.Of(finding.FewMembers, ovndb.NB, finding.Args{Count: 2 * (tolerance + 1), Total: tolerance})
+		screen := present.Screen(juju3, "ovn-central/0", nil, []finding.Finding{few}, "")
+		assert.Equal(t, add, strings.HasSuffix(screen, "juju add-unit ovn-central\n"), screen)
+	}
+}
+
 func TestVerdictAndAnchor(t *testing.T) {
 	t.Parallel()
 	one := func(code finding.Code) []finding.Finding {

@@ -126,7 +126,10 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 		return
 	}
 	v := state.Judge(q)
-	found.Plan, found.Findings = append(found.Plan, v.Plan...), append(found.Findings, v.Waiting...)
+	found.Plan = append(found.Plan, v.Plan...)
+	if !request.DryRun || state.Request != nil { // nothing waits for what only a plan has
+		found.Findings = append(found.Findings, v.Waiting...)
+	}
 	for _, f := range v.Refusals {
 		if giveUp := recovery.Lacking(f); len(giveUp) > 0 {
 			j.lacking, j.giveUp = append(j.lacking, f), append(j.giveUp, giveUp...)

@@ -69,6 +69,28 @@ func TestJudge_other_backup_than_made_cluster(t *testing.T) {
 	}
 }
 
+// A dry run stops nothing, so that nothing waits for another unit's server.
+func TestJudge_dry_run_waits_for_nothing(t *testing.T) {
+	t.Parallel()
+	u := playedUnit(t)
+	serves := recovery.Peer{Unit: "ovn-central/1", Read: true, Copy: &recovery.Copy{Cluster: "old", HasRaftLeader: true}}
+	states := map[ovndb.Database]recovery.State{ovndb.NB: {
+		Database: ovndb.NB, Unit: "ovn-central/0", Cluster: "old", Own: &recovery.Copy{Cluster: "old", HasRaftLeader: true},
+		Peers:   []recovery.Peer{serves},
+		Members: []recovery.Member{{ID: "a", Unit: "ovn-central/0", Exists: true}, {ID: "b", Unit: serves.Unit, Exists: true}},
+	}}
+	for dry, want := range map[bool][]finding.Code{true: nil, false: {finding.RecoveryNotStopped}} {
+		var found Found
+		u.judgeAll(Request{Databases: []ovndb.Database{ovndb.NB}, Backup: "/b", DryRun: dry}, states, &found)
+		var codes []finding.Code
+		for _, f := range found.Findings {
+			codes = append(codes, f.Code)
+		}
+		assert.Equal(t, want, codes, dry)
+		assert.NotEmpty(t, found.Plan)
+	}
+}
+
 // A repeated command may give up units that were lost since, and name a given up unit that was removed since.
 func TestJudge_repeated_command_gives_up_more(t *testing.T) {
 	t.Parallel()
