@@ -52,11 +52,13 @@ var handlers = map[string]handler{
 
 	"upgrade-check": reading(text("source"), upgradeCheck),
 
-	"gateway-status":      reading((*params).gateways, gatewayStatus),
-	"gateway-history":     reading(text("plan"), gatewayHistory),
-	"revisions":           reading((*params).revisions, revisions),
-	"reschedule-gateways": reading((*params).gateways, operateGateways((*gateway.Service).Reschedule)),
-	"rebalance-gateways":  reading((*params).gateways, operateGateways((*gateway.Service).Rebalance)),
+	"gateway-status":  reading((*params).gateways, gatewayStatus),
+	"gateway-history": reading(text("plan"), gatewayHistory),
+	"revisions":       reading((*params).revisions, revisions),
+	"reschedule-gateways": reading((*params).gateways,
+		operateGateways("reschedule-gateways", (*gateway.Service).Reschedule)),
+	"rebalance-gateways": reading((*params).gateways,
+		operateGateways("rebalance-gateways", (*gateway.Service).Rebalance)),
 
 	"node-status":    reading(text("node"), nodeStatus),
 	"cordon":         operateNode((*node.Service).Cordon),

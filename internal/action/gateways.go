@@ -49,7 +49,7 @@ func revisions(ctx context.Context, u Unit, p *params, r gateway.RevisionsReques
 
 // operateGateways shows a plan for gateways, and carries it out.
 func operateGateways(
-	prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error),
+	name string, prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error),
 ) func(context.Context, Unit, *params, gateway.Request) (results, error) {
 	return func(ctx context.Context, u Unit, p *params, r gateway.Request) (results, error) {
 		found := results{}
@@ -77,7 +77,11 @@ func operateGateways(
 			shown, wrong := answered(p.format, refused.Status)
 			found["status"], err = shown["status"], wrong
 		case finding.Has(finding.Reasons(err), finding.WouldInterrupt):
-			err = u.unconfirmed(finding.Reasons(err)[0], "rebalance-gateways", p, moving...)
+			keys := moving
+			if r.Options.Scheduler == schedule.Random {
+				keys = slices.Concat(moving, []string{"scheduler", "seed"})
+			}
+			err = u.unconfirmed(finding.Reasons(err)[0], name, p, keys...)
 		case errors.As(err, &unproved) && !finding.Has(unproved.Findings, finding.NewHostSilent):
 			found["misplaced"] = named(present.Messages(unproved.Findings))
 			err = fmt.Errorf("%w; run: %s", err, u.command("gateway-status"))

@@ -69,8 +69,10 @@ func isProblem(f finding.Finding) bool { return f.Severity != finding.Info }
 
 func newReschedule(f *gatewayFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "reschedule",
-		Short:   "Give every gateway all the candidates it can have; working gateways do not move",
+		Use:   "reschedule",
+		Short: "Give every gateway all the candidates it can have; working gateways do not move",
+		Long: `Give every gateway all the candidates it can have. Working gateways do not move,
+but for those on a chassis that may not host them: that needs --yes.`,
 		Example: "  " + f.program + " reschedule --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

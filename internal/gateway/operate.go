@@ -30,7 +30,7 @@ type Request struct {
 	// ReviewID names the reviewed plan: no other plan is carried out, unless AllowIntermediate is set.
 	ReviewID          string
 	AllowIntermediate bool
-	// DryRun only shows the plan. Confirmed allows a rebalancing to interrupt traffic.
+	// DryRun only shows the plan. Confirmed allows the plan to interrupt traffic.
 	DryRun, Confirmed bool
 	// Wait is how long to wait until gateways are bound as expected; 0 skips the proof.
 	Wait time.Duration
@@ -76,8 +76,8 @@ func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error)
 	for _, e := range earlier {
 		added = append(added, e.Added...)
 	}
-	r.Confirmed = true // it interrupts only what may not stay
-	return s.plan(ctx, r, func(state schedule.State, _ int) schedule.Plan {
+	first := true
+	return s.plan(ctx, r, !r.DryRun, func(state schedule.State, _ int) schedule.Plan {
 		o := r.Options
 		// Each plan draws the same numbers, so that the plan shown is the plan applied.
 		o.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
@@ -87,6 +87,11 @@ func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error)
 			}
 		}
 		p := schedule.Reschedule(state, o)
+		if !first && !r.Confirmed && p.Moves() > 0 { // another client has changed something
+			s.progress(ctx, "the plan now interrupts gateways; run it again to review")
+			return schedule.Plan{}
+		}
+		first = false
 		added = append(added, p.Added...) // if this plan is interrupted, the next one finishes it
 		return p
 	}, earlier...)
@@ -116,7 +121,7 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 		}
 	}
 	shown := -1
-	return s.plan(ctx, r, func(state schedule.State, done int) schedule.Plan {
+	return s.plan(ctx, r, !r.DryRun && r.Confirmed, func(state schedule.State, done int) schedule.Plan {
 		p := plan(state, r.Options)
 		switch left := shown - done; {
 		case shown < 0:
@@ -134,10 +139,13 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 	}, earlier...)
 }
 
-func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier ...journal.Entry) (*Operation, error) {
+// plan makes a plan; acts reports whether it may be carried out.
+func (s *Service) plan(
+	ctx context.Context, r Request, acts bool, planner Planner, earlier ...journal.Entry,
+) (*Operation, error) {
 	// An ovn-controller that died since the last sign of life looks alive, but takes over nothing. Without ovn-northd
 	// changes have no effect. If nothing has used NB yet, there is nothing to change.
-	if r.Wait > 0 && r.Confirmed && !r.DryRun {
+	if r.Wait > 0 && acts {
 		if err := s.syncWithin(ctx, r.Wait); err != nil && !errors.Is(err, ovsdb.ErrUninitialized) {
 			return nil, err
 		}

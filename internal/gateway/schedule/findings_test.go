@@ -271,3 +271,16 @@ func TestChange_arrived(t *testing.T) {
 		assert.Equal(t, arrived, strings.Contains(text, "c1 -> c2 (bound to c2 already)\n"), text)
 	}
 }
+
+func TestEvaluate_dead_backup_takes_over_nothing(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: pool("provnet1", "c1", "c2", "c3"),
+		Groups:  []schedule.Group{bind(hosted(1, "c1", "c2"), "c1"), bind(hosted(2, "c1", "c2", "c3"), "c1")},
+	}
+	s.Chassis[1].Unresponsive = true
+	host := schedule.Evaluate(s, schedule.Options{}).Networks[0].Hosts[0]
+	assert.Equal(t, "c1", host.Chassis)
+	assert.Equal(t, 1, host.Failure.Lost)
+	assert.Equal(t, 1, host.Failure.Most, "c3 takes over the other one")
+}

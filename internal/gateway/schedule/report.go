@@ -36,14 +36,15 @@ func (in *instance) network(n int, load []int) Network {
 			backups[c] += ports
 		}
 		master := g.order[0]
-		if len(g.order) == 1 {
+		next := slices.IndexFunc(g.order[1:], func(c int) bool { return !in.chassis[c].Unresponsive })
+		if next < 0 {
 			lost[master] += ports
 			continue
 		}
 		if after[master] == nil {
 			after[master] = map[int]int{}
 		}
-		after[master][g.order[1]] += ports
+		after[master][g.order[1+next]] += ports
 	}
 	in.countPinned(report.Name, hosts)
 	schedulable := in.schedulable[n]

@@ -43,3 +43,21 @@ func TestInterconnection_gateways_are_listed_and_drained(t *testing.T) {
 	assert.Equal(t, finding.DrainUnfinished, codeOf(c.drain("c1", "--timeout", "2s")), "no ovn-controller claims it here")
 	assert.Equal(t, []string{"3 gone", "2 c2", "1 c1"}, c.candidates("lrp-ts1"))
 }
+
+// A reschedule moves a gateway off a chassis that may not host it. As all that interrupts traffic it asks for --yes.
+func TestReschedule_plan_that_interrupts_needs_confirmation(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	c.provider("ext", "physnet1")
+	c.host("c1", marked, "physnet1")
+	c.host("c2", "", "physnet1")
+	c.hang("neutron-r1", "lrp-gw1", "ext", later, "c2=2", "c1=1")
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("lsp-bind", "cr-lrp-gw1", "c2")
+	code, _, stderr := c.operate("reschedule", "--wait", "0")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "--yes")
+	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates("lrp-gw1"))
+	c.operated("reschedule", "--wait", "0", "--yes")
+	assert.Equal(t, map[string]int{"c1": 1}, c.masters("lrp-gw1"))
+}
