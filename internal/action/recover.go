@@ -130,7 +130,7 @@ func recoveryStatus(ctx context.Context, u Unit, p *params) (results, error) {
 			present.Ways(u.Env.Version, next)...))
 	case len(found.Running)+len(waiting)+len(found.Proofs) > 0:
 		shown.list("next", append(present.Ways(u.Env.Version, next),
-			"wait until all units are active, then run: "+u.command("recovery-status")))
+			"wait until all units that were not given up are active, then run: "+u.command("recovery-status")))
 	case len(found.Made)+len(withdrawn) == 0:
 		shown["recovery"] = "no recovery or restore has made these clusters, and none is running\n"
 	}

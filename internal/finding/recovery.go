@@ -17,6 +17,7 @@ const (
 	RecoveryDying          Code = "RECOVERY_DYING"
 	RecoveryDataUnusable   Code = "RECOVERY_DATA_UNUSABLE"
 	RecoveryForceUnnamed   Code = "RECOVERY_FORCE_UNNAMED"
+	RecoveryOfGivenUp      Code = "RECOVERY_OF_GIVEN_UP"
 	RecoveryNameUnknown    Code = "RECOVERY_NAME_UNKNOWN"
 	Unconfirmed            Code = "UNCONFIRMED"
 	RecoveryNotLed         Code = "RECOVERY_NOT_LED"
@@ -95,14 +96,16 @@ var recoveryEntries = []Entry{
 	entry(RecoveryForceUnnamed, Error, Database, "force=true needs units in give-up",
 		"The parameter gives up newer data of units that are lost. They have to be named.",
 		"Name them in give-up, or leave out force."),
+	entry(RecoveryOfGivenUp, Error, Unit, "give-up names {name}, on which this runs",
+		"The new cluster is made of this unit's file.", "Leave it out, or run the recovery on another unit."),
 	entry(RecoveryNameUnknown, Error, Unit, "{name} is neither a unit nor an identity of a member",
 		"The parameter give-up has a name that neither a member has nor a unit with a copy.",
 		"Correct the name, or leave it out."),
 	entry(Unconfirmed, Error, Application, "not confirmed with i-really-mean-it=true",
 		"What is given up, kicked, or was written since a backup was taken, can't be brought back; gateways that "+
 			"move are interrupted.", "Look at the plan with dry-run=true, then confirm."),
-	entry(RejoinNotNeeded, Error, Database, "no damage of its file and no difference of its data is known",
-		"A server that runs, or can be started, is not replaced.", ""),
+	entry(RejoinNotNeeded, Error, Database, "its server runs, or can be started",
+		"Only a server that can't start, or whose data differ, is replaced.", ""),
 	entry(RejoinUnknown, Error, Database, "cannot tell which member this unit's server was",
 		"The unit has no record of its server's ID, so no other unit can remove it.",
 		"On another unit, run cluster-status and the kick that it prints."),

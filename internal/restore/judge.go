@@ -120,6 +120,12 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 		// It may be published, so it continues, and also gives up the units that were lost since.
 		q = made.Repeated(q.GivenUp, q.Force)
 	}
+	if slices.Contains(q.GivenUp, state.Unit) {
+		own := finding.Of(finding.RecoveryOfGivenUp, db, finding.Args{})
+		own.Subject.Name = state.Unit
+		j.refusals = append(j.refusals, own)
+		return
+	}
 	q.Asked = state.AskedAt(q.Backup)
 	if f, is := state.Before(q); is {
 		j.refusals = append(j.refusals, f)

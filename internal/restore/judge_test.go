@@ -69,6 +69,19 @@ func TestJudge_other_backup_than_made_cluster(t *testing.T) {
 	}
 }
 
+// The new cluster is made of this unit's file.
+func TestJudge_unit_that_is_given_up_itself(t *testing.T) {
+	t.Parallel()
+	typed := Request{Databases: []ovndb.Database{ovndb.NB}, GivenUp: []raft.IDArgument{{Text: "ovn-central/0"}}}
+	states := map[ovndb.Database]recovery.State{ovndb.NB: {
+		Database: ovndb.NB, Unit: "ovn-central/0", Cluster: "old", Own: &recovery.Copy{Cluster: "old"},
+		Members: []recovery.Member{{ID: "a", Unit: "ovn-central/0", Exists: true}},
+	}}
+	j := playedUnit(t).judgeAll(typed, states, new(Found))
+	assert.Equal(t, []string{"error RECOVERY_OF_GIVEN_UP nb ovn-central/0"}, briefs(j.refusals))
+	assert.Empty(t, j.asked)
+}
+
 // A dry run stops nothing, so that nothing waits for another unit's server.
 func TestJudge_dry_run_waits_for_nothing(t *testing.T) {
 	t.Parallel()

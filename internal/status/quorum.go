@@ -238,9 +238,21 @@ type Answer struct {
 	Against *finding.Finding
 }
 
-// OKToStop reports whether a unit may go down.
+// OKToStop reports whether a unit may go down. A member whose file lacks entries has them in memory only.
 func OKToStop(r observe.Report, unit string) (Answer, error) {
-	return answer(r, unit, finding.StopUnsafe, raft.PlanStop)
+	var lost []finding.Finding
+	for _, c := range r.Clusters {
+		for _, row := range c.Rows {
+			if row.Lost && row.Owner.Unit == unit {
+				lost = append(lost, finding.Of(finding.FileLacksEntries, c.Database, finding.Args{}))
+			}
+		}
+	}
+	a, err := answer(r, unit, finding.StopUnsafe, raft.PlanStop, lost...)
+	if len(lost) > 0 && a.Against != nil {
+		a.Against.Remedies = append(a.Against.Remedies, finding.ByHand(finding.MakeSpaceThere))
+	}
+	return a, err
 }
 
 // OKToRemove reports whether a unit may be removed, and so leave. A unit that is down can't leave: Juju waits for its

@@ -238,6 +238,9 @@ func TestOKToStop(t *testing.T) {
 		"this unit":           {func(*observetest.Scenario) {}, "ovn-central/0", true, true, 0, 2},
 		"another one is down": {oneDown, "ovn-central/1", false, false, 2, 0},
 		"it is the one down":  {oneDown, "ovn-central/2", true, false, 0, 2},
+		"its file lacks entries": {func(s *observetest.Scenario) {
+			s.NB.Lost = []string{"aa02"}
+		}, "ovn-central/2", false, true, 1, 2},
 		"one database differs": {
 			func(s *observetest.Scenario) { s.SB = observetest.Up("bb00", "bb01").Down("bb02") }, "ovn-central/1", false, false,
 			1, 1,

@@ -121,6 +121,7 @@ var withoutRemedy = []finding.Code{
 	finding.ApplicationRemoved, finding.RestartDue, finding.UpgradeWaits, finding.AgentFailed, finding.BackupOverdue,
 	finding.FirewallFailed, finding.PolicyFailed, finding.DrainStalled, finding.ClockWrong, finding.ClusterElsewhere,
 	finding.RecoveryNoCluster, finding.RecoveryDataUnusable, finding.RecoveryForceUnnamed, finding.RecoveryNameUnknown,
+	finding.RecoveryOfGivenUp,
 	finding.RecoveryNotStored, finding.RecoveryUnread, finding.RecoveryUnserved, finding.RecoveryMarkUnread,
 	finding.RejoinNotNeeded, finding.RejoinNoCluster, finding.RejoinOldMember, finding.CopyGivenUp,
 	finding.ClusterAwaited, finding.ClustersAwaited, finding.ClaimContested, finding.Electing, finding.PeersUnknown,
