@@ -14,39 +14,39 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// perRow is how many gateways one row of the journal has: about 50 kB.
+// perRow is the number of gateways in one row of the journal: about 50 kB.
 const perRow = 100
 
-// attempts bounds the plans in a row of which nothing could be written. The growing pauses add up to a minute.
+// attempts bounds the consecutive plans that write nothing. The growing pauses add up to a minute.
 const attempts = 20
 
-// Planner makes a plan for a state; done is how many gateways were moved already.
+// Planner makes a plan for a state; done is the number of gateways that have already moved.
 type Planner func(s schedule.State, done int) schedule.Plan
 
-// run is what [Service.Apply] or an operation on a chassis does, with its records in the journal.
+// run is one call of [Service.Apply] or one operation on a chassis, with its records in the journal.
 type run struct {
 	*journal.Run
 	plan Planner
-	// chassis is the subject of the operation; it may be empty. With cordon it has to stay cordoned.
+	// chassis is the subject of the operation; it may be empty. If cordon is set, the chassis has to stay cordoned.
 	chassis string
 	cordon  bool
-	// read is the input of the first plan; nil reads it.
+	// read is the input of the first plan. If it is nil, the run reads the databases.
 	read    *Inventory
 	earlier []journal.Entry
-	// drained are the changes to put back for unfinished drains, by chassis.
+	// drained has the changes that an undrain has to put back, by chassis.
 	drained map[string][]schedule.AppliedChange
-	// unanswered are the batches without an answer, which may have been written.
+	// unanswered lists the batches that got no answer. They may have been written.
 	unanswered []batch
 }
 
-// batch is the changes of one transaction, and the number of their last record.
+// batch has the changes of one transaction, and the number of their last record.
 type batch struct {
 	number  int
 	changes []schedule.Change
 }
 
-// Apply carries plans out until nothing is left to do, and returns the changes. If another client has changed what a
-// batch was planned from, or a server is lost, it plans again. After an error each group is as it was or as planned.
+// Apply plans and writes until nothing is left to do, and returns the changes. It plans again if another client has
+// changed what a batch was planned from, or if a server is lost. After an error each group is as it was or as planned.
 // The journal records the changes, and that earlier runs are finished.
 func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...journal.Entry) ([]schedule.Change, error) {
 	return s.apply(ctx, &run{plan: plan, earlier: earlier})
@@ -84,7 +84,7 @@ func (s *Service) apply(ctx context.Context, r *run) (changed []schedule.Change,
 	return changed, fmt.Errorf("cannot finish after %s; run it again: %w", counted(changed), err)
 }
 
-// finish records that the run and the earlier ones are finished. If that fails, it is only reported.
+// finish records that this run and the earlier ones are finished. It only reports a failure to do so.
 func (s *Service) finish(ctx context.Context, r *run, changed []schedule.Change) {
 	finished := []string{r.ID}
 	for _, e := range r.earlier {
@@ -100,7 +100,7 @@ func (s *Service) finish(ctx context.Context, r *run, changed []schedule.Change)
 	s.progress(ctx, s.result(r, changed))
 }
 
-// result says what was changed, and how to revert it.
+// result describes what was changed, and how to revert it.
 func (s *Service) result(r *run, changed []schedule.Change) string {
 	line := counted(changed) + " changed"
 	switch {
@@ -112,7 +112,7 @@ func (s *Service) result(r *run, changed []schedule.Change) string {
 	return line + "; nothing to revert: candidates were only added"
 }
 
-// revertible reports whether a revert would change the group. It leaves candidates that were only added.
+// revertible reports whether a revert would change the group. A revert keeps candidates that were only added.
 func revertible(c schedule.Change) bool {
 	after := c.After[:min(len(c.Before), len(c.After))]
 	same := func(a, b schedule.Candidate) bool { return a.Chassis == b.Chassis }
@@ -139,7 +139,7 @@ func moves(changes []schedule.Change) (n int) {
 	return n
 }
 
-// arrived returns the changes of unanswered batches that were written: the journal has their records.
+// arrived returns the changes of the unanswered batches that were written: those with records in the journal.
 func (s *Service) arrived(ctx context.Context, r *run) (done []schedule.Change, err error) {
 	if len(r.unanswered) == 0 {
 		return nil, nil
@@ -158,8 +158,9 @@ func (s *Service) arrived(ctx context.Context, r *run) (done []schedule.Change, 
 	return done, nil
 }
 
-// attempt makes one plan and writes it, as far as possible. It also returns what an earlier attempt has written without
-// an answer; it reads that after the state, so that it misses nothing that the state has.
+// attempt makes one plan and writes as much of it as it can. It also returns the changes that an earlier attempt wrote
+// without getting an answer. It looks for these after it has read the state, so that it finds every one that the state
+// contains.
 func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedule.Change, err error) {
 	inventory := r.read
 	if inventory == nil {
@@ -195,7 +196,7 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 	return done, nil
 }
 
-// records returns the records of some changes of a plan, before which so many groups are left to change.
+// records returns the records of some changes of a plan. Before these changes, left groups remain to be changed.
 func (r *run) records(p schedule.Plan, some []schedule.Change, left int, now time.Time) (texts []string) {
 	for part := range slices.Chunk(some, perRow) {
 		left -= len(part)
@@ -204,8 +205,8 @@ func (r *run) records(p schedule.Plan, some []schedule.Change, left int, now tim
 	return texts
 }
 
-// write writes a batch. To wait for ovn-northd, it asks for a sign of life in the same transaction: a separate one
-// would make ovn-northd compute once more.
+// write writes a batch. If it has to wait for ovn-northd, it asks for a sign of life in the same transaction: a
+// separate transaction would make ovn-northd compute once more.
 func (s *Service) write(
 	ctx context.Context, notes []string, guard ovsdb.Guard, lists []ovsdb.Candidates, ask bool,
 ) (asked int64, err error) {
@@ -219,8 +220,8 @@ func (s *Service) write(
 	return asked, err
 }
 
-// guard makes a transaction fail if the cordon of the run is gone, or if a chassis that gets a better rank has been
-// cordoned since the plan was made.
+// guard makes a transaction fail if the run's chassis is no longer cordoned, or if a chassis that gets a better rank
+// has been cordoned since the plan was made.
 func guard(run *run, state schedule.State, changes []schedule.Change) ovsdb.Guard {
 	g := ovsdb.Guard{Has: map[string]string{}, Lacks: map[string]string{}}
 	if run.cordon {
@@ -242,7 +243,7 @@ func guard(run *run, state schedule.State, changes []schedule.Change) ovsdb.Guar
 	return g
 }
 
-// lists are the lists of candidates to write for changes. Rows that stay keep their UUIDs.
+// lists returns the lists of candidates to write for changes. Rows that stay keep their UUIDs.
 func (inv *Inventory) lists(changes []schedule.Change) (all []ovsdb.Candidates) {
 	for _, change := range changes {
 		x := inv.stored[change.Group].Candidates

@@ -16,9 +16,8 @@ func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis s
 	return schedule.Drain(inventory.State, chassis, j.Drained()[chassis]), err
 }
 
-// Drain moves every gateway off a chassis, as long as it is cordoned, and returns what it has changed. Gateways that no
-// other chassis can host stay. The first plan is made from read, if that is not nil. A drain also finishes an
-// interrupted undrain.
+// Drain moves every gateway off a chassis while it is cordoned, and returns the changes. Gateways that no other chassis
+// can host stay. The first plan is made from read, unless read is nil. A drain also finishes an interrupted undrain.
 func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([]schedule.Change, error) {
 	r, err := s.onChassis(ctx, chassis)
 	if err != nil {
@@ -31,7 +30,7 @@ func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([
 	return s.apply(ctx, r)
 }
 
-// Demote moves off a cordoned chassis what it has come to host since it was cordoned, except the groups in stay.
+// Demote moves off a cordoned chassis the gateways that it has got since it was cordoned, except the groups in stay.
 func (s *Service) Demote(
 	ctx context.Context, read *Inventory, chassis string, stay []string,
 ) ([]schedule.Change, error) {
@@ -39,7 +38,7 @@ func (s *Service) Demote(
 	return s.apply(ctx, &run{chassis: chassis, cordon: true, read: read, plan: plan})
 }
 
-// Clear removes a chassis from all lists of candidates, as long as it is cordoned.
+// Clear removes a chassis from all lists of candidates while it is cordoned.
 func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change, error) {
 	r, err := s.onChassis(ctx, chassis)
 	if err != nil {
@@ -56,9 +55,9 @@ func (s *Service) onChassis(ctx context.Context, chassis string) (*run, error) {
 	return &run{chassis: chassis, earlier: earlier, drained: j.Drained()}, err
 }
 
-// Undrain gives a chassis back the ranks that drains have changed. Blocked of the first plan says what can't be put
-// back. It is an error if the chassis can take nothing over by the last plan. What [Service.Forgetting] returns ends
-// the undrain.
+// Undrain gives a chassis back the ranks that drains have changed. Blocked of the first plan lists what can't be put
+// back. Undrain returns an error if, at its last plan, the chassis can take nothing over. The caller ends the undrain
+// by writing the result of [Service.Forgetting].
 func (s *Service) Undrain(
 	ctx context.Context, chassis string,
 ) (changed []schedule.Change, first schedule.Plan, err error) {
@@ -88,7 +87,8 @@ func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis
 	return schedule.Undrain(inventory.State.WithCordon(chassis, false), chassis, j.Drained()[chassis]), err
 }
 
-// Forgetting is what to write to discard what drains of a chassis have kept: it was undrained, or is gone.
+// Forgetting returns the write that discards the records which drains have kept for a chassis that was undrained or is
+// gone.
 func (s *Service) Forgetting(ctx context.Context, chassis string) (ovsdb.Amendment, error) {
 	j, err := s.journal(ctx)
 	return amendment(j.Forget(chassis)), err

@@ -23,17 +23,17 @@ const (
 	zonesOption    = "availability-zones="
 )
 
-// Inventory is what both databases hold of gateways.
+// Inventory is the contents of both databases that concern gateways.
 type Inventory struct {
 	NB ovsdb.Northbound
 	SB ovsdb.Southbound
-	// State is the input of plans; Findings are what is odd in the rows.
+	// State is the input of plans; Findings describe irregularities in the rows.
 	State    schedule.State
 	Findings []finding.Finding
 	stored   map[string]stored
 }
 
-// stored is a group's candidates as the database keeps them, without those to write, and the group's owner.
+// stored has a group's owner, and its candidates as the database keeps them, without those to write.
 type stored struct {
 	ovsdb.Candidates
 	owner schedule.Owner
@@ -45,7 +45,7 @@ func (inv *Inventory) Neutrons(group string) bool {
 	return found && s.owner != schedule.Other
 }
 
-// BuildInventory makes an inventory of the rows.
+// BuildInventory makes an inventory from the rows.
 func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}}
 	for _, m := range slices.Concat(nb.Malformed, sb.Malformed) {
@@ -81,7 +81,7 @@ func (inv *Inventory) find(code finding.Code, name string, args finding.Args, re
 
 const wrongMappings = 3
 
-// chassis reads what ovn-controller has written of its machine.
+// chassis reads what ovn-controller has written about its machine.
 func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chassis {
 	x := schedule.Chassis{
 		Name: row.Name, Hostname: row.Hostname, Remote: row.Remote(),
@@ -123,15 +123,15 @@ func items(list, separator string) (all []string) {
 	return all
 }
 
-// gateways adds the gateways that have candidates of their own. It returns those of groups by the UUID of their group,
-// and those that have neither.
+// gateways adds the gateways that have candidates of their own. It returns the gateways that have a group, by the
+// group's UUID, and the gateways that have neither.
 func (inv *Inventory) gateways(
 	t *topology,
 ) (users map[string][]ovsdb.LogicalRouterPort, unhosted []ovsdb.LogicalRouterPort) {
 	users = map[string][]ovsdb.LogicalRouterPort{}
 	for _, p := range inv.NB.RouterPorts {
 		switch {
-		case t.routerOf[p.UUID].Pinned: // [Inventory.pinned]
+		case t.routerOf[p.UUID].Pinned: // handled by [Inventory.pinned]
 		case p.Group != "":
 			users[p.Group] = append(users[p.Group], p)
 			if len(p.GatewayChassis) > 0 {
@@ -161,8 +161,8 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	}, ovsdb.Candidates{Holder: p.UUID, Before: rows, Routers: t.routers(p)})
 }
 
-// host adds the gateways without candidates. They get candidates in the form that the others have: Neutron from 2026.2
-// on has a group for each router, and names it like that.
+// host adds the gateways without candidates. They get candidates in the same form as the others: Neutron from 2026.2 on
+// has a group for each router, with the router's name.
 func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grouped bool) {
 	grouped = grouped && len(inv.NB.GatewayChassis) == 0
 	byRouter, there := map[string][]ovsdb.LogicalRouterPort{}, map[string]bool{}
@@ -199,7 +199,7 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 	}
 }
 
-// group adds an HA_Chassis_Group: of routers' gateways, of external ports, or of both.
+// group adds an HA_Chassis_Group for gateways of routers, for external ports, or for both.
 func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.HAChassis, row.Members)
 	g := schedule.Group{
@@ -231,7 +231,7 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 			g.Zones = foreign.Names(items(row.ExternalIDs[zoneHintsKey], ","))
 		}
 	default:
-		// The ports of pinned routers are not among users.
+		// users does not include the ports of pinned routers.
 		names := func(p ovsdb.LogicalRouterPort) bool { return p.Group == row.UUID }
 		_, neutrons := row.ExternalIDs[zoneHintsKey]
 		if !neutrons && len(rows) > 0 && !slices.ContainsFunc(inv.NB.RouterPorts, names) {
@@ -252,8 +252,8 @@ func (inv *Inventory) add(g schedule.Group, kept ovsdb.Candidates) {
 	inv.stored[g.Name] = stored{kept, g.Owner}
 }
 
-// misnamed describes the candidates that are not named by the name of a chassis, by which alone ovn-controller knows
-// them (ha_chassis_group in ovn-nb(5)).
+// misnamed describes the candidates that are not given by the name of a chassis. ovn-controller knows chassis by name
+// only (ha_chassis_group in ovn-nb(5)).
 func (inv *Inventory) misnamed() {
 	inv.State.Misnamed = map[string]string{}
 	names, hosts := map[string]bool{}, map[string]string{}
@@ -277,7 +277,7 @@ func (inv *Inventory) misnamed() {
 	}
 }
 
-// followed is the group of the router that external ports are connected to, or empty.
+// followed returns the group of the router that external ports are connected to; it is empty if there is none.
 func (inv *Inventory) followed(t *topology, name string, external []ovsdb.LogicalSwitchPort) string {
 	found := map[string]bool{}
 	for _, p := range external {
@@ -304,8 +304,8 @@ func (inv *Inventory) port(t *topology, p ovsdb.LogicalRouterPort) schedule.Port
 	}
 }
 
-// Unbound are the gateways that have the chassis as a candidate and are bound nowhere, except those of disabled
-// routers; none if no port is bound, for instance because no ovn-controller runs.
+// Unbound returns the gateways that have the chassis as a candidate and are bound nowhere, except those of disabled
+// routers. It returns none if no port is bound, for instance because no ovn-controller runs.
 func (inv *Inventory) Unbound(chassis string) (all []string) {
 	known := false
 	for _, g := range inv.State.Groups {

@@ -44,7 +44,7 @@ func (s *Service) amend(ctx context.Context, w journal.Writing) error {
 	return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, ovsdb.Guard{}, amendment(w)) })
 }
 
-// Finish records that operations have nothing left to do, and drops what is too old to be kept.
+// Finish records that operations have nothing left to do, and drops records that are too old to keep.
 func (s *Service) Finish(ctx context.Context, ids ...string) error {
 	j, err := s.journal(ctx)
 	if err != nil {
@@ -60,14 +60,14 @@ func (s *Service) unfinished(ctx context.Context, operations ...string) ([]journ
 }
 
 const (
-	// Bounds of the tagging of a revision, which reads both databases; interruptedTimeout is that after an interrupted
+	// These bound the tagging of a revision, which reads both databases. interruptedTimeout applies after an interrupted
 	// operation.
 	tagTimeout         = time.Minute
 	interruptedTimeout = 10 * time.Second
 )
 
-// Operate calls do as one operation: what that changes is one entry of the journal, tagged with the resulting layout.
-// do reports whether it succeeded.
+// Operate calls do as one operation: its changes become one entry of the journal, tagged with the resulting layout. do
+// reports whether it succeeded.
 func (s *Service) Operate(ctx context.Context, operation, chassis string, do func() bool) {
 	s.run = s.newRun(operation, chassis)
 	defer func() { s.run = nil }()
@@ -100,16 +100,16 @@ func (s *Service) tag(ctx context.Context, outcome journal.Outcome) error {
 	})
 }
 
-// Tagging is what to write with a change that is an operation by itself and results in a layout.
+// Tagging returns what to write together with a change that is an operation of its own and results in a layout.
 func (s *Service) Tagging(ctx context.Context, operation, chassis string, l journal.Layout) (ovsdb.Amendment, error) {
 	j, err := s.journal(ctx)
 	return amendment(j.End(s.newRun(operation, chassis), journal.Succeeded, l, s.Now())), err
 }
 
-// Layout is the present layout.
+// Layout returns the present layout.
 func (inv *Inventory) Layout() journal.Layout { return journal.Of(inv.State, cordon.Names(inv.NB.IDs)) }
 
-// History is what was done to gateways, the newest first.
+// History lists the past operations on gateways, the newest first.
 type History struct {
 	Plans           []journal.Entry   `json:"plans" yaml:"plans"`
 	Findings        []finding.Finding `json:"-" yaml:"-"`
@@ -142,7 +142,7 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 	return h, nil
 }
 
-// Shortened returns the history with at most so many findings, and changes of a plan, and counts the others.
+// Shortened returns the history with at most that many findings and changes of a plan, and counts the omitted ones.
 func (h History) Shortened(most int) History {
 	h.Plans = slices.Clone(h.Plans)
 	schedule.Cut(&h.Findings, &h.OmittedFindings, most)

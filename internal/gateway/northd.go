@@ -13,7 +13,7 @@ import (
 var ErrBehind = errors.New("ovn-northd did not process the changes")
 
 // slownessFactor bounds the wait for ovn-northd, as a multiple of its longest time so far. With 10,000 routers and
-// other work on its machine 20 s became more than 2 minutes.
+// other work on its machine, ovn-northd's time rose from 20 s to more than 2 minutes.
 const slownessFactor = 10
 
 const (
@@ -27,7 +27,8 @@ func (s *Service) SyncNorthd(ctx context.Context) error {
 	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, (*ovsdb.Gateways).SyncNorthd)
 }
 
-// syncWithin is [Service.SyncNorthd] for an operation that may wait so long: without a sign of life it fails.
+// syncWithin is [Service.SyncNorthd] for an operation that waits at most that long: it fails if no sign of life has
+// come by then.
 func (s *Service) syncWithin(ctx context.Context, wait time.Duration) error {
 	return s.awaitNorthd(ctx, min(s.NorthdTimeout, wait), 0, (*ovsdb.Gateways).SyncNorthd)
 }
@@ -38,7 +39,7 @@ func (s *Service) AskNorthd(ctx context.Context) error {
 	return err
 }
 
-// SyncNorthdWhile is [Service.SyncNorthd], and calls a function at each check.
+// SyncNorthdWhile is [Service.SyncNorthd], and calls meanwhile at each check.
 func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gateways)) error {
 	ask := func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.SyncNorthd(ctx, func(followed, asked int64) {
@@ -49,7 +50,7 @@ func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gat
 	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, ask)
 }
 
-// followed waits until ovn-northd has processed a batch of so many gateways, and reports to the pace how long that
+// followed waits until ovn-northd has processed a batch of that many gateways, and records for the pace how long that
 // took.
 func (s *Service) followed(ctx context.Context, asked int64, gateways int) error {
 	ask := func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
@@ -58,8 +59,8 @@ func (s *Service) followed(ctx context.Context, asked int64, gateways int) error
 	return s.awaitNorthd(ctx, s.NorthdTimeout, gateways, ask)
 }
 
-// AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does, and is [Service.SyncNorthd] in
-// the same transaction, so that ovn-northd computes once.
+// AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does. It asks for the sign of life of
+// [Service.SyncNorthd] in the same transaction, so that ovn-northd computes once.
 func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsdb.Amendment) error {
 	if s.NorthdTimeout == 0 {
 		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })

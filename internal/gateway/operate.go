@@ -21,11 +21,11 @@ const DefaultWait = 60 * time.Second
 // Request is a request to change gateways.
 type Request struct {
 	Options schedule.Options
-	// Seed is that of the random scheduler.
+	// Seed is the seed of the random scheduler.
 	Seed uint64
-	// Revert is the name of a plan to revert.
+	// Revert is the name of the plan to revert.
 	Revert string
-	// Target is the version, or the ID, of a layout to go back to.
+	// Target is the version, or the ID, of the layout to go back to.
 	Target journal.Version
 	// ReviewID names the reviewed plan: no other plan is carried out, unless AllowIntermediate is set.
 	ReviewID          string
@@ -38,7 +38,7 @@ type Request struct {
 
 // Operation is a request with its plan.
 type Operation struct {
-	// Plan is what [Operation.Apply] does. If other clients change gateways meanwhile, it plans again.
+	// Plan is what [Operation.Apply] does, but Apply plans again if other clients change gateways meanwhile.
 	Plan schedule.Plan
 
 	service *Service
@@ -79,7 +79,7 @@ func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error)
 	first := true
 	return s.plan(ctx, r, !r.DryRun, func(state schedule.State, _ int) schedule.Plan {
 		o := r.Options
-		// Each plan draws the same numbers, so that the plan shown is the plan applied.
+		// Each plan draws the same numbers, so that the plan that is shown is the plan that is applied.
 		o.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
 		for _, c := range state.Chassis {
 			if slices.Contains(added, c.Name) {

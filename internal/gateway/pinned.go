@@ -92,8 +92,8 @@ func (inv *Inventory) pin(p schedule.Pinned) {
 	inv.State.Pinned = append(inv.State.Pinned, p)
 }
 
-// Ignored finds the rows that have a chassis as a candidate of a pinned router's port, with the command that deletes
-// them.
+// Ignored finds the rows that have a chassis as a candidate of a pinned router's port. The findings have the command
+// that deletes them.
 func (inv *Inventory) Ignored(chassis string) (all []finding.Finding) {
 	t := newTopology(inv.NB, inv.State.Chassis)
 	for _, p := range inv.NB.RouterPorts {
@@ -113,14 +113,14 @@ var (
 	uuidName   = regexp.MustCompile(`^[0-9a-fA-F-]+$`)
 )
 
-// findable reports whether ovn-nbctl finds a row by its name: it looks for UUIDs first, and takes a leading dash as an
-// option.
+// findable reports whether ovn-nbctl finds a row by this name: it first tries a name as a UUID, and parses a leading
+// dash as an option.
 func findable(name string) bool {
 	return recordName.MatchString(name) && !(len(name) >= 4 && len(name) <= 36 && uuidName.MatchString(name))
 }
 
-// Orphans finds candidates that name a missing chassis, and what [Inventory.incomplete] finds. They are only reported:
-// only a person knows whether a machine comes back.
+// Orphans finds candidates that name a missing chassis, and chassis that lack a row. They are only reported: only a
+// person knows whether a machine comes back.
 func (inv *Inventory) Orphans() []finding.Finding {
 	all, there := inv.incomplete(), map[string]bool{}
 	for _, c := range inv.SB.Chassis {
@@ -153,7 +153,7 @@ func (inv *Inventory) incomplete() (all []finding.Finding) {
 	return all
 }
 
-// Unused are the groups that have the chassis as a member and that no port uses, so that no plan covers them.
+// Unused returns the groups that have the chassis as a member and that no port uses. No plan covers them.
 func (inv *Inventory) Unused(chassis string) (all []string) {
 	for _, g := range inv.NB.Groups {
 		_, planned := inv.stored[g.Name]

@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// layout is the layout of a version; the committed one is that of the inventory.
+// layout returns the layout of a version; the committed one is that of the inventory.
 func (inv *Inventory) layout(j journal.Journal, v journal.Version) (journal.Layout, error) {
 	if v == journal.Committed {
 		return inv.Layout(), nil
@@ -30,7 +30,7 @@ func (s *Service) observeWithJournal(ctx context.Context) (*Inventory, journal.J
 	return inventory, j, err
 }
 
-// restoring returns a planner that goes back to a layout. Cordons do not change: they are about machines.
+// restoring returns a planner that goes back to a layout. It does not change cordons: they are about machines.
 func (s *Service) restoring(
 	ctx context.Context, v journal.Version,
 ) (func(schedule.State, schedule.Options) schedule.Plan, error) {
@@ -54,8 +54,8 @@ func (s *Service) restoring(
 
 const skipping = "skipping the check for intermediate commits: "
 
-// reviewed names a plan that is only shown, and refuses one that differs from the reviewed plan. The planner that it
-// returns plans nothing that was not reviewed.
+// reviewed gives a plan that is only shown its review ID, and refuses a plan that differs from the reviewed one. The
+// returned planner plans nothing that was not reviewed.
 func (s *Service) reviewed(
 	ctx context.Context, r Request, inventory *Inventory, p *schedule.Plan, plan Planner,
 ) (Planner, error) {
@@ -115,9 +115,9 @@ func (s *Service) onlyReviewed(ctx context.Context, reviewed schedule.Plan, plan
 
 // RevisionsRequest names two layouts to compare. Without any, revisions are listed.
 type RevisionsRequest struct {
-	// Base is committed if only Diff is given; Diff is the plan if only Base is.
+	// Base is committed if only Diff is given; Diff is the plan if only Base is given.
 	Base, Diff journal.Version
-	// Reschedule makes the plan that of a reschedule instead of a rebalancing.
+	// Reschedule compares with the plan of a reschedule instead of a rebalancing.
 	Reschedule bool
 	Options    schedule.Options
 }

@@ -16,32 +16,32 @@ import (
 // DefaultNorthdTimeout is how long a command waits for ovn-northd after each batch of changes.
 const DefaultNorthdTimeout = 2 * time.Minute
 
-// Service shows and changes where gateways are. It keeps its connections until it is closed. It is not safe for
+// Service shows and changes where gateways are hosted. It keeps its connections until it is closed. It is not safe for
 // concurrent use.
 type Service struct {
 	Dialer *ovsdb.Dialer
-	// NB and SB are endpoints of the databases.
+	// NB and SB are the endpoints of the databases.
 	NB, SB []string
 	// Elsewhere is a hint for databases at other endpoints; it may be empty.
 	Elsewhere string
-	// By is the person or unit that asks, for the journal.
+	// By is the person or unit that makes the request, for the journal.
 	By string
 	// Undo returns the command that reverts a plan.
 	Undo func(plan string) string
-	// DryRun returns the command that shows the plan of an operation; nil if there is none.
+	// DryRun returns the command that shows the plan of an operation. It is nil if there is no such command.
 	DryRun func(operation string) string
 	// Progress reports a line of progress; it may be nil.
 	Progress func(ctx context.Context, line string)
 	// Now returns the time.
 	Now func() time.Time
-	// NorthdTimeout bounds the wait for ovn-northd between batches, unless it has been slower before; 0 doesn't wait.
+	// NorthdTimeout bounds the wait for ovn-northd between batches, unless it has been slower before. 0 disables the wait.
 	NorthdTimeout time.Duration
 
 	// Key and Value are a pair of external_ids of NB_Global that every write requires. An empty key requires nothing.
 	Key, Value string
 
 	g *ovsdb.Gateways
-	// unresponsive are the chassis whose ovn-controllers did not respond when the databases were last read.
+	// unresponsive has the chassis whose ovn-controllers did not respond when the databases were last read.
 	unresponsive map[string]bool
 	slowest      time.Duration
 	pace         pace
@@ -57,7 +57,7 @@ func (s *Service) Close() {
 	}
 }
 
-// With calls a function with the connections. If the function fails, With closes them; the next call makes them again.
+// With calls question with the connections. If question fails, With closes them; the next call makes new ones.
 func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error) (err error) {
 	if s.g == nil {
 		if s.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
@@ -97,8 +97,8 @@ const grace = 5 * time.Second
 // pollInterval is the pause between two reads of the databases.
 const pollInterval = 250 * time.Millisecond
 
-// Observe reads both databases. While an ovn-controller lags, it reads them again until [grace] is over, unless that
-// one lagged already at the last call.
+// Observe reads both databases. While an ovn-controller lags, it reads them again until [grace] is over, unless this
+// ovn-controller already lagged at the last call.
 func (s *Service) Observe(ctx context.Context) (c *Inventory, err error) {
 	if err = s.With(ctx, func(g *ovsdb.Gateways) error {
 		c, err = observe(ctx, g, s.unresponsive)

@@ -8,23 +8,23 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// topology is the connections of routers, switches and provider networks.
+// topology holds the connections between routers, switches and provider networks.
 type topology struct {
-	// routerOf is the router of a router port, switchOf the UUID of the switch of a switch port, by the UUID of the port.
+	// routerOf has the router of a router port, switchOf the UUID of a switch port's switch, both by the UUID of the port.
 	routerOf map[string]ovsdb.LogicalRouter
 	switchOf map[string]string
-	// networkOf are the provider networks of a router port, by its name, networksOn those of a switch, by its UUID, as
-	// joined by [schedule.JoinNetworks].
+	// networkOf has the provider networks of a router port, by its name. networksOn has those of a switch, by its UUID.
+	// Both are joined by [schedule.JoinNetworks].
 	networkOf, networksOn map[string]string
-	// routersOn are the UUIDs of the routers that are connected to a switch.
+	// routersOn has the UUIDs of the routers that are connected to a switch.
 	routersOn map[string][]string
-	// groupOf is the group of a router's gateways, as the planner names it.
+	// groupOf has the group of a router's gateways, by the planner's name.
 	groupOf map[string]string
-	// external are the external ports of an HA_Chassis_Group, by its UUID; "" has those without one.
+	// external has the external ports of an HA_Chassis_Group, by its UUID; those without a group are under "".
 	external map[string][]ovsdb.LogicalSwitchPort
-	// peersOf are the names of the switch ports of a router port, by its name.
+	// peersOf has the names of the switch ports that are connected to a router port, by its name.
 	peersOf map[string][]string
-	// gatewayPeers are the router ports whose switch port is as Neutron makes it for gateways only.
+	// gatewayPeers has the router ports whose switch port has the form that Neutron uses for gateways only.
 	gatewayPeers map[string]bool
 }
 
@@ -74,8 +74,8 @@ func (t *topology) routers(ports ...ovsdb.LogicalRouterPort) (all []ovsdb.Logica
 	return all
 }
 
-// provide records the provider networks of each switch: those of its localnet ports (ovn-nb(5)) that any chassis is
-// connected to or, if none is, all.
+// provide records the provider networks of each switch. These are the networks of its localnet ports (ovn-nb(5)) that
+// any chassis is connected to or, if no chassis is, all of them.
 func (t *topology) provide(nb ovsdb.Northbound, chassis []schedule.Chassis) {
 	mapped := map[string]bool{}
 	for _, c := range chassis {
@@ -126,15 +126,16 @@ func (t *topology) connect(nb ovsdb.Northbound) {
 // Keys that Neutron sets (neutron/common/ovn/constants.py), by release in docs/reference/gateway-hosts.md.
 const (
 	neutronKeys = "neutron:"
-	// gatewayKey is true of a gateway, and false of other ports of a router; it came with the rule that only marked
+	// gatewayKey is true for a gateway, and false for other ports of a router. It came with the rule that only marked
 	// chassis host gateways.
 	gatewayKey = "neutron:is_ext_gw"
-	// gatewayPortKey is, of a router, the UUID of its gateway's Neutron port.
+	// gatewayPortKey, on a router, is the UUID of the Neutron port of its gateway.
 	gatewayPortKey = "neutron:gw_port_id"
 	zoneHintsKey   = "neutron:availability_zone_hints"
 	routerIDKey    = "neutron:router_id"
-	// namePrefix is before the UUID of a router or network in the name of its row and group, portPrefix before that of a
-	// router port, externalPrefix before that of an external port in the name of its group.
+	// The prefixes in the names of rows: namePrefix comes before the UUID of a router or network, in the name of its row
+	// and of its group; portPrefix before the UUID of a router port; externalPrefix before the UUID of an external port,
+	// in the name of its group.
 	namePrefix     = "neutron-"
 	portPrefix     = "lrp-"
 	externalPrefix = "neutron-extport-"
@@ -149,8 +150,8 @@ func neutrons(ids map[string]string) bool {
 	return false
 }
 
-// ownerOf is the client that a group belongs to, by the names and external IDs of its row, its ports and their routers.
-// Gateways of Neutron up to 2023.2 lack [gatewayKey]; a later one adds it to all when it starts.
+// ownerOf returns the client that owns a group, judged by the names and external IDs of its row, its ports and their
+// routers. Gateways of Neutron up to 2023.2 lack [gatewayKey]; a later Neutron adds it to all when it starts.
 func (t *topology) ownerOf(group ovsdb.HAChassisGroup, ports ...ovsdb.LogicalRouterPort) schedule.Owner {
 	owned, earlier := strings.HasPrefix(group.Name, namePrefix) || neutrons(group.ExternalIDs), false
 	for _, p := range ports {
@@ -168,7 +169,8 @@ func (t *topology) ownerOf(group ovsdb.HAChassisGroup, ports ...ovsdb.LogicalRou
 	return schedule.Neutron
 }
 
-// isGateway reports whether a port without candidates is a gateway, by what Neutron writes in its row and its router's.
+// isGateway reports whether a port without candidates is a gateway, judged by what Neutron writes in its row and its
+// router's.
 func (t *topology) isGateway(p ovsdb.LogicalRouterPort) bool {
 	router := t.routerOf[p.UUID].ExternalIDs
 	says, known := p.ExternalIDs[gatewayKey]

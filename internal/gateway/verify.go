@@ -14,11 +14,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// stableFor is how long gateways must stay bound as expected. They bounce while the chassis of a group that grows do
-// not hear each other yet.
+// stableFor is how long gateways must stay bound as expected. They bounce while the chassis of a growing group do not
+// hear each other yet.
 const stableFor = 3 * time.Second
 
-// UnprovedError reports that gateways are not bound as expected, or that chassis that took some do not respond.
+// UnprovedError reports that gateways are not bound as expected, or that chassis that took gateways do not respond.
 type UnprovedError struct {
 	Findings []finding.Finding
 	Wait     time.Duration
@@ -26,7 +26,7 @@ type UnprovedError struct {
 	Undo string
 }
 
-// Error counts the ports, which the caller names, or names the chassis.
+// Error returns the number of ports, which the caller names, or the names of the chassis.
 func (e *UnprovedError) Error() string {
 	if !finding.Has(e.Findings, finding.NewHostSilent) {
 		return fmt.Sprintf("not bound as expected after %s: %s", e.Wait, schedule.Count(len(e.Findings), "port"))
@@ -43,7 +43,7 @@ func (e *UnprovedError) Unwrap() error { return finding.Refuse(e.Findings) }
 
 // Prove verifies changes, and asks the chassis that took gateways for a sign of life: a binding shows which chassis
 // claims a gateway, but ovn-controller follows nb_cfg only once the flows are set (ovn-sb(5), Chassis_Private). It
-// returns an [*UnprovedError] if one of these fails.
+// returns an [*UnprovedError] if either fails.
 func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait time.Duration) error {
 	missing, err := s.verify(ctx, changed, wait)
 	switch {
@@ -86,7 +86,7 @@ func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbou
 }
 
 // verify waits until every port of the changes has been bound as expected for [stableFor]. After the timeout it returns
-// the ports that are not, except those that another client has changed since.
+// the ports that are not bound so, except those that another client has changed since.
 func (s *Service) verify(
 	ctx context.Context, changed []schedule.Change, wait time.Duration,
 ) ([]finding.Finding, error) {
@@ -105,7 +105,7 @@ func (s *Service) verify(
 }
 
 // awaitStable waits until look has found nothing for [stableFor]. After the timeout it returns what look found last. An
-// error, as of a lost server, only delays it.
+// error, such as a lost server, only delays it.
 func (s *Service) awaitStable(
 	ctx context.Context, wait time.Duration, look func() ([]finding.Finding, error),
 ) ([]finding.Finding, error) {
@@ -136,19 +136,20 @@ func (s *Service) awaitStable(
 	}
 }
 
-// waited is the wait for the data plane as last reported.
+// waited is the last reported state of the wait for the data plane.
 type waited struct {
 	begun, said time.Time
 	left        int
 }
 
 const (
-	// A wait is reported once it is longer than quietWait, and again if what is left has changed, or after repeatWait.
+	// A wait is reported once it is longer than quietWait, and again if the number of missing ports has changed, or after
+	// repeatWait.
 	quietWait  = 2 * time.Second
 	repeatWait = 15 * time.Second
 )
 
-// next is the line to report now; it may be empty.
+// next returns the line to report now; it may be empty.
 func (w *waited) next(missing []finding.Finding, err error, now time.Time) string {
 	took := now.Sub(w.begun)
 	changed := len(missing) != w.left && now.Sub(w.said) >= quietWait
@@ -167,7 +168,7 @@ func (w *waited) next(missing []finding.Finding, err error, now time.Time) strin
 		missing[0].Line())
 }
 
-// stillApplied are the changes of which no other client has changed or deleted the group since.
+// stillApplied returns the changes of groups that no other client has changed or deleted since.
 func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Change) {
 	sorted := func(candidates []schedule.Candidate) []schedule.Candidate {
 		byName := func(a, b schedule.Candidate) int { return cmp.Compare(a.Chassis, b.Chassis) }
@@ -182,7 +183,7 @@ func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Ch
 	return all
 }
 
-// misplaced finds the ports that are not where their candidates say. The last change of a group counts. If the
+// misplaced finds the ports that are not where their candidates say. Only the last change of a group counts. If the
 // ovn-controller of the first candidate does not respond, the next one may host the group too.
 func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (missing []finding.Finding) {
 	last := map[string]int{}
@@ -214,8 +215,8 @@ func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (mis
 	return missing
 }
 
-// hosts returns the candidates that may host the group, which end with the first that responds, and the expected one:
-// that or, if none responds, the first.
+// hosts returns the candidates that may host the group, up to the first that responds, and the expected host: the
+// candidate that responds or, if none does, the first.
 func (s *Service) hosts(c schedule.Change) (names []string, expected string) {
 	for _, candidate := range c.After {
 		names = append(names, candidate.Chassis)

@@ -10,22 +10,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// Key is followed by the name of a chassis. Cordons are in NB_Global since ovn-controller deletes unknown keys of the
-// chassis, and its rows when it stops (controller/chassis.c).
+// Key is the prefix of a chassis name. Cordons are in NB_Global because ovn-controller deletes unknown keys of its
+// chassis, and the chassis's rows when it stops (controller/chassis.c).
 const Key = "ovn-central:maintenance/"
 
-// The values. A chassis without one is not cordoned: otherwise an upgrade from a release without cordons would empty
-// the whole cloud.
+// The values. A chassis without a value is not cordoned: otherwise an upgrade from a release without cordons would
+// empty the whole cloud.
 const (
 	On  = "true"
 	Off = "false"
 )
 
-// Pair returns the pair that external_ids has while a chassis is cordoned.
+// Pair returns the key and value that external_ids has while a chassis is cordoned.
 func Pair(chassis string) (key, value string) { return Key + chassis, On }
 
-// Names returns the chassis that are cordoned, sorted. An unknown value counts as a cordon. Keys with a malformed name
-// are ignored.
+// Names returns the cordoned chassis, sorted. An unknown value counts as a cordon. Keys with a malformed name are
+// ignored.
 func Names(ids map[string]string) (chassis []string) {
 	for _, key := range slices.Sorted(maps.Keys(ids)) {
 		if name, is := strings.CutPrefix(key, Key); is && foreign.IsName(name) && ids[key] != Off {

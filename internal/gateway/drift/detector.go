@@ -1,6 +1,6 @@
-// Package drift decides when to act on changes of chassis and gateways. It is pure: from what the databases hold and
-// the time, it returns the state to plan from, and the gateways to plan for. It compares states and needs no events:
-// the next look sees every change that has lasted until then.
+// Package drift decides when to act on changes of chassis and gateways. It is pure: from the contents of the databases
+// and the time, it returns the state to plan from, and the gateways to plan for. It compares states and needs no
+// events: every change that lasts until the next observation is seen.
 package drift
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Detector holds changes down: a chassis counts as before until it has not changed for the hold-down, so that chassis
-// that restart one after the other change nothing. All times are readings of one monotonic clock. The zero Detector has
-// seen nothing.
+// Detector delays changes: a chassis counts as before until it has not changed for the hold-down, so that chassis that
+// restart one after the other change nothing. All times are readings of one monotonic clock. The zero Detector has
+// observed nothing.
 type Detector struct {
 	// HoldDown is how long a change must last before it counts.
 	HoldDown time.Duration
@@ -24,9 +24,10 @@ type Detector struct {
 	groups  map[string]*value[struct{}]
 	begun   time.Duration
 	looked  bool
-	// The next plan is about everything, or the changes that have settled since.
+	// all makes the next plan cover everything. Otherwise the plan covers the changes that have settled since the last
+	// one.
 	all          bool
-	since        time.Duration // the first of them settled
+	since        time.Duration // when the first of them settled
 	changed      map[string]bool
 	changedGroup map[string]bool
 }
@@ -34,7 +35,7 @@ type Detector struct {
 type value[T any] struct {
 	held, seen       T
 	heldKey, seenKey string
-	settled          bool // there is a value that is held
+	settled          bool // whether held has a value
 	since            time.Duration
 }
 
@@ -47,7 +48,7 @@ func (v *value[T]) see(now time.Duration, seen T, key string) {
 
 func (v *value[T]) moving() bool { return !v.settled || v.heldKey != v.seenKey }
 
-// settle makes the present value count if it has lasted for the hold-down, and reports whether that is a change.
+// settle accepts the present value if it has lasted for the hold-down, and reports whether it did.
 func (v *value[T]) settle(now, hold time.Duration) bool {
 	if !v.moving() || now-v.since < hold {
 		return false
@@ -57,13 +58,13 @@ func (v *value[T]) settle(now, hold time.Duration) bool {
 }
 
 type chassis struct {
-	// facts are nil while it does not exist.
+	// facts holds nil while the chassis does not exist.
 	facts value[*schedule.Chassis]
-	// lag is not among the facts: an ovn-controller lags for a moment whenever nb_cfg is raised.
+	// lag is separate from the facts: an ovn-controller lags for a moment whenever nb_cfg is raised.
 	lag value[bool]
 }
 
-// Observe records what the databases hold now.
+// Observe records the present contents of the databases.
 func (d *Detector) Observe(s schedule.State, now time.Duration) {
 	if !d.looked {
 		d.looked, d.begun = true, now
@@ -116,8 +117,8 @@ func (d *Detector) observeGroups(groups []schedule.Group, named map[string]bool,
 	maps.DeleteFunc(d.groups, func(name string, _ *value[struct{}]) bool { return !present[name] })
 }
 
-// key is a digest of what matters to a plan about a group, without its bindings. It is short: one is kept for each of
-// 10,000 gateways.
+// key returns a digest of everything about a group that matters to a plan, except its bindings. It is short because one
+// is kept for each of 10,000 gateways.
 func key(g schedule.Group) string {
 	byPriority := func(a, b schedule.Candidate) int { return b.Priority - a.Priority }
 	candidates := slices.SortedFunc(slices.Values(g.Candidates), byPriority)
@@ -147,7 +148,7 @@ func (d *Detector) settle(now time.Duration) {
 	}
 }
 
-// Everything makes the next plan be about everything, as for a unit that begins to act.
+// Everything makes the next plan cover everything, as a unit needs it that begins to act.
 func (d *Detector) Everything(now time.Duration) {
 	d.begin(now)
 	d.all = true
@@ -162,8 +163,8 @@ func (d *Detector) begin(now time.Duration) {
 	}
 }
 
-// Done records that a plan found nothing to do. While something is held down, there may be something to do later: a
-// chassis that has come back is no change.
+// Done records that a plan found nothing to do. If something is still held down, the pending changes stay: there may be
+// something to do later, and a chassis that comes back as it was counts as no change.
 func (d *Detector) Done(now time.Duration) {
 	if len(d.Held(now)) > 0 {
 		d.since = now
@@ -174,8 +175,8 @@ func (d *Detector) Done(now time.Duration) {
 	clear(d.changedGroup)
 }
 
-// Due reports whether it is time for a plan: a change has settled, and either nothing else is held down, so that a
-// burst of changes is one plan, or the hold-down has passed once more.
+// Due reports whether it is time for a plan. A change must have settled. In addition, either nothing else is held down,
+// so that a burst of changes results in one plan, or the hold-down has passed once more.
 func (d *Detector) Due(now time.Duration) bool {
 	if !d.looked || now-d.begun < d.HoldDown || !d.pending() {
 		return false
@@ -183,7 +184,7 @@ func (d *Detector) Due(now time.Duration) bool {
 	return len(d.Held(now)) == 0 || now-d.since >= d.HoldDown
 }
 
-// Held returns until when each chassis and gateway is held down, by its name.
+// Held returns the time until which each chassis and gateway is held down, by name.
 func (d *Detector) Held(now time.Duration) map[string]time.Duration {
 	held := map[string]time.Duration{}
 	note := func(name string, moving bool, since time.Duration) {
@@ -202,7 +203,7 @@ func (d *Detector) Held(now time.Duration) map[string]time.Duration {
 	return held
 }
 
-// Next returns when a plan may be due if nothing changes; 0 is never.
+// Next returns when a plan may be due if nothing changes; 0 means never.
 func (d *Detector) Next(now time.Duration) (next time.Duration) {
 	earlier := func(t time.Duration) {
 		if t > now && (next == 0 || t < next) {

@@ -7,8 +7,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// settled is the state to plan from, with chassis as they count. A chassis that is held down keeps its gateways, and is
-// unschedulable. A chassis that was never seen is assumed to be eligible for every group that names it.
+// settled returns the state to plan from, with each chassis as it counts now. A chassis that is held down keeps its
+// gateways, and is unschedulable. A chassis that was never seen is assumed to be eligible for every group that names
+// it.
 func (d *Detector) settled(s schedule.State) schedule.State {
 	var networks, zones []string
 	for _, g := range s.Groups {
@@ -20,7 +21,7 @@ func (d *Detector) settled(s schedule.State) schedule.State {
 	networks, zones = set(networks), set(zones)
 	settled := s
 	settled.Chassis = nil
-	// A chassis that was never seen must not be the only one with a mark: that would make all others ineligible.
+	// A chassis that was never seen must not be the only one with a mark: all others would become ineligible.
 	marked := slices.ContainsFunc(s.Chassis, func(c schedule.Chassis) bool { return c.Gateway })
 	external := slices.ContainsFunc(s.Chassis, func(c schedule.Chassis) bool { return c.External })
 	for name, c := range d.chassis {
@@ -44,8 +45,8 @@ func (d *Detector) settled(s schedule.State) schedule.State {
 
 func set(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// Concerned reports for each group whether to plan for it: a change of the group, or of a chassis that it names, has
-// settled, or a chassis has come that may host it.
+// Concerned reports for each group whether to plan for it: a change of the group or of a chassis that it names has
+// settled, or a chassis that may host it was added.
 func (d *Detector) Concerned(s schedule.State) map[string]bool {
 	arrived := map[string]bool{} // networks
 	for name := range d.changed {
@@ -72,11 +73,11 @@ func (d *Detector) Concerned(s schedule.State) map[string]bool {
 	return concerned
 }
 
-// All owns every gateway.
+// All reports that every gateway is owned.
 func All(string) bool { return true }
 
-// Plan is the plan for the gateways that are owned, by their names; the others stay as they are. The state must have
-// been observed before.
+// Plan returns the plan for the gateways that owns reports as owned, by name. The others stay as they are. The state
+// must have been observed before.
 func (d *Detector) Plan(s schedule.State, owns func(key string) bool) schedule.Plan {
 	concerned, hold := d.Concerned(s), map[string]bool{}
 	for _, g := range s.Groups {

@@ -17,14 +17,14 @@ const (
 	leftFor      = 24 * time.Hour
 )
 
-// Journal is the recorded changes by row. People, drains and agents record their changes; Neutron does not.
+// Journal has the recorded changes by row. People, drains and agents record their changes; Neutron does not.
 type Journal map[string][]schedule.AppliedChange
 
-// Undone finds the gateways of which another client undoes changes.
+// Undone finds the gateways whose changes another client undoes.
 type Undone struct {
 	written map[string]wrote
 	times   map[string][]time.Duration
-	left    map[string]time.Duration // since when
+	left    map[string]time.Duration // when each group was left alone
 }
 
 type wrote struct {
@@ -32,7 +32,7 @@ type wrote struct {
 	before     map[string]bool
 }
 
-// Wrote records the candidates that were written for a group; before are the rows that the journal had until then.
+// Wrote records the candidates that were written for a group; before has the rows that the journal had until then.
 func (u *Undone) Wrote(group schedule.Group, before map[string]bool) {
 	if u.written == nil {
 		u.written, u.times, u.left = map[string]wrote{}, map[string][]time.Duration{}, map[string]time.Duration{}
@@ -40,7 +40,7 @@ func (u *Undone) Wrote(group schedule.Group, before map[string]bool) {
 	u.written[group.Name] = wrote{best(group.Candidates), before}
 }
 
-// Suspects reports whether a group is not as it was written. [Undone.Observe] needs the journal to judge why.
+// Suspects reports whether a group differs from what was written. [Undone.Observe] needs the journal to judge why.
 func (u *Undone) Suspects(groups []schedule.Group) bool {
 	return slices.ContainsFunc(groups, u.differs)
 }
@@ -56,7 +56,7 @@ func best(candidates []schedule.Candidate) []schedule.Candidate {
 	})
 }
 
-// Rows are the rows of the journal.
+// Rows returns the set of the journal's rows.
 func (j Journal) Rows() map[string]bool {
 	all := map[string]bool{}
 	for row := range j {
@@ -66,7 +66,7 @@ func (j Journal) Rows() map[string]bool {
 }
 
 // Observe compares groups with what was written for them. It returns the groups that are left alone from now on, and
-// those that no longer are. A change that the journal has is not Neutron's.
+// those that no longer are. A change that is in the journal does not count as Neutron's.
 func (u *Undone) Observe(groups []schedule.Group, journal Journal, now time.Duration) (left, again []string) {
 	for _, name := range slices.Sorted(maps.Keys(u.left)) {
 		if now-u.left[name] >= leftFor {
@@ -97,7 +97,7 @@ func (u *Undone) Observe(groups []schedule.Group, journal Journal, now time.Dura
 	return left, again
 }
 
-// records reports whether a new row of the journal has a change of the written candidates.
+// records reports whether a new row of the journal records a change of the written candidates.
 func (j Journal) records(group string, was wrote) bool {
 	for row, changes := range j {
 		if !was.before[row] && slices.ContainsFunc(changes, func(c schedule.AppliedChange) bool {

@@ -1,6 +1,6 @@
-// Package journal records which operation changed which candidates of gateways, and the resulting layout: what revert,
-// undrain and a target revision bring back. It is pure: it reads the texts that the Northbound database keeps, and
-// returns those to write.
+// Package journal records which operation changed which candidates of gateways, and the resulting layout. Revert,
+// undrain and a target revision bring these back. The package is pure: it reads the texts that the Northbound database
+// keeps, and returns the texts to write.
 package journal
 
 import (
@@ -16,29 +16,29 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Entry is what one operation changed.
+// Entry describes the changes of one operation.
 type Entry struct {
 	// ID names the operation. It starts with a letter, so that YAML does not take it for a number.
 	ID        string    `json:"id" yaml:"id"`
 	At        time.Time `json:"at" yaml:"at"`
 	Operation string    `json:"operation" yaml:"operation"`
 	By        string    `json:"by" yaml:"by"`
-	// Gateways is how many groups changed, Moves how many of them got another first candidate.
+	// Gateways is the number of changed groups; Moves is how many of them got another first candidate.
 	Gateways int `json:"gateways" yaml:"gateways"`
 	Moves    int `json:"moves" yaml:"moves"`
-	// Left is how many groups were still to change at the last record: the operation was interrupted, or is running.
+	// Left is how many groups were still to be changed at the last record: the operation was interrupted, or is running.
 	Left int `json:"left" yaml:"left"`
 	// Chassis is the subject of the operation; it may be empty.
 	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
-	// Added are the new chassis that get their share.
+	// Added lists the new chassis that get their share.
 	Added []string `json:"added,omitempty" yaml:"added,omitempty"`
-	// Changes are the candidates before and after the operation, by group.
+	// Changes has the candidates before and after the operation, by group.
 	Changes []schedule.AppliedChange `json:"changes,omitempty" yaml:"changes,omitempty"`
-	// Omitted counts the changes that are left out.
+	// Omitted is the number of changes that are left out.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 
 	records []record // the oldest first
-	end     *record  // nil unless the operation has ended past its checks
+	end     *record  // nil unless the operation has passed its checks and ended
 }
 
 // record is one row of the journal: a batch of changes, or the end of an operation.
@@ -52,7 +52,7 @@ type record struct {
 	Left      int                      `json:"left,omitempty"`
 	Added     []string                 `json:"added,omitempty"`
 	Changes   []schedule.AppliedChange `json:"changes,omitempty"`
-	// Kept records are needed to undrain the chassis, whatever their age.
+	// Kept marks a record that is needed to undrain the chassis, whatever its age.
 	Kept bool `json:"kept,omitempty"`
 	// Tag is set on the record that ends an operation.
 	*Tag
@@ -60,16 +60,16 @@ type record struct {
 	row string
 }
 
-// Tag is the layout with which an operation ended.
+// Tag describes the layout with which an operation ended.
 type Tag struct {
 	Outcome Outcome `json:"tag"`
-	// Revision is the ID of the layout, Body that of its gateways.
+	// Revision is the ID of the layout, Body the ID of its gateways.
 	Revision string   `json:"revision"`
 	Body     string   `json:"body"`
 	Cordons  []string `json:"cordons,omitempty"`
 }
 
-// body is a row of its own: the gateways of the layouts that have this ID.
+// body is a row of its own: the gateways of all layouts that have this ID.
 type body struct {
 	BodyID string `json:"body-id"`
 	Packed string `json:"packed"`
@@ -77,13 +77,13 @@ type body struct {
 
 // Journal is the content of the journal.
 type Journal struct {
-	// Entries are sorted, the newest first.
+	// Entries is sorted, the newest first.
 	Entries []Entry
-	// Findings name the rows that can't be read.
+	// Findings names the rows that can't be read.
 	Findings []finding.Finding
 
 	bodies map[string]string   // packed, by ID
-	rows   map[string][]string // of each body, by ID
+	rows   map[string][]string // the rows that have each body, by ID
 }
 
 // Read reads the texts of rows, by the UUIDs of the rows.
@@ -116,8 +116,8 @@ func Read(texts map[string]string) Journal {
 	return j
 }
 
-// clean replaces what could not be shown or written again: any client of NB may have written it (R18). A malformed name
-// names no gateway or chassis.
+// clean replaces text that can't be shown or written again, since any client of NB may have written it (R18). A
+// malformed name refers to no gateway or chassis.
 func (r *record) clean() {
 	names := []*string{&r.ID, &r.Operation, &r.By, &r.Chassis}
 	for i := range r.Changes {
@@ -139,8 +139,8 @@ func (r *record) clean() {
 	foreign.Names(r.Added)
 }
 
-// newEntry makes an entry of an operation's records, the oldest first. Of several changes of a group the candidates
-// before the first and after the last count.
+// newEntry makes an entry from an operation's records, the oldest first. If a group changed several times, the entry
+// has the candidates before the first change and after the last.
 func newEntry(records []record) Entry {
 	first := records[0]
 	e := Entry{ID: first.ID, At: first.At, By: first.By, records: records}
@@ -173,18 +173,18 @@ func newEntry(records []record) Entry {
 	return e
 }
 
-// Plans are the entries that have changed gateways.
+// Plans returns the entries that have changed gateways.
 func (j Journal) Plans() []Entry {
 	return slices.DeleteFunc(slices.Clone(j.Entries), func(e Entry) bool { return e.Gateways == 0 })
 }
 
-// Interrupted is the finding about an unfinished entry.
+// Interrupted returns the finding about an unfinished entry.
 func (e Entry) Interrupted() finding.Finding {
 	args := finding.Args{Value: e.Operation, Count: e.Left, Detail: "by " + e.By}
 	return finding.About(finding.PlanUnfinished, e.ID, args)
 }
 
-// Unfinished are the unfinished entries, without their changes.
+// Unfinished returns the unfinished entries, without their changes.
 func (j Journal) Unfinished() (all []Entry) {
 	for _, e := range j.Entries {
 		if e.Left > 0 {
@@ -195,7 +195,7 @@ func (j Journal) Unfinished() (all []Entry) {
 	return all
 }
 
-// Changes are the recorded changes, by the UUID of the row.
+// Changes returns the recorded changes, by the UUID of the row.
 func (j Journal) Changes() map[string][]schedule.AppliedChange {
 	all := map[string][]schedule.AppliedChange{}
 	for _, r := range j.newestFirst() {
@@ -204,13 +204,13 @@ func (j Journal) Changes() map[string][]schedule.AppliedChange {
 	return all
 }
 
-// Has reports whether the journal has that record of an operation.
+// Has reports whether the journal has the record of an operation with this number.
 func (j Journal) Has(id string, number int) bool {
 	return slices.ContainsFunc(j.newestFirst(), func(r record) bool { return r.ID == id && r.Number == number })
 }
 
-// Drained returns what to put back for unfinished drains, by chassis. Before are the candidates before the first drain
-// of the group. After are the candidates that a drain or an undrain wrote last; it is empty if something else has
+// Drained returns the changes that an undrain has to put back, by chassis. Before has the candidates before the first
+// drain of the group. After has the candidates that a drain or an undrain wrote last. It is empty if something else has
 // changed the group since, or if another drain began from other candidates.
 func (j Journal) Drained() map[string][]schedule.AppliedChange {
 	newest, found := map[string]schedule.AppliedChange{}, map[[2]string]bool{}
@@ -245,7 +245,7 @@ func (j Journal) newestFirst() (all []record) {
 	return all
 }
 
-// base are the candidates before the first of several drains.
+// base returns the candidates before the first of several drains.
 func base(c schedule.AppliedChange) []schedule.Candidate {
 	if len(c.Base) > 0 {
 		return c.Base

@@ -17,16 +17,17 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Layout is what an operator decides about gateways. Its canonical form is JSON, in which names are sorted.
+// Layout holds the operator's decisions about gateways. Its canonical form is JSON with sorted names.
 type Layout struct {
-	// Gateways are the chassis of each group of candidates, best first: the order in which OVN chooses, not the
+	// Gateways has the chassis of each group of candidates, best first: the order in which OVN chooses, not the
 	// priorities.
 	Gateways map[string][]string `json:"gateways"`
-	// Cordons are the chassis that are cordoned, sorted.
+	// Cordons lists the cordoned chassis, sorted.
 	Cordons []string `json:"cordons,omitempty"`
 }
 
-// Of is the layout of a state. Cordons may name chassis that the state does not have: a cordon outlives its chassis.
+// Of returns the layout of a state. Cordons may name chassis that the state does not have: a cordon outlives its
+// chassis.
 func Of(state schedule.State, cordons []string) Layout {
 	l := Layout{Gateways: map[string][]string{}, Cordons: slices.Compact(slices.Sorted(slices.Values(cordons)))}
 	for _, g := range state.Groups {
@@ -35,7 +36,7 @@ func Of(state schedule.State, cordons []string) Layout {
 	return l
 }
 
-// WithCordon is the layout with a chassis cordoned, or not.
+// WithCordon returns the layout with a chassis cordoned or not.
 func (l Layout) WithCordon(chassis string, cordoned bool) Layout {
 	l.Cordons = slices.DeleteFunc(slices.Clone(l.Cordons), func(c string) bool { return c == chassis })
 	if cordoned {
@@ -44,7 +45,7 @@ func (l Layout) WithCordon(chassis string, cordoned bool) Layout {
 	return l
 }
 
-// WithPlan is the layout after a plan.
+// WithPlan returns the layout after a plan.
 func (l Layout) WithPlan(p schedule.Plan) Layout {
 	l.Gateways = maps.Clone(l.Gateways)
 	if l.Gateways == nil {
@@ -56,22 +57,22 @@ func (l Layout) WithPlan(p schedule.Plan) Layout {
 	return l
 }
 
-// id names the layout. The letter keeps YAML from taking it for a number.
+// id returns the ID of the layout. The leading letter keeps YAML from reading it as a number.
 func (l Layout) id() string { return "r" + digest(l) }
 
-// bodyID names the gateways: layouts that differ only in cordons share them.
+// bodyID returns the ID of the gateways. Layouts that differ only in cordons share it.
 func (l Layout) bodyID() string { return "b" + digest(l.Gateways) }
 
-// digest is the first 48 bits of the SHA-256 of the canonical form, in hex.
+// digest returns the first 48 bits of the SHA-256 of the canonical form, in hex.
 func digest(of any) string {
 	sum := sha256.Sum256([]byte(text(of)))
 	return hex.EncodeToString(sum[:6])
 }
 
-// maxBody bounds what is unpacked, in bytes: 100,000 gateways have 25 MB.
+// maxBody bounds the unpacked size, in bytes: 100,000 gateways have 25 MB.
 const maxBody = 64 << 20
 
-// pack is the gateways as they are kept: deflated (RFC 1951), in base64.
+// pack returns the gateways in their stored form: deflated (RFC 1951), in base64.
 func (l Layout) pack() string {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.DefaultCompression) // the level is valid

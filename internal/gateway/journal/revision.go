@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Outcome is how an operation ended, named as in the specification of a node's teardown.
+// Outcome is the outcome of an operation, named as in the specification of a node's teardown.
 type Outcome string
 
 // The outcomes.
@@ -63,7 +63,7 @@ func (j Journal) names(e Entry) string {
 
 func (e Entry) what() string { return strings.TrimSuffix(e.Operation+" "+e.Chassis, " ") }
 
-// Layout returns the layout of a version, or of a revision by its ID. It refuses one that is not kept.
+// Layout returns the layout of a version, or of a revision by its ID. It refuses a layout that is not kept.
 func (j Journal) Layout(v Version) (Layout, error) {
 	missing := func(why string) (Layout, error) {
 		f := finding.About(finding.RevisionMissing, "", finding.Args{Value: string(v), Detail: why})
@@ -98,7 +98,7 @@ const (
 	messageCordon    = "CordonMessage"
 )
 
-// List answers with the revisions: the present layout, then the tagged ones, the newest first.
+// List returns the revisions: the present layout, then the tagged ones, the newest first.
 func (j Journal) List(now Layout) answer.Status {
 	tagged := j.tagged()
 	counts := fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons),
@@ -119,7 +119,7 @@ func (j Journal) List(now Layout) answer.Status {
 	return status
 }
 
-// Compare answers with the differences of two layouts.
+// Compare returns the differences of two layouts.
 func Compare(base, diff Version, from, to Layout) answer.Status {
 	all := Diff(from, to)
 	what := fmt.Sprintf("%s (%s) and %s (%s)", base, from.id(), diff, to.id())
@@ -131,8 +131,8 @@ func Compare(base, diff Version, from, to Layout) answer.Status {
 
 const none = "0"
 
-// ReviewID names a plan for a layout, so that only the reviewed plan is carried out: the newest operation, and a hash
-// of the layout and of the changes.
+// ReviewID returns an ID for a plan for a layout, so that only the reviewed plan is carried out. It consists of the
+// newest operation, and a hash of the layout and of the changes.
 func (j Journal) ReviewID(l Layout, p schedule.Plan) string {
 	newest := none
 	if len(j.Entries) > 0 {
@@ -141,8 +141,8 @@ func (j Journal) ReviewID(l Layout, p schedule.Plan) string {
 	return newest + "-" + digest([]any{p.Operation, l, Layout{}.WithPlan(p)})
 }
 
-// CheckReview compares a plan with the reviewed one, by its ID. The answer is nil if they are the same; a conflict
-// names the operations that have changed the layout since.
+// CheckReview compares a plan with the reviewed one, by its ID. It returns nil if they are the same. A conflict names
+// the operations that have changed the layout since.
 func (j Journal) CheckReview(reviewID string, l Layout, p schedule.Plan) *answer.Status {
 	operation, hash, found := strings.Cut(reviewID, "-")
 	if !found || operation == "" || hash == "" || strings.Contains(hash, "-") {

@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	// What is kept: each client that monitors NB has a copy. The newest plan is kept whatever its size. A gateway takes
-	// about 500 bytes of it; the body of a layout of 10,000 gateways with 5 candidates on 200 chassis takes 500 kB.
+	// These bound what is kept, since each client that monitors NB has a copy. The newest plan is kept whatever its size.
+	// A gateway takes about 500 bytes of a plan; the body of a layout of 10,000 gateways with 5 candidates on 200 chassis
+	// takes 500 kB.
 	keptEntries  = 20 // plans, and as many operations that changed no gateway
 	keptGateways = 10000
 	keptBodies   = 3
 )
 
-// Writing is what to write: the texts of new and changed rows, and the rows to delete, by UUID.
+// Writing is the texts of new and changed rows to write, and the rows to delete, by UUID.
 type Writing struct {
 	Added   []string
 	Changed map[string]string
@@ -27,7 +28,8 @@ type Writing struct {
 // Run makes the records of one operation.
 type Run struct {
 	record
-	// bases are the candidates before the first of several drains, by the group and the order that drains have written.
+	// bases has the candidates before the first of several drains, by the group and the order that the drains have
+	// written.
 	bases map[string][]schedule.Candidate
 }
 
@@ -48,7 +50,7 @@ func (r *Run) Continue(drained map[string][]schedule.AppliedChange) {
 	}
 }
 
-// Batch returns the record of some changes of a plan, after which so many groups are left to change.
+// Batch returns the record of some changes of a plan. After these changes, left groups remain to be changed.
 func (r *Run) Batch(plan schedule.Plan, some []schedule.Change, left int, now time.Time) string {
 	next := r.next(now)
 	next.Operation, next.Chassis, next.Added, next.Left = plan.Operation, plan.Chassis, plan.Added, left
@@ -76,7 +78,7 @@ func text(row any) string {
 	return string(b)
 }
 
-// Finish records that operations have nothing left to do, and drops what is too old to be kept.
+// Finish records that operations have nothing left to do, and drops records that are too old to keep.
 func (j Journal) Finish(ids ...string) Writing {
 	w := Writing{Changed: map[string]string{}, Dropped: j.unneeded()}
 	for _, e := range j.Entries {
@@ -162,7 +164,7 @@ func (j Journal) unneeded() (rows []string) {
 	return rows
 }
 
-// unneededRecords are the rows of old records, except the tags of the named entries.
+// unneededRecords returns the rows of old records, except the tags of the named entries.
 func (j Journal) unneededRecords(named map[string]bool) (rows []string) {
 	plans, others, gateways := 0, 0, 0
 	for _, e := range j.Entries {

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// Bounds of a picture; what does not fit is counted.
+	// The bounds of a picture. It counts what does not fit.
 	maxRows    = 200
 	maxColumns = 40
 )
 
 const (
-	// Measures, in pixels; charWidth is that of a letter of the font.
+	// Measures, in pixels; charWidth is the width of a letter of the font.
 	margin      = 20
 	labelWidth  = 260
 	columnWidth = 150
@@ -29,7 +29,7 @@ const (
 )
 
 const (
-	// Colours: of the host after the plan, of the host before, and of backups.
+	// Colours of the host after the plan, of the host before, and of backups.
 	ink    = "#1f2933"
 	faint  = "#9aa5b1"
 	hosts  = "#2f855a"
@@ -37,7 +37,7 @@ const (
 	backup = "#e4e7eb"
 )
 
-// SVG is the picture of a plan, as a complete document.
+// SVG returns the picture of a plan, as a complete document.
 func SVG(p schedule.Plan) []byte {
 	d := newDrawing(p)
 	d.header()
@@ -182,8 +182,8 @@ func (d *drawing) x(column int) int {
 	return margin + labelWidth + column*columnWidth + columnWidth/2
 }
 
-// text is cut in the middle to a width, unless that is 0: names differ at their ends as often as at their beginnings.
-// The whole text is its title.
+// text draws a text. It cuts out the middle to fit the width, unless that is 0: names differ at their ends as often as
+// at their beginnings. The title of a cut text is the whole text.
 func (d *drawing) text(x, y int, attributes, text string, width int) {
 	shown, whole := text, ""
 	if letters, room := []rune(text), width/charWidth-1; width > 0 && len(letters) > room+1 {
@@ -202,7 +202,7 @@ func escape(text string) string {
 	return out.String()
 }
 
-// ranks count from 1, for the chassis that hosts the gateway.
+// ranks returns the rank of each candidate. The chassis that hosts the gateway has rank 1.
 func ranks(candidates []schedule.Candidate) map[string]int {
 	all := map[string]int{}
 	for i, c := range candidates {

@@ -9,15 +9,15 @@ import (
 )
 
 // Revert brings groups back to the candidates that they had before an earlier plan. It moves a master only to a
-// schedulable candidate unless new candidates are allowed, and keeps candidates that a group needs to have
-// [MaxCandidates]. It leaves what another client has changed since.
+// schedulable candidate unless new candidates are allowed, and keeps candidates that a group needs to reach
+// [MaxCandidates]. It leaves groups that another client has changed since.
 func Revert(s State, o Options, taken []AppliedChange) Plan {
 	why := [2]string{"restored: it was so before the plan", "not a candidate before the plan"}
 	return bringBack(s, o, taken, revert, why)
 }
 
-// Restore brings gateways back to candidates that they had, best first, by the rules of [Revert]. Its findings name
-// those that it can't wholly restore.
+// Restore brings gateways back to earlier candidates, given best first, by the rules of [Revert]. Its findings name the
+// gateways that it can't fully restore.
 func Restore(s State, o Options, layout map[string][]string) Plan {
 	now := groupsByName(s)
 	var taken []AppliedChange
@@ -45,7 +45,8 @@ func Restore(s State, o Options, layout map[string][]string) Plan {
 	return p
 }
 
-// bringBack plans for [Revert] and [Restore]; why is the reason for candidates that come back, and for those that go.
+// bringBack plans for [Revert] and [Restore]. why has the reasons for candidates that stay or come back, and for those
+// that go.
 func bringBack(s State, o Options, taken []AppliedChange, operation string, why [2]string) Plan {
 	in := newInstance(s)
 	in.hold(o)
@@ -77,7 +78,8 @@ func bringBack(s State, o Options, taken []AppliedChange, operation string, why 
 	return in.plan(operation, o, before)
 }
 
-// findUnrestorable finds why nothing is planned for a group. External ports follow their router.
+// findUnrestorable finds why nothing is planned for a group. There is no finding for external ports: they follow their
+// router.
 func (in *instance) findUnrestorable(name string) {
 	switch {
 	case slices.ContainsFunc(in.externals, func(x *group) bool { return x.Name == name }):
@@ -88,7 +90,7 @@ func (in *instance) findUnrestorable(name string) {
 	}
 }
 
-// orderBefore returns the order of a group's candidates before the change, or nil to leave it.
+// orderBefore returns the order that a group's candidates had before the change, or nil to leave the group as it is.
 func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []int) {
 	was, is := chassisOf(ranked(t.Before)), chassisOf(ranked(g.Candidates))
 	switch {
@@ -127,14 +129,14 @@ func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []i
 	}
 	order = order[:min(len(order), max(MaxCandidates, len(was)))]
 	if slices.Equal(order, g.was) {
-		return nil // with fewer candidates than it can have it would be given them again
+		return nil // if the group had fewer candidates than possible, a reschedule would add them again
 	}
 	return order
 }
 
 // Undrain gives a chassis its ranks back in the groups that still have it. If only drains have changed a group since,
-// all its candidates get their ranks back, except those that can't host it now. Otherwise only the chassis does; it
-// never gets a worse rank than it has.
+// all its candidates get their ranks back, except chassis that can't host it now. Otherwise only the drained chassis
+// gets its rank back, and never a worse rank than it has.
 func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 	in := newInstance(s)
 	p := Plan{Operation: OperationUndrain, Chassis: chassis, Changes: []Change{}}
@@ -171,8 +173,8 @@ func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 	return p
 }
 
-// undrained returns the candidates of a group when the chassis is back, best first, or nil to leave it. The code
-// and its detail are a finding, if the code is not empty.
+// undrained returns the candidates that a group gets when the chassis is back, best first, or nil to leave the group as
+// it is. If the code is not empty, it makes a finding, with why as the detail.
 func (in *instance) undrained(
 	g Group, chassis string, t AppliedChange,
 ) (names []string, code finding.Code, why string) {
@@ -204,7 +206,7 @@ func (in *instance) undrained(
 	return slices.Insert(rest, place, chassis), finding.CandidatesChanged, "only the rank of " + chassis + " is put back"
 }
 
-// rises reports whether a chassis would get before one that can host and is before it now.
+// rises reports whether a chassis would get ahead of another one that can host and that is ahead of it now.
 func rises(name string, now, then []string, shut func(string) bool) bool {
 	at := slices.Index(now, name)
 	for _, other := range then[slices.Index(then, name)+1:] {

@@ -7,8 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// locate records where groups are bound. If no port is, for instance because no ovn-controller runs, only the order of
-// the candidates is known.
+// locate records where groups are bound. If no port is bound, for instance because no ovn-controller runs, only the
+// order of the candidates is known.
 func (in *instance) locate() {
 	all := slices.Concat(in.groups, in.externals)
 	in.bound = slices.ContainsFunc(all, func(g *group) bool { return g.bound() }) ||
@@ -28,11 +28,11 @@ func (in *instance) locate() {
 }
 
 // needs returns the mark that a chassis needs to host a group, and whether the group may get new chassis. external
-// reports whether it is for external-port hosts.
+// reports whether the group belongs on chassis for external ports.
 func (in *instance) needs(g Group, external bool) (m mark, grows bool) {
 	switch {
 	case g.Kind != RouterPorts && !g.networked():
-		return noMark, false // nothing is known of which chassis could host it
+		return noMark, false // it is not known which chassis could host it
 	case g.Owner == Other:
 		return noMark, true
 	case external:
@@ -48,7 +48,7 @@ func (in *instance) needs(g Group, external bool) (m mark, grows bool) {
 	return noMark, true
 }
 
-// onExternalHosts reports whether a group of external ports is for chassis with the mark for them.
+// onExternalHosts reports whether a group of external ports belongs on chassis with the mark for external ports.
 func (in *instance) onExternalHosts(g Group) bool {
 	switch {
 	case g.Kind == RouterPorts || g.Kind == RoutedExternalPorts || g.Owner == Other || !in.external:
@@ -136,7 +136,7 @@ func (in *instance) addGroup(g Group) {
 		}
 		n, found := slices.BinarySearch(in.networks, p.Network)
 		if !found {
-			if in.unhostedPorts(g) > 0 { // the owner of the others, for instance ovn-kubernetes, needs no network
+			if in.unhostedPorts(g) > 0 { // other owners, for instance ovn-kubernetes, need no network
 				in.find(finding.GatewayNetworkUnknown, p.Name, finding.Args{})
 			}
 			in.unplanned = append(in.unplanned, g)
@@ -165,7 +165,7 @@ func (in *instance) addGroup(g Group) {
 	}
 }
 
-// addCandidates makes the valid candidates the order of a group, and finds what is wrong with the others.
+// addCandidates puts the valid candidates into the order of a group, and finds what is wrong with the others.
 func (in *instance) addCandidates(g *group) {
 	sorted := ranked(g.Candidates)
 	for i, c := range sorted {

@@ -19,35 +19,36 @@ const (
 	OperationDemote  = "demote"
 )
 
-// Plan is what to change, and its effects.
+// Plan is a set of changes and their effects.
 type Plan struct {
 	Operation string `json:"operation" yaml:"operation"`
-	// ReviewID names a plan that is only shown.
+	// ReviewID is the ID of a plan that is only shown.
 	ReviewID string `json:"review-id,omitempty" yaml:"review-id,omitempty"`
 	// Chassis is the subject of a drain or undrain.
 	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
 	Cost    Cost   `json:"cost" yaml:"cost"`
-	// Changes are sorted by group.
+	// Changes is sorted by group.
 	Changes []Change `json:"changes" yaml:"changes"`
-	// Omitted is how many changes are left out because there is no room for them.
+	// Omitted is the number of changes that are left out to save space.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
-	// Before and After are the loads of each network.
+	// Before and After have the loads of each network.
 	Before []Network `json:"before" yaml:"before"`
 	After  []Network `json:"after" yaml:"after"`
-	// Bounds are those of a rebalancing, one for each network.
+	// Bounds has one bound for each network of a rebalancing.
 	Bounds []Bound `json:"bounds,omitempty" yaml:"bounds,omitempty"`
-	// Findings are what could not be done and why, and what is odd.
+	// Findings are what could not be done, with the reasons, and irregularities.
 	Findings        []finding.Finding `json:"-" yaml:"-"`
 	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
-	// Blocked are the groups that a drain leaves where they are, or that an undrain does not wholly restore.
+	// Blocked has the groups that a drain leaves where they are, or that an undrain does not fully restore.
 	Blocked        []finding.Finding `json:"-" yaml:"-"`
 	OmittedBlocked int               `json:"omitted-blocked,omitempty" yaml:"omitted-blocked,omitempty"`
-	// Added are the new chassis that get something. The run that finishes the plan needs them: they are no longer new.
+	// Added has the new chassis that get something. A run that finishes the plan needs them, because they are no longer
+	// new then.
 	Added []string `json:"-" yaml:"-"`
 }
 
-// Cost is the size of a plan: groups that change, rows that come, go or get another priority, and groups that lose
-// their traffic for about a second.
+// Cost is the size of a plan: groups that change, rows that come, go or get another priority, and groups whose traffic
+// is interrupted for about a second.
 type Cost struct {
 	Gateways      int `json:"gateways" yaml:"gateways"`
 	Rows          int `json:"rows" yaml:"rows"`
@@ -57,7 +58,8 @@ type Cost struct {
 // Moves is the number of groups whose traffic is interrupted.
 func (p Plan) Moves() int { return p.Cost.Interruptions }
 
-// Shortened returns the plan with at most so many changes, findings, and chassis of a network, and counts the others.
+// Shortened returns the plan with at most that many changes, findings, and chassis of a network, and counts the omitted
+// ones.
 func (p Plan) Shortened(most int) Plan {
 	Cut(&p.Changes, &p.Omitted, most)
 	Cut(&p.Findings, &p.OmittedFindings, most)
@@ -69,13 +71,13 @@ func (p Plan) Shortened(most int) Plan {
 	return p
 }
 
-// Cut shortens a list, and counts what it omits.
+// Cut shortens a list, and counts the omitted elements.
 func Cut[T any](list *[]T, omitted *int, most int) {
 	*omitted += max(0, len(*list)-most)
 	*list = (*list)[:min(most, len(*list))]
 }
 
-// shortened returns a network before and after a plan with the same chassis, preferably those that have gateways.
+// shortened returns a network before and after a plan with the same chassis, preferring chassis that have gateways.
 func shortened(before, after Network, most int) (Network, Network) {
 	if len(after.Hosts) <= most {
 		return before, after
@@ -111,14 +113,14 @@ type Change struct {
 	Before []Candidate `json:"before" yaml:"before"`
 	After  []Candidate `json:"after" yaml:"after"`
 	Rows   []Row       `json:"rows" yaml:"rows"`
-	// Interrupts reports whether the group works now, and moves to another chassis.
+	// Interrupts reports whether the group works now and moves to another chassis.
 	Interrupts bool `json:"interrupts" yaml:"interrupts"`
 }
 
 // Row is a candidate that comes, goes or gets another priority.
 type Row struct {
 	Chassis string `json:"chassis" yaml:"chassis"`
-	// Before and After are priorities; nil is no candidate.
+	// Before and After are priorities; nil means that the chassis is not a candidate.
 	Before *int   `json:"before" yaml:"before"`
 	After  *int   `json:"after" yaml:"after"`
 	Reason string `json:"reason" yaml:"reason"`
@@ -130,7 +132,7 @@ func (c Change) From() string { return first(c.Before) }
 // To returns the first candidate after the change, or an empty name.
 func (c Change) To() string { return first(c.After) }
 
-// Arrived reports whether every port is bound to the first candidate after the change already.
+// Arrived reports whether every port is already bound to the first candidate after the change.
 func (c Change) Arrived() bool {
 	return !slices.ContainsFunc(c.Ports, func(p Port) bool { return p.Active != c.To() })
 }
@@ -142,28 +144,28 @@ func first(candidates []Candidate) string {
 	return candidates[0].Chassis
 }
 
-// Bound explains why a rebalancing makes so many moves in a network.
+// Bound explains the number of moves that a rebalancing makes in a network.
 type Bound struct {
 	Network string `json:"network" yaml:"network"`
-	// Fewest is the least number of moves that could make the load even if every gateway could go everywhere.
+	// Fewest is the least number of moves that would balance the load if every gateway could go everywhere.
 	Moves  int `json:"moves" yaml:"moves"`
 	Fewest int `json:"fewest" yaml:"fewest"`
-	// Spread is the difference between the largest and the smallest load in the end.
+	// Spread is the difference between the largest and the smallest load after the plan.
 	Spread int `json:"spread" yaml:"spread"`
-	// Proof is why nothing better is possible, in words.
+	// Proof explains in words why nothing better is possible.
 	Proof string `json:"proof" yaml:"proof"`
 }
 
-// Network is how the gateways of a provider network are spread.
+// Network describes how the gateways of a provider network are spread.
 type Network struct {
 	Name string `json:"network" yaml:"network"`
-	// Ports is the number of gateways. Unhosted of them are bound to no responding chassis; Candidateless have no valid
-	// candidate.
+	// Ports is the number of gateways. Unhosted is how many of them are bound to no responding chassis; Candidateless is
+	// how many have no valid candidate.
 	Ports         int    `json:"gateways" yaml:"gateways"`
 	Unhosted      int    `json:"unhosted" yaml:"unhosted"`
 	Candidateless int    `json:"without-candidate" yaml:"without-candidate"`
 	Hosts         []Host `json:"chassis" yaml:"chassis"`
-	// Omitted is how many chassis are left out because there is no room for them.
+	// Omitted is the number of chassis that are left out to save space.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 
 	spread int
@@ -173,17 +175,17 @@ type Network struct {
 type Host struct {
 	Chassis  string `json:"name" yaml:"name"`
 	Hostname string `json:"hostname" yaml:"hostname"`
-	// Hosts counts the ports and the pinned gateways that are bound here, Masters the ports of which it is the first
-	// candidate, Backups those of which it is another one.
+	// Hosts counts the ports and pinned gateways that are bound to the chassis. Masters counts the ports that have it as
+	// their first candidate, Backups those that have it as another candidate.
 	Hosts   int `json:"hosts" yaml:"hosts"`
 	Masters int `json:"masters" yaml:"masters"`
 	Backups int `json:"backups" yaml:"backups"`
-	// Share is its part of the network's masters, in percent.
+	// Share is the chassis's part of the network's masters, in percent.
 	Share int `json:"share" yaml:"share"`
-	// Schedulable reports whether it may get new gateways; Unschedulable is why not.
+	// Schedulable reports whether the chassis may get new gateways; Unschedulable is the reason if not.
 	Schedulable   bool   `json:"takes-new" yaml:"takes-new"`
 	Unschedulable string `json:"takes-nothing-new,omitempty" yaml:"takes-nothing-new,omitempty"`
-	// Failure is the effect on the others if it fails.
+	// Failure is the effect on the other chassis if this one fails.
 	Failure Failure `json:"if-it-fails" yaml:"if-it-fails"`
 }
 
@@ -191,16 +193,16 @@ type Host struct {
 type Failure struct {
 	Most  int `json:"most" yaml:"most"`
 	Least int `json:"least" yaml:"least"`
-	// Lost is how many gateways would have no chassis.
+	// Lost is the number of gateways that would have no chassis.
 	Lost int `json:"lost" yaml:"lost"`
-	// Best is the largest load of an even spread.
+	// Best is the largest load if the spread were even.
 	Best int `json:"best" yaml:"best"`
 }
 
 // Spread is the difference between the largest and the smallest load of schedulable chassis.
 func (n Network) Spread() int { return n.spread }
 
-// Status is how gateways are spread, the problems, and the operations that would change something.
+// Status describes how gateways are spread, with the problems, and the operations that would change something.
 type Status struct {
 	Networks        []Network         `json:"networks" yaml:"networks"`
 	Pinned          []Pinned          `json:"pinned,omitempty" yaml:"pinned,omitempty"`
@@ -213,10 +215,10 @@ type Status struct {
 }
 
 // Networkless is a gateway of a switch without a provider network, such as a transit switch of OVN's interconnection
-// (ovn-ic(8)). Its candidates say where it is hosted, and only a drain changes them.
+// (ovn-ic(8)). Its candidates determine where it is hosted, and only a drain changes them.
 type Networkless struct {
 	Name string `json:"name" yaml:"name"`
-	// Active is the chassis to which it is bound; empty if to none.
+	// Active is the chassis to which the gateway is bound; it is empty if there is none.
 	Active string `json:"active" yaml:"active"`
 }
 
@@ -228,7 +230,7 @@ type Step struct {
 	Command string `json:"command,omitempty" yaml:"command,omitempty"`
 }
 
-// Shortened returns the status with at most so many findings, pinned gateways, and chassis of a network.
+// Shortened returns the status with at most that many findings, pinned gateways, and chassis of a network.
 func (s Status) Shortened(most int) Status {
 	Cut(&s.Findings, &s.OmittedFindings, most)
 	Cut(&s.Pinned, &s.OmittedPinned, most)
@@ -246,7 +248,7 @@ type AppliedChange struct {
 	Storage Storage     `json:"storage" yaml:"storage"`
 	Before  []Candidate `json:"before" yaml:"before"`
 	After   []Candidate `json:"after" yaml:"after"`
-	// Base are the candidates before the first of several drains; empty if that is Before.
+	// Base has the candidates before the first of several drains; it is empty if they are the same as Before.
 	Base []Candidate `json:"base,omitempty" yaml:"base,omitempty"`
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 // Drain moves every group off a chassis and makes it the last candidate of every group that has it. It deletes no row,
-// since Neutron would add that again. The load of the others is as even afterwards as their candidates allow. A group
-// that no other responding, uncordoned chassis could host stays as it is, and is in [Plan.Blocked]. A group moves again
-// if the chassis that got it no longer responds. was are the changes of unfinished drains of the chassis, from the
-// candidates before the first of them to those that were written last.
+// since Neutron would add the row again. The load of the other chassis is then as even as their candidates allow. A
+// group that no other responding, uncordoned chassis could host stays as it is, and is in [Plan.Blocked]. A group moves
+// again if the chassis that got it no longer responds. was has the changes of the chassis's unfinished drains: Before
+// from before the first of them, After as they were last written.
 func Drain(s State, chassis string, was []AppliedChange) Plan {
 	d := &draining{
 		instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "drained",
@@ -26,8 +26,8 @@ func Drain(s State, chassis string, was []AppliedChange) Plan {
 	return p
 }
 
-// Demote moves off a cordoned chassis what it has come to host since, as [Drain] would, except the groups in stay and
-// those of which it is a backup.
+// Demote moves off a cordoned chassis the groups that it has got since it was cordoned, as [Drain] would. It leaves the
+// groups in stay, and groups of which the chassis is a backup.
 func Demote(s State, chassis string, stay []string) Plan {
 	d := &draining{instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis}
 	d.why = "it is cordoned, and took this since"
@@ -56,7 +56,7 @@ func (d *draining) plan() Plan {
 		}
 	}
 	d.demoteOthers(&p)
-	slices.SortStableFunc(p.Changes, func(a, b Change) int { // what carries traffic first
+	slices.SortStableFunc(p.Changes, func(a, b Change) int { // groups that carry traffic come first
 		return cmp.Or(btoi(b.Interrupts)-btoi(a.Interrupts), cmp.Compare(a.Group, b.Group))
 	})
 	p.Blocked = SortFindings(d.blocked)
@@ -68,20 +68,20 @@ func (d *draining) plan() Plan {
 type draining struct {
 	*instance
 	chassis string
-	drained int // its number; -1 if it does not exist
-	// why is the reason for the chassis; concerns reports whether a group is to leave it.
+	drained int // its number; -1 if the chassis does not exist
+	// why is the reason for the change of the chassis; concerns reports whether a group should leave it.
 	why      string
 	concerns func(Group) bool
 	was      map[string]AppliedChange
 	blocked  []finding.Finding
 	blocks   map[string]bool
-	// concerned are the groups that have the chassis as a candidate, touched those whose first two ranks change.
+	// concerned has the groups that have the chassis as a candidate; touched has those whose first two ranks change.
 	concerned, touched map[*group]bool
 }
 
-// moveMasters takes the chassis out of the orders, and replaces it in the groups that it hosts, which come first.
-// standIns are groups that it would host next, as a backup of unschedulable chassis: it carries no traffic of these by
-// now.
+// moveMasters takes the chassis out of the orders, and replaces it in the groups that it hosts. It replaces it in these
+// before the standIns: groups that it would host next, as a backup of unschedulable chassis, and whose traffic it does
+// not carry now.
 func (d *draining) moveMasters() {
 	d.blocks, d.concerned, d.touched = map[string]bool{}, map[*group]bool{}, map[*group]bool{}
 	var moving, standIns []*group
@@ -119,8 +119,8 @@ func (d *draining) moveMasters() {
 	}
 }
 
-// takeOut takes the chassis out of a group's order, and returns its rank: how many of those before it are left, or 0 if
-// the group has to leave its master.
+// takeOut takes the chassis out of a group's order. It returns the rank that the chassis had among the remaining ones,
+// or 0 if the group has to leave its master.
 func (d *draining) takeOut(g *group, before []string) int {
 	d.concerned[g] = true
 	g.order = without(g.was, d.drained)
@@ -131,10 +131,10 @@ func (d *draining) takeOut(g *group, before []string) int {
 	return len(filter(g.order, func(c int) bool { return slices.Contains(before, d.instance.chassis[c].Name) }))
 }
 
-// silentMaster returns why a group has to leave a master whose ovn-controller is not responding; empty if it may stay.
-// If the group is bound nowhere, all may be waiting for that master. And a chassis that has claimed what was moved to
-// it may have died before it had set the flows: the others hear its tunnels, and do not take over (measured:
-// tests/dataplane).
+// silentMaster returns why a group has to leave a master whose ovn-controller is not responding; it is empty if the
+// group may stay. If the group is bound nowhere, all chassis may be waiting for that master. And a chassis that has
+// claimed a moved group may have died before it had set the flows: the other chassis hear its tunnels, and do not take
+// over (measured: tests/dataplane).
 func (d *draining) silentMaster(g *group) string {
 	if len(g.order) == 0 || !d.instance.chassis[g.order[0]].Unresponsive {
 		return ""
@@ -149,8 +149,8 @@ func (d *draining) silentMaster(g *group) string {
 	return ""
 }
 
-// moved reports whether the group is as this drain has written it last, with another master than the drained chassis
-// was.
+// moved reports whether the group is as this drain last wrote it, and has a master that took it over from the drained
+// chassis.
 func (d *draining) moved(g *group) bool {
 	was, written := d.was[g.Name]
 	base, last := chassisOf(ranked(was.Before)), chassisOf(ranked(was.After))
@@ -162,8 +162,8 @@ func (d *draining) moved(g *group) bool {
 	return first < 0 || at < first
 }
 
-// last returns the names of a group's candidates, with the drained one last. Invalid candidates keep their places,
-// except those that would take the group over without its network.
+// last returns the names of a group's candidates, with the drained chassis last. Invalid candidates keep their places,
+// except chassis that would take the group over without its network.
 func (d *draining) last(g *group) []string {
 	order := without(g.order, d.drained)
 	g.reasons[d.chassis] = d.why
@@ -184,8 +184,8 @@ func (d *draining) last(g *group) []string {
 }
 
 // gone reports whether this drain has moved a group to a responding chassis ranked before the drained one. That chassis
-// keeps the group even if it was cordoned since. Ports of a disabled router are bound nowhere: then one of those
-// chassis only has to respond.
+// keeps the group even if it has been cordoned since. Ports of a disabled router are bound nowhere: for these it is
+// enough that a chassis ranked before the drained one responds.
 func (d *draining) gone(g Group) bool {
 	ranked := g.Ranked()
 	before := ranked[:max(0, slices.Index(ranked, d.chassis))]
@@ -203,8 +203,9 @@ func (d *draining) block(name, why string) {
 	d.blocked = append(d.blocked, finding.About(finding.GatewayStays, name, finding.Args{Detail: why}))
 }
 
-// demoteOthers adds the changes of groups that are no load. External ports go where the gateway goes that they follow.
-// Gateways without a provider network go only to a candidate: no other chassis is known to be able to host them.
+// demoteOthers adds the changes of groups that do not count as load. External ports go where the gateway that they
+// follow goes. Gateways without a provider network go only to a candidate: no other chassis is known to be able to host
+// them.
 func (d *draining) demoteOthers(p *Plan) {
 	for _, g := range d.externals {
 		lead := d.lead(g)
@@ -228,7 +229,7 @@ func (d *draining) demoteOthers(p *Plan) {
 	}
 }
 
-// demoteFollower makes external ports go where the gateway goes that they follow.
+// demoteFollower moves external ports with the gateway that they follow.
 func (d *draining) demoteFollower(p *Plan, g *group) {
 	names := d.last(g)
 	if d.follow(g); !slices.Equal(g.order, g.was) {
@@ -237,7 +238,8 @@ func (d *draining) demoteFollower(p *Plan, g *group) {
 	d.add(p, g.Group, d.farBack(g.Group, names), g.reasons)
 }
 
-// demote puts the chassis behind the other candidates of a group, if one of them or of the others may take it over.
+// demote puts the chassis behind the other candidates of a group, if one of these may take the group over, or one of
+// others.
 func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 	names := g.Ranked()
 	at := slices.Index(names, d.chassis)
@@ -259,16 +261,16 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 		names = append(names, d.instance.chassis[others[0]].Name)
 	}
 	host := names[next]
-	if next > at { // those between would host it, and are dead or may not
+	if next > at { // the candidates between would host it, and are dead or may not
 		names = slices.Insert(slices.Delete(slices.Clone(names), next, next+1), at, host)
 	}
 	reasons := map[string]string{d.chassis: d.why, host: "takes over from " + d.chassis}
 	d.add(p, g, d.farBack(g, behind(names, d.chassis)), reasons)
 }
 
-// farBack returns names, the planned order, or the present one if that differs only in cordoned chassis behind the
-// drained one, which this drain had put last: then another drain has put its chassis there, and two drains would do so
-// for ever.
+// farBack returns names, the planned order, unless the present order differs from it only in cordoned chassis that are
+// behind the drained one, which this drain had put last. Then it returns the present order: another drain has put its
+// chassis there, and two drains would otherwise reorder each other's chassis for ever.
 func (d *draining) farBack(g Group, names []string) []string {
 	ranked := g.Ranked()
 	at := slices.Index(ranked, d.chassis)
@@ -290,8 +292,8 @@ func behind(names []string, name string) []string {
 	return append(without(names, name), name)
 }
 
-// hostAll finds other chassis for groups such that the load gets as even as is found; for groups of one port alone that
-// is exact. A group carries nothing until it is placed.
+// hostAll finds other chassis for groups, with the most even load that it finds. If all groups have one port, that is
+// exact. A group is no load until it is placed.
 func (d *draining) hostAll(groups []*group, rank map[*group]int) {
 	e := evening{loads: d.loads(), singles: make([]jobList, len(d.networks))}
 	var several []*group
@@ -340,8 +342,9 @@ func (d *draining) host(g *group, r, c int) {
 	g.reasons[d.instance.chassis[c].Name] = "takes over from " + d.chassis
 }
 
-// Clear removes a drained chassis from the candidates of every group, unless it hosts the group, is first, or
-// no other candidate responds and is not cordoned; such groups are in [Plan.Blocked].
+// Clear removes a drained chassis from the candidates of every group. It leaves a group, and adds it to [Plan.Blocked],
+// if the chassis hosts it, if the chassis is its first candidate, if no other candidate responds and is not cordoned,
+// or if another chassis would then host it without its network.
 func Clear(s State, chassis string) Plan {
 	p := Plan{Operation: OperationClear, Chassis: chassis, Changes: []Change{}}
 	living := map[string]bool{}

@@ -7,29 +7,30 @@ import (
 
 // The owners.
 const (
-	// Neutron takes only marked chassis. While none is marked, gateways may stay where they are.
+	// Neutron uses only marked chassis. While none is marked, gateways may stay where they are.
 	Neutron Owner = iota
 	// EarlierNeutron uses the marked chassis that have the network. If no chassis is marked, it uses all that have the
 	// network.
 	EarlierNeutron
-	// Other is any other client, or a person: the network alone counts.
+	// Other is any other client, or a person: only the network counts.
 	Other
 )
 
-// The kinds. Those of external ports differ in what Neutron has them hosted by.
+// The kinds. Those of external ports differ in which chassis Neutron uses for them.
 const (
 	// RouterPorts are gateways of routers.
 	RouterPorts Kind = iota
-	// ExternalPorts are those of a network: on chassis for external ports if there are any, unless the members of the
-	// group are chassis for gateways.
+	// ExternalPorts are the external ports of a network. They go to chassis for external ports if there are any, unless
+	// the members of the group are chassis for gateways.
 	ExternalPorts
-	// OneExternalPort is a port with a group of its own: on chassis for external ports.
+	// OneExternalPort is an external port with a group of its own. It goes to chassis for external ports.
 	OneExternalPort
-	// RoutedExternalPorts are those of a network whose group Neutron has tied to a router: on chassis for gateways.
+	// RoutedExternalPorts are the external ports of a network whose group Neutron has tied to a router. They go to chassis
+	// for gateways.
 	RoutedExternalPorts
 )
 
-// mark is what a chassis must have besides the network.
+// mark is what a chassis needs besides the network.
 type mark int
 
 const (
@@ -56,8 +57,8 @@ func (g Group) networked() bool {
 	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Network != "" })
 }
 
-// unconnected returns the first network of the group that the chassis lacks, in words; empty if it lacks none. One of a
-// port's networks is enough: each chassis has one of those of a switch (ovn-architecture(7)).
+// unconnected returns the first network of the group that the chassis lacks, in words; it is empty if the chassis lacks
+// none. For a port with several networks one is enough: each chassis has one network of a switch (ovn-architecture(7)).
 func (g Group) unconnected(c Chassis) string {
 	for _, p := range g.Ports {
 		if p.Network != "" && !c.connected(p.Network) {
@@ -83,7 +84,7 @@ func JoinNetworks(names []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), networkSeparator)
 }
 
-// ineligible returns why a chassis may not host a group that needs a mark; empty if it may.
+// ineligible returns why a chassis may not host a group that needs a mark; it is empty if the chassis may.
 func ineligible(c Chassis, g Group, m mark) string {
 	if c.Remote {
 		return "it belongs to another OVN"
@@ -100,7 +101,7 @@ func ineligible(c Chassis, g Group, m mark) string {
 	return ""
 }
 
-// Unavailable returns why a chassis can take nothing over; empty if it can.
+// Unavailable returns why a chassis can take nothing over; it is empty if the chassis can.
 func (s State) Unavailable(chassis string) string {
 	at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == chassis })
 	if at < 0 {
@@ -109,7 +110,7 @@ func (s State) Unavailable(chassis string) string {
 	return unavailable(s.Chassis[at])
 }
 
-// unavailable returns why a chassis is unschedulable; empty if it is schedulable.
+// unavailable returns why a chassis is unschedulable; it is empty if the chassis is schedulable.
 func unavailable(c Chassis) string {
 	switch {
 	case c.Unresponsive:

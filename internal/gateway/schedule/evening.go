@@ -6,22 +6,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// eveningWork bounds the search, in groups placed: less than half a second.
+// eveningWork bounds the search, in placed groups: less than half a second.
 const eveningWork = 100_000
 
-// evening chooses chassis for groups of several ports, which move together. The evenest choice is a hard problem: with
-// one group of any weight per chassis it is partition. So this improves a choice until no other one for a few of the
-// groups is evener; the groups of one port are placed exactly each time.
+// evening chooses chassis for groups of several ports, which move together. The most even choice is a hard problem:
+// with one group of any weight per chassis it is the partition problem. So the search improves a choice until no change
+// of a few groups makes it more even; each time, the groups of one port are placed exactly.
 type evening struct {
-	// loads are those of each network without the groups of one port.
+	// loads has the loads of each network without the groups of one port.
 	loads   [][]int
 	several []choice
-	// singles are the groups of one port of each network.
+	// singles has the groups of one port of each network.
 	singles []jobList
 	work    int
 }
 
-// choice is a group of several ports, the chassis that it may get, and the one that is chosen.
+// choice is a group of several ports, the chassis that it may get, and the chosen one.
 type choice struct {
 	group *group
 	among []int
@@ -55,8 +55,8 @@ func (e *evening) squares() (sum int) {
 	return sum
 }
 
-// atOnce is how many groups change at the same time if no smaller number makes the load evener. Of 10,000 random clouds
-// of up to seven groups, 12 in 100 miss the best choice with 1, and none with 3.
+// atOnce is the largest number of groups that change at the same time. Of 10,000 random clouds of up to seven groups,
+// 12 in 100 miss the best choice with 1, and none with 3.
 const atOnce = 3
 
 func (e *evening) search() {
@@ -73,7 +73,7 @@ func (e *evening) search() {
 	}
 }
 
-// better tries other chassis for so many of the groups before the last one, and keeps the first better choice.
+// better tries other chassis for that many of the groups before the last one, and keeps the first better choice.
 func (e *evening) better(best, last, changed int) int {
 	for i, c := range e.several[:last] {
 		for _, to := range c.among {
@@ -96,8 +96,8 @@ func (e *evening) better(best, last, changed int) int {
 	return best
 }
 
-// chooseBackupsOfSeveral chooses first backups for the groups of several ports, such that the load is as even as is
-// found whichever chassis fails.
+// chooseBackupsOfSeveral chooses first backups for the groups of several ports, with the most even load that it finds
+// for the failure of each chassis.
 func (d *draining) chooseBackupsOfSeveral() {
 	hosted := make([][]*group, len(d.instance.chassis))
 	concerned := make([]bool, len(hosted))

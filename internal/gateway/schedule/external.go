@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// lead is the group that a group of external ports follows now: it is planned for, and its first candidate responds and
-// may serve the ports; nil if there is none.
+// lead returns the group that a group of external ports follows now. That group is planned for, and its first candidate
+// responds and may serve the ports. lead returns nil if there is no such group.
 func (in *instance) lead(g *group) *group {
 	if g.Follows == "" {
 		return nil
@@ -31,7 +31,8 @@ func (in *instance) follow(g *group) {
 	in.lift(g, lead.order[0], "external ports work only on the chassis that hosts "+g.Follows)
 }
 
-// lift puts a chassis first. It trades places with the first one, or is added and the last one of too many is dropped.
+// lift puts a chassis first. It swaps places with the first one, or is added; if there are then too many, the last one
+// is dropped.
 func (in *instance) lift(g *group, c int, reason string) {
 	g.reasons[in.chassis[c].Name] = reason
 	if at := slices.Index(g.order, c); at >= 0 {
@@ -45,8 +46,8 @@ func (in *instance) lift(g *group, c int, reason string) {
 	}
 }
 
-// mendExternals completes each group of external ports that has no member or an invalid one: members of the gateway
-// that it follows come first, then chassis that serve the fewest. Other groups keep their members.
+// mendExternals completes each group of external ports that has no member or an invalid one. It adds members of the
+// gateway that the group follows first, then the chassis that serve the fewest groups. Other groups keep their members.
 func (in *instance) mendExternals() {
 	count := make([]int, len(in.chassis))
 	for _, g := range in.externals {
@@ -83,8 +84,8 @@ func (in *instance) fillExternal(g *group, count []int) {
 	}
 }
 
-// planExternals adds the changes of groups of external ports. It does not count the interruption of those that follow a
-// gateway that moves.
+// planExternals adds the changes of groups of external ports. It does not count an interruption if the gateway that the
+// group follows is interrupted too.
 func (in *instance) planExternals(p *Plan, operation string) {
 	moved := map[string]bool{}
 	for _, c := range p.Changes {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// entries counts of how many groups of a network each chassis is a candidate. share is that of an even spread.
+// entries counts, for each chassis, the groups of a network that have it as a candidate. share is the count in an even
+// spread.
 type entries struct {
 	groups []*group
 	count  []int
@@ -32,8 +33,8 @@ func (in *instance) entries(network int) *entries {
 	return e
 }
 
-// spares reports whether one chassis can give an entry to another and still has no less: otherwise it would get one
-// next.
+// spares reports whether one chassis can give an entry to another without having fewer afterwards: otherwise it would
+// be the next to get one.
 func (e *entries) spares(from, to int) bool { return e.count[from]-e.count[to] >= 2 }
 
 func (e *entries) replace(in *instance, g *group, rank, c int) {
@@ -45,8 +46,8 @@ func (e *entries) replace(in *instance, g *group, rank, c int) {
 	g.order[rank] = c
 }
 
-// shares replaces backups: first backups if that makes the load evener whichever chassis fails, then the last ones
-// of the chassis that have most.
+// shares replaces backups: first backups if that evens the load for the failure of any chassis, then the last ones of
+// the chassis that have most.
 func (leastLoaded) shares(in *instance, added []int) {
 	for n := range in.networks {
 		e := in.entries(n)
@@ -71,8 +72,8 @@ type swap struct {
 	chassis int
 }
 
-// swaps are the first backups that would make the load evener, in turns of one for each chassis that may fail: all are
-// as likely to.
+// swaps returns replacements of first backups that would make the load more even. They take turns between the chassis
+// that may fail, since all are equally likely to.
 func (in *instance) swaps(network int, e *entries, short []int) (all []swap) {
 	loads := in.loads()
 	total := in.totals(loads)
@@ -128,7 +129,7 @@ func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 	return swaps
 }
 
-// fill gives a chassis the rest of its share: the last ranks of the chassis that have most.
+// fill gives a chassis the rest of its share, from the last ranks of the chassis that have most.
 func (e *entries) fill(in *instance, c int) {
 	for e.count[c] < e.share {
 		g, rank := e.spare(c)
@@ -139,8 +140,8 @@ func (e *entries) fill(in *instance, c int) {
 	}
 }
 
-// spare is the rank that a chassis should get next; the group is nil if there is none. First backups stay: they were
-// chosen for what happens when a master fails.
+// spare returns the rank that a chassis should get next; the group is nil if there is none. First backups stay: they
+// were chosen for the load after the failure of a master.
 func (e *entries) spare(c int) (from *group, rank int) {
 	for _, g := range e.groups {
 		if g.has(c) || !g.takes(c) {

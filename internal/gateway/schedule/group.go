@@ -13,7 +13,8 @@ func unload(loads [][]int, g *group) {
 	}
 }
 
-// open are the chassis that may take the group over: its schedulable candidates, or else any schedulable chassis.
+// open returns the chassis that may take the group over: its schedulable candidates or, if it has none, any schedulable
+// chassis.
 func (g *group) open() []int {
 	if some := filter(g.order, g.accepts); len(some) > 0 {
 		return some
@@ -27,34 +28,34 @@ func put(loads [][]int, g *group, c, sign int) {
 	}
 }
 
-// class is groups of the same kind, owner, networks and zones, which may be hosted by the same chassis.
+// class describes groups of the same kind, owner, networks and zones: the same chassis may host them.
 type class struct {
 	kind Kind
 	mark mark
-	// eligible chassis may host such groups. Of these, accepts are those that are schedulable: they take over if they are
-	// candidates. takes may also become candidates; schedulable lists them.
+	// eligible reports which chassis may host such groups. accepts reports which of these are schedulable: they take over
+	// if they are candidates. takes reports which may also become candidates; schedulable lists them.
 	eligible, accepts, takes   []bool
 	schedulable, unschedulable []int
 }
 
-// group is a group of the state, with chassis as numbers.
+// group is a group of the state, with numbers for chassis.
 type group struct {
 	Group
 	class  *class
 	weight []share
-	// order is the chassis that may host it, best first: at first the valid candidates, in the end the plan.
+	// order has the chassis that may host the group, best first: at first the valid candidates, in the end the plan.
 	order []int
-	// was is the order at first, gone the invalid candidates.
+	// was is the initial order, gone the invalid candidates.
 	was  []int
 	gone []string
-	// possible is how many candidates it can have.
+	// possible is the number of candidates that the group can have.
 	possible int
-	// reasons are why chassis come, go or change rank; lacking is the one for chassis that complete the list.
+	// reasons has why chassis come, go or change rank; lacking is the reason for chassis that complete the list.
 	reasons map[string]string
 	lacking string
 	held    bool
-	// works is the rank of the candidate that it is bound to. nowhere reports whether it is bound to no chassis, though
-	// others are.
+	// works is the rank of the candidate that the group is bound to. nowhere reports whether the group is bound to no
+	// chassis, though others are.
 	works    int
 	nowhere  bool
 	repeated bool
@@ -90,7 +91,7 @@ func (g *group) accepts(chassis int) bool { return g.class.accepts[chassis] }
 
 func (g *group) takes(chassis int) bool { return g.class.takes[chassis] }
 
-// in reports whether the network is that of the group's first port.
+// in reports whether the group's first port is in the network.
 func (g *group) in(network int) bool { return g.weight[0].network == network }
 
 func (g *group) portsIn(network int) int {
@@ -120,8 +121,8 @@ func (g *group) missing() int {
 	return max(0, min(left, MaxCandidates-len(g.order)))
 }
 
-// kept is how many of the first candidates keep their ranks unless the group moves: those up to the one that hosts it,
-// which is a backup if those before it are dead.
+// kept returns how many of the first candidates keep their ranks unless the group moves: those up to the host. The host
+// is a backup if the candidates before it are dead.
 func (g *group) kept() int {
 	if len(g.was) > 0 && len(g.order) > 0 && g.order[0] != g.was[0] {
 		return 1
@@ -129,9 +130,9 @@ func (g *group) kept() int {
 	return g.works + 1
 }
 
-// interrupts reports whether a group works now, and works on another chassis once it has these candidates, best first.
-// Candidates before the one that it is bound to are dead. If no group is bound, or if this one is bound to another
-// chassis, the best candidate that may host it counts as the host.
+// interrupts reports whether a group works now and would work on another chassis with these candidates, best first.
+// Candidates ranked before the one that the group is bound to count as dead. If no group is bound, or if this one is
+// bound to a chassis that is no candidate, the best candidate that may host it counts as the host.
 func (in *instance) interrupts(g Group, after []string) bool {
 	before, host := g.Ranked(), -1
 	for _, p := range g.Ports {
@@ -163,8 +164,8 @@ func (in *instance) responds(name string) bool {
 	return in.isHere(name) && !in.chassis[in.number[name]].Unresponsive
 }
 
-// replaceUnresponsiveMaster replaces the master of an unbound group whose ovn-controller is dead while its tunnels are
-// up: the other candidates wait for as long as they hear such a master (measured: tests/dataplane).
+// replaceUnresponsiveMaster replaces the master of an unbound group if its ovn-controller is dead while its tunnels are
+// up: the other candidates wait as long as they hear such a master (measured: tests/dataplane).
 func (in *instance) replaceUnresponsiveMaster(g *group) {
 	if g.held || !g.nowhere || len(g.order) == 0 || !in.chassis[g.order[0]].Unresponsive {
 		return

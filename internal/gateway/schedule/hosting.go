@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// expected is the chassis that should host the group now: the best candidate that responds or, if none does, the best
-// that exists; empty if there is none.
+// expected returns the chassis that should host the group now: the best candidate that responds or, if none does, the
+// best that exists; it is empty if there is none.
 func (in *instance) expected(g Group) string {
 	if c, found := in.claimant(g.Candidates); found {
 		return c.Name
@@ -24,7 +24,7 @@ func (in *instance) expected(g Group) string {
 	return ""
 }
 
-// claimant is the best of the candidates that responds: it hosts the group now.
+// claimant returns the best candidate that responds: it hosts the group now.
 func (in *instance) claimant(candidates []Candidate) (c Chassis, found bool) {
 	for _, x := range ranked(candidates) {
 		if in.responds(x.Chassis) {
@@ -88,7 +88,7 @@ func (in *instance) all() (groups []Group) {
 	return append(groups, in.unplanned...)
 }
 
-// findHosting finds ports that are unhosted or misplaced. If no gateway is bound, that is one finding.
+// findHosting finds ports that are unhosted or misplaced. If no gateway is bound, it makes only one finding.
 func (in *instance) findHosting() {
 	if in.findNoneBound() {
 		return
@@ -102,7 +102,7 @@ func (in *instance) findHosting() {
 	}
 }
 
-// findNoneBound reports whether there are gateways and none is bound, and finds that.
+// findNoneBound reports whether there are gateways and none is bound, and makes a finding of that.
 func (in *instance) findNoneBound() bool {
 	gateways, externals := 0, 0
 	for _, g := range in.all() {
@@ -123,7 +123,7 @@ func (in *instance) findNoneBound() bool {
 	return true
 }
 
-// countChassis counts the chassis of this OVN, and those of them that respond.
+// countChassis counts the chassis of this OVN, and how many of them respond.
 func (in *instance) countChassis() (here, respond int) {
 	for _, c := range in.chassis {
 		here += btoi(!c.Remote)
@@ -133,7 +133,7 @@ func (in *instance) countChassis() (here, respond int) {
 }
 
 func (in *instance) findMisplaced(g Group, silent bool) {
-	should := in.expected(g) // that it has no candidate is found apart
+	should := in.expected(g) // a missing candidate is found elsewhere
 	expected := finding.Args{Value: should}
 	first := slices.IndexFunc(g.Ranked(), in.isHere)
 	if first >= 0 && !in.responds(g.Ranked()[first]) {
@@ -176,7 +176,7 @@ func (in *instance) findUnmarked() {
 
 func (in *instance) findIneligible(g *group) {
 	if g.class.mark == noMark && len(g.class.accepts) > 0 && slices.Contains(g.class.accepts, true) {
-		in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{}) // why not is found once for all
+		in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{}) // one finding for all gives the reason
 		return
 	}
 	in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{Detail: "no chassis is eligible: " + in.whyNo(g, g.has)})
@@ -192,7 +192,7 @@ func (in *instance) findInvalid(g *group) {
 	}
 }
 
-// whyNo lists the reasons against the chassis as candidates of a group, except those to leave out.
+// whyNo lists the reasons against the chassis as candidates of a group, except the chassis to leave out.
 func (in *instance) whyNo(g *group, leaveOut func(chassis int) bool) string {
 	return against(in.chassis, func(c Chassis) string {
 		if leaveOut(in.number[c.Name]) {
@@ -215,8 +215,8 @@ func (in *instance) unhosted() (all []*group) {
 	return all
 }
 
-// findTooMany finds a group with more candidates than Neutron gives one, for instance because two of its workers wrote
-// the same group (LP#2139143), and the command that drops the last ones except the host.
+// findTooMany finds a group with more candidates than Neutron gives a group, for instance because two Neutron workers
+// wrote the same group (LP#2139143). The finding has the command that drops the last candidates, but not the host.
 func (in *instance) findTooMany(g Group) {
 	different := distinct(g.Ranked())
 	if len(different) <= MaxCandidates || g.byDesign() {
@@ -243,15 +243,15 @@ func (in *instance) findTooMany(g Group) {
 		finding.Do(command.Direct(words...)))
 }
 
-// byDesign reports whether the client has all of its chassis in each list, as LXD and Incus do (addChassisGroupEntry in
-// network/driver_ovn.go). What is named as Neutron names it is Neutron's, whatever it has lost.
+// byDesign reports whether the owner lists all of its chassis in each group, as LXD and Incus do (addChassisGroupEntry
+// in network/driver_ovn.go). A group named in Neutron's form is Neutron's, even if its other marks are lost.
 func (g Group) byDesign() bool {
 	return g.Owner == Other && !strings.HasPrefix(g.Name, "neutron-") && !strings.HasPrefix(g.Name, "lrp-")
 }
 
-// Unbound is the finding about a port that is bound nowhere although its best candidate responds. In OVN 23.03, an
-// ovn-controller that has claimed a port at the same time as another candidate may not claim it again after the other
-// one has released it, which takes the port from it; its recomputation does (measured: tests/dataplane).
+// Unbound returns the finding about a port that is bound nowhere although its best candidate responds. This happens in
+// OVN 23.03: if two candidates claim a port at the same time, the second one takes it from the first and may then
+// release it, and the first may not claim it again until its ovn-controller recomputes (measured: tests/dataplane).
 func Unbound(port, best string) finding.Finding {
 	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
 	remedy := finding.If(finding.IfItLastsThere, recompute)

@@ -15,25 +15,25 @@ type instance struct {
 	number   map[string]int
 	networks []string
 	groups   []*group
-	// externals are the groups of external ports; they count as no load.
+	// externals has the groups of external ports, which do not count as load.
 	externals []*group
-	// unplanned are routers' gateways without a provider network. Only a drain moves them.
+	// unplanned has the routers' gateways without a provider network. Only a drain moves them.
 	unplanned []Group
 	pinned    []Pinned
-	// misnamed describes candidates that are not named by a chassis.
+	// misnamed describes candidates that are not given by the name of a chassis.
 	misnamed map[string]string
-	// marked reports whether a chassis has enable-chassis-as-gw, external whether one has enable-chassis-as-extport-host,
-	// bound whether any port is bound.
+	// marked reports whether any chassis has enable-chassis-as-gw, external whether any has
+	// enable-chassis-as-extport-host, bound whether any port is bound.
 	marked, external, bound bool
-	// schedulable are the chassis of each network to which gateways may be moved.
+	// schedulable has the chassis of each network that gateways may be moved to.
 	schedulable [][]int
-	// marks are the least mark that a gateway of each network needs.
+	// marks has the least mark that a gateway of each network needs.
 	marks    []mark
 	classes  map[classKey]*class
 	findings []finding.Finding
 }
 
-// unfit returns why a chassis may host no gateway of a network in any zone; empty if it may.
+// unfit returns why a chassis may host no gateway of a network in any zone; it is empty if the chassis may.
 func (in *instance) unfit(c Chassis, network int) string {
 	return ineligible(c, Group{Ports: []Port{{Network: in.networks[network]}}}, in.marks[network])
 }
@@ -42,7 +42,7 @@ func (in *instance) find(code finding.Code, name string, args finding.Args, reme
 	in.findings = append(in.findings, finding.About(code, name, args, remedies...))
 }
 
-// set is a key that does not depend on the order of names.
+// set returns a key that does not depend on the order of names.
 func set(names []string) string {
 	switch len(names) {
 	case 0:
@@ -88,7 +88,7 @@ func (in *instance) groupNamed(name string) *group {
 	return in.groups[n]
 }
 
-// isHosted reports whether the port is bound to a responding chassis, whichever should host it.
+// isHosted reports whether the port is bound to a responding chassis, even if another one should host it.
 func (in *instance) isHosted(p Port) bool {
 	c, found := in.number[p.Active]
 	return found && !in.chassis[c].Unresponsive

@@ -6,7 +6,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// jobList is groups to assign to chassis, which are the slots.
+// jobList is a list of groups to assign to chassis, which are the slots.
 type jobList struct {
 	groups  []*group
 	jobs    []mincost.Job
@@ -14,7 +14,7 @@ type jobList struct {
 	shared  map[*class]int
 }
 
-// add adds a group, which is on a chassis or on [mincost.None], and may go to those of a class.
+// add adds a group, which is on the chassis current or on [mincost.None], and may go to the chassis of the class.
 func (l *jobList) add(g *group, current, class int) {
 	l.groups, l.jobs = append(l.groups, g), append(l.jobs, mincost.Job{Current: current, Class: class})
 }
@@ -44,8 +44,8 @@ type assignment struct {
 	chassis []int
 }
 
-// start is the present assignment, with the other load of each chassis. The slots are the chassis that a group can be
-// on, and others.
+// start returns the present assignment, with the other load of each chassis. The slots are the chassis that a group can
+// be on, and those in others.
 func (l *jobList) start(loads, ties, others []int) assignment {
 	chassis := slices.Concat(others, slices.Concat(l.classes...))
 	for _, j := range l.jobs {
@@ -75,7 +75,7 @@ func (l *jobList) start(loads, ties, others []int) assignment {
 	return assignment{mincost.New(p), chassis}
 }
 
-// of is the chassis of a group of the list, or [mincost.None].
+// of returns the chassis of the group with this index, or [mincost.None].
 func (a assignment) of(i int) int {
 	if a.Slot(i) == mincost.None {
 		return mincost.None

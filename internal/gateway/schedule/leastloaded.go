@@ -11,10 +11,10 @@ import (
 // leastLoaded is the scheduler that chooses the chassis with the least load.
 type leastLoaded struct{}
 
-// masters gives each group the chassis with the fewest masters in the network; of these the one that is first backup of
-// the fewest, since what fails over to a chassis adds to its load; and of these the one with the fewest in all
-// networks. Otherwise, when a plan that was carried out in part is finished, groups would get other masters, and first
-// backups that were chosen for the old ones would change.
+// masters gives each group the chassis with the fewest masters in the network. Among equals it takes the chassis that
+// is first backup of the fewest, since gateways that fail over to a chassis add to its load; then the one with the
+// fewest masters in all networks. Without these rules, finishing a plan that was carried out in part would give groups
+// other masters, and would change first backups that were chosen for the old masters.
 func (leastLoaded) masters(in *instance) {
 	loads := in.loads()
 	singles := make([][]*group, len(in.networks))
@@ -50,7 +50,7 @@ func (leastLoaded) masters(in *instance) {
 	}
 }
 
-// carried is the largest load of a chassis in the group's networks.
+// carried returns the largest load of a chassis in any of the group's networks.
 func (g *group) carried(loads [][]int, chassis int) (most int) {
 	for _, s := range g.weight {
 		most = max(most, loads[s.network][chassis])
@@ -88,8 +88,8 @@ func (in *instance) firstBackups(network int) []int {
 	return count
 }
 
-// backups chooses the first backup of each group such that the load is even if the master fails; if the group has all
-// its candidates, among these. It chooses the others such that all chassis have as many.
+// backups chooses the first backup of each group such that the load is even if the master fails. If the group has all
+// its candidates, it chooses among these. It chooses the other backups such that all chassis have equally many.
 func (leastLoaded) backups(in *instance) {
 	in.chooseFirstBackups(func(*group) bool { return true }, true)
 	counts := make([][]int, len(in.networks))
@@ -114,7 +114,7 @@ func (leastLoaded) backups(in *instance) {
 	}
 }
 
-// smallest are the first n chassis in an order, except those to leave out. Of equals the one that is listed first
+// smallest returns the first n chassis in an order, except the ones to leave out. Of equals, the one listed first
 // counts as smaller.
 func smallest(chassis []int, n int, leaveOut func(int) bool, less func(a, b int) bool) []int {
 	var all []int
@@ -135,15 +135,15 @@ func smallest(chassis []int, n int, leaveOut func(int) bool, less func(a, b int)
 	return all
 }
 
-// firstBackupChoice is the choice of the first backups in one network. Each chassis failure is a choice of its own: it
-// concerns only the gateways that the chassis hosts.
+// firstBackupChoice chooses the first backups in one network. Each chassis failure is a choice of its own: it concerns
+// only the gateways that the chassis hosts.
 type firstBackupChoice struct {
 	*instance
 	network int
-	// load is what each chassis hosts, firsts how many gateways' first backup it is.
+	// load is the number of gateways that each chassis hosts; firsts is how many have it as their first backup.
 	load, firsts []int
-	// concerns reports whether a group may get another first backup; complete, whether groups with too few candidates may
-	// get new ones.
+	// concerns reports whether a group may get another first backup; complete reports whether groups with too few
+	// candidates may get new ones.
 	concerns func(*group) bool
 	complete bool
 }
@@ -165,12 +165,12 @@ func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool
 	}
 }
 
-// forFailureOf chooses for the groups of one chassis. Of equal backups it takes the one that is first backup of fewer,
-// so that not all chassis depend on the same one.
+// forFailureOf chooses for the groups of one chassis. Of equal backups it takes the one that is first backup of fewer
+// groups, so that not all chassis depend on the same one.
 func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	load := slices.Clone(f.load)
 	var chosen []*group
-	current := map[*class][]int{} // the first backups of those that are free to get any
+	current := map[*class][]int{} // the first backups of groups that are free to get any
 	for _, g := range groups {
 		second := g.firstBackup()
 		switch {
@@ -235,8 +235,9 @@ func (g *group) swapFirstBackup(in *instance, c int) {
 	g.explain(in, fmt.Sprintf("balances the load if %s fails", in.chassis[g.order[0]].Name), c, g.order[at])
 }
 
-// choices are the chassis that matter to so many free gateways: those where they are, and as many of the lightest as
-// there are gateways. On any other chassis a gateway would leave one of these free that carries no more.
+// choices returns the only chassis that matter to that many free gateways: the chassis they are on, and as many of the
+// lightest ones as there are gateways. If a gateway went to any other chassis, one of these with no larger load would
+// be left unused.
 func (k *class) choices(gateways, failed int, load, ties, current []int) []int {
 	all := smallest(k.schedulable, gateways, func(c int) bool { return c == failed }, func(a, b int) bool {
 		return cmp.Or(cmp.Compare(load[a], load[b]), cmp.Compare(ties[a], ties[b])) < 0

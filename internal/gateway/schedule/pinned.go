@@ -11,14 +11,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// The kinds. The option that pins each of them is that of ovn-nb(5).
+// The kinds. Each is pinned by its own option (ovn-nb(5)).
 const (
 	PinnedRouter PinKind = "router"    // options:chassis of Logical_Router
 	PinnedL2     PinKind = "l2gateway" // options:l2gateway-chassis of Logical_Switch_Port
 	PinnedVTEP   PinKind = "vtep"      // options:vtep-physical-switch of Logical_Switch_Port
 )
 
-// PinnedTo returns what is pinned to a chassis.
+// PinnedTo returns the gateways that are pinned to a chassis.
 func (s State) PinnedTo(chassis string) []Pinned {
 	return filter(s.Pinned, func(p Pinned) bool { return p.Chassis == chassis })
 }
@@ -44,7 +44,8 @@ func (p Pinned) moveTo(chassis string) finding.Remedy {
 	return finding.Do(command.Direct("ovn-nbctl", "set", table, p.Record, "options:"+option+"="+chassis))
 }
 
-// unconnected names the first set of networks of which the chassis has none; empty if there is none.
+// unconnected returns, in words, the first set of networks that the chassis is not connected to; it is empty if there
+// is none. One network of a set is enough.
 func (p Pinned) unconnected(c Chassis) string {
 	for _, one := range p.Networks {
 		if !slices.ContainsFunc(one, func(n string) bool { return slices.Contains(c.Networks, n) }) {
@@ -54,8 +55,8 @@ func (p Pinned) unconnected(c Chassis) string {
 	return ""
 }
 
-// Moves returns how to move what is pinned to a chassis to others that respond, are not cordoned and have its networks:
-// preferably gateway chassis, and of these the ones that the fewest are pinned to.
+// Moves returns findings with the commands that move the gateways pinned to a chassis to others that respond, are not
+// cordoned and have their networks. It prefers gateway chassis, and of these the ones with the fewest pinned gateways.
 func (s State) Moves(chassis string) (all []finding.Finding) {
 	load := map[string]int{}
 	for _, p := range s.Pinned {
@@ -81,7 +82,7 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 	return all
 }
 
-// hostFor is the best other chassis for a pinned gateway; empty if there is none.
+// hostFor returns the best other chassis for a pinned gateway; it is empty if there is none.
 func (s State) hostFor(p Pinned, load map[string]int) string {
 	var open []Chassis
 	for _, c := range s.Chassis {

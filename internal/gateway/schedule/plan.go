@@ -31,7 +31,7 @@ func costOf(changes []Change) Cost {
 }
 
 // changes reports whether the group gets other candidates, or another order. Only a reschedule drops invalid and
-// repeated candidates: the others leave what they do not move.
+// repeated candidates; the other operations leave groups that they do not move.
 func (g *group) changes(operation string) bool {
 	wrong := (len(g.gone) > 0 || g.repeated) && operation == reschedule
 	return !g.held && len(g.order) > 0 && (wrong || !slices.Equal(g.order, g.was))
@@ -43,7 +43,7 @@ func (in *instance) change(g Group, names []string, reasons map[string]string) C
 	return c
 }
 
-// add adds the change of a group to other candidates, unless it has them.
+// add adds the change of a group to other candidates, unless it already has them.
 func (in *instance) add(p *Plan, g Group, names []string, reasons map[string]string) {
 	if !slices.Equal(names, g.Ranked()) {
 		p.Changes = append(p.Changes, in.change(g, names, reasons))
@@ -58,12 +58,12 @@ func (in *instance) names(order []int) []string {
 	return names
 }
 
-// changed is the change of a group to other candidates, best first.
+// changed returns the change of a group to other candidates, best first.
 func changed(g Group, to []Candidate, reasons map[string]string) Change {
 	c := Change{Group: g.Name, Storage: g.Storage, Ports: g.Ports, Before: ranked(g.Candidates), After: to}
 	before, after := map[string]*int{}, map[string]*int{}
 	c.Rows = make([]Row, 0, max(len(c.Before), len(c.After)))
-	for _, b := range slices.Backward(c.Before) { // of two of one name the better counts
+	for _, b := range slices.Backward(c.Before) { // if a name is repeated, its better priority counts
 		before[b.Chassis] = &b.Priority
 	}
 	for i, a := range c.After {

@@ -40,8 +40,9 @@ func dense(sorted []Candidate) bool {
 	return true
 }
 
-// prioritized gives the chassis of an order priorities such that few rows change. They are n to 1 if they were so
-// before. Otherwise what stays keeps its priority, and a chassis that replaces another one takes its priority.
+// prioritized assigns priorities to chassis, given best first, such that few rows change. The priorities are n to 1 if
+// they were so before. Otherwise a chassis that stays keeps its priority, and a chassis that replaces another one takes
+// over its priority.
 func prioritized(before []Candidate, order []string) []Candidate {
 	sorted := ranked(before)
 	after := make([]Candidate, len(order))
@@ -64,16 +65,16 @@ func prioritized(before []Candidate, order []string) []Candidate {
 			sparse[i].Priority = sparse[i-1].Priority - 1
 		}
 		if sparse[i].Priority < 0 || i > 0 && sparse[i].Priority >= sparse[i-1].Priority {
-			return after // no room, or two that had the same
+			return after // no room between priorities, or two were the same
 		}
 	}
 	return sparse
 }
 
-// Ranked are the chassis of the candidates, best first.
+// Ranked returns the chassis of the candidates, best first.
 func (g Group) Ranked() []string { return chassisOf(ranked(g.Candidates)) }
 
-// Mastered are the groups that have the chassis as their first candidate, sorted.
+// Mastered returns the groups that have the chassis as their first candidate, sorted.
 func (s State) Mastered(chassis string) (names []string) {
 	for _, g := range s.Groups {
 		if order := g.Ranked(); len(order) > 0 && order[0] == chassis {

@@ -7,9 +7,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// Rebalance moves gateways from chassis that host many of a network to those that host at least two fewer: only to
-// chassis that are candidates already, unless new ones are allowed. Each move interrupts the gateway's traffic, so it
-// makes as few as possible.
+// Rebalance moves gateways from chassis that host many of a network to chassis that host at least two fewer. It moves
+// them only to chassis that already are candidates, unless new ones are allowed. Each move interrupts the gateway's
+// traffic, so it makes as few moves as possible.
 func Rebalance(s State, o Options) Plan {
 	if o.MaxMoves > 0 {
 		unbounded := o
@@ -22,7 +22,7 @@ func Rebalance(s State, o Options) Plan {
 	in.hold(o)
 	before := in.networkReports()
 	r := rebalancing{instance: in, options: o, bounds: make([]Bound, len(in.networks))}
-	// With a bound on moves, rounds may not end by themselves: groups take moves from each other.
+	// With a bound on moves the loop may not end by itself: groups take moves from each other.
 	for range len(in.groups) + 1 {
 		for n := range in.networks {
 			r.moveSinglePorts(n)
@@ -62,7 +62,7 @@ type rebalancing struct {
 
 func (g *group) moves() bool { return len(g.order) > 0 && g.order[0] != g.was[0] }
 
-// left is how many moves are allowed besides those of other groups than these.
+// left returns how many moves are allowed, apart from those of the groups that but excludes.
 func (r *rebalancing) left(but func(*group) bool) int {
 	left := r.options.MaxMoves
 	if left == 0 {
@@ -119,8 +119,8 @@ func (r *rebalancing) moveSinglePorts(n int) {
 	}
 }
 
-// moveSeveralPorts moves the groups of several ports, each as long as that makes the load of its networks evener. They
-// depend on each other: no order of moves is known to be best.
+// moveSeveralPorts moves the groups of several ports, each as long as that makes the load of its networks more even.
+// They depend on each other: no order of moves is known to be best.
 func (r *rebalancing) moveSeveralPorts() (moved bool) {
 	loads := r.loads()
 	for _, g := range r.groups {
@@ -143,7 +143,7 @@ func (r *rebalancing) moveSeveralPorts() (moved bool) {
 	return moved
 }
 
-// best is the chassis on which the group makes the loads evenest.
+// best returns the chassis on which the group makes the loads most even.
 func (r *rebalancing) best(g *group, loads [][]int) int {
 	best, gain := g.order[0], 0
 	for _, c := range append([]int{g.was[0]}, r.destinations(g)...) {
@@ -154,7 +154,7 @@ func (r *rebalancing) best(g *group, loads [][]int) int {
 	return best
 }
 
-// gain is by how much the sum of squares shrinks if the group moves.
+// gain returns by how much the sum of squares shrinks if the group moves.
 func (g *group) gain(loads [][]int, from, to int) (gain int) {
 	if from == to {
 		return 0
@@ -186,7 +186,7 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 			home[g.was[0]] += g.weight[at].ports
 		}
 	}
-	if several > 0 { // each move takes no more than the largest group along
+	if several > 0 { // a move takes at most the largest group along
 		b.Fewest = (mincost.LowerBound(r.slotLoads(n, home)) + largest - 1) / largest
 	}
 	switch {
@@ -210,7 +210,7 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 	return b
 }
 
-// slotLoads are the loads of the chassis that may host a network's gateways, or do.
+// slotLoads returns the loads of the chassis that may host a network's gateways, or host some now.
 func (r *rebalancing) slotLoads(n int, load []int) (all []int) {
 	for c, l := range load {
 		if _, open := slices.BinarySearch(r.schedulable[n], c); open || l > 0 {

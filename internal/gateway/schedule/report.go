@@ -18,7 +18,7 @@ func (in *instance) networkReports() []Network {
 func (in *instance) network(n int, load []int) Network {
 	report := Network{Name: in.networks[n]}
 	backups, hosts := make([]int, len(in.chassis)), make([]int, len(in.chassis))
-	// after is what each chassis gets of each one that fails.
+	// after has, for each chassis, the load that it gets from each chassis that fails.
 	after := make([]map[int]int, len(in.chassis))
 	lost := make([]int, len(in.chassis))
 	for _, g := range in.groups {
@@ -90,7 +90,7 @@ func (in *instance) countPinned(network string, hosts []int) {
 	}
 }
 
-// spread is the difference between the largest and the smallest load of some chassis.
+// spread returns the difference between the largest and the smallest load of these chassis.
 func spread(chassis, load []int) int {
 	if len(chassis) == 0 {
 		return 0

@@ -36,14 +36,14 @@ func Reschedule(s State, o Options) Plan {
 }
 
 // scheduler chooses among chassis: masters for groups without candidates, backups until each group has as many
-// candidates as it can have, and shares of the places of others for new chassis.
+// candidates as it can have, and shares for new chassis, taken from the others.
 type scheduler interface {
 	masters(*instance)
 	backups(*instance)
 	shares(*instance, []int)
 }
 
-// hold keeps groups as they are if [Options.Hold] has them, or if their networks are not asked for.
+// hold keeps groups as they are if [Options.Hold] has them, or if the request does not name their networks.
 func (in *instance) hold(o Options) {
 	for _, n := range o.Networks {
 		if !in.knows(n) {
@@ -68,7 +68,7 @@ func (in *instance) hold(o Options) {
 	}
 }
 
-// namedNetworks is how many networks a finding names.
+// namedNetworks is the largest number of networks that a finding names.
 const namedNetworks = 20
 
 // networkNames lists the networks that have gateways; it is empty if there are none.
@@ -84,7 +84,7 @@ func (in *instance) networkNames() string {
 	return text
 }
 
-// added are the chassis that are no candidate of any group, and those of [Options.Added].
+// added returns the chassis that are not a candidate of any group, and those in [Options.Added].
 func (in *instance) added(o Options) (all []int) {
 	used := make([]bool, len(in.chassis))
 	for _, g := range in.groups {

@@ -1,10 +1,10 @@
-// Package schedule plans which chassis host which gateways. It is pure: from what the databases hold it returns what to
-// change, why, and the bound that shows that nothing smaller would do.
+// Package schedule plans which chassis host which gateways. It is pure: from the contents of the databases it returns
+// the changes, their reasons, and the bound that shows that nothing smaller would do.
 package schedule
 
 import "slices"
 
-// MaxCandidates is how many chassis may be candidates of a gateway (MAX_GW_CHASSIS in neutron/common/ovn/constants.py).
+// MaxCandidates is the largest number of candidates of a gateway (MAX_GW_CHASSIS in neutron/common/ovn/constants.py).
 const MaxCandidates = 5
 
 // State is the input of a plan. The order of its rows does not matter.
@@ -12,25 +12,25 @@ type State struct {
 	Chassis []Chassis
 	Groups  []Group
 	Pinned  []Pinned
-	// Misnamed describes candidates that are not named by the name of a chassis.
+	// Misnamed describes candidates that are not given by the name of a chassis.
 	Misnamed map[string]string
 }
 
 // Chassis is a host that may get gateways.
 type Chassis struct {
-	// Name is that of the row in SB, the system-id of the machine.
+	// Name is the name of the row in SB, the system-id of the machine.
 	Name, Hostname string
 	// Gateway and External report whether enable-chassis-as-gw and enable-chassis-as-extport-host are set.
 	Gateway, External bool
 	// Remote reports whether the chassis belongs to another OVN (ovn-ic(8)).
 	Remote bool
-	// Networks are those of the bridge mappings.
+	// Networks are the networks of the bridge mappings.
 	Networks []string
 	Zones    []string
 	// Unresponsive reports whether the ovn-controller no longer follows nb_cfg. Then the chassis keeps what it hosts, but
 	// would take nothing over.
 	Unresponsive bool
-	// Cordoned chassis get nothing new.
+	// Cordoned reports whether the chassis is cordoned: then it gets nothing new.
 	Cordoned bool
 }
 
@@ -43,19 +43,19 @@ const (
 	HAChassisGroup Storage = "HA_Chassis_Group"
 )
 
-// Group is the ports that share a list of candidates: one port with Gateway_Chassis, all gateways of a router with
+// Group is the ports that share a list of candidates: one port with Gateway_Chassis, or all gateways of a router with
 // HA_Chassis_Group.
 type Group struct {
-	// Name is that of the port, or of the row of the group.
+	// Name is the name of the port, or of the row of the group.
 	Name    string
 	Storage Storage
 	Ports   []Port
 	Kind    Kind
 	Owner   Owner
-	// Follows is, of a group of external ports, the group of routers' gateways of its networks: what the ports send to the
-	// router works only on the chassis that hosts its gateway.
+	// Follows is set for a group of external ports. It names the group of routers' gateways of the same networks: traffic
+	// from the ports to the router works only on the chassis that hosts its gateway.
 	Follows string
-	// Zones are the availability zone hints; none means any zone.
+	// Zones are the availability zone hints; an empty list means any zone.
 	Zones      []string
 	Candidates []Candidate
 }
@@ -64,18 +64,18 @@ type Group struct {
 type Port struct {
 	Name   string `json:"name" yaml:"name"`
 	Router string `json:"router" yaml:"router"`
-	// Network is that of the bridge mappings; empty if the port's switch has none. A chassis needs one of those that
-	// [JoinNetworks] has joined.
+	// Network is a network of the bridge mappings; it is empty if the port's switch has none. If [JoinNetworks] has joined
+	// several, a chassis needs one of them.
 	Network string `json:"network" yaml:"network"`
-	// Active is the chassis to which the port is bound; empty is none, or unknown.
+	// Active is the chassis to which the port is bound; it is empty if there is none, or if it is unknown.
 	Active string `json:"active" yaml:"active"`
-	// Disabled reports whether its router is disabled: then OVN binds the port nowhere.
+	// Disabled reports whether the port's router is disabled: then OVN binds the port nowhere.
 	Disabled bool `json:"-" yaml:"-"`
 	// External reports whether it is an external port.
 	External bool `json:"-" yaml:"-"`
 }
 
-// Candidate is a chassis that may host a group. Of those that are alive the one with the largest priority does, and
+// Candidate is a chassis that may host a group. Of the live candidates the one with the largest priority hosts it, and
 // among equals the one with the larger name (ha_chassis_group_is_active in controller/ha-chassis.c).
 type Candidate struct {
 	Chassis  string `json:"chassis" yaml:"chassis"`
@@ -91,25 +91,25 @@ const (
 	Random      Scheduler = "random"
 )
 
-// Options are those of a plan.
+// Options are the options of a plan.
 type Options struct {
 	Scheduler Scheduler
-	// Draw gives [Random] a number from 0 to n-1.
+	// Draw returns a number from 0 to n-1 for [Random].
 	Draw func(n int) int
-	// Networks limits a plan to some; empty is all.
+	// Networks limits a plan to some networks; empty means all.
 	Networks []string
-	// Hold are the names of groups to leave alone.
+	// Hold has the names of groups to leave alone.
 	Hold map[string]bool
-	// MaxMoves bounds the gateways that a rebalancing moves; 0 is no bound.
+	// MaxMoves bounds the gateways that a rebalancing moves; 0 means no bound.
 	MaxMoves int
-	// AllowNewCandidates lets a rebalancing move a gateway to a chassis that is no candidate of it.
+	// AllowNewCandidates lets a rebalancing move a gateway to a chassis that is not one of its candidates.
 	AllowNewCandidates bool
-	// Added are chassis that get their share of backups although they are candidates already: an interrupted run has given
-	// them a part of it.
+	// Added lists chassis that get their share of backups although they already are candidates: an interrupted run has
+	// given them a part of it.
 	Added []string
 }
 
-// WithCordon is the state with a chassis cordoned, or not.
+// WithCordon returns the state with a chassis cordoned or not.
 func (s State) WithCordon(chassis string, cordoned bool) State {
 	s.Chassis = slices.Clone(s.Chassis)
 	for i := range s.Chassis {
@@ -138,7 +138,7 @@ func btoi(b bool) int {
 // Owner is the client whose rules decide which chassis may host a group: docs/reference/gateway-hosts.md.
 type Owner int
 
-// Kind is what the ports of a group are. The kinds of external ports differ in where Neutron hosts them.
+// Kind is the kind of a group's ports. The kinds of external ports differ in where Neutron hosts them.
 type Kind int
 
 func (g Group) bound() bool {
@@ -149,27 +149,28 @@ func (g Group) boundTo(chassis string) bool {
 	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == chassis })
 }
 
-// Pinned is what one chassis hosts by configuration: a gateway router, or a port of a switch. OVN never moves it.
-// ovn-controller compares the name of the chassis, not the host name (consider_nonvif_lport_ in controller/binding.c).
+// Pinned is a gateway that one chassis hosts by configuration: a gateway router, or a port of a switch. OVN never moves
+// it. ovn-controller compares the name of the chassis, not the host name (consider_nonvif_lport_ in
+// controller/binding.c).
 type Pinned struct {
-	// Name is that of the router or of the port.
+	// Name is the name of the router or of the port.
 	Name    string  `json:"name" yaml:"name"`
 	Kind    PinKind `json:"kind" yaml:"kind"`
 	Chassis string  `json:"chassis" yaml:"chassis"`
-	// Active is the chassis to which its ports are bound; empty if to none. If to several, it is one that the router is
-	// not pinned to.
+	// Active is the chassis to which the gateway's ports are bound; it is empty if there is none. If there are several, it
+	// is one that the router is not pinned to.
 	Active string `json:"active" yaml:"active"`
-	// Networks are the sets of provider networks of which it needs one each.
+	// Networks are sets of provider networks: the chassis needs one network of each set.
 	Networks [][]string `json:"-" yaml:"-"`
-	// Ports are those of the router, or the port itself.
+	// Ports are the ports of the router, or the port itself.
 	Ports []string `json:"-" yaml:"-"`
-	// Peers are the ports of switches that a router is connected by: they are bound as its own ports are.
+	// Peers are the switch ports that connect a router. OVN binds them like the router's own ports.
 	Peers []string `json:"-" yaml:"-"`
-	// Candidates are the ports of the router with candidates, which ovn-northd ignores.
+	// Candidates are the router's ports that have candidates, which ovn-northd ignores.
 	Candidates []string `json:"with-candidates,omitempty" yaml:"with-candidates,omitempty"`
 	// Disabled reports whether the router is disabled: then OVN binds it nowhere.
 	Disabled bool `json:"-" yaml:"-"`
-	// Record is how ovn-nbctl finds the row.
+	// Record is the name by which ovn-nbctl finds the row.
 	Record string `json:"-" yaml:"-"`
 }
 

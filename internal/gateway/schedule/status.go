@@ -6,7 +6,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Evaluate finds how gateways are spread, what is wrong, and which operations would change something.
+// Evaluate returns how gateways are spread, what is wrong, and which operations would change something.
 func Evaluate(s State, o Options) Status {
 	in := newInstance(s)
 	in.hold(o)
@@ -40,7 +40,7 @@ func Evaluate(s State, o Options) Status {
 	if p := Reschedule(s, o); !p.Empty() {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}
-	// Groups that only follow others do so in either operation.
+	// Both operations change groups that only follow others, so these don't count here.
 	p, moves := Rebalance(s, o), func(b Bound) bool { return b.Moves > 0 }
 	if slices.ContainsFunc(p.Bounds, moves) && !finding.Has(p.Findings, finding.NoGatewayBound) {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
@@ -60,7 +60,7 @@ func (in *instance) networkless() (all []Networkless) {
 	return all
 }
 
-// Class is the kind of reason for the change of a candidate, for metrics: reasons in words name chassis.
+// Class is the kind of reason for the change of a candidate. Metrics use it because reasons in words name chassis.
 type Class string
 
 // The classes of changes.
@@ -74,7 +74,7 @@ const (
 // Classes returns all classes.
 func Classes() []Class { return []Class{ClassUnhosted, ClassIncomplete, ClassReplaced, ClassRank} }
 
-// Class is that of a row of the change.
+// Class returns the class of a row of the change.
 func (c Change) Class(r Row) Class {
 	switch {
 	case len(c.Before) == 0:
@@ -138,7 +138,7 @@ func Dependent(s State) map[string][]string {
 	all := map[string][]string{}
 	for _, g := range s.Groups {
 		only := distinct(filter(g.Ranked(), func(name string) bool { return lives[name] }))
-		for _, p := range g.Ports { // one whose ovn-controller is dead may host it all the same
+		for _, p := range g.Ports { // a chassis whose ovn-controller is dead may still host it
 			if p.Active != "" && !lives[p.Active] && len(only) == 0 {
 				only = []string{p.Active}
 			}

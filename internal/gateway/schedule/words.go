@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Count is a number of things, in words.
+// Count returns a number of things, in words.
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -17,7 +17,7 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// against counts the reasons against chassis; why returns none for those to leave out.
+// against counts the reasons against chassis. why returns an empty reason for a chassis to leave out.
 func against(chassis []Chassis, why func(Chassis) string) string {
 	count := map[string]int{}
 	for _, c := range chassis {
@@ -31,7 +31,7 @@ func against(chassis []Chassis, why func(Chassis) string) string {
 	return counted(count)
 }
 
-// subject is what reasons about one chassis begin with.
+// subject matches the beginning of a reason about one chassis.
 var subject = regexp.MustCompile("^(it is|it has|its|it) ")
 
 func counted(count map[string]int) string {
