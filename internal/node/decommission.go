@@ -16,15 +16,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// Pauses between two looks at what a decommission waits for.
+// Pauses between two observations while a decommission waits.
 const (
 	memberInterval = 5 * time.Second
 	readyInterval  = 30 * time.Second
 )
 
 // Decommission empties a node for good: it drains the node, takes it out of all lists of candidates, and waits until
-// what the charm has on its machine has left. The clusters must be healthy without it, before and in the end. The
-// answer names each step that is done; the command can be run again after it was interrupted.
+// the charm's units and members on its machine have left. The clusters must be healthy without it, before and at the
+// end. The answer names each step that is done. If the command was interrupted, it can be run again.
 func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 	x, n, refused := s.find(ctx, r.Node)
 	switch {
@@ -63,7 +63,7 @@ func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 	})
 }
 
-// laterSteps are the steps of a decommission after its drain, for a dry run.
+// laterSteps describes the steps of a decommission after its drain, for a dry run.
 func (s *Service) laterSteps(n maintenance.Node, force bool) (steps []answer.Message) {
 	step := func(name, text string) {
 		steps = append(steps, answer.Message{Message: text, Kind: answer.MessageStep, Name: name})
@@ -110,7 +110,7 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 			stopped, responds := s.shutdown(ctx, n)
 			if responds {
 				f := about(n, finding.NodeResponds, finding.Args{}, finding.ByHand(finding.StopController))
-				ways = append(ways, s.remedy(f, f.Remedies[0])) // while it responds, it can't be removed
+				ways = append(ways, s.remedy(f, f.Remedies[0])) // a node that responds can't be removed
 			}
 			return stopped
 		}},
@@ -140,7 +140,7 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 		With(append(ways, s.next(maintenance.OperationRemove, n))...)
 }
 
-// ClearLabels takes a drained node out of all lists of candidates: only that step of a decommission.
+// ClearLabels takes a drained node out of all lists of candidates. This is one step of a decommission.
 func (s *Service) ClearLabels(ctx context.Context, r Request) answer.Status {
 	_, n, refused := s.find(ctx, r.Node)
 	switch {
@@ -178,7 +178,8 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 	return answer.New(answer.Success, done)
 }
 
-// shutdown only looks: nothing on the machine can be reached from here. responds is false only if that is known.
+// shutdown only observes: it can't reach anything on the machine. responds is false only if the ovn-controller is known
+// not to respond.
 func (s *Service) shutdown(ctx context.Context, n maintenance.Node) (done answer.Status, responds bool) {
 	_, found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
 	switch {
@@ -193,8 +194,8 @@ func (s *Service) shutdown(ctx context.Context, n maintenance.Node) (done answer
 
 const silenceInterval = 5 * time.Second
 
-// unreachable waits until it is proved that a node can't be reached; the answer is nil then. It refuses if nothing
-// would be forced. A dry run does not wait: it asks no ovn-controller for a sign of life.
+// unreachable waits until it is proved that a node can't be reached, and then returns nil. It refuses if force would
+// have no effect. A dry run does not wait: it asks no ovn-controller for a sign of life.
 func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bool) *answer.Status {
 	refused := func(reason answer.Reason, code finding.Code, args finding.Args, details ...answer.Message) *answer.Status {
 		return new(s.refuse(reason, about(n, code, args, s.way(maintenance.OperationDecommission, n)), details...))
@@ -205,7 +206,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bo
 	if dryRun {
 		return nil
 	}
-	if err := s.Gateways.SyncNorthd(ctx); err != nil { // it asks every ovn-controller for a sign of life
+	if err := s.Gateways.SyncNorthd(ctx); err != nil { // this asks every ovn-controller for a sign of life
 		return refused(answer.ClusterNotAccessible, finding.SilenceUnproved, finding.Args{Detail: err.Error()})
 	}
 	inventory, err := s.Gateways.Observe(ctx)
@@ -216,7 +217,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bo
 	if err != nil {
 		return new(inaccessible(err))
 	}
-	if len(p.Blocked) > 0 { // nothing would come of it, however long it is waited for
+	if len(p.Blocked) > 0 { // waiting would not help
 		return refused(answer.Conflict, finding.DrainBlocked, finding.Args{Count: len(p.Blocked)}, blocked(p.Blocked)...)
 	}
 	switch verdict, err := s.awaitVerdict(ctx, n); {
@@ -262,8 +263,8 @@ func (s *Service) awaitVerdict(ctx context.Context, n maintenance.Node) (verdict
 	}
 }
 
-// evict takes all ports off a node that is unreachable, at once, as long as its ovn-controller does not respond. What
-// they belong to may keep running.
+// evict takes all ports off an unreachable node at once, unless its ovn-controller responds. Virtual machines with
+// these ports may keep running.
 func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
 	x, err := s.observe(ctx)
 	if err != nil {

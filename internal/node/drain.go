@@ -39,7 +39,7 @@ func (s *Service) drain(ctx context.Context, r Request) answer.Status {
 	return s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { return s.await(ctx, n, r) })
 }
 
-// beginDrain begins a drain and records its intent in the database. The answer is nil if the intent is recorded.
+// beginDrain begins a drain and records its intent in the database. It returns no answer if the intent is recorded.
 func (s *Service) beginDrain(ctx context.Context, r Request) (maintenance.Node, *answer.Status) {
 	ends := func(status answer.Status) (maintenance.Node, *answer.Status) {
 		return maintenance.Node{}, &status
@@ -53,7 +53,7 @@ func (s *Service) beginDrain(ctx context.Context, r Request) (maintenance.Node, 
 		n, refused, err := s.begin(limited, r)
 		switch {
 		case errors.Is(err, ovsdb.ErrChanged):
-			continue // another node was cordoned: it is judged again
+			continue // another node was cordoned: judge again
 		case errors.Is(err, gateway.ErrBehind):
 			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { // the intent is recorded
 				return s.unfinishedDrain(n, err.Error(), nil)
@@ -66,7 +66,7 @@ func (s *Service) beginDrain(ctx context.Context, r Request) (maintenance.Node, 
 	return ends(contended())
 }
 
-// begin records the intent, unless it is recorded already, or the drain is refused or only shown. It asks every
+// begin records the intent, unless it is already recorded, or the drain is refused or a dry run. It asks every
 // ovn-controller for a sign of life before anything moves.
 func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, status *answer.Status, err error) {
 	x, err := s.observe(ctx)
@@ -91,7 +91,7 @@ func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, sta
 	if r.DryRun {
 		return n, new(s.shown(x, n, p, r)), nil
 	}
-	// This also ends an undrain that has not ended: it relies on its record, and on the absence of a cordon.
+	// This also stops an unfinished undrain, whose writes require its record and the absence of a cordon.
 	guard := ovsdb.Guard{Has: maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs), Lacks: map[string]string{}}
 	mayHost := x.inventory.State.MayHost()
 	for _, c := range x.inventory.State.Chassis {
@@ -125,8 +125,8 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 
 const namedNodes = 20
 
-// blocked is the answer if a drain would leave gateways on the node: pinned ones, and those without another live,
-// uncordoned chassis (R12).
+// blocked returns the answer if a drain would leave gateways on the node: pinned gateways, and gateways without another
+// live, uncordoned chassis (R12).
 func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answer.Status {
 	others := cordonedInTheWay(x, p, n.Chassis)
 	f := about(n, finding.DrainBlocked, finding.Args{Count: len(p.Blocked)})
@@ -150,7 +150,7 @@ func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answe
 	return s.refuse(answer.Conflict, f, blocked(p.Blocked)...)
 }
 
-// unfinishedDrain is the answer if the command ends before the drain. The drain's intent stays recorded.
+// unfinishedDrain returns the answer if the command ends before the drain. The drain's intent stays recorded.
 func (s *Service) unfinishedDrain(n maintenance.Node, why string, holds []maintenance.Hold,
 	details ...answer.Message,
 ) answer.Status {
@@ -165,7 +165,7 @@ func (s *Service) unfinishedDrain(n maintenance.Node, why string, holds []mainte
 }
 
 func blocked(findings []finding.Finding) (messages []answer.Message) {
-	for _, f := range findings { // with commands that no version of Juju changes
+	for _, f := range findings { // these commands are the same in every version of Juju
 		text := present.InLine(juju.Version{}, f)
 		messages = append(messages, answer.Message{
 			Message: text, Error: true, Kind: answer.MessageGateway,
@@ -175,7 +175,7 @@ func blocked(findings []finding.Finding) (messages []answer.Message) {
 	return messages
 }
 
-// informed are findings that fail nothing.
+// informed returns findings as messages that are not errors.
 func informed(findings []finding.Finding) []answer.Message {
 	messages := blocked(findings)
 	for i := range messages {
@@ -184,7 +184,7 @@ func informed(findings []finding.Finding) []answer.Message {
 	return messages
 }
 
-// shown is the answer of a dry run. It names each port and each hold that the drain would wait for.
+// shown returns the answer of a dry run. It names each port and each hold that the drain would wait for.
 func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Request) answer.Status {
 	shown := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %s off %s and rank it last for %d",
 		schedule.Count(p.Cost.Interruptions, "gateway"), n.Name(), p.Cost.Gateways-p.Cost.Interruptions))
@@ -208,8 +208,8 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Reque
 	}
 	for _, h := range n.Holds {
 		switch {
-		case h.OfPorts(): // they are named above
-		case h.Derived && !r.retire: // its servers keep serving if the node is only rebooted
+		case h.OfPorts(): // its ports are named above
+		case h.Derived && !r.retire: // the unit's servers keep serving if the node is only rebooted
 		default:
 			waits(answer.MessageHold, h.Name, h.Detail(s.Gateways.Now(), time.Time{}))
 		}
@@ -271,21 +271,20 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 	return s.unfinishedDrain(n, why, p.Holds, append(left, s.holds(p.Holds, d.Since())...)...)
 }
 
-// needConfirmation are the operations that are refused without [Request.Confirmed], except as a dry run.
+// needConfirmation lists the operations that are refused without [Request.Confirmed], unless they are dry runs.
 var needConfirmation = []string{
 	maintenance.OperationDrain, maintenance.OperationUndrain,
 	maintenance.OperationDecommission, maintenance.OperationRemove,
 }
 
-// unconfirmed refuses an operation, and names its dry run and the confirmed command.
+// unconfirmed refuses an operation. The answer has the commands for its dry run and for its confirmed run.
 func (s *Service) unconfirmed(n maintenance.Node, operation string) answer.Status {
 	return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{},
 		s.way(operation, n, "dry-run", "true"), s.way(operation, n)))
 }
 
-// confirmed runs an operation that interrupts traffic. If the request is not confirmed, it runs a dry run instead, and
-// its answer shows what that found and asks for the confirmation. A refusal needs none, nor does an operation that has
-// nothing to do.
+// confirmed runs an operation that interrupts traffic. If the request is not confirmed, it makes a dry run instead; its
+// answer shows the result and asks for confirmation. It does not ask if the operation is refused or has nothing to do.
 func (s *Service) confirmed(ctx context.Context, r Request, operation string,
 	operate func(context.Context, Request) answer.Status,
 ) answer.Status {

@@ -14,22 +14,22 @@ import (
 type effects struct {
 	s       *Service
 	chassis string
-	// given is the inventory for the first look, if there is one. read is what a look has read itself; nil once
-	// gateways have been moved by it.
+	// given is the inventory for the first look; it may be nil. read is the inventory that a look has read itself; it is
+	// nil again once gateways have been moved by it.
 	given, read *gateway.Inventory
 	sight       maintenance.Sight
 }
 
-// Effects are what a [maintenance.Drainer] of the chassis needs. The first look is at the inventory, unless that is
-// nil.
+// Effects returns the effects for a [maintenance.Drainer] of the chassis. The first look uses the inventory, unless it
+// is nil.
 func (s *Service) Effects(chassis string, inventory *gateway.Inventory) maintenance.Effects {
 	return &effects{s: s, chassis: chassis, given: inventory}
 }
 
-// Now is the time.
+// Now implements [maintenance.Effects].
 func (e *effects) Now() time.Time { return e.s.Gateways.Now() }
 
-// Look changes nothing.
+// Look implements [maintenance.Effects].
 func (e *effects) Look(ctx context.Context) (x maintenance.Sight, err error) {
 	inventory := e.given
 	if e.given = nil; inventory == nil {
@@ -42,14 +42,14 @@ func (e *effects) Look(ctx context.Context) (x maintenance.Sight, err error) {
 	return e.sight, err
 }
 
-// Move uses only what was read from this connection, and each reading once.
+// Move implements [maintenance.Effects]. It uses only inventories that were read through this value, each of them once.
 func (e *effects) Move(ctx context.Context) (x maintenance.Sight, moved bool, err error) {
 	if x = e.sight; e.read == nil {
 		if x, err = e.Look(ctx); err != nil {
 			return x, false, err
 		}
 	}
-	if x.Left == 0 || x.Open { // what moves gateways relies on the cordon
+	if x.Left == 0 || x.Open { // moving gateways requires the cordon
 		return x, false, nil
 	}
 	inventory := e.read
@@ -61,16 +61,16 @@ func (e *effects) Move(ctx context.Context) (x maintenance.Sight, moved bool, er
 	return x, true, err
 }
 
-// Ask also waits for ovn-northd.
+// Ask implements [maintenance.Effects]. It also waits for ovn-northd.
 func (e *effects) Ask(ctx context.Context) error { return e.Sync(ctx) }
 
-// Sync asks every ovn-controller for a sign of life, and waits for ovn-northd.
+// Sync implements [maintenance.Effects].
 func (e *effects) Sync(ctx context.Context) error {
 	e.read = nil
 	return e.s.Gateways.SyncNorthd(ctx)
 }
 
-// sight is the state of the drain of a chassis, by an inventory.
+// sight returns the state of a chassis's drain, judged by an inventory.
 func (s *Service) sight(ctx context.Context, inventory *gateway.Inventory,
 	chassis string,
 ) (x maintenance.Sight, err error) {
@@ -99,7 +99,7 @@ func (s *Service) sight(ctx context.Context, inventory *gateway.Inventory,
 	return x, nil
 }
 
-// hosts returns, for the ports of the gateways that have the chassis as a candidate, the chassis that have them.
+// hosts returns, for each port of the gateways that have the chassis as a candidate, the chassis that has claimed it.
 func hosts(inventory *gateway.Inventory, chassis string) map[string]string {
 	all := map[string]string{}
 	for _, g := range inventory.State.Groups {
@@ -113,21 +113,22 @@ func hosts(inventory *gateway.Inventory, chassis string) map[string]string {
 	return all
 }
 
-// Bounds of the pause between two looks at a drain that waits: a look at a large cloud takes long.
+// Bounds of the pause between two looks at a waiting drain: a look at a large cloud takes long.
 const (
 	shortestPause = 250 * time.Millisecond
 	longestPause  = 30 * time.Second
 	restFactor    = 5
 )
 
-// commanded are the effects of the command of a drain. Between two looks at everything, it follows whether gateways
-// are on the chassis.
+// commanded has the effects for the drain command. Between two complete looks, it only reads whether gateways are on
+// the chassis.
 type commanded struct {
 	effects
 	name string
-	// since is when the last gateway was seen to be gone; zero if one is there, or if that is not known.
+	// since is when the last gateway was first seen to be gone. It is zero if a gateway is on the chassis, or if that is
+	// unknown.
 	since time.Time
-	// asked reports whether a question was just answered: then the next look follows at once.
+	// asked reports whether ovn-northd has just answered: then the next look follows at once.
 	asked bool
 }
 
@@ -139,18 +140,18 @@ func (c *commanded) tell(ctx context.Context, line string, err error) {
 	if line == "" && err != nil {
 		line = err.Error()
 	}
-	if line != "" && !c.asked { // Ask has shown it
+	if line != "" && !c.asked { // Ask has printed its own line
 		c.progress(ctx, line)
 	}
 }
 
-// Sync also shows a person that it asks.
+// Sync also tells the operator that it asks.
 func (c *commanded) Sync(ctx context.Context) error {
 	c.progress(ctx, "checking which chassis respond")
 	return c.effects.Sync(ctx)
 }
 
-// Ask waits for ovn-northd, and follows meanwhile whether the gateways stay away.
+// Ask waits for ovn-northd, and meanwhile checks whether the gateways stay away.
 func (c *commanded) Ask(ctx context.Context) error {
 	c.progress(ctx, "checking that the chassis that took the gateways respond")
 	if c.since.IsZero() {
@@ -168,7 +169,7 @@ func (c *commanded) Ask(ctx context.Context) error {
 	return err
 }
 
-// look reads which ports are on the chassis. After an error nothing is known.
+// look reads which ports are on the chassis. After an error that is unknown.
 func (c *commanded) look(ctx context.Context, g *ovsdb.Gateways) error {
 	occupied, err := g.Occupied(ctx, c.chassis)
 	switch {
@@ -195,8 +196,8 @@ func (c *commanded) follow(ctx context.Context, until time.Time, ended func() bo
 	return nil
 }
 
-// rest waits before the next step. While gateways are on the chassis, it waits until the last one has left. When none
-// is left, it waits until one has come back or they have stayed away for [maintenance.SettledFor].
+// rest waits before the next step. While gateways are on the chassis, it waits until the last one has left. Once none
+// is left, it waits until one has come back, or until they have stayed away for [maintenance.SettledFor].
 func (c *commanded) rest(ctx context.Context, p maintenance.Progress, pause time.Duration) error {
 	now := c.Now()
 	switch {
@@ -213,7 +214,7 @@ func (c *commanded) rest(ctx context.Context, p maintenance.Progress, pause time
 		return c.follow(ctx, now.Add(pause), func() bool { return !c.since.IsZero() })
 	}
 	c.since = time.Time{}
-	if len(p.Unbound) > 0 { // for a moment, mostly
+	if len(p.Unbound) > 0 { // mostly just for a moment
 		pause = max(shortestPause, pause/restFactor)
 	}
 	return poll.Wait(ctx, pause)

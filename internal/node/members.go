@@ -21,7 +21,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// RemoveMember waits until what the charm has on a node's machine has left: only that step of a decommission.
+// RemoveMember waits until the charm's units and members on a node's machine have left. This is one step of a
+// decommission.
 func (s *Service) RemoveMember(ctx context.Context, r Request) answer.Status {
 	_, n, refused := s.find(ctx, r.Node)
 	if refused != nil {
@@ -30,8 +31,8 @@ func (s *Service) RemoveMember(ctx context.Context, r Request) answer.Status {
 	return s.awaitMembers(ctx, n, r.Member)
 }
 
-// Health is the state of both clusters, by what a unit has observed of them. A cluster that was not observed counts
-// as not accessible.
+// Health returns the health of both clusters, as a unit has observed it. A cluster that was not observed counts as not
+// accessible.
 func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 	for _, d := range ovndb.Databases() {
 		one := maintenance.DatabaseHealth{Name: string(d), Why: "it was not checked"}
@@ -62,7 +63,8 @@ func member(d ovndb.Database, p raft.Peer, o observe.Owner) maintenance.Member {
 	}
 }
 
-// CharmOf is what a unit has observed of the application; hostname is that of its machine.
+// CharmOf returns the application's units and members, as a unit has observed them; hostname is the name of its
+// machine.
 func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerState,
 	hostname string,
 ) (c maintenance.Charm) {
@@ -104,7 +106,7 @@ func addUnit(c *maintenance.Charm, name string, place observe.Place) {
 	}
 }
 
-// members are the members of a database's cluster, by the status of this unit's server.
+// members returns the members of a database's cluster, by the status of this unit's server.
 func members(m observe.Application, d ovndb.Database, server observe.ServerState) (all []maintenance.Member) {
 	for _, p := range (raft.View{Status: server.Status, Names: m.Names(d)}).Peers() {
 		one := member(d, p, m.Owner(d, p))
@@ -116,8 +118,8 @@ func members(m observe.Application, d ovndb.Database, server observe.ServerState
 	return all
 }
 
-// mayGo returns why a node may not be decommissioned, by what the clusters would be without what is on its machine
-// (R1, 002-6); nil if it may. That is judged again when its unit leaves.
+// mayGo returns why a node may not be decommissioned, or nil if it may. It judges the clusters without the members on
+// the node's machine (R1, 002-6). That is judged again when the unit leaves.
 func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []string, minMembers int) *answer.Status {
 	var why []answer.Message
 	say := func(step string, reason answer.Reason, f finding.Finding) {
@@ -190,8 +192,8 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 	return *ended
 }
 
-// lookAtMembers returns what is left on the node's machine; ended is nil if anything is left or not known. It updates
-// the node.
+// lookAtMembers returns the units and members that are left on the node's machine. ended is nil if any is left or
+// unknown. It updates the node.
 func (s *Service) lookAtMembers(ctx context.Context, n *maintenance.Node,
 	departure *maintenance.Departure,
 ) (left []answer.Message, ended *answer.Status) {
@@ -202,7 +204,7 @@ func (s *Service) lookAtMembers(ctx context.Context, n *maintenance.Node,
 	case refused.Reason == answer.ClusterNotAccessible: // its server may be the member that leaves
 		f := finding.New(finding.MachineUnknown, finding.Subject{}, finding.Args{Detail: refused.Message})
 		return []answer.Message{s.detail(answer.MessageStep, "unknown", f)}, nil
-	case refused.Reason != answer.NotFound: // the chassis may be removed meanwhile
+	case refused.Reason != answer.NotFound: // the chassis may have been removed meanwhile
 		refused.Reason, refused.Code = answer.RemoveMemberError, answer.RemoveMemberError.Code()
 		return nil, refused
 	}
@@ -246,17 +248,17 @@ func texts(all []answer.Message) string {
 	return strings.Join(parts, "; ")
 }
 
-// ClusterHealth is the state of both clusters.
+// ClusterHealth returns the answer about the health of both clusters.
 func (s *Service) ClusterHealth(ctx context.Context, r Request) answer.Status {
 	return maintenance.ClusterHealth(s.Health(ctx), r.MinMembers)
 }
 
-// ofCharm is an action of the charm, for a text of the command line, which knows no unit.
+// ofCharm formats an action of the charm for a text of the command line, which does not know the unit.
 func ofCharm(action string, params ...command.Param) string {
 	return juju.Version{}.Render(command.Command{Unit: "ovn-central/leader", Action: action, Params: params})
 }
 
-// awaitReady waits until every database is healthy; members on the node's machine count for nothing.
+// awaitReady waits until every database is healthy without the members on the node's machine.
 func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout time.Duration,
 	minMembers int,
 ) answer.Status {

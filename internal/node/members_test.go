@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Unknown parts are reported, and not taken for absent ones.
+// Unknown parts are reported as such, not as absent.
 func TestCharmOf_unknown_parts(t *testing.T) {
 	t.Parallel()
 	serving := func(d ovndb.Database) observe.ServerState {

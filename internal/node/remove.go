@@ -16,12 +16,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// deadFor is how long an ovn-controller must not respond until it counts as dead: a slow one would make
-// its row again.
+// deadFor is how long an ovn-controller must not respond before it counts as dead. A slow one would make its row again.
 const deadFor = 15 * time.Second
 
-// Remove deletes what SB has of a node, and all records of it, but only if it is dead, nothing holds it and no
-// gateway has it as a candidate (R13).
+// Remove deletes a node's rows in SB and all records of it. It does so only if the node is dead, nothing holds it, and
+// no gateway has it as a candidate (R13).
 func (s *Service) Remove(ctx context.Context, r Request) answer.Status {
 	if r.DryRun {
 		_, n, refused := s.removable(ctx, r)
@@ -30,13 +29,13 @@ func (s *Service) Remove(ctx context.Context, r Request) answer.Status {
 		}
 		return answer.New(answer.Success, "dry run: "+n.Name()+" would be removed")
 	}
-	// Neither Juju nor ovn-northd is needed to find out whether the node exists.
+	// Finding out whether the node exists needs neither Juju nor ovn-northd.
 	_, n, refused := (&Service{Gateways: s.Gateways, Command: s.Command}).find(ctx, r.Node)
 	if refused != nil {
 		return *refused
 	}
 	r.Node = maintenance.ByChassis(n.Chassis)
-	if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
+	if err := s.Gateways.SyncNorthd(ctx); err != nil { // after this, SB shows which ovn-controllers respond
 		return s.notRemoved(n, err)
 	}
 	return s.removeOnceDead(ctx, r)
@@ -47,7 +46,7 @@ func (s *Service) notRemoved(n maintenance.Node, err error, ways ...finding.Reme
 	return s.refuse(answer.DeleteNodeError, f)
 }
 
-// removeOnceDead waits for [deadFor], unless the chassis is gone already, and removes the node. It judges the node
+// removeOnceDead waits for [deadFor], unless the chassis is already gone, and removes the node. It judges the node
 // again before each attempt.
 func (s *Service) removeOnceDead(ctx context.Context, r Request) answer.Status {
 	begun, changed, said := s.Gateways.Now(), 0, false
@@ -76,7 +75,7 @@ func (s *Service) removeOnceDead(ctx context.Context, r Request) answer.Status {
 	}
 }
 
-// removable finds the node that a request wants to remove; the answer is nil if it may be removed.
+// removable finds the node that a request should remove. The answer is nil if the node may be removed.
 func (s *Service) removable(ctx context.Context, r Request) (snapshot, maintenance.Node, *answer.Status) {
 	x, n, refused := s.find(ctx, r.Node)
 	if refused == nil {
@@ -88,7 +87,7 @@ func (s *Service) removable(ctx context.Context, r Request) (snapshot, maintenan
 	return x, n, refused
 }
 
-// keeps returns why a node may not be removed; nil if it may (R13).
+// keeps returns why a node may not be removed, or nil if it may (R13).
 func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	var why []answer.Message
 	if n.Life == maintenance.Up {
@@ -131,8 +130,8 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	return new(s.refuse(answer.Conflict, f, why...))
 }
 
-// remove deletes the node if it is still as it was judged, and its records if no gateway has it as a candidate;
-// otherwise it returns [ovsdb.ErrChanged].
+// remove deletes the node's rows if it is unchanged since it was judged, and then its records if no gateway has it as a
+// candidate. Otherwise it returns [ovsdb.ErrChanged].
 func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (answer.Status, error) {
 	was := ovsdb.ChassisRow{Name: n.Chassis}
 	for _, row := range x.inventory.SB.Chassis {

@@ -1,5 +1,5 @@
 // Package node takes nodes out of a cloud and puts them back. Package maintenance decides; this package reads the
-// databases and makes the steps, each of which can be repeated.
+// databases and makes the steps. Each step can be repeated.
 package node
 
 import (
@@ -20,21 +20,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// Service shows and changes nodes. It may do one thing at a time.
+// Service shows and changes nodes. It is not safe for concurrent use.
 type Service struct {
-	// Gateways has the connections. The service closes them with itself.
+	// Gateways has the connections. Close closes it.
 	Gateways *gateway.Service
-	// Charm returns the application's units and members; nil if there is no charm.
+	// Charm returns the application's units and members. It is nil if there is no charm.
 	Charm func(context.Context) maintenance.Charm
-	// Unit is this unit; empty outside of a unit.
+	// Unit is this unit; it is empty outside of a unit.
 	Unit string
-	// Health returns the health of the clusters; nil if it can't be known.
+	// Health returns the health of the clusters. It is nil if that can't be known.
 	Health func(context.Context) []maintenance.DatabaseHealth
 	// Command formats a command as an operator types it.
 	Command func(command.Command) string
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (s *Service) Close() { s.Gateways.Close() }
 
 type snapshot struct {
@@ -60,8 +60,8 @@ func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	return x, err
 }
 
-// nodesOf makes the nodes of an inventory of gateways. If chassis is not empty, it does not read the bindings of
-// others.
+// nodesOf makes the nodes from an inventory of gateways. If chassis is not empty, it reads only the bindings of that
+// chassis.
 func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, chassis string) (snapshot, error) {
 	occupied, err := gateway.Ask(ctx, s.Gateways, func(g *ovsdb.Gateways, ctx context.Context) (ovsdb.Occupied, error) {
 		return g.Occupied(ctx, chassis)
@@ -103,7 +103,7 @@ func inaccessible(err error) answer.Status {
 		finding.New(finding.NodesUnread, finding.Subject{}, finding.Args{Detail: err.Error()}))
 }
 
-// refuse is the answer of a finding about a node, with the commands that lead out of it after the details.
+// refuse returns the answer for a finding about a node. The finding's remedies follow the details.
 func (s *Service) refuse(reason answer.Reason, f finding.Finding, details ...answer.Message) answer.Status {
 	refused := answer.Of(reason, f, details...)
 	for _, way := range f.Remedies {
@@ -112,7 +112,7 @@ func (s *Service) refuse(reason answer.Reason, f finding.Finding, details ...ans
 	return refused
 }
 
-// remedy is a command to run next, or what to do by hand.
+// remedy returns the message for a command to run next, or for work to do by hand.
 func (s *Service) remedy(f finding.Finding, way finding.Remedy) answer.Message {
 	if deed := f.Deed(way); deed != "" {
 		return answer.Message{Message: deed, Kind: answer.MessageNext, Name: "by-hand"}
@@ -120,7 +120,7 @@ func (s *Service) remedy(f finding.Finding, way finding.Remedy) answer.Message {
 	return s.typed(way.Command)
 }
 
-// detail is a finding as one of an answer's details, with the commands that lead out of it.
+// detail returns a finding with its remedies as one of an answer's details.
 func (s *Service) detail(kind, name string, f finding.Finding) answer.Message {
 	text := f.Message()
 	for _, way := range f.Remedies {
@@ -133,7 +133,7 @@ func about(n maintenance.Node, code finding.Code, args finding.Args, ways ...fin
 	return finding.New(code, finding.Subject{Name: n.Name()}, args, ways...)
 }
 
-// contended is the answer if other clients keep changing the records.
+// contended returns the answer if other clients keep changing the records.
 func contended() answer.Status {
 	return answer.Of(answer.Conflict, finding.New(finding.CordonsContended, finding.Subject{}, finding.Args{}))
 }
@@ -144,7 +144,7 @@ func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenan
 	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
 }
 
-// again judges and writes until no other client has changed the records meanwhile.
+// again judges and writes until the write is not lost to another client's change of the records.
 func again(judge func() (answer.Status, error)) answer.Status {
 	for range attempts {
 		status, err := judge()
@@ -159,7 +159,8 @@ func again(judge func() (answer.Status, error)) answer.Status {
 	return contended()
 }
 
-// cordon changes a cordon that is still as it was read, and tags the resulting revision in the same transaction.
+// cordon changes a cordon, unless it has changed since it was read, and tags the resulting revision in the same
+// transaction.
 func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordoned bool,
 	change maintenance.Change,
 ) error {
@@ -179,7 +180,7 @@ func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordon
 	return s.amend(ctx, guard, change, tag)
 }
 
-// tagged makes a permitted operation on a node, and tags the resulting revision.
+// tagged carries out a permitted operation on a node, and tags the resulting revision.
 func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node,
 	do func() answer.Status,
 ) (status answer.Status) {
@@ -199,7 +200,7 @@ func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
 	}
 }
 
-// List shows one node, or all nodes if id is empty; the answer is nil if it can.
+// List returns one node, or all nodes if id is empty. The answer is nil on success.
 func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *answer.Status) {
 	report := maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second)}
 	if id != "" {
@@ -215,7 +216,7 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *ans
 	return report, nil
 }
 
-// Cordon keeps new gateways from a node. Those that it has stay.
+// Cordon keeps new gateways from a node. The node keeps the gateways that it has.
 func (s *Service) Cordon(ctx context.Context, r Request) answer.Status {
 	return again(func() (status answer.Status, err error) {
 		x, n, refused := s.find(ctx, r.Node)
@@ -235,7 +236,8 @@ func (s *Service) Cordon(ctx context.Context, r Request) answer.Status {
 	})
 }
 
-// cordonAgain replaces the reason of a cordon, if another one is given. The record of what the node hosted stays.
+// cordonAgain replaces the reason of a cordon if another one is given. The record of the gateways that the node hosted
+// stays.
 func (s *Service) cordonAgain(ctx context.Context, x snapshot, n maintenance.Node, r Request) (answer.Status, error) {
 	note := s.note(n, r.Reason)
 	changed := note.Reason != "" && note.Reason != n.Cordon.Reason
@@ -318,7 +320,7 @@ func (s *Service) Release(ctx context.Context, r Request) answer.Status {
 	return answer.New(answer.Success, fmt.Sprintf("hold %s of %s is released", name, n.Name()))
 }
 
-// holds returns messages about holds; since is when derived ones were first seen.
+// holds returns messages about holds; since is when derived holds were first seen.
 func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []answer.Message) {
 	for _, h := range all {
 		messages = append(messages, answer.Message{
@@ -333,7 +335,8 @@ func (s *Service) next(operation string, n maintenance.Node, given ...string) an
 	return s.typed(s.command(operation, n.Typed(), given...))
 }
 
-// command is an action on a node, confirmed if it needs that; given are pairs of a parameter and its value.
+// command returns an action on a node, confirmed if it needs a confirmation; given has pairs of a parameter and its
+// value.
 func (s *Service) command(operation, node string, given ...string) command.Command {
 	if slices.Contains(needConfirmation, operation) && !slices.Contains(given, "dry-run") {
 		given = append(given, "i-really-mean-it", "true")

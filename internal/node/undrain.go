@@ -21,8 +21,8 @@ import (
 // and its tunnels need a moment.
 const stableFor = 5 * time.Second
 
-// Undrain puts a node back: the cordon ends, and the node gets the ranks from before its drain, if gateways and
-// candidates still exist. It waits for the node's ovn-controller first, and for the gateways afterwards.
+// Undrain puts a node back: it ends the cordon, and gives the node the ranks from before its drain, as far as gateways
+// and candidates still exist. It waits for the node's ovn-controller first, and for the gateways afterwards.
 func (s *Service) Undrain(ctx context.Context, r Request) answer.Status {
 	return s.confirmed(ctx, r, maintenance.OperationUndrain, s.undrain)
 }
@@ -68,8 +68,8 @@ func (s *Service) undrain(ctx context.Context, r Request) answer.Status {
 		func() answer.Status { return s.putBack(ctx, n, record, r.Wait) })
 }
 
-// putBack puts the ranks of a node back, and ends the drain that has this record. If the node was cordoned or drained
-// meanwhile, the ranks are still needed, and the drain does not end.
+// putBack puts the ranks of a node back, and ends the drain if it still has this record. If the node was cordoned or
+// drained meanwhile, the ranks are still needed, and the drain does not end.
 func (s *Service) putBack(ctx context.Context, n maintenance.Node, record map[string]string,
 	wait time.Duration,
 ) answer.Status {
@@ -103,8 +103,8 @@ func (s *Service) putBack(ctx context.Context, n maintenance.Node, record map[st
 	return answer.New(answer.Success, n.Name()+" is in use again: "+restored(changed, first.Blocked), details...)
 }
 
-// restored returns how many gateways have the ranks from before the drain, and how many do not. The findings are those
-// of the first plan.
+// restored describes how many gateways have the ranks from before the drain, and how many do not. blocked has the
+// findings of the first plan.
 func restored(changed []schedule.Change, blocked []finding.Finding) string {
 	differ := map[string]bool{}
 	for _, f := range blocked {
@@ -139,7 +139,7 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 				stableFor)
 		}
 	}
-	// The wait for the node begins here: ovn-northd may have taken longer than that.
+	// The wait for the node begins only here: ovn-northd alone may take longer than the wait.
 	if poll.Await(ctx, max(wait, stableFor)+stableFor, time.Second, tell, func() bool {
 		if x, found, refused = s.find(ctx, maintenance.ByChassis(n.Chassis)); refused != nil {
 			return true
@@ -161,13 +161,13 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 	if n.Life == maintenance.Up {
 		f.Args.Detail = fmt.Sprintf("it has not responded for %s yet", stableFor)
 	}
-	if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from it
+	if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from the node
 		f.Remedies = append(f.Remedies, s.way(maintenance.OperationDrain, n))
 	}
 	return x, n, new(s.refuse(answer.Conflict, f))
 }
 
-// Admit cordons the chassis that can host gateways for the first time, and returns their names. It writes at most one
+// Admit cordons the chassis that can host gateways for the first time, and returns their names. It makes at most one
 // transaction.
 func (s *Service) Admit(ctx context.Context, inventory *gateway.Inventory) (cordoned []string, wrote bool, err error) {
 	a := maintenance.Admit(inventory.NB.IDs, inventory.State)

@@ -10,23 +10,23 @@ import (
 type Unit struct {
 	Name     string
 	Hostname string
-	// Addresses are without ports.
+	// Addresses have no ports.
 	Addresses []string
 }
 
 // Member is a server of a database's cluster.
 type Member struct {
-	// Database is its name, such as OVN_Northbound.
+	// Database is the database's name, such as OVN_Northbound.
 	Database string `json:"database"`
-	// Short are the four digits of its ID, Address where it speaks Raft, Host the address alone.
+	// Short is the first four digits of the member's ID, Address its Raft address, and Host that address without its port.
 	Short   string `json:"id"`
 	Address string `json:"address"`
 	Host    string `json:"-"`
-	// Unit is the unit of the model that it belongs to, if that is known.
+	// Unit is the unit of the model that the member belongs to, if that is known.
 	Unit string `json:"-"`
 }
 
-// same reports whether both are the same member, whichever unit has it.
+// same reports whether both are the same member, even if their units differ.
 func (m Member) same(o Member) bool {
 	return m.Database == o.Database && m.Short == o.Short && m.Address == o.Address
 }
@@ -35,7 +35,7 @@ func (m Member) text() string {
 	return fmt.Sprintf("member %s of %s at %s", m.Short, m.Database, m.Address)
 }
 
-// Charm is the application: its units, and the members of both clusters.
+// Charm describes the application: its units, and the members of both clusters.
 type Charm struct {
 	Units   []Unit
 	Members []Member
@@ -43,7 +43,7 @@ type Charm struct {
 	Unknown []string
 }
 
-// Add notes a unit's address.
+// Add records a unit's address.
 func (c *Charm) Add(unit, address string) {
 	at := slices.IndexFunc(c.Units, func(u Unit) bool { return u.Name == unit })
 	if at < 0 {
@@ -53,8 +53,8 @@ func (c *Charm) Add(unit, address string) {
 	}
 }
 
-// On returns the units and members on a node's machine: units by an address or the machine's name; members by their
-// address, by their unit, or because they were there when the node's drain began.
+// On returns the units and members on a node's machine. Units match by an address or by the machine's name. Members
+// match by their address, by their unit, or because they were there when the node's drain began.
 //
 // claim describes the data by which they matched. The chassis writes these data itself, and may write anything, so only
 // a person can check them.
@@ -78,8 +78,8 @@ func (c Charm) On(n Node) (units []string, members []Member, claim string) {
 	return units, members, claimed(host, tunnel, len(members) > 0)
 }
 
-// claimed describes by which data of a chassis units and members matched: its host name, its tunnel address, or those
-// from the beginning of its drain.
+// claimed describes the data of a chassis by which units and members matched: its host name, its tunnel address, or the
+// record from the beginning of its drain.
 func claimed(host, tunnel, drained bool) string {
 	switch {
 	case host && tunnel:
@@ -94,7 +94,7 @@ func claimed(host, tunnel, drained bool) string {
 	return ""
 }
 
-// sameHost compares names of machines, as far as both are qualified.
+// sameHost reports whether two names may be those of one machine. It compares domains only if both names have one.
 func sameHost(a, b string) bool {
 	shortA, _, qualifiedA := strings.Cut(strings.ToLower(a), ".")
 	shortB, _, qualifiedB := strings.Cut(strings.ToLower(b), ".")
@@ -104,7 +104,7 @@ func sameHost(a, b string) bool {
 	return shortA != "" && shortA == shortB
 }
 
-// memberHold is the hold of the charm's units and members on a node's machine; its count is 0 if there are none.
+// memberHold returns the hold of the charm's units and members on a node's machine; its count is 0 if there are none.
 func memberHold(units []string, members []Member, claim string) Hold {
 	h := Hold{Name: HoldMember, Derived: true, Examples: slices.Clone(units), Note: Note{Reason: claim}}
 	for _, m := range members {

@@ -15,28 +15,29 @@ import (
 const (
 	DefaultTimeout = 3600 * time.Second
 	DefaultGrace   = 1800 * time.Second
-	// MaxTimeout is the longest that a command waits.
+	// MaxTimeout is the longest time that a command waits.
 	MaxTimeout = 9000 * time.Second
 )
 
-// stalledAfter is how long a drain may make no progress until it counts as stalled.
+// stalledAfter is how long a drain may make no progress before it counts as stalled.
 const stalledAfter = 5 * time.Minute
 
-// SettledFor is how long nothing must hold a node until it counts as drained. While chassis first hear one another,
-// ports are claimed and released again. Traffic follows a port some time after another chassis has claimed it: a reboot
-// of the node half a second after the last claim interrupted traffic for 0.2 to 0.5 s (measured with OVN 23.03).
+// SettledFor is how long a node must be free of holds before it counts as drained. While chassis begin to hear one
+// another, ports are claimed and released again. Traffic follows a port some time after another chassis has claimed it:
+// a reboot of the node half a second after the last claim interrupted traffic for 0.2 to 0.5 s (measured with OVN
+// 23.03).
 const SettledFor = 3 * time.Second
 
-// repeatedAfter is after how long an unchanged line is repeated.
+// repeatedAfter is the time after which an unchanged line is repeated.
 const repeatedAfter = time.Minute
 
-// Limits are the timeout of a drain, and how long it waits for holds after all gateways that can move have moved.
+// Limits are the timeout of a drain, and the time that it waits for holds after all movable gateways have moved.
 type Limits struct{ Timeout, Grace time.Duration }
 
-// GraceFor is the grace period if none is given.
+// GraceFor returns the grace period if none is given.
 func GraceFor(timeout time.Duration) time.Duration { return min(DefaultGrace, timeout/2) }
 
-// Check refuses invalid limits; nil if they are valid.
+// Check returns a refusal of invalid limits, or nil if they are valid.
 func (l Limits) Check() *answer.Status {
 	switch {
 	case l.Grace < 0:
@@ -53,7 +54,8 @@ func invalid(parameter, format string, args ...any) *answer.Status {
 	return new(answer.Of(answer.BadRequest, f))
 }
 
-// Begin is the change that begins a drain: it cordons the node, and records the intent with the members on its machine.
+// Begin returns the change that begins a drain: it cordons the node, and records the intent with the members on its
+// machine.
 func Begin(chassis string, n Note, l Limits, members ...Member) Change {
 	c := Cordon(chassis, n)
 	c.Set[drainKey+chassis] = text(Drain{
@@ -63,7 +65,7 @@ func Begin(chassis string, n Note, l Limits, members ...Member) Change {
 	return c
 }
 
-// BeginUndrain is the change that begins an undrain.
+// BeginUndrain returns the change that begins an undrain.
 func BeginUndrain(chassis string, d Drain, n Note) Change {
 	c := Uncordon(chassis, n)
 	d.Undrain = true
@@ -71,13 +73,13 @@ func BeginUndrain(chassis string, d Drain, n Note) Change {
 	return c
 }
 
-// DrainPair is the pair of external_ids that records the drain of a chassis; nil if there is none. If the drain
-// changes, so does its pair.
+// DrainPair returns the pair of external_ids that records the drain of a chassis, or nil if there is none. Any change
+// of the drain changes the pair.
 func DrainPair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(drainKey+chassis, ids)
 }
 
-// End is the change that drops the record of a drain after its undrain.
+// End returns the change that drops the record of a drain after its undrain.
 func End(chassis string) Change { return Change{Drop: []string{drainKey + chassis}} }
 
 // Progress is the state of a drain.
@@ -86,11 +88,11 @@ type Progress struct {
 	Ended bool
 	// Open reports whether the node is not cordoned, so that it may get gateways.
 	Open bool
-	// Left is how many gateways are still to be written.
+	// Left is the number of gateways that still have to be moved.
 	Left int
-	// Blocked are findings about the gateways that can't move.
+	// Blocked has the findings about the gateways that can't move.
 	Blocked []finding.Finding
-	// Unbound are gateways with the node as a candidate that are on no chassis.
+	// Unbound lists the gateways that have the node as a candidate and are on no chassis.
 	Unbound []string
 	Holds   []Hold
 	// Unproved reports whether nothing is left, but the chassis that took the gateways are not proved to respond.
@@ -102,7 +104,7 @@ func (p Progress) Done() bool {
 	return !p.Open && p.Left == 0 && len(p.Blocked) == 0 && len(p.Unbound) == 0 && len(p.Holds) == 0 && !p.Unproved
 }
 
-// Text is the progress in one line.
+// Text describes the progress in one line.
 func (p Progress) Text() string {
 	var parts []string
 	if p.Open {
@@ -151,7 +153,7 @@ type watch struct {
 	waiting, done time.Time
 }
 
-// judge returns the outcome of a wait that began then, and a line for people if there is something new.
+// judge returns the outcome of a wait that began at begun, and a line for people if there is something new.
 func (w *watch) judge(p Progress, l Limits, begun, now time.Time) (outcome Outcome, line string) {
 	if text := p.Text(); text != w.text || w.changed.IsZero() {
 		w.text, w.changed, w.said = text, now, now

@@ -83,12 +83,12 @@ func TestDrainer_outcomes(t *testing.T) {
 	}
 }
 
-// The time since when no gateway is on the node is followed between two steps. A drain ends with a step that finds
-// nothing left, unless a gateway has come back meanwhile.
+// Between two steps, the time since the last gateway left is followed. A drain ends with a step that finds nothing
+// left, unless a gateway has come back meanwhile.
 func TestDrainer_cleared_between_steps(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		cleared []time.Duration // negative is one that has come back
+		cleared []time.Duration // negative: a gateway has come back
 		seen    maintenance.Progress
 		outcome maintenance.Outcome
 	}{
@@ -157,7 +157,7 @@ func TestParseRecords_reads_written_drain(t *testing.T) {
 	assert.Equal(t, []string{"ovn-central:drain/c1"}, maintenance.End("c1").Drop)
 }
 
-// A repeated drain keeps the members that the first one has recorded, even if the chassis is gone.
+// A repeated drain keeps the members that the first one recorded, even if the chassis is gone.
 func TestCarried_members_of_drain_are_kept(t *testing.T) {
 	t.Parallel()
 	nb := maintenance.Member{Database: "OVN_Northbound", Short: "aaaa", Address: "ssl:10.0.0.5:6643"}
@@ -176,7 +176,7 @@ func TestCarried_members_of_drain_are_kept(t *testing.T) {
 type world struct {
 	now  time.Time
 	seen maintenance.Sight
-	// moved is the progress after a move; nil moves nothing.
+	// moved is the progress after a move; if it is nil, Move moves nothing.
 	moved                *maintenance.Progress
 	moves, asked, synced int
 	fails                error
@@ -233,7 +233,7 @@ func TestDrainer_command_moves_at_once_and_proves(t *testing.T) {
 	assert.Equal(t, maintenance.GoOn, outcome)
 	assert.Equal(t, 1, w.asked)
 	assert.True(t, d.Progress.Unproved)
-	w.seen.Hosts = map[string]string{"a": "c3"} // it may have been asked before it had claimed the gateway
+	w.seen.Hosts = map[string]string{"a": "c3"} // c3 may have been asked before it claimed the gateway
 	w.seen.Followed = w.seen.Asked
 	w.step(t, &d, 2*time.Second)
 	assert.Equal(t, 2, w.asked)
@@ -244,7 +244,7 @@ func TestDrainer_command_moves_at_once_and_proves(t *testing.T) {
 	assert.Equal(t, 2, w.asked)
 	assert.Equal(t, 1, w.moves)
 
-	w.seen.Progress = stuck // it came back before that was settled
+	w.seen.Progress = stuck // it came back before the drain had settled
 	w.step(t, &d, 5*time.Second)
 	w.seen.Progress = maintenance.Progress{}
 	w.step(t, &d, 6*time.Second)
@@ -283,7 +283,7 @@ func TestDrainer_force_waits_for_no_port(t *testing.T) {
 	assert.Equal(t, maintenance.Drained, outcome)
 }
 
-// look is the number of gateways left at a second, and whether the agent continues then.
+// look is the number of gateways left at a second, and whether the agent should continue then.
 type look struct {
 	at, left int
 	due      bool
@@ -337,8 +337,8 @@ func TestDrainer_stalled_without_progress(t *testing.T) {
 	assert.True(t, d.Stalled(at.Add(300*time.Second)))
 }
 
-// Gateways are unbound for a moment whenever they move. Only if that lasts, signs of life are requested, at growing
-// intervals, and gateways are moved by them.
+// Gateways are unbound for a moment whenever they move. Only if they stay unbound, the drain requests signs of life, at
+// growing intervals, and moves gateways according to them.
 func TestDrainer_syncs_for_unbound_gateways(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{false, true} {

@@ -15,46 +15,46 @@ type Sight struct {
 // Effects are the reads and writes of a [Drainer].
 type Effects interface {
 	Now() time.Time
-	// Look reads and changes nothing.
+	// Look reads the state and changes nothing.
 	Look(ctx context.Context) (Sight, error)
-	// Move moves the gateways that are left, and looks again. moved is false if none was left.
+	// Move moves the gateways that are left, and looks again. moved is false if no gateway was left.
 	Move(ctx context.Context) (x Sight, moved bool, err error)
 	// Ask asks every ovn-controller for a sign of life.
 	Ask(ctx context.Context) error
-	// Sync does the same, and waits for ovn-northd.
+	// Sync is Ask, and waits for ovn-northd.
 	Sync(ctx context.Context) error
 }
 
-// Drainer makes the steps of the drain of one node. The command that began or joined the drain has one, and so has the
+// Drainer makes the steps of one node's drain. The command that began or joined the drain has a Drainer, and so has the
 // agent, which continues the drain without a command.
 type Drainer struct {
-	// Limits are those of the command, which began to wait at Begun. The agent has none.
+	// Limits are the limits of the command, which began to wait at Begun. The agent has none.
 	Limits Limits
 	Begun  time.Time
-	// Own is set for the command: it does not wait for another process to take the next step.
+	// Own is set for the command: it takes the next step without waiting for another process.
 	Own bool
 	// Force ignores holds of ports.
 	Force bool
-	// Unasked is set if ovn-northd is not waited for: then nothing is proved.
+	// Unasked is set if the process does not wait for ovn-northd: then nothing is proved.
 	Unasked bool
 
-	// Progress is the last progress seen, if Known.
+	// Progress is the last observed progress. It is valid if Known.
 	Progress Progress
 	Known    bool
 
 	watch    watch
 	follower follower
 	recheck  recheck
-	// proof is this process's own: the databases don't record whether another process has proved the drain.
+	// proof is the proof of this process only: the databases don't record whether another process has proved the drain.
 	proof proof
 }
 
-// drainInterval is the longest pause of a waiting drain: it does not follow the end of holds.
+// drainInterval is the longest pause of a waiting drain: nothing wakes it at the end of a hold.
 const drainInterval = 30 * time.Second
 
-// Step looks at the drain, makes the due changes, and judges the wait. line is for people, and empty if nothing is new.
-// next is when the next step is due if nothing changes. After an error the progress is the last one, and only the
-// timeout ends the wait.
+// Step looks at the drain, makes the due changes, and judges the wait. line is for people; it is empty if nothing is
+// new. next is when the next step is due if nothing changes. After an error the progress is that of the last successful
+// look, and only the timeout ends the wait.
 func (d *Drainer) Step(ctx context.Context, do Effects) (outcome Outcome, line string, next time.Time, err error) {
 	next, err = d.step(ctx, do)
 	now := do.Now()
@@ -84,7 +84,7 @@ func (d *Drainer) step(ctx context.Context, do Effects) (next time.Time, err err
 	due, next := d.follower.look(x.Left, now)
 	due = due || d.Own && x.Left > 0
 	if d.recheck.due(x.Progress, now) {
-		d.proof.move() // an unbound gateway goes to a chassis that was asked before
+		d.proof.move() // an unbound gateway may go to a chassis that was asked before
 		if err := do.Sync(ctx); err != nil {
 			return next, err
 		}
@@ -102,7 +102,7 @@ func (d *Drainer) step(ctx context.Context, do Effects) (next time.Time, err err
 
 func (d *Drainer) move(ctx context.Context, do Effects) (Sight, error) {
 	x, moved, err := do.Move(ctx)
-	if moved || err != nil { // otherwise a chassis only needed a moment to follow
+	if moved || err != nil { // if nothing moved, a chassis only needed a moment to follow
 		d.proof.move()
 	}
 	return x, err
@@ -144,9 +144,9 @@ func (d *Drainer) Stalled(now time.Time) bool {
 	return d.Known && !p.Done() && !p.Ended && now.Sub(d.watch.changed) >= stalledAfter
 }
 
-// Since is when the progress last changed.
+// Since returns when the progress last changed.
 func (d *Drainer) Since() time.Time { return d.watch.changed }
 
-// Cleared sets since when no gateway is on the node, if that was followed between two steps; zero if it is not known,
-// or one has come back.
+// Cleared sets the time since which no gateway has been on the node, as followed between two steps. It is zero if that
+// is unknown, or if a gateway has come back.
 func (d *Drainer) Cleared(since time.Time) { d.watch.done = since }

@@ -8,15 +8,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Awaited is a port that a drain waits for, since no step of it moves the port.
+// Awaited is a port that a drain waits for, because none of its steps moves the port.
 type Awaited struct {
 	Port string
-	// Hold is the port's hold; empty if the port is on no chassis. Why is the reason to wait for it.
+	// Hold is the port's hold; it is empty if the port is on no chassis. Why is the reason to wait for the port.
 	Hold, Why string
 }
 
-// Forecast returns the ports that a drain by that plan will wait for, of those bound to the chassis and of the unbound
-// ones. A dry run lists them. A drain whose plan leaves gateways on the chassis does not begin.
+// Forecast returns the ports that a drain by that plan will wait for, out of the ports bound to the chassis and the
+// unbound gateways. A dry run lists them. A drain does not begin if its plan leaves gateways on the chassis.
 func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding, unbound []string) (all []Awaited) {
 	leaves, groups := leaving(chassis, p, s), map[string]schedule.Group{}
 	for _, g := range s.Groups {
@@ -65,7 +65,7 @@ func best(g schedule.Group) string {
 	return g.Ranked()[0]
 }
 
-// Text returns the hold, and why the drain waits for the port.
+// Text returns the hold, and the reason why the drain waits for the port.
 func (a Awaited) Text() string {
 	if a.Hold == "" {
 		return a.Why

@@ -14,14 +14,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// imagined is a cloud with bound gateways in which only a drain changes anything.
+// imagined is a cloud with bound gateways that only a drain changes.
 type imagined struct {
 	schedule.State
 	bound []maintenance.Binding
 }
 
-// imagine makes a random cloud: chassis that respond or not, are cordoned, in other networks or remote; gateways of
-// both storages, external ports that follow them or not, pinned ones, and virtual machines.
+// imagine makes a random cloud. Its chassis respond or not, are cordoned, in other networks or remote. It has gateways
+// of both storages, external ports that follow them or not, pinned gateways, and virtual machines.
 func imagine(r *rand.Rand) *imagined {
 	c := &imagined{}
 	oneIn := func(of int) bool { return r.IntN(of) == 0 }
@@ -104,7 +104,7 @@ func (c *imagined) bind() {
 	}
 }
 
-// unbound are the gateways that have the chassis as a candidate, and that none has claimed.
+// unbound returns the gateways that have the chassis as a candidate and that no chassis has claimed.
 func (c *imagined) unbound(chassis string) (all []string) {
 	for _, g := range c.Groups {
 		for _, p := range g.Ports {
@@ -133,8 +133,8 @@ func (c *imagined) drain(t *testing.T, chassis string) {
 	require.Fail(t, "the drain has no end")
 }
 
-// A dry run predicts its run. A drain that would leave gateways is refused by both. For any other, the dry run names
-// the ports that are on the node or unbound in the end.
+// A dry run predicts its run. Both refuse a drain that would leave gateways. For any other drain, the dry run names the
+// ports that are on the node or unbound in the end.
 func TestForecast(t *testing.T) {
 	t.Parallel()
 	refused, waited := 0, 0

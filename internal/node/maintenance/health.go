@@ -12,18 +12,18 @@ import (
 
 // DatabaseHealth is the health of one database's cluster.
 type DatabaseHealth struct {
-	// Name is that of the database, such as OVN_Northbound.
+	// Name is the database's name, such as OVN_Northbound.
 	Name string
-	// Accessible reports whether a server answered; Why is its condition otherwise.
+	// Accessible reports whether a server answered; if not, Why describes its condition.
 	Accessible bool
 	Why        string
-	// Standalone reports whether a server answered whose database is not clustered. It has no members to ask, so that it
-	// is not accessible.
+	// Standalone reports whether a server answered that its database is not clustered. Such a database has no members to
+	// ask, so it is not accessible.
 	Standalone bool
 	// HasRaftLeader reports whether the server knows a leader of the database.
 	HasRaftLeader bool
 	Members, Up   int
-	// Each are the members; Status is the server's answer.
+	// Each has the members; Status is the server's answer.
 	Each   []MemberHealth
 	Status raft.Status
 }
@@ -32,11 +32,11 @@ type DatabaseHealth struct {
 type MemberHealth struct {
 	Member
 	Up bool
-	// Kick is the command that removes it if it no longer belongs to a unit (rule R16).
+	// Kick is the command that removes the member if it no longer belongs to a unit (rule R16).
 	Kick command.Command
 }
 
-// Without returns the health without members that will leave with a node.
+// Without returns the health without the members that will leave with a node.
 func (d DatabaseHealth) Without(gone []Member) DatabaseHealth {
 	for _, m := range gone {
 		if one := d.each(m); one != nil {
@@ -67,12 +67,12 @@ func (d DatabaseHealth) Healthy(minMembers int) bool {
 	return d.Accessible && d.HasRaftLeader && d.Up >= max(d.Members/2+1, minMembers)
 }
 
-// AllHealthy reports whether every database is healthy; false if none is known.
+// AllHealthy reports whether every database is healthy. It returns false if no database is known.
 func AllHealthy(all []DatabaseHealth, minMembers int) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(d DatabaseHealth) bool { return !d.Healthy(minMembers) })
 }
 
-// detail describes the members and the leader of a database that is accessible.
+// detail describes the members and the leader of an accessible database.
 func (d DatabaseHealth) detail() string {
 	switch {
 	case d.Standalone:
@@ -83,7 +83,7 @@ func (d DatabaseHealth) detail() string {
 	return fmt.Sprintf("%d of %d members up, no leader is known", d.Up, d.Members)
 }
 
-// ClusterHealth is the answer about all databases. An unhealthy database is an answer, not a failure. It is a failure
+// ClusterHealth returns the answer about all databases. An unhealthy database is not a failure. The answer is a failure
 // if a database could not be asked, or if none is known.
 func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
 	var messages []answer.Message
@@ -113,8 +113,8 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
 	return answer.New(answer.Success, message, messages...)
 }
 
-// Departure proves that the charm's units on a node's machine have left the application, and its members the committed
-// configurations of both clusters (rule R6). Pass every look to [Departure.Observe], in order of time.
+// Departure proves that the charm's units on a node's machine have left the application, and that its members have left
+// the committed configurations of both clusters (rule R6). Pass every look to [Departure.Observe], in order of time.
 type Departure struct {
 	units   []string
 	targets []*departing
@@ -126,7 +126,7 @@ type departing struct {
 }
 
 // Observe takes the units and members on the machine, the claim that matched them, and the health of the clusters. It
-// returns what is left; unknown parts count as left.
+// returns those that are left; an unknown one counts as left.
 func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string,
 	all []DatabaseHealth,
 ) (left []finding.Finding) {
@@ -156,14 +156,14 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 	for _, t := range d.targets {
 		at := slices.IndexFunc(all, func(h DatabaseHealth) bool { return h.Name == t.member.Database && h.Accessible })
 		if at < 0 || t.proof.Observe(all[at].Status) {
-			continue // it is reported above, or proved
+			continue // it is reported above, or proved to have left
 		}
 		left = append(left, t.finding(all[at].each(t.member)))
 	}
 	return left
 }
 
-// finding describes a member that is not proved to have left; m is nil if it is not in the configuration.
+// finding describes a member that is not proved to have left; m is nil if the member is not in the configuration.
 func (t *departing) finding(m *MemberHealth) finding.Finding {
 	args := finding.Args{Member: finding.Server{ID: t.member.Short}}
 	if m == nil {
@@ -185,7 +185,7 @@ func (t *departing) finding(m *MemberHealth) finding.Finding {
 	return finding.New(finding.MemberStays, finding.Subject{Name: m.text()}, args, ways...)
 }
 
-// each returns the health of a member; nil if it is not in the configuration.
+// each returns the health of a member, or nil if it is not in the configuration.
 func (d DatabaseHealth) each(m Member) *MemberHealth {
 	for _, one := range d.Each {
 		if one.same(m) {
@@ -195,7 +195,7 @@ func (d DatabaseHealth) each(m Member) *MemberHealth {
 	return nil
 }
 
-// Gone returns all units and members that were observed. Once nothing is left, all of them have left.
+// Gone returns all units and members that were observed. Once Observe returns nothing, all of them have left.
 func (d *Departure) Gone() (units, members []string) {
 	for _, t := range d.targets {
 		members = append(members, t.member.text())

@@ -15,26 +15,26 @@ import (
 
 // Names of the derived holds. They are not stored.
 const (
-	// HoldCompute are ports of virtual machines.
+	// HoldCompute is the hold of the ports of virtual machines.
 	HoldCompute = "nova-compute"
-	// HoldGateway are gateways that are bound to the node.
+	// HoldGateway is the hold of gateways that are bound to the node.
 	HoldGateway = "gateway"
-	// HoldExternal are external ports that are served by the node.
+	// HoldExternal is the hold of external ports that the node serves.
 	HoldExternal = "external"
-	// HoldMember is a unit of this charm on the node's machine.
+	// HoldMember is the hold of a unit of this charm on the node's machine.
 	HoldMember = "ovn-central"
 )
 
-// Hold is a reason why a node cannot go.
+// Hold is a reason why a node can't go.
 type Hold struct {
 	Name string `json:"name" yaml:"name"`
-	// Count is how many ports or members there are; 1 for a hold that was set.
+	// Count is the number of ports or members; it is 1 for a hold that was set.
 	Count int `json:"count" yaml:"count"`
-	// Derived reports whether the hold follows from what the node carries: then it can't be released.
+	// Derived reports whether the hold follows from the ports or members on the node: then it can't be released.
 	Derived bool `json:"derived" yaml:"derived"`
-	// Examples are a few of what is counted.
+	// Examples names a few of the counted ports or members.
 	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
-	// Note is set with the hold. In a derived hold, its reason names the claim of the chassis.
+	// Note is set with the hold. The reason of a derived hold names the claim of the chassis.
 	Note `yaml:",inline"`
 
 	raw string
@@ -43,7 +43,7 @@ type Hold struct {
 // key is the hold's name in the database. It differs from Name if another client has set an unclean name.
 func (h Hold) key() string { return cmp.Or(h.raw, h.Name) }
 
-// Age is how old the hold is; the age of a derived one is not known.
+// Age returns the age of the hold. The age of a derived hold is not known.
 func (h Hold) Age(now time.Time) (age time.Duration, known bool) {
 	if h.Derived || h.At.IsZero() {
 		return 0, false
@@ -51,7 +51,7 @@ func (h Hold) Age(now time.Time) (age time.Duration, known bool) {
 	return max(0, now.Sub(h.At)).Round(time.Second), true
 }
 
-// Detail describes the hold, for people; since is when a derived one was first seen.
+// Detail describes the hold for people; since is when a derived hold was first seen.
 func (h Hold) Detail(now, since time.Time) string {
 	var parts []string
 	switch {
@@ -82,13 +82,13 @@ func (h Hold) Detail(now, since time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// Binding is a port that SB has on a chassis.
+// Binding is a port that is bound to a chassis in SB.
 type Binding struct{ Port, Type, Chassis string }
 
 const examples = 3
 
-// holdOf maps the types of ports (Port_Binding in ovn-sb(5)) to the holds that they make. OVN makes ports of the other
-// types itself, or on every chassis.
+// holdOf maps the types of ports (Port_Binding in ovn-sb(5)) to their holds. OVN itself makes the ports of other types,
+// or makes them on every chassis.
 var holdOf = map[string]string{
 	"": HoldCompute, "virtual": HoldCompute,
 	"chassisredirect": HoldGateway, "l3gateway": HoldGateway, "l2gateway": HoldGateway, "vtep": HoldGateway,
@@ -98,7 +98,7 @@ var holdOf = map[string]string{
 // OfGateway reports whether the port is a gateway, or follows one.
 func (b Binding) OfGateway() bool { return Hold{Name: holdOf[b.Type]}.OfGateways() }
 
-// OfGateways reports whether the hold is of gateways, or of ports that follow them.
+// OfGateways reports whether the hold is about gateways, or about ports that follow them.
 func (h Hold) OfGateways() bool { return h.Name == HoldGateway || h.Name == HoldExternal }
 
 // ofDrain reports whether a drain waits for the end of the hold. A unit of the charm does not hold a drain: its servers
@@ -115,7 +115,7 @@ func OfDrain(all []Hold) (holds []Hold) {
 	return holds
 }
 
-// HoldTypes are the types of the ports that make holds.
+// HoldTypes returns the types of the ports that make holds.
 func HoldTypes() []string { return slices.Sorted(maps.Keys(holdOf)) }
 
 // whole replaces the ports of each pinned router, on both sides, by the router.
@@ -165,12 +165,12 @@ func derive(bindings []Binding) map[string][]Hold {
 	return all
 }
 
-// holdName is what a hold may be called, in no more than maxHoldName characters: it is a part of a key.
+// holdName matches the name of a hold, which has at most maxHoldName characters because it is a part of a key.
 var holdName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 const maxHoldName = 63
 
-// CheckHoldName refuses an invalid name of a hold; nil if it is valid.
+// CheckHoldName returns a refusal of an invalid name of a hold, or nil if it is valid.
 func CheckHoldName(name string) *answer.Status {
 	switch {
 	case len(name) > maxHoldName:

@@ -22,7 +22,7 @@ import (
 var at = time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
 
 // seen is a cloud of two gateway chassis, one of which is drained, a compute node with a dead ovn-controller, and a
-// stopped one.
+// compute node that is stopped.
 func seen() maintenance.Seen {
 	ids := map[string]string{
 		"ovn-central:hold/c1/nowhere": "garbage", "ovn-central:maintenance/c3": "false", "ovn-central:drain/c9": "garbage",
@@ -125,7 +125,7 @@ func TestNodes_documents(t *testing.T) {
 		} else {
 			goldentest.Equal(t, name+".txt", document.Nodes(d.(maintenance.Report)))
 		}
-		if name != "node" { // it has the keys of nodes
+		if name != "node" { // node has the keys of nodes
 			goldentest.Document(t, name, d)
 		}
 	}
@@ -215,7 +215,7 @@ func TestResolve_names_and_chassis(t *testing.T) {
 	assert.Contains(t, refused.Message, "SB has no chassis")
 }
 
-// A printed name means exactly its node.
+// A printed name resolves to exactly its node.
 func TestTyped_means_one_node(t *testing.T) {
 	t.Parallel()
 	nodes := maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{
@@ -316,10 +316,10 @@ func FuzzParseRecords(f *testing.F) {
 	})
 }
 
-// A hold with an unclean name is released by the name that is shown.
+// A hold with an unclean name is released by the name that was printed.
 func TestRelease_by_shown_name(t *testing.T) {
 	t.Parallel()
-	name := strings.ReplaceAll(hostile, "/", "_") // what is before the last slash is the chassis
+	name := strings.ReplaceAll(hostile, "/", "_") // the part before the last slash is the chassis
 	key := "ovn-central:hold/c1/" + name
 	r := maintenance.ParseRecords(map[string]string{key: `{"by":"x"}`})
 	require.Len(t, r.Holds["c1"], 1)
@@ -331,7 +331,7 @@ func TestRelease_by_shown_name(t *testing.T) {
 
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	// Each look is at a second, with the nb_cfg of the node and of another one. 7 was requested.
+	// Each observation is at a second, with the nb_cfg of the node and of another one. 7 was requested.
 	type seen struct {
 		at, its, other int64
 		verdict        maintenance.Verdict

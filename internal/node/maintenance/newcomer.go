@@ -8,18 +8,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// admitKey is the key of external_ids of NB_Global that exists while new chassis are cordoned. Chassis that could host
+// admitKey is a key of external_ids of NB_Global, which exists while new chassis are cordoned. Chassis that could host
 // gateways when it was written are not new.
 const admitKey = "ovn-central:cordon-new-chassis"
 
-// NewChassis is the reason of the cordon of a chassis that can host gateways for the first time.
+// NewChassis is the reason for the cordon of a chassis that can host gateways for the first time.
 const NewChassis = "new: uncordon it once you know it"
 
-// Admission is the record to write about chassis without a record of a cordon.
+// Admission has the changes to the record of chassis that have no record of a cordon.
 type Admission struct {
 	// Begin reports whether new chassis were not cordoned until now.
 	Begin bool
-	// Known are chassis that may host gateways; New will be cordoned.
+	// Known lists the chassis that may host gateways; New lists those that will be cordoned.
 	Known []string
 	New   []schedule.Chassis
 }
@@ -64,7 +64,7 @@ func (a Admission) Change(note func(schedule.Chassis) Note) Change {
 	return c
 }
 
-// Lacks are the pairs that external_ids must lack when the change is made: an operator may have cordoned a chassis
+// Lacks returns the pairs that external_ids must lack when the change is made: an operator may have cordoned a chassis
 // since.
 func (a Admission) Lacks() map[string]string {
 	pairs := map[string]string{}
@@ -77,7 +77,8 @@ func (a Admission) Lacks() map[string]string {
 	return pairs
 }
 
-// EndAdmission is the change that ends the cordoning of new chassis; ok is false if it was not on.
+// EndAdmission returns the change that ends the cordoning of new chassis. ok is false if new chassis are not being
+// cordoned.
 func EndAdmission(ids map[string]string) (c Change, ok bool) {
 	_, ok = ids[admitKey]
 	return Change{Drop: []string{admitKey}}, ok

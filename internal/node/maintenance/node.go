@@ -19,21 +19,21 @@ type Life string
 
 // The states.
 const (
-	// Up: it follows nb_cfg. ovs-vswitchd may be dead nevertheless.
+	// Up: ovn-controller follows nb_cfg. ovs-vswitchd may be dead nevertheless.
 	Up Life = "up"
-	// Unresponsive: it does not follow nb_cfg. The data plane may work nevertheless.
+	// Unresponsive: ovn-controller does not follow nb_cfg. The data plane may work nevertheless.
 	Unresponsive Life = "unresponsive"
 	// Absent: SB has no chassis of this name; ovn-controller was stopped, or removed.
 	Absent Life = "absent"
 )
 
-// Node is a chassis, possibly removed and known only by its records.
+// Node is a chassis. It may have been removed and be known only by its records.
 type Node struct {
-	// Chassis is its name, which is the machine's system-id.
+	// Chassis is its name: the machine's system-id.
 	Chassis  string `json:"chassis" yaml:"chassis"`
 	Hostname string `json:"hostname" yaml:"hostname"`
 	Life     Life   `json:"life" yaml:"life"`
-	// Orphan reports whether Chassis_Private has a row of it, though Chassis has none.
+	// Orphan reports whether the node has a row in Chassis_Private, but none in Chassis.
 	Orphan bool `json:"orphan,omitempty" yaml:"orphan,omitempty"`
 	// Gateway reports whether it may host gateways ([schedule.State.MayHost]).
 	Gateway bool `json:"gateway-chassis" yaml:"gateway-chassis"`
@@ -41,27 +41,27 @@ type Node struct {
 	Cordon *Note  `json:"cordoned,omitempty" yaml:"cordoned,omitempty"`
 	Drain  *Drain `json:"drain,omitempty" yaml:"drain,omitempty"`
 	Holds  []Hold `json:"holds" yaml:"holds"`
-	// OmittedHolds, OmittedLost and OmittedPinned count the entries that were left out for lack of room.
+	// OmittedHolds, OmittedLost and OmittedPinned count the entries that were left out to save space.
 	OmittedHolds  int `json:"omitted-holds,omitempty" yaml:"omitted-holds,omitempty"`
 	OmittedLost   int `json:"omitted-lost,omitempty" yaml:"omitted-lost,omitempty"`
 	OmittedPinned int `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
-	// First and Backups count the gateways with it as their first candidate, and as another one.
+	// First counts the gateways that have the node as their first candidate, Backups those that have it as another one.
 	First   int `json:"first-candidate-of" yaml:"first-candidate-of"`
 	Backups int `json:"backup-of" yaml:"backup-of"`
-	// Pinned are the gateways that only this node may host, by configuration.
+	// Pinned lists the gateways that only this node may host, by configuration.
 	Pinned []string `json:"pinned,omitempty" yaml:"pinned,omitempty"`
-	// Lost are the gateways that would have no chassis if it stopped now.
+	// Lost lists the gateways that would have no chassis if the node stopped now.
 	Lost []string `json:"lost-if-it-went-now" yaml:"lost-if-it-went-now"`
 	// Next is the command to run, if there is one.
 	Next string `json:"next,omitempty" yaml:"next,omitempty"`
-	// Addresses are its tunnel endpoints; Members are the members of both clusters on its machine.
+	// Addresses are the node's tunnel endpoints; Members are the members of both clusters on its machine.
 	Addresses []string `json:"-" yaml:"-"`
 	Members   []Member `json:"-" yaml:"-"`
 
 	typed string
 }
 
-// Held is the hold with that name; its count is 0 if there is none.
+// Held returns the hold with that name; its count is 0 if there is none.
 func (n Node) Held(name string) Hold {
 	for _, h := range n.Holds {
 		if h.Name == name {
@@ -71,8 +71,8 @@ func (n Node) Held(name string) Hold {
 	return Hold{Name: name}
 }
 
-// Carried are the members on the node's machine, and those that were there when its drain began: the chassis
-// may be gone since, and with it the addresses by which they were found.
+// Carried returns the members on the node's machine, and those that were there when its drain began. The chassis may be
+// gone since then, and with it the addresses by which they were found.
 func (n Node) Carried() []Member {
 	all := slices.Clone(n.Members)
 	if n.Drain == nil {
@@ -86,7 +86,7 @@ func (n Node) Carried() []Member {
 	return all
 }
 
-// Name is the name for people.
+// Name returns the name for people.
 func (n Node) Name() string {
 	if n.Hostname == "" {
 		return n.Chassis
@@ -94,11 +94,12 @@ func (n Node) Name() string {
 	return n.Hostname
 }
 
-// Typed is the shortest text by which an operator names only this node: its name, or that of its chassis.
+// Typed returns the shortest text by which an operator names only this node: its name, or the name of its chassis.
 func (n Node) Typed() string { return cmp.Or(n.typed, n.Name()) }
 
-// chassisPrefix precedes the name of a chassis that may also be another's host name, for instance if a machine was
-// deployed again with another system-id. Without it, the name of a chassis is not preferred over a host name.
+// chassisPrefix comes before the name of a chassis if that may also be another node's host name, for instance because a
+// machine was deployed again with another system-id. Without it, the name of a chassis is not preferred over a host
+// name.
 const chassisPrefix = "chassis:"
 
 // ByChassis returns the name by which [Resolve] finds exactly the node of that chassis.
@@ -123,8 +124,8 @@ func named(nodes []Node) []Node {
 	return nodes
 }
 
-// called returns the names that mean the node, each once: the name of its chassis, its host name, and the first part of
-// that. No kind is preferred: a chassis may claim any host name.
+// called returns the names that may mean the node, each once: the name of its chassis, its host name, and the first
+// part of its host name. No kind is preferred: a chassis may claim any host name.
 func (n Node) called() []string {
 	short, _, _ := strings.Cut(n.Hostname, ".")
 	// ovn-controller runs there, and its system-id may be a host name
@@ -145,15 +146,15 @@ type Seen struct {
 	Records  Records
 	State    schedule.State
 	Bindings []Binding
-	// Private are the names in Chassis_Private.
+	// Private has the names in Chassis_Private.
 	Private []string
-	// Addresses are the tunnel endpoints of each chassis.
+	// Addresses has the tunnel endpoints of each chassis.
 	Addresses map[string][]string
 	Charm     Charm
 }
 
-// Nodes returns all nodes in the order of their chassis' names: those of SB, those with records in NB, and candidates
-// of gateways.
+// Nodes returns all nodes in the order of their chassis' names: the chassis in SB, those with records in NB, and those
+// that are candidates of gateways.
 func Nodes(s Seen) []Node {
 	c := collection{Seen: s, all: map[string]*Node{}, rows: map[string]schedule.Chassis{}}
 	c.addChassis()
@@ -185,7 +186,7 @@ func Nodes(s Seen) []Node {
 	return named(nodes)
 }
 
-// collection is the nodes that [Nodes] has found so far, and the rows of SB, by the name of the chassis.
+// collection has the nodes that [Nodes] has found so far, and the rows of SB, by the name of the chassis.
 type collection struct {
 	Seen
 	all  map[string]*Node
@@ -226,7 +227,7 @@ func (c *collection) addRecords() {
 	}
 }
 
-// addOrphans adds the nodes that only Chassis_Private has: ovn-northd waits for each to follow.
+// addOrphans adds the nodes that are only in Chassis_Private: ovn-northd waits for each of them to follow.
 func (c *collection) addOrphans() {
 	for _, name := range c.Private {
 		if _, is := c.rows[name]; !is {
@@ -239,7 +240,7 @@ func (c *collection) countCandidates() {
 	for _, g := range c.State.Groups {
 		for i, name := range g.Ranked() {
 			switch {
-			case c.rows[name].Remote || c.State.Misnamed[name] != "": // the finding of the gateway names the chassis
+			case c.rows[name].Remote || c.State.Misnamed[name] != "": // the gateway's finding names the chassis
 			case i == 0:
 				c.at(name).First++
 			default:
@@ -266,8 +267,8 @@ func (c *collection) addPinned() {
 
 const names = 20
 
-// Resolve finds the node with a host name, the first part of one, or the name of a chassis; after "chassis:" only by
-// the last. It refuses a name of no node or of several.
+// Resolve finds the node with a host name, the first part of a host name, or the name of a chassis. After "chassis:" it
+// looks for the name of a chassis only. It refuses a name that means no node or several nodes.
 func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	if id == "" {
 		return Node{}, invalid("node", "give its host name or the name of its chassis")
@@ -285,7 +286,7 @@ func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	return unclear(answer.Conflict, finding.NodeAmbiguous, id, found)
 }
 
-// unclear is the answer to a name that does not mean one node; all are those that may be meant.
+// unclear returns the answer to a name that does not mean exactly one node; all are the nodes that it may mean.
 func unclear(reason answer.Reason, code finding.Code, id string, all []Node) (Node, *answer.Status) {
 	args := finding.Args{Count: len(all), Detail: listed(all)}
 	return Node{}, new(answer.Of(reason, finding.New(code, finding.Subject{Name: strconv.Quote(id)}, args)))

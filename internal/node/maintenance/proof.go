@@ -4,12 +4,12 @@ import (
 	"time"
 )
 
-// Bounds of the pause between two questions for one proof, each of which makes ovn-northd compute everything again.
-// The first is also the time that the command that began a drain has to prove it itself.
+// Bounds of the pause between two requests for one proof. Each request makes ovn-northd compute everything again.
+// firstProofPause is also how long the command that began a drain has to prove it before another process asks.
 const (
 	firstProofPause = 30 * time.Second
 	lastProofPause  = 10 * time.Minute
-	// ownProofPause is the first pause of the command itself.
+	// ownProofPause is the first pause if the command itself asks.
 	ownProofPause = time.Second
 )
 
@@ -18,29 +18,30 @@ const (
 // chassis follow late, nb_cfg need not be raised again. proof needs every look at which nothing is left and no chassis
 // that took a gateway lags, in order of time.
 type proof struct {
-	// own is set for the command of the drain: it does not wait for another process to ask.
+	// own is set for the drain command: it does not wait for another process to ask.
 	own    bool
 	proved bool
-	claims map[string]claim // those that there were at the first look, by their ports
+	claims map[string]claim // the claims at the first look, by port
 	moved  bool
 	askAt  time.Time
 	pause  time.Duration
 }
 
-// claim is the chassis that has a gateway, and the last nb_cfg by which it may have been asked before it claimed it.
+// claim is the chassis that has a gateway, and the last nb_cfg that it may have been asked to follow before it claimed
+// the gateway.
 type claim struct {
 	chassis string
 	before  int64
 }
 
-// Claims are the chassis that have the gateways, by their ports; the nb_cfg of NB, which all are asked to follow; and
-// that of SB, which ovn-northd has followed. NB was read first.
+// Claims has the chassis that have claimed the gateways, by port. Asked is the nb_cfg of NB, which all chassis are
+// asked to follow; Followed is that of SB, which ovn-northd has followed. NB was read first.
 type Claims struct {
 	Hosts           map[string]string
 	Asked, Followed int64
 }
 
-// move begins again after gateways have moved: the proof so far does not hold for these.
+// move begins the proof again after gateways have moved: it does not hold for these.
 func (f *proof) move() { *f = proof{own: f.own, moved: true, askAt: f.askAt, pause: f.pause} }
 
 func (f *proof) begin(hosts map[string]string, seen int64, now time.Time) {
@@ -65,12 +66,12 @@ func (f *proof) look(s Claims, now time.Time) (ask bool) {
 	for port, c := range f.claims {
 		chassis, there := s.Hosts[port]
 		switch {
-		case !there: // it was deleted, or the node is no candidate any more
+		case !there: // the port was deleted, or the node is no longer a candidate
 			delete(f.claims, port)
-		case chassis != c.chassis || s.Asked < c.before: // it has moved on; or an older database was restored
+		case chassis != c.chassis || s.Asked < c.before: // it has moved on, or an older database was restored
 			f.claims[port] = claim{chassis, seen}
 			open, asked = true, false
-		case s.Followed <= c.before || s.Followed > s.Asked: // what is ahead was not asked for
+		case s.Followed <= c.before || s.Followed > s.Asked: // an nb_cfg that is ahead was not requested
 			open, asked = true, asked && s.Asked > c.before
 		}
 	}
@@ -90,9 +91,10 @@ func (f *proof) look(s Claims, now time.Time) (ask bool) {
 	return true
 }
 
-// goOnAfter is how long the command that began a drain may make no progress until the agent continues the drain. The
+// goOnAfter is how long the command that began a drain may make no progress before the agent continues the drain. The
 // command may still run, for instance if ovn-northd takes longer for a batch. That is safe: each batch is a transaction
-// that fails if its rows have changed since it was planned, and the ranks to put back are those before the first batch.
+// that fails if its rows have changed since it was planned, and the ranks to put back are the ranks before the first
+// batch.
 const goOnAfter = 10 * time.Second
 
 // follower decides when a process that did not begin a drain continues it. It needs every look, in order of time.
@@ -102,9 +104,9 @@ type follower struct {
 	since time.Time
 }
 
-// look takes how many gateways are left, and reports whether to continue now: gateways came back to a node that had
-// none left, or there was no progress for a while. Otherwise next is when to look again; zero if only a change needs
-// that.
+// look takes the number of gateways that are left, and reports whether to continue now: if gateways came back to a node
+// that had none left, or if there was no progress for a while. Otherwise next is when to look again; it is zero if
+// there is no need to look before a change.
 func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
 	before, known := f.left, f.known
 	f.known, f.left = true, left
@@ -129,9 +131,9 @@ const (
 	lastRecheck  = 10 * time.Minute
 )
 
-// recheck decides when a drain asks every ovn-controller for another sign of life: the chassis that got gateways may
-// have died if these are on no chassis for longer than a failover takes (up to 4 s). It needs every look, in order of
-// time.
+// recheck decides when a drain asks every ovn-controller for another sign of life. If gateways are on no chassis for
+// longer than a failover takes (up to 4 s), the chassis that got them may have died. recheck needs every look, in order
+// of time.
 type recheck struct {
 	since time.Time
 	pause time.Duration
@@ -152,7 +154,7 @@ func (r *recheck) due(p Progress, now time.Time) bool {
 	return true
 }
 
-// unreachableFor is how long an ovn-controller that was asked must not follow until it counts as unreachable. Slow and
+// unreachableFor is how long an ovn-controller must not follow a request before it counts as unreachable. Slow and
 // restarting ones follow long before.
 const unreachableFor = 180 * time.Second
 
@@ -162,32 +164,32 @@ type Verdict int
 // The verdicts.
 const (
 	Undecided Verdict = iota
-	// Reachable: it has followed, or its row has changed since it was asked.
+	// Reachable: it has followed, or its row has changed since the request.
 	Reachable
-	// Unreachable: it has followed nothing for 180 s, while others did.
+	// Unreachable: it has followed nothing for 180 s, while others have.
 	Unreachable
-	// Unprovable: the Southbound database may reach no chassis at all.
+	// Unprovable: perhaps no chassis can reach the Southbound database.
 	Unprovable
 )
 
 // Sign is the state of an ovn-controller in Chassis_Private.
 type Sign struct {
 	Chassis string
-	// Known reports whether there is a row. Follows is its nb_cfg, and Responds whether that is the nb_cfg that was asked
-	// for at that time.
+	// Known reports whether there is a row. Follows is its nb_cfg; Responds reports whether that was the requested nb_cfg
+	// at the time.
 	Known    bool
 	Follows  int64
 	Responds bool
 }
 
 // Silence proves that a node's ovn-controller is unreachable. Pass every look at Chassis_Private to [Silence.Observe],
-// in order of time, from the request for a sign of life on.
+// in order of time, beginning with the request for a sign of life.
 type Silence struct {
 	Chassis string
 
 	first *Sign
 	since time.Time
-	// followed reports whether another one has responded since.
+	// followed reports whether another ovn-controller has responded since.
 	followed bool
 }
 
@@ -221,5 +223,5 @@ func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	return Unreachable
 }
 
-// OfPorts reports whether the hold is of bound ports: an unreachable node does not release them.
+// OfPorts reports whether the hold is about bound ports: an unreachable node does not release them.
 func (h Hold) OfPorts() bool { return h.Derived && h.Name != HoldMember }

@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// cloud simulates looks at a drain. nb_cfg is raised as soon as that is requested.
+// cloud simulates looks at a drain. nb_cfg is raised as soon as a sign of life is requested.
 type cloud struct {
 	hosts           map[string]string
 	asked, followed int64
@@ -34,7 +34,7 @@ func (c *cloud) look(t *testing.T, second int) (proved bool) {
 func (c *cloud) move(t *testing.T, second int) {
 	t.Helper()
 	c.world.moved = new(settles)
-	for _, left := range []int{0, 1} { // what comes back is moved at once
+	for _, left := range []int{0, 1} { // a gateway that comes back is moved at once
 		c.world.seen.Progress = maintenance.Progress{Left: left, Holds: settles.Holds}
 		c.world.step(t, &c.drain, time.Duration(second)*time.Second)
 	}
@@ -58,7 +58,7 @@ func TestProof_slow_northd(t *testing.T) {
 	assert.Equal(t, []int{0}, c.questions)
 }
 
-// R6: the first look finds an unproved drain, whose command gets time to prove it.
+// R6: the first look finds an unproved drain; its command gets time to prove it.
 func TestProof_first_look_is_unproved(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
@@ -93,14 +93,14 @@ func TestProof_outlives_move_of_nothing(t *testing.T) {
 	c.look(t, 0)
 	c.asked, c.followed = 8, 8
 	assert.True(t, c.look(t, 1))
-	c.world.seen.Progress = maintenance.Progress{Left: 1} // left at the first look only
+	c.world.seen.Progress = maintenance.Progress{Left: 1} // left only at the first look
 	c.world.step(t, &c.drain, 2*time.Second)
 	assert.Equal(t, 1, c.world.moves)
 	assert.True(t, c.look(t, 3))
 	assert.Empty(t, c.questions)
 }
 
-// R17: no request proves anything while a gateway alternates between other chassis.
+// R17: no request can prove anything while a gateway alternates between other chassis.
 func TestProof_pauses_grow(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
@@ -130,11 +130,11 @@ func TestProof_ignores_created_and_deleted_gateways(t *testing.T) {
 	assert.Equal(t, []int{0}, c.questions)
 }
 
-// An nb_cfg from before the gateway was bound proves nothing, nor one from before an older database was restored.
+// An nb_cfg from before the gateway was bound proves nothing, nor does one from before an older database was restored.
 func TestProof_ignores_earlier_question(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
-	c.asked = 8 // for something else
+	c.asked = 8 // for another purpose
 	c.move(t, 0)
 	c.look(t, 0)
 	assert.Equal(t, []int{0}, c.questions)

@@ -1,5 +1,5 @@
 // Package maintenance decides about nodes that are taken out of a cloud and put back: which node a name means, what
-// holds it, and what a step of a drain does. It is pure: its input is the contents of the databases.
+// holds the node, and what a step of a drain does. It is pure: its input is the contents of the databases.
 package maintenance
 
 import (
@@ -14,9 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 )
 
-// The keys of external_ids of NB_Global, each followed by the name of a chassis. They are there, and not with the
-// chassis, since ovn-controller deletes what it does not know in other_config, and its rows when it stops
-// (controller/chassis.c).
+// The keys of external_ids of NB_Global, each followed by the name of a chassis. They are not kept with the chassis
+// because ovn-controller deletes unknown keys of other_config, and its rows when it stops (controller/chassis.c).
 const (
 	cordonNoteKey = "ovn-central:maintenance-by/"
 	cordonHostKey = "ovn-central:maintenance-hosts/"
@@ -29,36 +28,36 @@ type Note struct {
 	By     string    `json:"by,omitempty" yaml:"by,omitempty"`
 	At     time.Time `json:"at,omitzero" yaml:"at,omitempty"`
 	Reason string    `json:"reason,omitempty" yaml:"reason,omitempty"`
-	// Hostname is that of the chassis: its row may be gone when it is needed again.
+	// Hostname is the chassis's host name: its row may be gone when the name is needed again.
 	Hostname string `json:"hostname,omitempty" yaml:"hostname,omitempty"`
 }
 
 // Drain is the intent to empty a node. It stays in the database until the node is undrained or removed.
 type Drain struct {
 	Note `yaml:",inline"`
-	// TimeoutSeconds and GraceSeconds are those of the command that began it.
+	// TimeoutSeconds and GraceSeconds are the limits of the command that began the drain.
 	TimeoutSeconds int `json:"timeout" yaml:"timeout"`
 	GraceSeconds   int `json:"grace-period" yaml:"grace-period"`
 	// Undrain reports whether the drain is being undone.
 	Undrain bool `json:"undrain,omitempty" yaml:"undrain,omitempty"`
-	// Members are the members of both clusters that were on its machine when it began. Later the chassis may be gone, and
-	// with it the addresses by which they were found.
+	// Members are the members of both clusters that were on the node's machine when the drain began. Later the chassis may
+	// be gone, and with it the addresses by which they were found.
 	Members []Member `json:"members,omitempty" yaml:"-"`
 }
 
 // Records are the records of nodes in external_ids of NB_Global, by the name of the chassis.
 type Records struct {
 	Cordons map[string]Note
-	// Hosted are the gateways whose first candidate a chassis was when it was cordoned: it got all others later. If a
-	// chassis has no entry, this is not known.
+	// Hosted has the gateways that had the chassis as their first candidate when it was cordoned: it got all others later.
+	// If a chassis has no entry, these gateways are not known.
 	Hosted map[string][]string
 	Holds  map[string][]Hold
 	Drains map[string]Drain
 }
 
-// ParseRecords reads external_ids. A record that can't be read still keeps a node as it is: it counts as a cordon, a
-// hold or a drain. The texts of all records are cleaned (R18). A record of a chassis with an unclean name is left
-// alone, like the row of that chassis.
+// ParseRecords reads external_ids. A record that can't be read still protects its node: it counts as a cordon, a hold
+// or a drain. The texts of all records are cleaned (R18). A record of a chassis with an unclean name is ignored, like
+// the row of that chassis.
 func ParseRecords(ids map[string]string) Records {
 	r := Records{
 		Cordons: map[string]Note{}, Hosted: map[string][]string{}, Holds: map[string][]Hold{},
@@ -88,11 +87,11 @@ func (r Records) parseCordon(ids map[string]string, chassis string) {
 	}
 }
 
-// parseHold reads a hold; rest is its key without the beginning: the chassis and the name of the hold.
+// parseHold reads a hold; rest is its key without the prefix: the chassis and the name of the hold.
 func (r Records) parseHold(rest, key, value string) {
 	at := strings.LastIndex(rest, "/")
 	if at < 0 || !foreign.IsName(rest[:at]) {
-		return // of no chassis
+		return // it names no chassis
 	}
 	h := Hold{Name: foreign.Name(rest[at+1:]), Count: 1}
 	if h.Name != rest[at+1:] {
@@ -118,7 +117,7 @@ func parseDrain(key, value string) (d Drain) {
 	return d
 }
 
-// ofChassis returns the chassis that a key with this beginning names.
+// ofChassis returns the name of the chassis in a key that begins with beginning.
 func ofChassis(key, beginning string) (chassis string, is bool) {
 	chassis, is = strings.CutPrefix(key, beginning)
 	return chassis, is && foreign.IsName(chassis)
@@ -134,7 +133,7 @@ func (n Note) clean() Note {
 	return n
 }
 
-// chassis are the names that have records, sorted.
+// chassis returns the names that have records, sorted.
 func (r Records) chassis() []string {
 	all := slices.Collect(maps.Keys(r.Cordons))
 	all = slices.AppendSeq(all, maps.Keys(r.Holds))
@@ -151,25 +150,25 @@ func (r Records) hostname(chassis string) string {
 	return r.Drains[chassis].Hostname
 }
 
-// Change is what to write into external_ids: pairs that are set, and keys that are dropped.
+// Change is a change of external_ids: the pairs to set, and the keys to drop.
 type Change struct {
 	Set  map[string]string
 	Drop []string
 }
 
-// Cordon is the change that keeps new gateways from a chassis.
+// Cordon returns the change that keeps new gateways from a chassis.
 func Cordon(chassis string, n Note) Change {
 	return Change{Set: map[string]string{cordon.Key + chassis: cordon.On, cordonNoteKey + chassis: text(n)}}
 }
 
-// CordonHosting is [Cordon], with a record of the gateways that it is the first candidate of: these stay.
+// CordonHosting is [Cordon] with a record of the gateways that have the chassis as their first candidate: these stay.
 func CordonHosting(chassis string, n Note, gateways []string) Change {
 	c := Cordon(chassis, n)
 	c.Set[cordonHostKey+chassis] = text(append([]string{}, gateways...))
 	return c
 }
 
-// Uncordon is the change that ends a cordon.
+// Uncordon returns the change that ends a cordon.
 func Uncordon(chassis string, n Note) Change {
 	return Change{
 		Set:  map[string]string{cordon.Key + chassis: cordon.Off, cordonNoteKey + chassis: text(n)},
@@ -177,17 +176,17 @@ func Uncordon(chassis string, n Note) Change {
 	}
 }
 
-// AddHold is the change that holds a chassis.
+// AddHold returns the change that holds a chassis.
 func AddHold(chassis, name string, n Note) Change {
 	return Change{Set: map[string]string{holdKey + chassis + "/" + name: text(n)}}
 }
 
-// Release is the change that drops a hold.
+// Release returns the change that drops a hold.
 func Release(chassis string, h Hold) Change {
 	return Change{Drop: []string{holdKey + chassis + "/" + h.key()}}
 }
 
-// Erase is the change that drops all records of a chassis.
+// Erase returns the change that drops all records of a chassis.
 func Erase(chassis string, r Records) Change {
 	c := Change{Drop: []string{cordon.Key + chassis, cordonNoteKey + chassis, cordonHostKey + chassis, drainKey + chassis}}
 	for _, h := range r.Holds[chassis] {
@@ -196,13 +195,13 @@ func Erase(chassis string, r Records) Change {
 	return c
 }
 
-// CordonNotePair is the pair of external_ids with the author, the reason and the second of a cordon; nil if
-// there is none. Whatever begins or ends a cordon or a drain writes the pair again.
+// CordonNotePair returns the pair of external_ids with the author, the reason and the time in seconds of a cordon, or
+// nil if there is none. Every operation that begins or ends a cordon or a drain writes the pair again.
 func CordonNotePair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(cordonNoteKey+chassis, ids)
 }
 
-// CordonPairs are the pairs of external_ids that make a cordon: its key, and [CordonNotePair].
+// CordonPairs returns the pairs of external_ids that make a cordon: its key, and [CordonNotePair].
 func CordonPairs(chassis string, ids map[string]string) map[string]string {
 	pairs := map[string]string{}
 	maps.Copy(pairs, pairOf(cordon.Key+chassis, ids))

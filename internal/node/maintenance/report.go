@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Operations on nodes, by which commands are named.
+// Operations on nodes, as named in commands.
 const (
 	OperationDrain        = "drain"
 	OperationUndrain      = "undrain"
@@ -16,18 +16,18 @@ const (
 	OperationDecommission = "decommission"
 )
 
-// Report is the state of nodes.
+// Report describes nodes.
 type Report struct {
 	At    time.Time `json:"at" yaml:"at"`
 	Nodes []Node    `json:"nodes" yaml:"nodes"`
-	// Omitted counts the nodes that were left out for lack of room.
+	// Omitted counts the nodes that were left out to save space.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 	// Unknown has the reasons why units of the charm may be on nodes that have no hold for them.
 	Unknown []string `json:"unknown,omitempty" yaml:"unknown,omitempty"`
 }
 
-// Shortened returns the report with at most most nodes, and as many holds and gateways of each, and counts the omitted
-// ones. It keeps the most important nodes, in their order.
+// Shortened returns the report with at most most nodes, and at most that many holds and gateways of each, and counts
+// the omitted ones. It keeps the most important nodes, in their order.
 func (r Report) Shortened(most int) Report {
 	order := make([]int, len(r.Nodes))
 	for i := range order {
@@ -51,8 +51,8 @@ func (r Report) Shortened(most int) Report {
 	return r
 }
 
-// matters ranks the node: the larger, the sooner it may be left out. The chassis itself claims to be for gateways, so
-// that counts less than gateways and drains in NB.
+// matters ranks the node: the larger the rank, the sooner it may be left out. A chassis itself claims to be for
+// gateways, so that claim counts less than gateways and drains in NB.
 func (n Node) matters() int {
 	set := func(h Hold) bool { return !h.Derived }
 	switch {
@@ -70,7 +70,7 @@ func (n Node) matters() int {
 	return 5
 }
 
-// NextOperation is the operation that an operator needs next, and the hold that it concerns; empty if none.
+// NextOperation returns the operation that an operator needs next, and its hold; both are empty if there is none.
 func (n Node) NextOperation() (operation, hold string) {
 	switch n.State() {
 	case undraining, drained:
@@ -93,7 +93,7 @@ func (n Node) NextOperation() (operation, hold string) {
 const (
 	inUse    = "in use"
 	cordoned = "cordoned"
-	// draining is a drain that something still holds.
+	// draining is a drain that is still held up.
 	draining   = "draining"
 	drained    = "drained"
 	undraining = "undraining"
@@ -114,12 +114,12 @@ func (n Node) State() string {
 	return inUse
 }
 
-// hosts reports whether gateways are to leave the node.
+// hosts reports whether gateways have to leave the node.
 func (n Node) hosts() bool {
 	return n.First > 0 || len(n.Pinned)+n.OmittedPinned > 0 || n.Held(HoldGateway).Count > 0
 }
 
-// Text is the note for people.
+// Text returns the note for people.
 func (n Note) Text() string {
 	text := "by " + cmp.Or(n.By, "an unknown client")
 	if !n.At.IsZero() {
