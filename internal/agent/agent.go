@@ -42,11 +42,11 @@ type Agent struct {
 	// paths are the files of this machine's servers, if it has any.
 	paths ovndb.Paths
 	peers *peers
-	// gateways are the workload that the elected agent manages.
+	// gateways is the workload that the elected agent manages.
 	gateways *gateways
-	// northbound and southbound observe whether this machine's members are cut off.
+	// northbound and southbound probe whether this machine's members are cut off.
 	northbound, southbound leaderProbe
-	// clusters observes both databases, as this unit sees them, and its ovn-northd.
+	// clusters observes both databases as this unit's servers see them, and its ovn-northd.
 	clusters *clusters
 
 	mu       sync.Mutex
@@ -82,30 +82,30 @@ func after(ctx context.Context, period time.Duration) bool {
 	return poll.Wait(ctx, period) == nil
 }
 
-// clusters has this unit's view of both databases' members and of its ovn-northd.
+// clusters has this unit's view of the members of both databases, and of its ovn-northd.
 type clusters struct {
 	agent   *Agent
 	servers Servers
 	// observing serialises observations.
 	observing sync.Mutex
-	// files are those of the local servers. Only the loop uses it.
+	// files has the files of the local servers. Only the loop uses it.
 	files map[ovndb.Database]*file
 
 	mu     sync.Mutex
 	report observe.Report
-	at     time.Duration // time of the observation; 0: none yet
+	at     time.Duration // of the observation; 0: none yet
 	northd ovndb.NorthdHealth
-	idle   int // consecutive observations in which it did not work
+	idle   int // consecutive observations in which ovn-northd did not work
 }
 
-// drains continues the drains with an intent in the database while this agent holds the lease: the commands that began
-// them may have ended. Only the loop of the gateways uses the fields that are not under the lock.
+// drains continues drains with an intent in the database while this agent holds the lease: the commands that began them
+// may have ended. Only the loop of the gateways uses the fields that are not guarded by mu.
 type drains struct {
 	agent *Agent
-	// open makes a service that writes under the record with that value only; service is the open one.
+	// open makes a service that writes only while the record has that value; service is the open one.
 	open    func(value string) drainService
 	service drainService
-	// value is the record under which all were followed: their state outlives moments in which the unit does not act.
+	// value is the record under which all were followed: their state survives moments in which the unit does not act.
 	value string
 	all   map[string]*drain
 	retry time.Duration
@@ -124,8 +124,8 @@ type gateways struct {
 	detector drift.Detector
 	undone   drift.Undone
 	acted    string // the record under which a complete plan was made
-	// unfinished are interrupted runs of agents, as read under the record noted: of this process, or of agents whose
-	// term has ended.
+	// unfinished are the interrupted runs of this process, or of agents whose term has ended. They were read under the
+	// record noted.
 	unfinished []journal.Entry
 	noted      string
 	retry      time.Duration
@@ -133,7 +133,7 @@ type gateways struct {
 
 	mu     sync.Mutex
 	report gatewayReport
-	record string // under which this unit acted last
+	record string // the record under which this unit last acted
 	missed bool   // the last pass found work, but this unit did not act
 
 	// evaluating limits evaluations to one at a time.
@@ -152,16 +152,16 @@ type peers struct {
 
 // Servers are the agent's operations on this machine's servers.
 type Servers struct {
-	// Observe returns what the servers see of their clusters, and the state of ovn-northd, which is empty if none
+	// Observe returns the state of the clusters as the servers see it, and the state of ovn-northd, which is empty if none
 	// should run here. It changes nothing.
 	Observe func(context.Context) (observe.Report, ovndb.NorthdHealth)
-	// PublishDamage publishes which entries a local server's file lacks; empty means none. It is called until it has
+	// PublishDamage publishes which entries a local server's file lacks; empty means none. The agent calls it until it has
 	// succeeded once.
 	PublishDamage func(ctx context.Context, server observe.ServerState, missing string) error
 }
 
-// file is the state of a server's file: whether it lacks entries, for how many consecutive observations, and whether
-// the other units know.
+// file is the state of a server's file: whether it lacks entries, for how many consecutive observations that has been
+// so, and whether the other units know.
 type file struct {
 	server       raft.ID
 	damaged      bool
@@ -176,7 +176,7 @@ type leaderProbe struct {
 	cutOff   bool
 }
 
-// drainService is what a [node.Service] does for drains.
+// drainService has the operations of [node.Service] that drains need.
 type drainService interface {
 	Effects(chassis string, inv *gateway.Inventory) maintenance.Effects
 	AskNorthd(ctx context.Context) error
@@ -186,14 +186,14 @@ type drainService interface {
 // drain is a drain that this agent follows.
 type drain struct {
 	maintenance.Drainer
-	// intent is the drain's record: the node may have been undrained and drained again.
+	// intent is the drain's record. It differs if the node has been undrained and drained again.
 	intent map[string]string
 	said   report.Drain // the last report
 }
 
-// watchdog tells systemd that the loop runs.
+// watchdog tells systemd that the loop is running.
 type watchdog struct {
-	every  time.Duration // 0: systemd doesn't ask
+	every  time.Duration // 0: systemd does not ask
 	kicked time.Duration
 }
 
@@ -202,11 +202,11 @@ type peer struct {
 	asking   bool
 	answered time.Duration // start of the last question that was answered; 0: never
 	unit     string
-	ahead    time.Duration // of its clock, when it last answered
+	ahead    time.Duration // by how much its clock was ahead when it last answered
 	err      error
 }
 
-// turn is the work that a pass has found, with the record and the inventory for it.
+// turn is the work that a pass has found, with its record and its inventory.
 type turn struct {
 	value     string
 	acts      bool
@@ -214,11 +214,11 @@ type turn struct {
 	inventory *gateway.Inventory
 	work      []*work
 	owns      func(key string) bool
-	// next is when the detector is due; 0 is never.
+	// next is when the detector is due; 0 means never.
 	next time.Duration
 }
 
-// work is one kind of work. do reports whether it has changed the databases; next is when to look again, 0 never.
+// work is one kind of work. do reports whether it has changed the databases; next is when to look again, 0 means never.
 type work struct {
 	do     func(g *gateways, ctx context.Context, t turn) (changed bool, next time.Duration, err error)
 	failed string // for the log
@@ -226,24 +226,24 @@ type work struct {
 
 // gatewayReport has the results of the last pass and of the last change.
 type gatewayReport struct {
-	// status lacks what depends on the present time.
+	// status lacks the values that depend on the present time.
 	status  report.GatewayStatus
 	seen    *observation  // nil: no pass yet
 	at      time.Duration // of the pass
 	held    map[string]time.Duration
-	advised time.Duration          // since when gateways have to be scheduled; 0: none has
+	advised time.Duration          // since when gateways have to be scheduled; 0: none have to
 	moves   map[schedule.Class]int // candidates changed
 	northd  progress
 }
 
-// progress is how far the ovn-northd that is active has followed: nb_cfg of NB and of SB. since is when the second was
-// first seen below the first; 0 if it is not.
+// progress is the progress of the active ovn-northd: the nb_cfg of NB, and that of SB. since is when the latter was
+// first seen to be below the former; it is 0 if it is not below.
 type progress struct {
 	asked, done int64
 	since       time.Duration
 }
 
-// update returns the progress as of now. It begins to count again if ovn-northd has moved.
+// update returns the progress as of now. The time restarts if ovn-northd has moved.
 func (p progress) update(asked, done int64, now time.Duration) progress {
 	if done >= asked {
 		return progress{asked: asked, done: done}
@@ -254,7 +254,7 @@ func (p progress) update(asked, done int64, now time.Duration) progress {
 	return progress{asked, done, p.since}
 }
 
-// behind is for how long ovn-northd has not moved although it was asked.
+// behind returns for how long ovn-northd has not moved although it was asked.
 func (p progress) behind(now time.Duration) time.Duration {
 	if p.since == 0 {
 		return 0
@@ -262,7 +262,7 @@ func (p progress) behind(now time.Duration) time.Duration {
 	return now - p.since
 }
 
-// observation is the part of a reading that is kept until the next pass: about a third, with 10,000 routers.
+// observation is the part of a reading that is kept until the next pass: about a third of it, with 10,000 routers.
 type observation struct {
 	state schedule.State
 	// evaluate returns the result of the action gateway-status. It takes seconds with 10,000 gateways, but only once.

@@ -50,7 +50,7 @@ func newTestAgent(t *testing.T) (a *Agent, now *time.Duration) {
 	return a, now
 }
 
-// sees observes the same, again and again.
+// sees returns the same observation every time.
 func sees(r observe.Report) func(context.Context) (observe.Report, ovndb.NorthdHealth) {
 	return func(context.Context) (observe.Report, ovndb.NorthdHealth) { return r, "" }
 }
@@ -68,7 +68,7 @@ func reads(a *Agent, r lease.Record) {
 	a.step()
 }
 
-// acts makes it take the free record.
+// acts makes the agent take the free record.
 func acts(a *Agent) {
 	reads(a, lease.Record{})
 	<-a.swaps
@@ -100,7 +100,7 @@ func get(t *testing.T, a *Agent, path string) *httptest.ResponseRecorder {
 	return w
 }
 
-// 003-2, 003-4: a holder that can't confirm names no unit, nor itself.
+// 003-2, 003-4: a holder that can't confirm names no unit, not even itself.
 func TestServeName_unconfirmed_holder_names_no_unit(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
@@ -245,15 +245,15 @@ func serveStatus(t *testing.T, captured string) (paths ovndb.Paths, server raft.
 	go func() {
 		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
 			_, _ = bufio.NewReader(c).ReadString('\n') // the question
-			_, _ = c.Write(answer)                     // a test that needs it fails if this fails
+			_, _ = c.Write(answer)                     // if this fails, so does the test that needs the answer
 			_ = c.Close()
 		}
 	}()
 	return paths, status.Server
 }
 
-// 003-5: a member that hears no other is cut off, although `_Server` still calls it connected, until it has a leader
-// again.
+// 003-5: a member that hears no other member is cut off until it has a leader again, although `_Server` still calls it
+// connected.
 func TestLeaderProbe_cut_off_until_leader(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
@@ -274,7 +274,7 @@ func TestLeaderProbe_cut_off_until_leader(t *testing.T) {
 	require.NoError(t, ask(server))
 }
 
-// An agent that others can't ask never acts: it warns once, at the start.
+// An agent that others can't ask never acts. It warns once, at the start.
 func TestRun_warns_without_peer_listen(t *testing.T) {
 	t.Parallel()
 	for at, warnings := range map[string]int{"": 1, loopbacktest.Network(t) + ".2:16402": 0} {
@@ -347,7 +347,7 @@ func TestAPI_slow_and_oversized_requests_are_cut_off(t *testing.T) {
 	})
 }
 
-// Any user of the machine can take all connections of the API's address. The charm does not need them.
+// Any user of the machine can take all connections of the API's address. The charm does not need that address.
 func TestAsk_works_while_API_has_no_free_connection(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)

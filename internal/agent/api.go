@@ -36,12 +36,12 @@ const listenRetry = time.Second
 // servers are the agent's HTTP servers.
 type servers struct {
 	all    []*http.Server
-	socket string // that for root; empty if there is none
+	socket string // the socket for root; empty if there is none
 	end    context.CancelFunc
 	ends   sync.WaitGroup
 }
 
-// add serves on the listener. If that is nil, it serves on the one that again returns; nil means that the agent ends.
+// add serves on l. If l is nil, it serves on the listener that again returns; if that is nil too, the agent is ending.
 func (s *servers) add(one *http.Server, l net.Listener, again func() net.Listener) {
 	s.all = append(s.all, one)
 	s.ends.Go(func() {
@@ -49,12 +49,12 @@ func (s *servers) add(one *http.Server, l net.Listener, again func() net.Listene
 			l = again()
 		}
 		if l != nil {
-			_ = one.Serve(l) // returns when it is closed
+			_ = one.Serve(l) // returns when the server is closed
 		}
 	})
 }
 
-// close stops them, and returns when none listens.
+// close stops the servers, and returns when none listens any more.
 func (s *servers) close() {
 	s.end()
 	for _, one := range s.all {
@@ -64,7 +64,7 @@ func (s *servers) close() {
 	_ = os.Remove(s.socket)
 }
 
-// server makes an HTTP server with the limits of a request.
+// server makes an HTTP server with the limits for requests.
 func (a *Agent) server(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout,
@@ -73,11 +73,11 @@ func (a *Agent) server(handler http.Handler) *http.Server {
 	}
 }
 
-// serve listens at the address for this machine's programs, at the one for peers, and on the socket for root.
+// serve listens at the address for this machine's programs, at the address for peers, and on the socket for root.
 //
 // Any user's program can take the first address while no agent runs. Then the agent works without it, reports that, and
-// tries again. It does not work without the second: holding that address keeps another process of this unit from
-// acting.
+// tries again. It does not work without the address for peers: holding that address keeps another process of this unit
+// from acting.
 func (a *Agent) serve(ctx context.Context) (*servers, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &servers{end: cancel, socket: a.config.Socket}
@@ -108,7 +108,7 @@ func (a *Agent) listen(ctx context.Context, at string) (net.Listener, error) {
 	return l, nil
 }
 
-// awaitAddress listens at the address for this machine's programs as soon as it is free; nil means that ctx is done.
+// awaitAddress listens at the address for this machine's programs as soon as it is free. It returns nil if ctx is done.
 func (a *Agent) awaitAddress(ctx context.Context, at string, err error) net.Listener {
 	a.setTaken(at)
 	a.log.Error("another program has the address of the API for this machine's programs; "+
@@ -121,7 +121,7 @@ func (a *Agent) awaitAddress(ctx context.Context, at string, err error) net.List
 	return l
 }
 
-// listenAgain calls listen until it succeeds; nil means that ctx is done.
+// listenAgain calls listen until it succeeds. It returns nil if ctx is done.
 func listenAgain(ctx context.Context, listen func() (net.Listener, error)) (l net.Listener) {
 	_ = poll.Until(ctx, listenRetry, func() (err error) {
 		l, err = listen()
@@ -130,7 +130,7 @@ func listenAgain(ctx context.Context, listen func() (net.Listener, error)) (l ne
 	return l
 }
 
-// setTaken stores the address that another program has taken; empty if none has.
+// setTaken stores the address that another program has taken; it is empty if there is none.
 func (a *Agent) setTaken(address string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,8 +160,8 @@ func (a *Agent) handler() http.Handler {
 	})
 }
 
-// serveName serves the leader election API of document 003, that of kubernetes/contrib/election. An empty name means
-// that the holder is not known.
+// serveName serves the leader election API of document 003, which is the API of kubernetes/contrib/election. An empty
+// name means that the holder is not known.
 func (a *Agent) serveName(w http.ResponseWriter, _ *http.Request) {
 	respond(w, http.StatusOK, struct {
 		Name string `json:"name"`
@@ -194,8 +194,8 @@ func respond(w http.ResponseWriter, code int, document any) {
 	_ = json.NewEncoder(w).Encode(document) // an error means that the client is gone
 }
 
-// Limits of connections at once, in total and per address, so that a client with many connections does not keep another
-// agent from asking.
+// Limits of concurrent connections, in total and per address. They keep a client with many connections from blocking
+// another agent's question.
 const (
 	maxConnections      = 256
 	maxConnectionsOfOne = 64
@@ -260,7 +260,7 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// secured uses TLS on each connection, with the certificate that is current then.
+// secured uses TLS on each connection, with the certificate that is current when the connection is made.
 func (a *Agent) secured(l net.Listener) net.Listener {
 	return tls.NewListener(l, &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -268,8 +268,8 @@ func (a *Agent) secured(l net.Listener) net.Listener {
 	})
 }
 
-// dialPeer connects to another agent. It checks the certificate's chain but no name, as the database servers do. A
-// false answer can't make two agents act, since each change waits for the record.
+// dialPeer connects to another agent. Like the database servers, it checks the certificate's chain but no name. A false
+// answer can't make two agents act, since each write requires the record.
 func (a *Agent) dialPeer(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := a.dialer.ClientTLS()
 	if err != nil {

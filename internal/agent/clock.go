@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wall is the wall clock, for times that people read and for deadlines of sockets. No decision depends on it, since it
-// can be set.
+// wall returns the time of the wall clock, for times that people read and for deadlines of sockets. No decision depends
+// on it, since it can be set.
 func wall() time.Time { return time.Now() }
 
-// Boottime is CLOCK_BOOTTIME (clock_gettime(2)).
+// Boottime returns CLOCK_BOOTTIME (clock_gettime(2)).
 func Boottime() time.Duration { return clock(unix.CLOCK_BOOTTIME) }
 
-// processorTime is the processor time used by all threads of the process.
+// processorTime returns the processor time used by all threads of the process.
 func processorTime() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
 
 func clock(id int32) time.Duration {

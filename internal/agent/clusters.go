@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// How often the clusters are observed, and how long that may take. An observation asks this machine's servers and, if
+// How often the clusters are observed, and how long an observation may take. It asks this machine's servers and, if
 // they don't lead, each other member once.
 const (
 	clusterPause   = 15 * time.Second
@@ -23,7 +23,7 @@ const (
 )
 
 // northdObservations is how many consecutive observations must find that ovn-northd does not work: during a Raft
-// election none is connected.
+// election no ovn-northd is connected.
 const northdObservations = 2
 
 // damageObservations is how many consecutive observations must find that a local server's file lacks entries, or is
@@ -58,7 +58,7 @@ func (c *clusters) run(ctx context.Context) {
 	}
 }
 
-// observeNow makes an observation, for decisions that must not rely on an earlier one.
+// observeNow makes a new observation, for decisions that must not rely on an earlier one.
 func (c *clusters) observeNow(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {
 	c.observing.Lock()
 	defer c.observing.Unlock()
@@ -67,9 +67,9 @@ func (c *clusters) observeNow(ctx context.Context) (observe.Report, ovndb.Northd
 	return c.servers.Observe(ctx)
 }
 
-// publishDamage makes all units count a local server as down if its file lacks entries (R0), within seconds. The unit's
+// publishDamage makes all units count a local server as down within seconds if its file lacks entries (R0). The unit's
 // next hook has the file rewritten and withdraws the note, but may be minutes away. Without the charm, the agent
-// withdraws it.
+// withdraws the note.
 func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 	for _, cluster := range seen.Clusters {
 		published := slices.Contains(cluster.View.Lost, cluster.Status.Server)
@@ -102,7 +102,7 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 	}
 }
 
-// recent returns the last observation, or a new one if that is older than the interval between two.
+// recent returns the last observation, or a new one if the last is older than the interval between two observations.
 func (c *clusters) recent(ctx context.Context) observe.Report {
 	seen, ago := c.latest(c.agent.now())
 	if ago < 0 || ago > (clusterPause+clusterTimeout).Seconds() {
@@ -111,8 +111,8 @@ func (c *clusters) recent(ctx context.Context) observe.Report {
 	return seen
 }
 
-// northdError is why this unit may not act: if its ovn-northd is the last one and does not work, its writes have no
-// effect. It is empty if ovn-northd works or is not expected here.
+// northdError returns why ovn-northd keeps this unit from acting: if the unit's ovn-northd does not work and no other
+// one follows, its writes have no effect. It returns an empty text if ovn-northd works or is not expected here.
 func (c *clusters) northdError() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,7 @@ func (c *clusters) northdError() string {
 	return fmt.Sprintf("this unit's ovn-northd: %s", c.northd)
 }
 
-// latest returns the last observation and its age in seconds; -1: none yet.
+// latest returns the last observation and its age in seconds, which is -1 if there is none yet.
 func (c *clusters) latest(now time.Duration) (seen observe.Report, secondsAgo float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +132,8 @@ func (c *clusters) latest(now time.Duration) (seen observe.Report, secondsAgo fl
 	return c.report, (now - c.at).Seconds()
 }
 
-// fresh returns the last observation of the clusters and of ovn-northd; nothing if one is missing since.
+// fresh returns the last observation of the clusters and of ovn-northd. It returns nothing if an observation is
+// overdue.
 func (c *clusters) fresh(now time.Duration) (observe.Report, ovndb.NorthdHealth) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,7 +144,7 @@ func (c *clusters) fresh(now time.Duration) (observe.Report, ovndb.NorthdHealth)
 }
 
 // orphanMembers returns members that are down and belong to no unit, as far as this unit knows. The action
-// cluster-status also asks Juju, and decides whether to kick one.
+// cluster-status also asks Juju, and decides whether to advise a kick.
 func orphanMembers(r observe.Report) []finding.Document {
 	var all []finding.Finding
 	for _, c := range r.Clusters {
@@ -158,7 +159,7 @@ func orphanMembers(r observe.Report) []finding.Document {
 	return present.Documents(juju.Version{}, all)
 }
 
-// document describes both clusters, for programs.
+// document returns the description of both clusters for programs.
 func (c *clusters) document(now time.Duration) report.ClusterStatus {
 	seen, ago := c.latest(now)
 	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: orphanMembers(seen)}

@@ -106,7 +106,7 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 	})
 }
 
-// Time is simulated (testing/synctest): Sleep returns when all other goroutines wait.
+// Time is simulated (testing/synctest): Sleep returns when all other goroutines are waiting.
 func TestEligibility_needs_working_northd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // Sleep moves the bubble's clock and takes no time
 		a, _ := newTestAgent(t)
@@ -132,8 +132,8 @@ func TestEligibility_needs_working_northd(t *testing.T) {
 	})
 }
 
-// R0: the second observation of a damaged file is published until that succeeds once. That the file is whole again is
-// published too, if no hook has done that.
+// R0: the second observation of a damaged file is published until one attempt succeeds. If no hook has published that
+// the file is whole again, the agent publishes that too.
 func TestPublishDamage_once_per_state(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := newTestAgent(t)
@@ -176,7 +176,7 @@ func TestPublishDamage_once_per_state(t *testing.T) {
 		after(1, 1)
 		after(1, 2)
 		after(3, 2)
-		damage.Store("") // a hook rewrote it and withdrew the note
+		damage.Store("") // a hook rewrote the file and withdrew the note
 		after(1, 2)
 		damage.Store("record 19 has entry 18")
 		after(1, 2)

@@ -13,10 +13,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// firstPause is how long to wait after a failed connection; each further wait is twice as long, up to a beat.
+// firstPause is the pause after a failed connection. Each further pause is twice as long, up to a beat.
 const firstPause = 100 * time.Millisecond
 
-// follow reads the record for the election and writes what it proposes, on one connection after another: a doubtful
+// follow reads the record for the election and writes the proposed swaps, on one connection after another: a doubtful
 // connection is closed and replaced.
 func (a *Agent) follow(ctx context.Context) {
 	pause := firstPause
@@ -40,7 +40,7 @@ func (a *Agent) follow(ctx context.Context) {
 	}
 }
 
-// refuseSwaps waits for the pause, and refuses the swaps that are proposed meanwhile: they were never sent.
+// refuseSwaps waits for the pause, and meanwhile refuses the proposed swaps: they were never sent.
 func (a *Agent) refuseSwaps(ctx context.Context, pause time.Duration) bool {
 	over := time.After(pause)
 	for {
@@ -71,7 +71,7 @@ func (a *Agent) session(ctx context.Context) error {
 		begun := a.now()
 		switch err := a.read(ctx, w); {
 		case errors.Is(err, ovsdb.ErrNoLeader):
-			// A Raft election. It takes a while; afterwards another member may have a leader.
+			// This is a Raft election. It takes a while; afterwards another member may have a leader.
 			if leaderless == 0 {
 				leaderless = begun
 			}
@@ -117,8 +117,8 @@ func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {
 	return err
 }
 
-// write makes a swap. If the result is unknown, the next connection's read shows it. No swap is sent to a silent
-// leader: soon the member has another one, and the election proposes the swap again.
+// write makes a swap. If the result is unknown, the next connection reads it. A swap is not sent to a silent leader:
+// soon the member has another leader, and the election proposes the swap again.
 func (a *Agent) write(ctx context.Context, w *ovsdb.Watch, s lease.Swap) error {
 	if a.northbound.leaderSilent(ctx, a, w.Server()) && after(ctx, a.election.Beat()/8) {
 		a.updateElection(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapRefused) })
@@ -138,8 +138,8 @@ func (a *Agent) write(ctx context.Context, w *ovsdb.Watch, s lease.Swap) error {
 	return err
 }
 
-// reportEligibility tells the election whether this unit is able to act: its Southbound database has a leader, and its
-// ovn-northd works. The election itself sees whether the Northbound one has a leader.
+// reportEligibility tells the election whether this unit is able to act: the Southbound database has a leader, and the
+// unit's ovn-northd works. The election itself sees whether the Northbound database has a leader.
 func (a *Agent) reportEligibility(ctx context.Context) {
 	var m *ovsdb.Member
 	for period := time.Duration(0); after(ctx, period); period = a.election.Beat() {
@@ -156,8 +156,8 @@ func (a *Agent) reportEligibility(ctx context.Context) {
 	}
 }
 
-// askSouthbound returns why the Southbound database can't be used, and the connection for the next question. After an
-// error that is nil, since the next connection may use another endpoint.
+// askSouthbound returns the connection for the next question, and why the Southbound database can't be used. After an
+// error the connection is nil, since the next one may use another endpoint.
 func (a *Agent) askSouthbound(ctx context.Context, m *ovsdb.Member) (_ *ovsdb.Member, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.config.TTL/2)
 	defer cancel()
@@ -180,9 +180,9 @@ func (a *Agent) askSouthbound(ctx context.Context, m *ovsdb.Member) (_ *ovsdb.Me
 	return m, nil
 }
 
-// check returns [ovsdb.ErrNoLeader] if the connection's member is this machine's and is cut off, although `_Server`
-// still calls it connected ([raft.Status.CutOff]), until it has a leader again: before that its data is old. For a
-// member elsewhere, or one whose control socket does not answer, `_Server` is all that is known.
+// check returns [ovsdb.ErrNoLeader] if the connection's member is this machine's and is cut off although `_Server`
+// still calls it connected ([raft.Status.CutOff]). It does so until the member has a leader again: until then its data
+// is old. It relies on `_Server` alone if the member is elsewhere, or if its control socket does not answer.
 func (t *leaderProbe) check(ctx context.Context, a *Agent, member raft.ID) error {
 	status, known := t.status(ctx, a, member)
 	if !known {
@@ -195,8 +195,8 @@ func (t *leaderProbe) check(ctx context.Context, a *Agent, member raft.ID) error
 	return nil
 }
 
-// leaderSilent reports whether the member is this machine's and its leader silent: a write would be sent to that
-// leader, and only the write's deadline would show that it is gone.
+// leaderSilent reports whether the member is this machine's and its leader is silent. A write would be sent to that
+// leader, and only the write's deadline would show that the leader is gone.
 func (t *leaderProbe) leaderSilent(ctx context.Context, a *Agent, member raft.ID) bool {
 	status, known := t.status(ctx, a, member)
 	return known && status.LeaderSilent()

@@ -28,8 +28,8 @@ func (a *Agent) newDrains() drains {
 	}}
 }
 
-// effects are the effects of a drain that this agent continues. Its clock never jumps, and one question serves all
-// drains.
+// effects has the effects of a drain that this agent continues. Its clock never jumps, and one request for signs of
+// life serves all drains.
 type effects struct {
 	maintenance.Effects
 	drains  *drains
@@ -48,7 +48,7 @@ func (e effects) Ask(context.Context) error {
 	return nil
 }
 
-// intended returns the drains in the database, except those that are being undone, by chassis.
+// intended returns the drains in the database by chassis, except those that are being undone.
 func intended(inv *gateway.Inventory) map[string]maintenance.Drain {
 	drains := maintenance.ParseRecords(inv.NB.IDs).Drains
 	maps.DeleteFunc(drains, func(_ string, r maintenance.Drain) bool { return r.Undrain })
@@ -76,7 +76,7 @@ func (g *gateways) drain(ctx context.Context, t turn) (changed bool, next time.D
 }
 
 // reconcile takes the next step of each drain in the inventory, and returns when to look again if nothing changes
-// before; 0 is never.
+// before; 0 means never.
 func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inventory) (next time.Duration, err error) {
 	d.forget(inv)
 	intended := intended(inv)
@@ -104,7 +104,7 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 		next, said = earliest(next, at), append(said, one)
 	}
 	d.setReport(said)
-	if d.asked { // once for all of them
+	if d.asked { // one request serves all drains
 		if err := d.service.AskNorthd(ctx); err != nil {
 			d.agent.log.Warn("cannot ask the chassis that took the gateways of drains for a sign of life", "error", err)
 		}
@@ -172,8 +172,8 @@ func (d *drains) status(now time.Duration) []report.Drain {
 	return all
 }
 
-// nodesToDemote are the cordoned nodes that gained gateways which could move away. The drain of a node moves them, if
-// there is one.
+// nodesToDemote returns the cordoned nodes that gained gateways which could move away, except nodes with a drain, which
+// moves these gateways itself.
 func nodesToDemote(inv *gateway.Inventory) (all []string) {
 	records := maintenance.ParseRecords(inv.NB.IDs)
 	for _, chassis := range slices.Sorted(maps.Keys(records.Hosted)) {

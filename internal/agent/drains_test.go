@@ -73,13 +73,13 @@ func TestDrains_blocked_is_reported_and_stalls(t *testing.T) {
 	assert.True(t, fails(5*time.Minute).Stalled)
 }
 
-// drainedCloud is a cloud with a drained chassis c1.
+// drainedCloud returns a cloud with a drained chassis c1.
 func drainedCloud(asked, followed int64, host string) *gateway.Inventory {
 	ids := maintenance.Begin("c1", maintenance.Note{Hostname: "host1"}, maintenance.Limits{}).Set
 	return cloud(ids, asked, followed, host)
 }
 
-// cloud has the gateway chassis c1 and c2, and the gateway lrp, which prefers c2 and is on host.
+// cloud returns a cloud with the gateway chassis c1 and c2, and the gateway lrp, which prefers c2 and is on host.
 func cloud(ids map[string]string, asked, followed int64, host string) *gateway.Inventory {
 	sb := ovsdb.Southbound{Config: followed, Redirects: map[string]string{"cr-lrp": host}}
 	for _, name := range []string{"c1", "c2"} {
@@ -169,7 +169,7 @@ func observedDrain(t *testing.T, a *Agent, value string, acts bool, inv *gateway
 	return all[0]
 }
 
-// R6, R17: the proof outlives a moment in which the unit does not act, but not a change of the record.
+// R6, R17: the proof survives a moment in which the unit does not act, but not a change of the record.
 func TestDrains_done_needs_proof_under_record(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)

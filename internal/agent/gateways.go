@@ -13,28 +13,28 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// How often the databases are read at most. They may change all the time, and a pass over a large one uses much
-// processor time, which may be one part in passShare.
+// The databases are read at most this often. They may change all the time, and a pass over large ones uses much
+// processor time: at most one part in passShare of all time.
 const (
 	passPause = time.Second
 	passShare = 50
-	// lookPeriod is how old a reading gets at most, unless a pass takes so long that passShare asks for more. Bindings
-	// of ports in the Southbound database are not followed: in a large cloud they change all the time.
+	// lookPeriod is the largest age of a reading, unless a pass takes so long that passShare requires a longer pause.
+	// Bindings of ports in the Southbound database are not followed: in a large cloud they change all the time.
 	lookPeriod = 30 * time.Second
 	// retryPause is the pause after a plan that could not be carried out.
 	retryPause = 30 * time.Second
 	// passTimeout bounds one pass.
 	passTimeout = time.Minute
-	// largePass is the processor time from which on a pass returns its memory to the system: Go would keep it for
+	// largePass is the processor time above which a pass returns its memory to the system: otherwise Go would keep it for
 	// minutes, and up to half as much again for good.
 	largePass = 100 * time.Millisecond
-	// largeGrowth is by how much the heap may grow until the next collection, in percent, after a large pass: most of
-	// the heap is long-lived.
+	// largeGrowth is the growth of the heap, in percent, that triggers the next collection after a large pass. It is small
+	// because most of the heap is long-lived.
 	largeGrowth = 20
 )
 
-// releaseMemory returns the memory of a pass that used that much processor time: between passes the agent needs little.
-// That takes time itself, which counts as the pass's.
+// releaseMemory returns the memory of a pass that used that much processor time, because the agent needs little between
+// passes. The time that this takes counts as part of the pass.
 func releaseMemory(spent time.Duration) {
 	if spent >= largePass {
 		debug.SetGCPercent(largeGrowth)
@@ -42,8 +42,8 @@ func releaseMemory(spent time.Duration) {
 	}
 }
 
-// pauseAfterPass is the pause after a pass that used so much processor time. Time spent waiting for a server does not
-// count. Work that is due earlier is done then; negative means that nothing is due.
+// pauseAfterPass returns the pause after a pass that used that much processor time. Time spent waiting for a server
+// does not count. The pause is shorter if work is due earlier; a negative untilDue means that nothing is due.
 func pauseAfterPass(spent, untilDue time.Duration) time.Duration {
 	pause := passShare * spent
 	if untilDue >= 0 {
@@ -52,9 +52,9 @@ func pauseAfterPass(spent, untilDue time.Duration) time.Duration {
 	return max(pause, passPause)
 }
 
-// act carries out what is due, under this agent's record.
+// act carries out the due changes under this agent's record.
 func (g *gateways) act(ctx context.Context, t turn) (done bool, _ time.Duration, err error) {
-	var before map[string]bool // rows of the journal
+	var before map[string]bool // the rows of the journal
 	inv := t.inventory
 	changed, err := g.write(ctx, t.value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
 		err := s.With(ctx, func(at *ovsdb.Gateways) error {
@@ -82,13 +82,13 @@ func (g *gateways) act(ctx context.Context, t turn) (done bool, _ time.Duration,
 	return true, 0, nil
 }
 
-// plan uses the state read for the write: a chassis may have been cordoned since the pass.
+// plan uses the state that was read for the write: a chassis may have been cordoned since the pass.
 func (g *gateways) plan(state schedule.State, owns func(key string) bool) schedule.Plan {
 	g.detector.Observe(state, g.agent.now())
 	return g.detector.Plan(state, owns)
 }
 
-// write runs do for as long as this agent holds the record.
+// write calls do with a context that ends when this agent no longer holds the record.
 func (g *gateways) write(ctx context.Context, value string,
 	do func(context.Context, *gateway.Service) ([]schedule.Change, error),
 ) ([]schedule.Change, error) {
@@ -109,8 +109,8 @@ func (a *Agent) service(value string) *gateway.Service {
 	}
 }
 
-// whileHeld returns a context that ends when this agent no longer holds the record. The database refuses what is sent
-// later.
+// whileHeld returns a context that ends when this agent no longer holds the record. The database refuses writes that
+// are sent later.
 func (g *gateways) whileHeld(ctx context.Context, value string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -124,16 +124,17 @@ func (g *gateways) whileHeld(ctx context.Context, value string) (context.Context
 	return ctx, cancel
 }
 
-// guard returns the value that each write of this agent waits for; ok is false if it may write nothing.
+// guard returns the value of the record that each write of this agent requires; ok is false if the agent may write
+// nothing.
 func (a *Agent) guard() (value string, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.election.Guard(a.now())
 }
 
-// needsPass reports whether to make a pass because this unit acts now: under a new record always, under the same one
-// only if work is left. A pass over a large database keeps the server busy, so that the unit may not act for a moment;
-// that alone is no reason for another pass.
+// needsPass reports whether this unit needs a pass because it acts now. Under a new record it always does; under the
+// same record only if work is left. A pass over a large database keeps the server so busy that the unit may not act for
+// a moment; that alone is no reason for another pass.
 func (g *gateways) needsPass(record string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -142,8 +143,8 @@ func (g *gateways) needsPass(record string) bool {
 	return record != before || g.missed
 }
 
-// becameLeader reports whether this unit needs a pass because it acts now, although a pass found that it does not. If
-// it took the lease before that pass recorded its result, nothing else wakes the loop.
+// becameLeader reports whether this unit needs a pass because it acts now, although a pass found that it did not. If it
+// took the lease before that pass recorded its result, nothing else wakes the loop.
 func (g *gateways) becameLeader() bool {
 	record, acts := g.agent.guard()
 	return acts && g.needsPass(record)
@@ -157,7 +158,7 @@ func (a *Agent) wakeGateways() {
 	}
 }
 
-// earliest is the first of two times; 0 is never.
+// earliest returns the earlier of two times; 0 means never.
 func earliest(a, b time.Duration) time.Duration {
 	if a == 0 || b != 0 && b < a {
 		return b

@@ -159,8 +159,8 @@ func TestPlan_excludes_chassis_cordoned_since_observation(t *testing.T) {
 	assert.Equal(t, []string{"c1", "c2"}, planned())
 }
 
-// A pass over a large cloud keeps the servers so busy that the unit may not act for a moment, each time: no reason for
-// another pass, or to abandon drains.
+// A pass over a large cloud keeps the servers so busy that the unit may not act for a moment, each time. That is no
+// reason for another pass, or to abandon drains.
 func TestGateways_pass_that_delays_lease_still_counts(t *testing.T) {
 	t.Parallel()
 	for name, during := range map[string]bool{"until all is read": false, "for longer": true} {
@@ -217,7 +217,7 @@ func TestWait_nothing_shortens_pause(t *testing.T) {
 	})
 }
 
-// simulatedEvents are changes.
+// simulatedEvents signals changes.
 type simulatedEvents chan struct{}
 
 func (f simulatedEvents) Changed() <-chan struct{}            { return f }

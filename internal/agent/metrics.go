@@ -42,8 +42,7 @@ func (a *Agent) metricsHandler() http.Handler {
 // Describe implements [prometheus.Collector]. It sends nothing: the series depend on the agent's state.
 func (metrics) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements [prometheus.Collector]. It omits values of silent sources: an old value would look like a present
-// one.
+// Collect implements [prometheus.Collector]. It omits the values of silent sources: an old value would look current.
 func (m metrics) Collect(out chan<- prometheus.Metric) {
 	gauge, counter := of(out, prometheus.GaugeValue), of(out, prometheus.CounterValue)
 	s, now := m.agent.status(), m.agent.now()
@@ -238,7 +237,7 @@ func (m metrics) sendGateways(gauge, counter send, s report.Status, counts count
 	}
 }
 
-// send sends one metric. Labels are names, each followed by its value.
+// send sends one metric. labels are names, each followed by its value.
 type send func(name, help string, value float64, labels ...string)
 
 // with returns a function that adds these labels.
@@ -268,20 +267,21 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-// seenByAgent are the codes that need no data of Juju: the agent finds them itself, more often than a hook.
+// seenByAgent has the codes of findings that need no data of Juju. The agent finds these itself, more often than a
+// hook.
 var seenByAgent = []finding.Code{
 	finding.NoQuorum, finding.CutOff, finding.Electing, finding.MajorityUnseen, finding.MemberDown, finding.PortsClosed,
 }
 
-// findings are the agent's findings about the clusters and, if they are known, the gateways; and the other findings of
-// the unit's last hook.
+// findings returns the agent's findings about the clusters and, if they are known, the gateways; and the other findings
+// of the unit's last hook.
 func (a *Agent) findings(seen observe.Report, gateways map[finding.Code]int, known bool) []present.Document {
 	byAgent := func(code string) bool { return slices.Contains(seenByAgent, finding.Code(code)) }
 	all, err := present.Load(a.paths.Findings())
 	if err != nil {
 		a.log.Warn("cannot read what the last hook has found", "error", err)
 	}
-	if known { // one for each code, however many gateways there are
+	if known { // one finding for each code, however many gateways have it
 		for code, n := range gateways {
 			if n > 0 {
 				all = append(all, present.Documents(juju.Version{},
@@ -299,11 +299,11 @@ func (a *Agent) findings(seen observe.Report, gateways map[finding.Code]int, kno
 	return append(all, own...)
 }
 
-// longPollWindow is how much of a server's log is read.
+// longPollWindow is the length of the part of a server's log that is read.
 const longPollWindow = time.Hour
 
-// sendServers sends metrics of this machine's database servers and their files. A machine may have no server, or files
-// that the agent can't read.
+// sendServers sends metrics of this machine's database servers and their files. The machine may have no server, or the
+// agent may be unable to read the files.
 func (m metrics) sendServers(gauge send) {
 	paths := m.agent.paths
 	if free, err := machine.FreeSpace(paths.DB); err == nil {

@@ -64,7 +64,7 @@ func TestMetrics_match_status(t *testing.T) {
 	assert.NotContains(t, exports(t, a), "ovn_central_lease_holder{", "the holder is unknown")
 }
 
-// What was last seen of a source that is silent now would look like the present.
+// Old values of a source that is now silent would look current.
 func TestMetrics_leave_out_what_is_old(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
@@ -157,7 +157,7 @@ func TestMetrics_of_clusters(t *testing.T) {
 	)
 }
 
-// Reasons as text name chassis, which would make an unlimited number of series.
+// Reasons in words name chassis, which would make an unlimited number of series.
 func TestMetrics_series_are_bounded(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
@@ -243,13 +243,13 @@ func TestMetrics_lint_and_reference(t *testing.T) {
 	require.Len(t, all, len(call.FindAll(source, -1)), "each has a name and a sentence of help")
 	for _, found := range all {
 		assert.True(t, regexp.MustCompile("`"+found[1]+"[`{]").Match(reference), found[1])
-		if found[1] != "ovn_central_database_file_compacted_seconds" { // not known on every file system
+		if found[1] != "ovn_central_database_file_compacted_seconds" { // this one is not known on every file system
 			assert.Contains(t, text, "\n"+found[1])
 		}
 	}
 }
 
-// net/http puts the time into each answer.
+// net/http puts the time into each answer, so the agent reads the clock of a peer from it.
 func TestPeers_read_clock_from_answer(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

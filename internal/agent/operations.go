@@ -29,7 +29,7 @@ import (
 // maxOperations limits concurrent operations on nodes. Operations on one node are serialised through the database.
 const maxOperations = 8
 
-// route is an operation, and how its request is parsed from the query.
+// route is an operation and the function that parses its request from the query.
 type route struct {
 	operate func(*node.Service, context.Context, node.Request) answer.Status
 	parse   func(*query, *node.Request)
@@ -108,8 +108,8 @@ func (o *operations) run(ctx context.Context, route route, request node.Request)
 }
 
 // serveOperations adds the server of operations to s, and replaces the socket of an earlier process. It returns after
-// the first attempt to listen. It repeats failed attempts, since the servers' directory may not exist before they
-// start; the agent takes part meanwhile.
+// the first attempt to listen, and repeats failed attempts in the background: the servers' directory may not exist
+// before they start, and the agent takes part in the election meanwhile.
 func (a *Agent) serveOperations(ctx context.Context, s *servers) {
 	path := s.socket
 	if path == "" {
@@ -117,7 +117,7 @@ func (a *Agent) serveOperations(ctx context.Context, s *servers) {
 	}
 	o := &operations{agent: a, running: make(chan struct{}, maxOperations), open: a.nodes}
 	server := a.server(o.handler())
-	server.ReadTimeout = 0 // net/http would end an operation that takes longer
+	server.ReadTimeout = 0 // otherwise net/http would end an operation that takes longer
 	server.WriteTimeout = node.Timeout + time.Minute
 	l, err := listenPrivately(ctx, path)
 	s.add(server, l, func() net.Listener {
@@ -126,7 +126,7 @@ func (a *Agent) serveOperations(ctx context.Context, s *servers) {
 	})
 }
 
-// listenPrivately makes a socket under a temporary name, and renames it once only the owner can open it.
+// listenPrivately makes a socket under a temporary name, and renames it once only its owner can open it.
 func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
 	fresh := path + ".new"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -149,7 +149,8 @@ func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
 	return l, nil
 }
 
-// nodes makes a service on the databases that the agent follows. Its writes need no lease: an operator asks for them.
+// nodes makes a service on the databases that the agent follows. Its writes need no lease, since an operator asks for
+// them.
 func (a *Agent) nodes() *node.Service {
 	c := a.config
 	return &node.Service{
@@ -165,7 +166,8 @@ func (a *Agent) nodes() *node.Service {
 	}
 }
 
-// apiCommand is the next request to make; operations outside of the API are actions, and other commands are Juju's.
+// apiCommand formats the next request to make. Operations outside of the API are actions, and other commands are
+// Juju's.
 func (a *Agent) apiCommand(c command.Command) string {
 	if len(c.Params) == 0 || c.Params[0].Key != "node" {
 		seen, _ := a.clusters.latest(a.now())
@@ -185,8 +187,8 @@ func (a *Agent) apiCommand(c command.Command) string {
 	}
 }
 
-// charm returns this unit's view of the application: the members of both configurations, with the units that its last
-// hook knew, and the units of the known agents.
+// charm returns this unit's view of the application: the members of both configurations, with the units known at its
+// last hook, and the units of the known agents.
 func (a *Agent) charm(ctx context.Context) maintenance.Charm {
 	seen := a.clusters.recent(ctx)
 	servers := map[ovndb.Database]observe.ServerState{}
@@ -218,7 +220,7 @@ type query struct {
 	bad    []string
 }
 
-// wrong returns the answer to a request with invalid parameters; nil if all are valid.
+// wrong returns the answer to a request with invalid parameters, or nil if all are valid.
 func (q *query) wrong() *answer.Status {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if !q.known[name] {
@@ -231,7 +233,7 @@ func (q *query) wrong() *answer.Status {
 	return new(answer.New(answer.BadRequest, strings.Join(q.bad, "; ")))
 }
 
-// one returns the parameter under the first of its names that is given.
+// one returns the given parameter, under the first of its names that the request has.
 func (q *query) one(names ...string) (name, value string, given bool) {
 	for _, n := range names {
 		q.known[n] = true
@@ -242,7 +244,7 @@ func (q *query) one(names ...string) (name, value string, given bool) {
 	return name, value, given
 }
 
-// number parses the parameter under the first of its names that is given: a whole number from least to most.
+// number parses a parameter as a whole number from least to most, under the first of its names that the request has.
 func (q *query) number(otherwise, least, most int, names ...string) int {
 	name, value, given := q.one(names...)
 	if !given {

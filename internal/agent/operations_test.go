@@ -25,7 +25,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// healthyReport has one member of each database, which leads.
+// healthyReport has one member of each database; it leads.
 func healthyReport() (r observe.Report) {
 	for _, d := range ovndb.Databases() {
 		self := raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643", Self: true}

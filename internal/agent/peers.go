@@ -35,7 +35,7 @@ func newPeers(a *Agent) *peers {
 	return p
 }
 
-// ask asks all agents at each beat, each at most once at a time.
+// ask asks all agents at each beat. It never asks an agent twice at the same time.
 func (p *peers) ask(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -58,8 +58,8 @@ func (p *peers) ask(ctx context.Context) {
 	}
 }
 
-// addresses are those of the configuration. The record's address is not asked: any client of the database can write it,
-// and this unit would present its certificate there.
+// addresses returns the addresses in the configuration. The record's address is not asked: any client of the database
+// can write it, and this unit would present its certificate there.
 func (p *peers) addresses() []string {
 	a := p.agent
 	all := slices.Clone(a.live().Peers)
@@ -89,7 +89,7 @@ func (p *peers) askOne(ctx context.Context, address string, one *peer) {
 	}
 }
 
-// question asks one agent, and reads its clock: net/http puts the second into each answer.
+// question asks one agent, and reads its clock: net/http puts the time, in whole seconds, into each answer.
 func (p *peers) question(ctx context.Context, address string) (a lease.Answer, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, p.agent.election.Beat())
 	defer cancel()

@@ -19,7 +19,7 @@ import (
 )
 
 // pass makes the changes that follow from a reading. The unit may have lost or taken the lease while it read, so pass
-// asks again whether it acts. again is when to read again if nothing changes before; 0 is never.
+// checks again whether the unit acts. again is when to read again if nothing changes before; 0 means never.
 func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 	for {
 		t := g.turn(r)
@@ -28,12 +28,12 @@ func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 			return again
 		}
 		if record, _ := g.agent.guard(); record != g.acted {
-			return g.agent.now() // under another record more is read
+			return g.agent.now() // under another record more has to be read
 		}
 	}
 }
 
-// All work, in its order: new chassis are cordoned before anything gives them gateways.
+// All kinds of work, in their order: new chassis are cordoned before anything gives them gateways.
 var (
 	admission    = &work{(*gateways).admit, "cannot cordon new chassis; nothing is scheduled before that"}
 	continuation = &work{(*gateways).drain, "cannot continue drains"}
@@ -44,7 +44,7 @@ var (
 
 func (g *gateways) turn(r reading) turn {
 	value, acts := g.agent.guard()
-	if acts && value == g.acted { // this pass is what a wake until now was for
+	if acts && value == g.acted { // earlier wake-ups asked for this pass
 		select {
 		case <-g.wake:
 		default:
@@ -77,7 +77,7 @@ func (g *gateways) turn(r reading) turn {
 	return t
 }
 
-// wanted returns the work of the unit that acts, in order. over reports whether interrupted runs have nothing left to
+// wanted returns the work for the unit that acts, in order. over reports whether interrupted runs have nothing left to
 // do.
 func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bool, plan []schedule.Change,
 	over bool,
@@ -100,8 +100,8 @@ func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bo
 	return all
 }
 
-// execute does the work until something has changed, since then the databases have to be read again. It returns when
-// to make another pass if nothing changes before; 0 is never.
+// execute does the work until something has changed: then the databases have to be read again. It returns when to make
+// another pass if nothing changes before; 0 means never.
 func (g *gateways) execute(ctx context.Context, t turn) (again time.Duration) {
 	again = t.next
 	if !t.acts || !slices.Contains(t.work, continuation) {
@@ -132,23 +132,23 @@ func (g *gateways) execute(ctx context.Context, t turn) (again time.Duration) {
 	return again
 }
 
-// owner returns owns(key), which reports whether the unit that acts schedules the gateway of that name. If several
-// units acted at once, each for its share of the gateways, only owns would differ: drift.Detector.Plan plans what is
-// owned, and holds the rest.
+// owner returns owns(key), which reports whether the acting unit schedules the gateway with that name. If several units
+// acted at once, each for its share of the gateways, only owns would differ: drift.Detector.Plan plans for the gateways
+// that are owned, and holds the others.
 func (g *gateways) owner(live config.Config, inv *gateway.Inventory) (owns func(key string) bool) {
 	return func(key string) bool {
 		return live.Mode == config.On && (live.NeutronGateways || !inv.Neutrons(key)) && !g.undone.Left(key)
 	}
 }
 
-// reading is what was read for one pass.
+// reading has the data that was read for one pass.
 type reading struct {
 	inventory *gateway.Inventory
-	// journal is read only if something is not as it was written.
+	// journal is read only if a group differs from what was written.
 	journal drift.Journal
 }
 
-// read reads the databases, and of the journal what is needed.
+// read reads the databases, and as much of the journal as is needed.
 func (g *gateways) read(ctx context.Context, f *ovsdb.Followed) (r reading, err error) {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
@@ -169,7 +169,7 @@ func (g *gateways) read(ctx context.Context, f *ovsdb.Followed) (r reading, err 
 	return r, err
 }
 
-// observeUndone updates which gateways are left to Neutron.
+// observeUndone updates the set of gateways that are left to Neutron.
 func (g *gateways) observeUndone(groups []schedule.Group, journal drift.Journal, now time.Duration) {
 	left, again := g.undone.Observe(groups, journal, now)
 	for _, group := range left {
@@ -181,8 +181,8 @@ func (g *gateways) observeUndone(groups []schedule.Group, journal drift.Journal,
 	}
 }
 
-// admit cordons chassis that can host gateways for the first time, or ends that if the configuration does not ask for
-// it any more, and reports whether it has written anything.
+// admit cordons chassis that can host gateways for the first time. If the configuration no longer asks for that, it
+// ends the cordoning. It reports whether it has written anything.
 func (g *gateways) admit(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
@@ -201,7 +201,7 @@ func (g *gateways) admit(ctx context.Context, t turn) (wrote bool, _ time.Durati
 	return wrote, 0, err
 }
 
-// admits reports whether chassis that can host gateways have to be recorded, or need that no more.
+// admits reports whether admit has work to do.
 func admits(live config.Config, inv *gateway.Inventory) bool {
 	if !live.CordonNew {
 		_, begun := maintenance.EndAdmission(inv.NB.IDs)
@@ -211,8 +211,8 @@ func admits(live config.Config, inv *gateway.Inventory) bool {
 }
 
 // readRuns reads from the journal which runs of agents were interrupted, once per record and after each own run. They
-// belong to this process, or to an agent that may write no more since its term has ended, such as a removed unit's. A
-// drain that is still requested is continued. A unit that does not act reports none.
+// belong to this process, or to an agent that may write no more because its term has ended, such as a removed unit's.
+// Runs of a requested drain are left out, since the drain is continued. A unit that does not act reports none.
 func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gateway.Inventory, value string,
 	acts bool,
 ) error {
@@ -236,7 +236,7 @@ func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gatewa
 	return nil
 }
 
-// endRuns records, in one transaction that waits for the record, that interrupted runs have nothing left to do. Their
+// endRuns records, in one transaction that requires the record, that interrupted runs have nothing left to do. Their
 // changes stay in the journal, so that they can be reverted.
 func (g *gateways) endRuns(ctx context.Context, t turn) (changed bool, _ time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
@@ -248,7 +248,7 @@ func (g *gateways) endRuns(ctx context.Context, t turn) (changed bool, _ time.Du
 		ids = append(ids, e.ID)
 	}
 	if err := s.Finish(ctx, ids...); err != nil {
-		g.detector.Everything(g.agent.now() + retryPause) // look at all again
+		g.detector.Everything(g.agent.now() + retryPause) // look at everything again
 		return false, 0, err
 	}
 	g.noted = ""
@@ -275,7 +275,7 @@ func (g *gateways) run(ctx context.Context) {
 	}
 }
 
-// session uses one connection, separate from the lease's, since its reads take long.
+// session uses one connection for all reads. The lease has a separate one, since these reads take long.
 func (g *gateways) session(ctx context.Context) error {
 	c := g.agent.config
 	f, err := g.agent.dialer.Follow(ctx, c.NB, c.SB)
@@ -302,7 +302,7 @@ func (g *gateways) session(ctx context.Context) error {
 	}
 }
 
-// events are the events that a session waits for.
+// events has the events that a session waits for.
 type events interface {
 	Lost(db ovndb.Database) <-chan struct{}
 	Changed() <-chan struct{}

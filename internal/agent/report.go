@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// maxListed limits the status' lists of advice and of held-down changes.
+// maxListed limits the lists of advice and of held-down changes in the status.
 const maxListed = 200
 
 func names(candidates []schedule.Candidate) []string {
@@ -28,7 +28,7 @@ func names(candidates []schedule.Candidate) []string {
 	return all
 }
 
-// reasons are the distinct reasons of the changes.
+// reasons returns the distinct reasons of the changes.
 func reasons(changes ...schedule.Change) []string {
 	all := map[string]bool{}
 	for _, c := range changes {
@@ -39,10 +39,11 @@ func reasons(changes ...schedule.Change) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// loggedReasons is how many reasons a line of the log has: in a large cloud there can be one for each chassis.
+// loggedReasons is the largest number of reasons in a line of the log: in a large cloud there can be one for each
+// chassis.
 const loggedReasons = 5
 
-// shortened returns the first reasons, and how many more there are.
+// shortened returns the first reasons, and the number of the others.
 func shortened(reasons []string) []string {
 	if len(reasons) <= loggedReasons {
 		return reasons
@@ -87,7 +88,7 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 	return lines
 }
 
-// advise stores what a complete plan would change, and returns the events to log.
+// advise stores the changes that a complete plan would make, and returns the events to log.
 func (r *gatewayReport) advise(inv *gateway.Inventory, plan schedule.Plan, now time.Duration) (lines []line) {
 	s := &r.status
 	before := s.Planned
@@ -187,7 +188,7 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	return s
 }
 
-// counts are the numbers behind the metrics.
+// counts has the numbers behind the metrics.
 type counts struct {
 	chassis    map[string]int
 	conditions map[finding.Code]int   // of gateways
@@ -195,7 +196,7 @@ type counts struct {
 	northd     progress
 }
 
-// counts returns those of the last pass; ok is false if there was none yet.
+// counts returns the counts of the last pass; ok is false if there was none yet.
 func (g *gateways) counts() (c counts, ok bool) {
 	g.mu.Lock()
 	seen := g.report.seen

@@ -18,9 +18,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// New makes an agent. now is a clock that never jumps and also runs while the machine sleeps, such as [Boottime]; paths
-// are the files and control sockets of this machine's servers, if it has any. New fails if the configuration is
-// invalid.
+// New makes an agent. now is a clock that never jumps and also runs while the machine sleeps, such as [Boottime]. paths
+// are the files and control sockets of this machine's servers, if it has any. New returns an error if the configuration
+// is invalid.
 func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers Servers,
 	log *slog.Logger,
 ) (*Agent, error) {
@@ -45,8 +45,8 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers S
 	return a, nil
 }
 
-// check checks the configuration and loads its credentials: no other agent could ask an agent without them, so it would
-// act as if it were alone.
+// check checks the configuration and loads its credentials. Without them no other agent could ask this one, and it
+// would act as if it were alone.
 func check(c config.Config) (*ovsdb.Dialer, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func check(c config.Config) (*ovsdb.Dialer, error) {
 	return d, err
 }
 
-// Run takes part until ctx is done, then releases the record, so that others take over at once, and returns. It fails
-// if it can't listen.
+// Run takes part until ctx is done, then releases the record, so that others take over at once, and returns. It returns
+// an error if it can't listen.
 func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -79,7 +79,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	if a.config.PeerListen == "" {
 		a.log.Warn("this agent never acts: without an address for other agents (peer-listen) they could not ask it")
 	}
-	// The goroutines that release the record outlive ctx until that is done.
+	// The goroutines that release the record continue after ctx is done, until it is released.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var wg sync.WaitGroup
@@ -143,9 +143,9 @@ func (a *Agent) step() {
 	a.watchdog.kick(now)
 }
 
-// Reload replaces the configuration and makes new connections read the credentials again. If either is invalid it
-// changes nothing. If a part that is fixed at the start has changed, [Agent.Run] releases the lease and returns; then
-// [Agent.Again] returns the configuration to run with.
+// Reload replaces the configuration and makes new connections read the credentials again. If either is invalid, it
+// changes nothing. If a part that is fixed at the start has changed, [Agent.Run] releases the lease and returns;
+// [Agent.Again] then returns the configuration to run with.
 func (a *Agent) Reload(c config.Config) error {
 	if _, err := check(c); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (a *Agent) notify(ctx context.Context, state string) {
 	}
 }
 
-// watchdogPeriod is a third of the service's WatchdogSec; 0 if it has none.
+// watchdogPeriod returns a third of the service's WatchdogSec, or 0 if the service has none.
 func watchdogPeriod() time.Duration {
 	period, err := daemon.SdWatchdogEnabled(false)
 	if err != nil { // set for another process, or by hand

@@ -12,22 +12,22 @@ import (
 
 // seen is the last state of the lease and of the databases, so that each change is logged once.
 type seen struct {
-	// status has what changes with an event.
+	// status has the values that change with an event.
 	status report.Status
-	last   string // the last unit that held the lease; there may be gaps
+	last   string // the last unit that held the lease, possibly some time ago
 	known  bool
 	since  time.Duration // when the holder was first seen
-	// northbound and southbound are why a database can't be used; nil if it can.
+	// northbound and southbound are the reasons why a database can't be used; nil if it can.
 	northbound, southbound error
 }
 
-// line is one event for the log.
+// line is one event to log.
 type line struct {
 	message    string
 	attributes []any
 }
 
-// update compares the election with its last state and returns the changes to log; known reports whether an address is
+// update compares the election with its last state and returns the changes to log. known reports whether an address is
 // this agent's or a peer's.
 func (s *seen) update(e *lease.Election, known func(address string) bool, d lease.Decision,
 	now time.Duration,

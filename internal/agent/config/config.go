@@ -14,15 +14,16 @@ import (
 type Mode string
 
 const (
-	// Off is an agent that follows the record and never takes it.
+	// Off means that the agent follows the record and never takes it.
 	Off Mode = "off"
-	// Advise is an agent that takes part and reports what it would change, but changes no gateway.
+	// Advise means that the agent takes part and reports what it would change, but changes no gateway.
 	Advise Mode = "advise"
-	// On is an agent that, while it holds the lease, gives gateways their candidates.
+	// On means that the agent, while it holds the lease, gives gateways their candidates.
 	On Mode = "on"
 )
 
-// Limits of [Config.TTL]. The record has whole seconds; with a shorter TTL the lease changes hands on a busy machine.
+// Limits of [Config.TTL]. The record has whole seconds. With a shorter TTL the lease would change hands on a busy
+// machine.
 const (
 	MinTTL = 2 * time.Second
 	MaxTTL = 5 * time.Minute
@@ -66,24 +67,25 @@ type Config struct {
 	PeerListen string `json:"peer-listen"`
 	// Peers are the addresses of all other agents; an absent one counts as silent.
 	Peers []string `json:"peers"`
-	// Socket is the path at which root of this machine operates on nodes; empty if not served.
+	// Socket is the path of the socket on which root of this machine operates on nodes; it is empty if none is served.
 	Socket string `json:"socket"`
-	// Key, Certificate and CA are files for ssl: endpoints and for peers. Without them peers are asked without TLS, on
-	// the loopback only.
+	// Key, Certificate and CA are files for ssl: endpoints and for peers. Without them the agent asks peers without TLS,
+	// on the loopback only.
 	Key         string `json:"private-key"`
 	Certificate string `json:"certificate"`
 	CA          string `json:"ca-cert"`
-	// Backups is the directory of this machine's backups, BackupInterval the time between two; 0 if none are scheduled.
+	// Backups is the directory of this machine's backups. BackupInterval is the time between two; it is 0 if none are
+	// scheduled.
 	Backups        string        `json:"backups"`
 	BackupInterval time.Duration `json:"-"`
-	// Generation changes with the content of these files, which makes the agent read them again.
+	// Generation changes with the content of the credential files, so that the agent reads them again.
 	Generation string `json:"generation"`
 }
 
 // Secure reports whether the agent has credentials.
 func (c Config) Secure() bool { return c.Key != "" || c.Certificate != "" || c.CA != "" }
 
-// Check returns what is wrong with the configuration, if anything.
+// Check returns what is wrong with the configuration, or nil.
 func (c Config) Check() error {
 	switch {
 	case c.Unit == "":
@@ -113,7 +115,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// checkPeer returns an error if an address for peers is invalid. An empty one is valid.
+// checkPeer returns an error if an address for peers is invalid. An empty address is valid.
 func (c Config) checkPeer(option, peer string) error {
 	if peer == "" {
 		return nil
@@ -130,7 +132,7 @@ func (c Config) checkPeer(option, peer string) error {
 	return nil
 }
 
-// Knows reports whether an address and port is the agent's own or a peer's, in any notation of an IPv6 address.
+// Knows reports whether an address with a port is the agent's own or a peer's, in any notation of an IPv6 address.
 func (c Config) Knows(hostPort string) bool {
 	if hostPort == "" {
 		return false
@@ -153,7 +155,7 @@ func (c Config) Restarts(next Config) bool {
 		!slices.Equal(c.NB, next.NB) || !slices.Equal(c.SB, next.SB)
 }
 
-// file is the configuration file's form: its durations are texts such as 5s.
+// file is the form of the configuration file, with durations as texts such as 5s.
 type file struct {
 	Config
 	TTL            span `json:"lease-ttl"`
@@ -182,11 +184,11 @@ func (c Config) Render() []byte {
 	return append(text, '\n')
 }
 
-// Parse parses the content of the file; absent keys are as in defaults. Unknown keys are ignored: a newer charm may
-// have written them. The error is that of the JSON text.
+// Parse parses the content of the file. Absent keys get their values from defaults. Unknown keys are ignored: a newer
+// charm may have written them. An error is the JSON parser's.
 func Parse(text []byte, defaults Config) (Config, error) {
 	f := defaults.file()
-	// Unmarshal writes into the elements of an existing slice.
+	// Unmarshal writes into the elements of an existing slice, so copy them.
 	f.NB, f.SB, f.Peers = slices.Clone(f.NB), slices.Clone(f.SB), slices.Clone(f.Peers)
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, err

@@ -15,18 +15,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// Limits of a question to this machine's agent. An agent that restarts with another configuration is absent for a
-// moment.
+// Limits of a question to this machine's agent. An agent that restarts with another configuration can't be reached for
+// a moment.
 const (
 	askTimeout = 2 * time.Second
 	askAgain   = 100 * time.Millisecond
-	// dialTimeout leaves time to return the reason of a failed connection.
+	// dialTimeout leaves time to return the reason why a connection failed.
 	dialTimeout = 3 * askTimeout / 4
 	maxAnswer   = 4 << 20 // bytes
 )
 
-// Ask asks this machine's agent, as configured by the file, on the socket that only root can open: any user's program
-// can answer at the address of its API.
+// Ask asks this machine's agent for its report, on the socket in the configuration file. Only root can open that
+// socket, while any user's program can answer at the address of the agent's API.
 func Ask(ctx context.Context, file string) (s Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

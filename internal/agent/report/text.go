@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// Seconds formats a duration of s seconds for people.
+// Seconds formats s seconds for people.
 func Seconds(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch {
@@ -52,7 +52,7 @@ func (s Status) Problem() string {
 	return ""
 }
 
-// State is done, stalled or running.
+// State returns done, stalled or running.
 func (d Drain) State() string {
 	switch {
 	case d.Done:
@@ -82,8 +82,8 @@ func (g GatewayStatus) OrphanLines() (all []string) {
 	return all
 }
 
-// Shortened is the status with at most this many entries of each list that grows with the cloud, and the number of the
-// rest; Planned counts Advice.
+// Shortened returns the status with at most that many entries of each list that grows with the cloud, and the number of
+// the others; for Advice, Planned is the number of all.
 func (s Status) Shortened(most int) Status {
 	g := &s.Gateways
 	g.Advice = g.Advice[:min(most, len(g.Advice))]
@@ -98,7 +98,7 @@ func (s Status) Shortened(most int) Status {
 	return s
 }
 
-// first returns the first entries, and one that counts the rest.
+// first returns the first entries, and an entry with the number of the others.
 func first[T any](all []T, most int, rest func(more string) T) []T {
 	if len(all) <= most {
 		return all
@@ -111,8 +111,9 @@ func first[T any](all []T, most int, rest func(more string) T) []T {
 // refuses it.
 const ClockSlack = 30 * time.Second
 
-// ClockAhead is by how much another machine's clock is at least ahead of this one's, by the second that it named in its
-// answer: negative if it is behind, 0 if both may agree. asked and answered are by this machine's clock.
+// ClockAhead returns by how much, at least, another machine's clock is ahead of this one's, judged by the second named
+// in its answer. It is negative if the other clock is behind, and 0 if both may agree. asked and answered are times of
+// this machine's clock.
 func ClockAhead(named, asked, answered time.Time) time.Duration {
 	switch latest := named.Add(time.Second); {
 	case named.After(answered):
@@ -123,7 +124,7 @@ func ClockAhead(named, asked, answered time.Time) time.Duration {
 	return 0
 }
 
-// WrongClock is a unit with a clock that differs from this one's by more than [ClockSlack].
+// WrongClock is a unit whose clock differs from this one's by more than [ClockSlack].
 type WrongClock struct {
 	Unit  string
 	Ahead time.Duration
@@ -138,7 +139,8 @@ func (c WrongClock) String() string {
 		Seconds(math.Abs(c.Ahead.Seconds())), how, shell.Line("juju", "ssh", c.Unit, "timedatectl"))
 }
 
-// WrongClocks are those of the peers, in their order. If this unit's own clock is wrong, all are listed.
+// WrongClocks returns the wrong clocks of the peers, in their order. If this unit's own clock is wrong, it returns all
+// peers.
 func (s Status) WrongClocks() (all []WrongClock) {
 	for _, p := range s.Peers {
 		ahead := time.Duration(p.ClockAheadSeconds * float64(time.Second))

@@ -125,7 +125,7 @@ func TestClockAhead(t *testing.T) {
 	second := time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
 	at := func(ms int) time.Time { return second.Add(time.Duration(ms) * time.Millisecond) }
 	for title, c := range map[string]struct {
-		asked, answered int // milliseconds after the second that was named
+		asked, answered int // milliseconds after the named second
 		ahead           time.Duration
 	}{
 		"in the second that was named":      {100, 200, 0},
