@@ -111,8 +111,8 @@ func (c *clusters) recent(ctx context.Context) observe.Report {
 	return seen
 }
 
-// northdError returns why ovn-northd keeps this unit from acting: if the unit's ovn-northd does not work and no other
-// one follows, its writes have no effect. It returns an empty text if ovn-northd works or is not expected here.
+// northdError returns why this unit may not act: its ovn-northd does not work, so the unit's writes have no effect if
+// no other ovn-northd is left. The text is empty if ovn-northd works or is not expected here.
 func (c *clusters) northdError() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

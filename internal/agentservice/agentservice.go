@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Services are the calls of systemd that the manager needs.
+// Services has the calls of systemd that the manager needs.
 type Services interface {
 	Version(ctx context.Context) (int, error)
 	Reload(ctx context.Context) error
@@ -32,7 +32,7 @@ type Services interface {
 
 // Manager maintains the service of a unit's agent.
 type Manager struct {
-	// Program is the file of the running program; the agent runs a copy of it. If it is empty, there is no agent.
+	// Program is the file of the running program; the agent runs a copy of it. If Program is empty, there is no agent.
 	Program  string
 	Paths    ovndb.Paths
 	Services Services
@@ -42,29 +42,29 @@ type Manager struct {
 
 // Snapshot determines the state of the service.
 type Snapshot struct {
-	// Paused reports whether an operator has paused the unit, Ready whether its servers are members.
+	// Paused reports whether an operator has paused the unit; Ready reports whether its servers are members.
 	Paused, Ready bool
-	// Thorough compares the machine even if nothing has changed.
+	// Thorough requires a comparison with the machine even if nothing has changed.
 	Thorough bool
-	// Options configure the agent; nil if one of them is invalid. The agent then keeps its configuration.
+	// Options configure the agent. It is nil if an option is invalid; the agent then keeps its configuration.
 	Options *Options
 }
 
 // kept is the stored state.
 type kept struct {
-	// Program identifies the copied file. Setup is a digest of the unit and the configuration as last written.
+	// Program identifies the copied file. Setup is a digest of the last written unit and configuration.
 	Program string `json:"program,omitempty"`
 	Setup   string `json:"setup,omitempty"`
-	// Systemd is the release of systemd for which the unit was written; 0 if unknown.
+	// Systemd is the release of systemd for which the unit was written; 0 means unknown.
 	Systemd int `json:"systemd,omitempty"`
-	// Problem is why the agent can't be set up; empty if it is.
+	// Problem is the reason why the agent can't be set up; it is empty if it can.
 	Problem string `json:"problem,omitempty"`
 }
 
 var section = unitstate.NewSection[kept]("agent")
 
-// Ensure runs the agent with the options once the unit's servers are members, and stops it while the unit is paused.
-// The error is the context's.
+// Ensure runs the agent with the options once the unit's servers are members, and stops it while the unit is paused. It
+// returns only the context's error.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	if m.Program == "" {
 		return nil, nil
@@ -114,14 +114,14 @@ func failed(problem string) []finding.Finding {
 	return []finding.Finding{finding.New(finding.AgentFailed, finding.Subject{}, finding.Args{Value: problem})}
 }
 
-// run starts the agent if something has changed; if s is thorough, also if it does not run.
+// run starts the agent if something has changed. If s is thorough, it also starts an agent that does not run.
 func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 	program, err := fileStamp(m.Program)
 	if err != nil {
 		return err
 	}
 	if s.Thorough || last.Setup == "" {
-		if version, err := m.Services.Version(ctx); err == nil { // otherwise the unit has only keys that every systemd knows
+		if version, err := m.Services.Version(ctx); err == nil { // if that fails, the unit has only keys that every systemd knows
 			last.Systemd = version
 		}
 	}
@@ -131,7 +131,7 @@ func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 			return err
 		}
 	} else if settings, err = os.ReadFile(m.Paths.AgentConfig()); errors.Is(err, fs.ErrNotExist) {
-		return nil // it was never configured
+		return nil // the agent was never configured
 	} else if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 	return m.start(ctx, want, last)
 }
 
-// files are the agent's files: the stamp of its program, its systemd unit and its configuration.
+// files identifies the agent's files: the stamp of its program, its systemd unit and its configuration.
 type files struct {
 	program        string
 	unit, settings []byte

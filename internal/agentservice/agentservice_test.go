@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// services keeps what was asked of systemd.
+// services records the requests to systemd.
 type services struct {
 	Services
 	calls  []string
@@ -112,7 +112,7 @@ func TestEnsure(t *testing.T) {
 	})
 }
 
-// Without the agent's answer it is not known whether drains have stalled, so a silent agent is a finding.
+// Without the agent's answer it is unknown whether drains have stalled, so a silent agent is a finding.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	m, _ := manager(t)

@@ -27,9 +27,9 @@ type Options struct {
 	NeutronGateways, CordonNew bool
 	// Port is the agent's port for programs of this machine.
 	Port uint16
-	// BackupInterval is the time between two backups; 0 if none are scheduled.
+	// BackupInterval is the time between two backups; 0 means that none are scheduled.
 	BackupInterval time.Duration
-	// Address is this unit's, Peers are those of the other units.
+	// Address is this unit's address, Peers are the addresses of the other units.
 	Address netip.Addr
 	Peers   []netip.Addr
 }
@@ -64,7 +64,7 @@ func (o Options) render(p ovndb.Paths) ([]byte, error) {
 	return c.Render(), c.Check()
 }
 
-// fileStamp identifies the content of a file by size and time: Juju unpacks each charm again.
+// fileStamp identifies the content of a file by its size and time: Juju unpacks each charm again.
 func fileStamp(path string) (string, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -87,14 +87,14 @@ func copyProgram(from, to string) error {
 	return nil
 }
 
-// steppedRestarts is the release of systemd since which restarts can wait longer and longer (RestartSteps in
-// systemd.service(5)). Before it, each waits for RestartSec, and systemd warns of a key that it doesn't know.
+// steppedRestarts is the first release of systemd that can lengthen the wait before each restart (RestartSteps in
+// systemd.service(5)). Older releases wait for RestartSec each time, and warn of a key that they don't know.
 const steppedRestarts = 254
 
-// unit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). The agent runs as root, since root owns
-// the servers' sockets and the unit's key, but without root's capabilities. It may read what root owns and connect. Its
-// own socket is in the directory of the servers' sockets, the only one that it can write to. That directory is made
-// before the start: otherwise systemd would keep it read-only while the agent runs.
+// unit returns the agent's systemd unit (systemd.service(5), systemd.exec(5)). The agent runs as root, since root owns
+// the servers' sockets and the unit's key, but without root's capabilities. It may read files that root owns, and
+// connect. The only directory that it can write to is the directory of the servers' sockets, which has its own socket
+// too. That directory is made before the start: otherwise systemd would keep it read-only while the agent runs.
 func unit(p ovndb.Paths, systemd int) string {
 	backoff := ""
 	if systemd >= steppedRestarts {
