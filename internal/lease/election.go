@@ -2,13 +2,13 @@ package lease
 
 import "time"
 
-// Election is one agent's part in electing the unit that acts. Its driver feeds it with what the agent observes and
-// calls [Election.Next]; it reads no clock and does no I/O.
+// Election is one agent's part in electing the unit that acts. Its driver passes it the agent's observations and calls
+// [Election.Next]. Election reads no clock and does no I/O.
 //
 // The record in the store changes only if the holder changes, because ovn-northd recomputes everything after each write
 // to the Northbound database. The agents tell each other that the holder lives: each asks all others once per
-// [Election.Beat]. So the record alone decides which unit may act. Each change that a holder makes waits in its
-// transaction for the holder's own record: two units may believe that they hold it, but only the changes of one of them
+// [Election.Beat]. So the record alone decides which unit may act. Each change by a holder requires, in its
+// transaction, the holder's own record. Two units may believe that they hold it, but only the changes of one of them
 // commit.
 //
 // Silence counts only if this process observed it, and only while it sees the database: during a Raft election no agent
@@ -17,25 +17,25 @@ import "time"
 // All times are readings of one clock that never jumps and also runs while the machine sleeps, such as CLOCK_BOOTTIME
 // (clock_gettime(2)); 0 means never. The wall clock has no influence.
 type Election struct {
-	// Unit is this agent's name. Instance distinguishes this process from others of the same unit. Address is where
-	// other agents ask this process; no other process listens there.
+	// Unit is this agent's name. Instance distinguishes this process from others of the same unit. Address is where other
+	// agents ask this process; no other process listens there.
 	Unit, Instance, Address string
 	// TTL is how long a holder may stay silent.
 	TTL time.Duration
 
 	record          Record
 	value           string
-	known           bool          // the record was seen, on a connection that is still open
+	known           bool          // whether the record was seen on a connection that is still open
 	since           time.Duration // when this process first saw the record on this connection
-	confirmed       time.Duration // start of the last query that a member with a leader answered
-	visibleSince    time.Duration // since when the database is visible without a gap
-	heard           time.Duration // the last sign of the holder, direct or through another agent
-	heardDirectly   time.Duration // the last sign from the holder itself
-	deniedAt        time.Duration // when the holder itself was asked and answered that it does not act
+	confirmed       time.Duration // start of the last query that was answered by a member with a leader
+	visibleSince    time.Duration // since when the database has been visible without a gap
+	heard           time.Duration // the last sign of life of the holder, direct or through another agent
+	heardDirectly   time.Duration // the last sign of life from the holder itself
+	deniedAt        time.Duration // when the holder was asked, if it answered that it does not act
 	eligible        bool
-	ineligibleSince time.Duration // since when this unit is not eligible
+	ineligibleSince time.Duration // since when this unit has not been eligible
 
-	written  string // the record's value by which this process holds it
+	written  string // the value of the record that this process wrote
 	pending  Swap
 	asked    time.Duration // when the pending swap was proposed
 	stopping bool
@@ -44,7 +44,7 @@ type Election struct {
 }
 
 // A flap is a takeover by the unit that was just deposed: two agents that don't hear each other could take the record
-// from each other for ever. From the second flap within flapWindow TTLs on, each doubles the wait, up to maxFlaps.
+// from each other for ever. From the second flap within flapWindow TTLs on, each flap doubles the wait, up to maxFlaps.
 const (
 	maxFlaps   = 8
 	flapWindow = 120
@@ -58,20 +58,20 @@ type Outcome int
 
 // The outcomes of a swap.
 const (
-	SwapUnknown Outcome = iota // no answer arrived: the swap may be done, now or later
+	SwapUnknown Outcome = iota // no answer arrived: the swap may have been done, or may be done later
 	SwapDone
 	SwapRefused // the record had another value
 )
 
-// Answer is an agent's answer to the others.
+// Answer is an agent's answer to other agents.
 type Answer struct {
-	// Unit is the agent, Instance its process (empty if unknown), Term the term of the record that it sees.
+	// Unit is the agent, Instance its process (empty if unknown), Term the term of the record that the agent sees.
 	Unit     string `json:"unit"`
 	Instance string `json:"instance,omitempty"`
 	Term     uint64 `json:"term"`
 	// Acts reports whether the agent holds the record now.
 	Acts bool `json:"acts"`
-	// HeardAgo is how long ago the agent last heard the holder of that term directly; negative if never.
+	// HeardAgo is how long ago the agent last heard the holder of that term directly; it is negative if it never did.
 	HeardAgo time.Duration `json:"heard_ago_ns"`
 }
 
@@ -79,20 +79,21 @@ type Answer struct {
 type Decision struct {
 	// Acts reports whether this agent holds the record and may begin changes.
 	Acts bool
-	// Swap is the write to make, if New is not empty. The driver reports its result by [Election.SwapEnded].
+	// Swap is the write to make, unless New is empty. The driver reports its result by [Election.SwapEnded].
 	Swap Swap
 }
 
-// Beat is the interval at which an agent asks the others and confirms that it sees the database: a quarter of the TTL.
+// Beat returns the interval at which an agent asks the others and confirms that it sees the database: a quarter of the
+// TTL.
 func (e *Election) Beat() time.Duration { return e.TTL / 4 }
 
-// Holder returns the record and its holder; ok is false if they are not known now.
+// Holder returns the record; ok is false if the record is not known now.
 func (e *Election) Holder(now time.Duration) (r Record, ok bool) {
 	return e.record, e.known && e.isFresh(now)
 }
 
-// ObserveRecord stores the record's value as read from a member that is connected to a leader. Asked is when the query
-// began that returned it.
+// ObserveRecord stores the record's value as read from a member that is connected to a leader. asked is when the query
+// that returned it began.
 func (e *Election) ObserveRecord(value string, asked time.Duration) {
 	if e.visibleSince == 0 || asked-e.confirmed > e.TTL/2 {
 		e.visibleSince = asked
@@ -103,7 +104,7 @@ func (e *Election) ObserveRecord(value string, asked time.Duration) {
 	}
 	before := e.record
 	record, err := Parse(value)
-	if err != nil { // no unit holds it; the next holder writes a well-formed one
+	if err != nil { // no unit holds it; the next holder writes a well-formed record
 		record = Record{Term: before.Term}
 	}
 	if e.known && record.Holder != "" && before.Holder != "" && record.Holder != before.Holder {
@@ -119,8 +120,8 @@ func (e *Election) ObserveRecord(value string, asked time.Duration) {
 	e.record, e.value, e.known, e.since = record, value, true, asked
 }
 
-// Disconnected notes that the connection to the database is lost. Observations on it no longer count, and the holder's
-// silence is measured from zero.
+// Disconnected notes that the connection to the database is lost. Observations on it no longer count, and the
+// measurement of the holder's silence starts again.
 func (e *Election) Disconnected() { e.known, e.visibleSince = false, 0 }
 
 // ObserveAnswer stores another agent's answer to a question that was asked at the given time.
@@ -138,13 +139,13 @@ func (e *Election) ObserveAnswer(a Answer, asked time.Duration) {
 	}
 }
 
-// fromHolder reports whether the answer comes from the process that holds the record, not from another one of the same
-// name.
+// fromHolder reports whether the answer comes from the process that holds the record, and not from another process with
+// the same name.
 func (e *Election) fromHolder(a Answer) bool {
 	return a.Unit == e.record.Holder && (a.Instance == "" || a.Instance == e.record.Instance)
 }
 
-// Answer is this agent's answer to the others.
+// Answer returns this agent's answer to other agents.
 func (e *Election) Answer(now time.Duration) Answer {
 	a := Answer{Unit: e.Unit, Instance: e.Instance, Term: e.record.Term, Acts: e.acts(now), HeardAgo: -1}
 	if e.heardDirectly != 0 {
@@ -183,8 +184,8 @@ func (e *Election) Next(now time.Duration) Decision {
 	return d
 }
 
-// SwapEnded stores the result of the proposed swap. A swap with a lost answer may still happen; the record will show
-// it.
+// SwapEnded stores the result of the proposed swap. If its answer was lost, the swap may still happen; the record will
+// show it.
 func (e *Election) SwapEnded(o Outcome) {
 	swap, asked := e.pending, e.asked
 	e.pending = Swap{}
@@ -197,12 +198,12 @@ func (e *Election) SwapEnded(o Outcome) {
 	}
 }
 
-// Guard returns the record's value that each change of this agent has to wait for in its transaction; ok is false if
-// the agent may begin no change.
+// Guard returns the value of the record that each change of this agent requires in its transaction. ok is false if the
+// agent may begin no change.
 func (e *Election) Guard(now time.Duration) (value string, ok bool) { return e.written, e.acts(now) }
 
 // Holds reports whether this process holds the record, or may soon hold it by a pending swap. An agent that stops waits
-// until it is false.
+// until Holds returns false.
 func (e *Election) Holds() bool { return e.pending.New != "" || e.ownsRecord() }
 
 // ownsRecord reports whether this process wrote the current record.
@@ -212,21 +213,22 @@ func (e *Election) acts(now time.Duration) bool {
 	return e.known && e.ownsRecord() && !e.stopping && now < e.confirmed+e.TTL/actShare
 }
 
-// isFresh reports whether the database was seen recently enough for a takeover. The limit is no longer than that for a
-// holder that acts.
+// isFresh reports whether the database was seen recently enough for a takeover. The limit is no longer than the limit
+// for a holder that acts.
 func (e *Election) isFresh(now time.Duration) bool {
 	return e.visibleSince != 0 && now-e.confirmed < e.TTL/2
 }
 
-// HasNamesake reports whether another agent holds the record under this one's name and listens on another address. Both
-// may be running, so its TTL is awaited like any other's: otherwise they would take the record from each other at once,
-// for ever.
+// HasNamesake reports whether another agent holds the record under this agent's name and listens on another address.
+// Both may be running, so this one waits for the TTL as for any other holder: otherwise they would take the record from
+// each other at once, for ever.
 func (e *Election) HasNamesake() bool {
 	return e.known && e.record.Holder == e.Unit && e.record.Address != "" && e.record.Address != e.Address
 }
 
-// mayTakeOver reports whether the holder is gone: it released the record, it was an earlier process of this unit on
-// this address, it answers that it does not act although the database is visible, or no agent has heard it.
+// mayTakeOver reports whether the holder is gone. It is gone if it released the record, if it was an earlier process of
+// this unit on this address, if it answers that it does not act although the database is visible, or if no agent has
+// heard it.
 func (e *Election) mayTakeOver(now time.Duration) bool {
 	if e.record.Holder == "" || e.record.Holder == e.Unit && !e.HasNamesake() {
 		return true
@@ -239,7 +241,7 @@ func (e *Election) mayTakeOver(now time.Duration) bool {
 	return now-seen >= wait
 }
 
-// backoff is how much longer a takeover waits after flaps.
+// backoff returns how much longer a takeover waits after flaps.
 func (e *Election) backoff(now time.Duration) time.Duration {
 	recent := 0
 	for recent < maxFlaps && e.flaps[recent] != 0 && now-e.flaps[recent] <= flapWindow*e.TTL {

@@ -25,7 +25,8 @@ func TestElection_one_holder_writes_once(t *testing.T) {
 	}
 }
 
-// anyTwo visits every step-th pair of faults of so many agents, of each kind, with these beginnings and durations.
+// anyTwo visits every step-th pair of faults of that many agents. The faults are of each kind, with these beginnings
+// and durations.
 func anyTwo(agents, step int, begins, longs []int, visit func(a, b fault)) {
 	var all []fault
 	for what := range troubles {
@@ -47,7 +48,8 @@ func anyTwo(agents, step int, begins, longs []int, visit func(a, b fault)) {
 	}
 }
 
-// EXPLORE=10 tries 10 times as many of three agents, and all on the coarser grid; EXPLORE=1000 tries all, in minutes.
+// EXPLORE=10 tries 10 times as many pairs for three agents, and all on the coarser grid; EXPLORE=1000 tries all, in
+// minutes.
 func TestElection_two_faults_leave_one_holder(t *testing.T) {
 	t.Parallel()
 	const until = 96
@@ -137,7 +139,7 @@ func TestElection_holder_survives_raft_election_and_releases_on_stop(t *testing.
 	assert.Len(t, p.holders(27), 1, "it reports that it can't act: no agent waits for the whole TTL")
 }
 
-// holder is the index of the agent that acted last.
+// holder returns the index of the agent that acted last.
 func holder(t *testing.T, p *simulation) (i int) {
 	t.Helper()
 	_, err := fmt.Sscanf(p.holders(p.now - 1)[0], "u/%d", &i)
@@ -160,7 +162,7 @@ func TestElection_other_process_of_same_unit_may_not_act(t *testing.T) {
 	assert.Equal(t, value, d.Swap.Old)
 }
 
-// A third agent hears both. No agent takes the record from either.
+// A third agent hears both. Neither agent loses the record to the other.
 func TestElection_agents_of_one_name_do_not_alternate(t *testing.T) {
 	t.Parallel()
 	all := []*Election{
@@ -254,7 +256,7 @@ func TestParse_holder_that_is_no_name_is_malformed(t *testing.T) {
 	}
 }
 
-// An unknown holder is not asked and so never heard: it keeps the record for its TTL only.
+// An unknown holder is not asked, so no agent hears it: it keeps the record for its TTL only.
 func TestUnknownHolder_delays_takeover_by_one_TTL(t *testing.T) {
 	e := Election{Unit: "u/0", Instance: "1", Address: "10.0.0.1:16402", TTL: ttl}
 	ghost := Record{Holder: "ghost/9", Instance: "x", Address: "10.9.9.9:16402", Term: 7, TTLSeconds: 600}

@@ -45,7 +45,7 @@ const (
 
 const actors = 3
 
-// world is one state. Servers are numbers, those of the units first.
+// world is one state. Servers are numbers; the units' own servers come first.
 type world struct {
 	members, up uint8
 	store       Record
@@ -55,7 +55,7 @@ type world struct {
 	valid       [actors]bool // the store has the value that the unit wrote
 }
 
-// point is a world as a map key: its intents are among those of the three units.
+// point is a world as a map key: its intents are a subset of the three units' intents.
 type point struct {
 	members, up, marks, orphans uint8
 	holder                      string
@@ -104,7 +104,7 @@ func count(set uint8) (n int) {
 
 func quorum(members, up uint8) bool { return count(members&up) > count(members)/2 }
 
-// rules are the product's rules, or these without one of them.
+// rules are the product's rules, or all of them but one.
 type rules struct {
 	tidied    func(Record, LiveOwner) (Record, bool)
 	notesDown bool
@@ -124,7 +124,7 @@ func (x *explorer) mark(i int) Intent {
 	return Intent{ID: idOf(x.ops[i].target), Kind: x.ops[i].kind, By: unitOf(i), From: idOf(i)}
 }
 
-// permitted is the judgement of package raft in short: a removed server is gone, a stopped one is down.
+// permitted is a short form of the judgement of package raft: a removed server is gone, a stopped one is down.
 func (x *explorer) permitted(w world, i int) bool {
 	members, up := w.members, w.members&w.up
 	if !quorum(members, up) || members&bit(x.ops[i].target) == 0 {
@@ -163,7 +163,7 @@ func (w world) to(i int, p phase) world {
 	return w
 }
 
-// release releases the lock without the ended intents, if it still is the unit's.
+// release releases the lock without the ended intents, if the unit still holds it.
 func (x *explorer) release(w world, i int, next phase) world {
 	if w.valid[i] {
 		p := w.phases[i]
@@ -183,7 +183,7 @@ func (x *explorer) effect(w world, i int) world {
 	return w
 }
 
-// next returns all states that can follow by a step of unit i.
+// next returns all states that a step of unit i can lead to.
 func (x *explorer) next(w world, i int) (all []world) {
 	add := func(next world) { all = append(all, next) }
 	switch w.phases[i] {
@@ -215,7 +215,7 @@ func (x *explorer) next(w world, i int) (all []world) {
 		add(x.effect(w, i).to(i, ended))
 	case orphan:
 		add(x.effect(w, i).to(i, over))
-		add(w.to(i, over)) // it was lost
+		add(w.to(i, over)) // the lock was lost
 	case ended:
 		if x.ops[i].kind == Down {
 			up := w
@@ -284,8 +284,8 @@ func (x *explorer) explore(first world) {
 	}
 }
 
-// exploreAll explores all that three units can do in clusters of three to largest servers, with the last one up or
-// down. It returns the number of states, and the first bad one.
+// exploreAll explores all possible steps of three units in clusters of three to largest servers, with the last server
+// up or down. It returns the number of states, and the first bad state.
 func exploreAll(r rules, largest int) (points int, found string) {
 	for members := 3; members <= largest; members++ {
 		for _, dead := range []bool{false, true} {
@@ -317,7 +317,7 @@ func exploreAll(r rules, largest int) (points int, found string) {
 	return points, ""
 }
 
-// valid excludes kicks of oneself and units that don't run.
+// valid excludes kicks of the unit's own server, and units that don't run.
 func valid(ops [actors]op, up uint8) bool {
 	for i, o := range ops {
 		if o.kind == Kick && o.target == i || up&bit(i) == 0 {
@@ -339,7 +339,7 @@ func TestLock_no_interleaving_loses_quorum(t *testing.T) {
 	assert.Greater(t, points, 100_000)
 }
 
-// Shows that each rule is needed: without it the exploration finds a lost quorum.
+// Each rule is needed: without it the exploration finds a lost quorum.
 func TestLock_without_any_rule_quorum_is_lost(t *testing.T) {
 	for name, change := range map[string]func(*rules){
 		"target_withdraws_others_intent": func(r *rules) {

@@ -1,8 +1,8 @@
-// Package lease decides which of several units may act. It is pure: it takes the value from the shared store and the
-// time, and returns what may be done. The caller reads and writes the store.
+// Package lease decides which of several units may act. It is pure: from the value in a shared store and the time, it
+// returns what the caller may do. The caller reads and writes the store.
 //
 // OVSDB's own locks don't help: each server of a cluster grants them independently, so two clients can hold the same
-// lock. A cluster does serialise a compare-and-swap: a transaction that waits for a value and writes another.
+// lock. A cluster does serialise a compare-and-swap: a transaction that waits for a value and writes another one.
 package lease
 
 import (
@@ -19,31 +19,31 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Record is the value in the store. An absent record is the zero value.
+// Record is the value in the store. The zero value is an absent record.
 type Record struct {
-	// Holder is the unit that may act; if empty, any unit can take the record.
+	// Holder is the unit that may act; if it is empty, any unit can take the record.
 	Holder string `json:"holder,omitempty"`
-	// Term rises by one each time the record is taken, Sequence with each renewal. So every write changes the value: a
-	// write without a change succeeds even if there is no quorum.
+	// Term rises by one each time the record is taken, Sequence with each renewal. So every write changes the value. That
+	// matters because a write without a change succeeds even if there is no quorum.
 	Term     uint64 `json:"term"`
 	Sequence uint64 `json:"seq"`
-	// TTLSeconds is after how many seconds without a change others may take over.
+	// TTLSeconds is the number of seconds without a change after which others may take over.
 	TTLSeconds int `json:"ttl"`
-	// Instance distinguishes the process that took the record from others of the same unit. Address is where its agent
-	// can be asked. Both are empty in the record of a lock.
+	// Instance distinguishes the process that took the record from others of the same unit. Address is where its agent can
+	// be asked. Both are empty in the record of a lock.
 	Instance string `json:"instance,omitempty"`
 	Address  string `json:"address,omitempty"`
 	// At is when the holder wrote the record, in seconds since 1970 on the holder's clock. It only informs people
 	// ([Record.HeldAt]); no decision depends on it.
 	At int64 `json:"at,omitempty"`
-	// Intents are the changes that holders have begun and that no entitled unit has ended. They outlive their
+	// Intents are the changes that holders have begun and that no unit entitled to do so has ended. They outlive their
 	// holder.
 	Intents []Intent `json:"-"`
 	// Pad makes the record long; see [Record.Padded].
 	Pad string `json:"pad,omitempty"`
 }
 
-// maxTTL limits how long a record makes others wait, malformedTTL how long a malformed value does.
+// maxTTL limits how long a record makes others wait; malformedTTL is how long a malformed value does.
 const (
 	maxTTL       = 10 * time.Minute
 	malformedTTL = time.Minute
@@ -52,7 +52,7 @@ const (
 // ErrMalformed is returned for a value that is not a record.
 var ErrMalformed = errors.New("not a lease record")
 
-// Parse parses a record; the empty string is the absent one. Its texts are cleaned, since any client of the database
+// Parse parses a record; the empty string is the absent record. Its texts are cleaned, since any client of the database
 // may have written them (R18). The error wraps [ErrMalformed].
 func Parse(value string) (Record, error) {
 	var r Record
@@ -74,24 +74,24 @@ func Parse(value string) (Record, error) {
 // maxName is the limit for a name, in bytes (R18).
 const maxName = 255
 
-// IsName reports whether the text is empty or can name a unit, a process or an address. Any client of the database can
-// write a record, and people read its content.
+// IsName reports whether the text is empty or can be the name of a unit, a process or an address. Any client of the
+// database can write a record, and people read its content.
 func IsName(text string) bool {
 	return len(text) <= maxName && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// String is the stored form.
+// String returns the stored form.
 func (r Record) String() string {
 	b, _ := json.Marshal(r) // a struct of strings and numbers always marshals
 	return string(b)
 }
 
-// TTL is how long the holder may leave the record unrenewed, at most maxTTL.
+// TTL returns how long the holder may leave the record unrenewed, at most maxTTL.
 func (r Record) TTL() time.Duration {
 	return time.Duration(min(max(r.TTLSeconds, 0), int(maxTTL/time.Second))) * time.Second
 }
 
-// Taken is the record by which unit takes over from r.
+// Taken returns the record by which unit takes over from r.
 func (r Record) Taken(unit string, ttl time.Duration) Record {
 	return Record{
 		Holder: unit, Term: r.Term + 1, Sequence: r.Sequence + 1,
@@ -99,14 +99,14 @@ func (r Record) Taken(unit string, ttl time.Duration) Record {
 	}
 }
 
-// Renewed is the record by which its holder keeps it.
+// Renewed returns the record by which its holder keeps it.
 func (r Record) Renewed() Record {
 	r.Sequence++
 	r.Intents, r.Pad = slices.Clone(r.Intents), ""
 	return r
 }
 
-// Released is the record by which its holder gives it up.
+// Released returns the record by which its holder gives it up.
 func (r Record) Released() Record {
 	r = r.Renewed()
 	r.Holder, r.TTLSeconds, r.Instance, r.Address, r.At = "", 0, "", "", 0
@@ -117,8 +117,8 @@ func (r Record) Released() Record {
 // synchronised yet.
 const clockSkew = 30 * time.Second
 
-// HeldAt reports whether the record seems to be held at now, judged by one reading and the clocks of two machines. Use
-// it only to inform people; to decide, use [Watch].
+// HeldAt reports whether the record seems to be held at now. It judges by a single reading and the clocks of two
+// machines, so use it only to inform people. To decide, use [Watch].
 func (r Record) HeldAt(now time.Time) bool {
 	return r.Holder != "" && now.Sub(time.Unix(r.At, 0)).Abs() <= r.TTL()+clockSkew
 }
@@ -131,8 +131,8 @@ type Watch struct {
 	begun bool
 }
 
-// Observe takes the value read at now and returns how much longer it must stay unchanged before it may be taken; 0
-// means now.
+// Observe takes the value that was read at now. It returns how much longer the value must stay unchanged before the
+// record may be taken; 0 means that it may be taken now.
 func (w *Watch) Observe(value string, now time.Time) time.Duration {
 	if !w.begun || value != w.value {
 		w.value, w.since, w.begun = value, now, true
@@ -155,27 +155,27 @@ type Held struct {
 	Written time.Time
 }
 
-// actShare: a holder may begin a change only in the first 1/actShare of the TTL. The change must end, or be visible to
-// all, before others take over.
+// A holder may begin a change only in the first 1/actShare of the TTL. The change must end, or be visible to all,
+// before others take over.
 const actShare = 2
 
-// Until is the time after which the holder may begin no change.
+// Until returns the time after which the holder may begin no change.
 func (h Held) Until() time.Time { return h.Written.Add(h.TTL() / actShare) }
 
-// MayAct reports whether the holder may begin a change at now. Both clocks of the machine must agree: the monotonic one
+// MayAct reports whether the holder may begin a change at now. It uses both clocks of the machine: the monotonic one
 // stops while the machine sleeps.
 func (h Held) MayAct(now time.Time) bool {
 	until := h.Until()
 	return h.Holder != "" && now.Before(until) && now.Round(0).Before(until.Round(0))
 }
 
-// padBytes is the size of the padding. It exceeds what can be left of a file's last page: pages have 4 KiB. Larger
-// pages are not supported. The text is incompressible, so that all of it has to be stored.
+// padBytes is the size of the padding. It exceeds the free rest of a file's last page, for pages of 4 KiB. Larger pages
+// are not supported. The text is incompressible, so that all of it has to be stored.
 const padBytes = 8 << 10
 
-// Padded is the record with a text that is longer than the rest of a file's last page. A server that stores it has
-// space on the disk, while one with a full disk still accepts short writes. The text differs each time; the holder's
-// next record has none.
+// Padded returns the record with a text that is longer than the free rest of a file's last page. A server that stores
+// it has space on its disk, while a server with a full disk still accepts short writes. The text differs each time; the
+// holder's next record has none.
 func (r Record) Padded() Record {
 	block := sha256.Sum256(fmt.Appendf(nil, "%d %d", r.Term, r.Sequence))
 	var pad []byte
@@ -186,11 +186,12 @@ func (r Record) Padded() Record {
 	return r
 }
 
-// UnknownHolder describes why the record's holder is not an agent that the agent of unit knows. It is empty if there is
-// no holder, or if the agent knows it. known reports whether an address is that agent's own or one that it asks. Any
-// client of the database can write a record. An unknown holder is not asked, so its TTL ends and other units take over.
+// UnknownHolder describes why the record's holder is not an agent that the agent of unit knows. It returns an empty
+// text if there is no holder, or if the agent knows it. known reports whether an address is that agent's own or one
+// that it asks. Any client of the database can write a record. An unknown holder is not asked, so its TTL ends and
+// other units take over.
 //
-// If unit is not a Juju unit name, the holder's name does not count.
+// If unit is not a Juju unit name, the holder's name is not checked.
 func (r Record) UnknownHolder(unit string, known func(address string) bool) string {
 	application := unitname.Application(unit)
 	switch {
@@ -208,13 +209,13 @@ func (r Record) UnknownHolder(unit string, known func(address string) bool) stri
 type Kind string
 
 const (
-	// Leave is a server that leaves by itself.
+	// Leave is the change of a server that leaves by itself.
 	Leave Kind = "leave"
-	// Kick is a server that another one removes.
+	// Kick is the removal of a server by another one.
 	Kick Kind = "kick"
-	// Down is a server that is stopped, to start again or to stay down as a member.
+	// Down is the stop of a server, to start again or to stay down as a member.
 	Down Kind = "down"
-	// Unknown is a change that was recorded without its kind. It may be any of them, by any unit.
+	// Unknown is the kind of a change that was recorded without its kind. It may be any kind, by any unit.
 	Unknown Kind = ""
 )
 
@@ -224,12 +225,11 @@ type Intent struct {
 	// ID is the server that leaves, is kicked or is stopped.
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind,omitempty"`
-	// By is the unit that recorded the change. From is the server through which that unit acts: for a kick, another one
-	// than ID.
+	// By is the unit that recorded the change. From is the server through which that unit acts: for a kick, it is not ID.
 	By   string `json:"by,omitempty"`
 	From string `json:"from,omitempty"`
-	// Seen is when the server's own unit first saw an intent that no other unit will end, in seconds since 1970 on that
-	// unit's clock; 0 if it has not seen one.
+	// Seen is when the server's own unit first saw that no other unit will end the intent, in seconds since 1970 on that
+	// unit's clock. It is 0 if that has not happened.
 	Seen int64 `json:"seen,omitempty"`
 }
 
@@ -238,8 +238,8 @@ type Intent struct {
 // begins a change more than 20 minutes after its start.
 const orphanTimeout = 30 * time.Minute
 
-// wire is the stored form. Pending lists the server of each intent: a version without kinds reads and keeps only that,
-// and drops Noted.
+// wire is the stored form. Pending lists the server of each intent: a version without kinds reads and keeps only
+// Pending, and drops Noted.
 type wire struct {
 	bare
 	Pending []string `json:"pending,omitempty"`
@@ -249,14 +249,14 @@ type wire struct {
 // bare is a Record without its methods, so that marshalling does not recurse.
 type bare Record
 
-// MarshalJSON writes the IDs of the intents beside the intents, for readers that know only IDs.
+// MarshalJSON writes the IDs of the intents besides the intents, for readers that know only IDs.
 func (r Record) MarshalJSON() ([]byte, error) {
 	w := wire{bare: bare(r)}
 	for _, m := range r.Intents {
 		if !slices.Contains(w.Pending, m.ID) {
 			w.Pending = append(w.Pending, m.ID)
 		}
-		// An intent of unknown kind is read from Pending only if its server has no other.
+		// An intent of unknown kind is read from Pending only if its server has no other intent.
 		if slices.ContainsFunc(r.Intents, func(o Intent) bool { return o.ID == m.ID && (o.Kind != Unknown || o.Seen != 0) }) {
 			w.Noted = append(w.Noted, m)
 		}
@@ -264,7 +264,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads what [Record.MarshalJSON] writes; an ID without an intent is of an unknown kind.
+// UnmarshalJSON reads the output of [Record.MarshalJSON]; an ID without an intent becomes an intent of unknown kind.
 func (r *Record) UnmarshalJSON(b []byte) error {
 	var w wire
 	if err := json.Unmarshal(b, &w); err != nil {
@@ -280,14 +280,14 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// WithIntent is the record with a change that is about to begin. It has an intent for one change only once.
+// WithIntent returns the record with a change that is about to begin. It keeps only one intent for the same change.
 func (r Record) WithIntent(m Intent) Record {
 	r = r.WithoutIntents(func(o Intent) bool { return m.ID == o.ID && m.Kind == o.Kind && m.By == o.By })
 	r.Intents = append(r.Intents, m)
 	return r
 }
 
-// WithoutIntents is the record without the intents for which over returns true.
+// WithoutIntents returns the record without the intents for which over returns true.
 func (r Record) WithoutIntents(over func(Intent) bool) Record {
 	r = r.Renewed()
 	r.Intents = slices.DeleteFunc(r.Intents, over)
@@ -297,14 +297,14 @@ func (r Record) WithoutIntents(over func(Intent) bool) Record {
 	return r
 }
 
-// UnfinishedIntents returns the intents of servers that still may be members. gone reports whether a server is proved
-// to be no longer a member.
+// UnfinishedIntents returns the intents whose servers may still be members. gone reports whether a server is proved to
+// be no longer a member.
 func (r Record) UnfinishedIntents(gone func(server string) bool) []Intent {
 	return r.WithoutIntents(func(m Intent) bool { return gone(m.ID) }).Intents
 }
 
 // HolderIsDone reports whether all intents of the holder are removals that are proved to be done, so that the holder
-// has only to release the record. An intent to stop a server never counts: only the server's own unit sees its end.
+// only has to release the record. An intent to stop a server never counts: only the server's own unit sees its end.
 func (r Record) HolderIsDone(gone func(server string) bool) bool {
 	done := false
 	for _, m := range r.Intents {
@@ -319,7 +319,7 @@ func (r Record) HolderIsDone(gone func(server string) bool) bool {
 	return done
 }
 
-// LiveOwner is a unit with a server that answers and is a plain member with a leader: the server has carried out all
+// LiveOwner is a unit whose server answers and is a plain member with a leader. So the server has carried out all
 // earlier commands, or passed them to its leader.
 type LiveOwner struct {
 	Unit, Server string
@@ -328,10 +328,10 @@ type LiveOwner struct {
 	Now  time.Time
 }
 
-// WithoutEnded returns r without the intents that have ended, and whether that differs from r. Only the unit that
-// recorded a change decides that it has ended: a leave that a restart cancelled, a kick that was lost, a server that
-// runs again. Two kinds of intent are ended by the server that they name, after [orphanTimeout], since a command may
-// still be on its way: those of unknown kind, and kicks through a server that is gone.
+// WithoutEnded returns r without the intents that have ended, and whether that differs from r. With two exceptions,
+// only the unit that recorded a change decides that it has ended: a leave that a restart cancelled, a kick that was
+// lost, a server that runs again. The exceptions are intents of unknown kind, and kicks through a server that is gone:
+// the unit whose server they name ends them after [orphanTimeout], since a command may still be on its way.
 func (r Record) WithoutEnded(t LiveOwner) (Record, bool) {
 	next, changed := r.Renewed(), false
 	next.Intents = nil

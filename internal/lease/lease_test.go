@@ -62,7 +62,7 @@ func TestMayAct_at_most_one_holder(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "dt")) * time.Second)
 			i := rapid.IntRange(0, len(units)-1).Draw(t, "unit")
-			if held[i].Holder != "" { // renew, as a compare-and-swap
+			if held[i].Holder != "" { // renew by a compare-and-swap
 				if store == held[i].String() {
 					held[i] = Held{Record: held[i].Renewed(), Written: now}
 					store = held[i].String()

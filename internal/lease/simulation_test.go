@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// These tests simulate agents, the store and the network in ticks of an eighth of the TTL: every pair of faults, of
-// each kind, beginning and duration, and random ones. A holder sends a guarded change in every tick, each arrives after
-// any delay, and the store takes it only if the record is still the sender's.
+// These tests simulate agents, the store and the network in ticks of an eighth of the TTL. They try every pair of
+// faults, of each kind, beginning and duration, and random faults. A holder sends a guarded change in every tick. Each
+// change arrives after any delay, and the store takes it only if the record is still the sender's.
 
 const (
 	ttl      = 8 * tick
@@ -33,13 +33,13 @@ const (
 	answerLost                // its writes get no answer
 	behind                    // its member of the database is three ticks behind the leader
 	stopped                   // it is stopped gracefully; another process starts afterwards
-	ahead                     // its clock jumps ahead by one and a half TTLs, for good
-	setBack                   // its clock is set back by a TTL, for good
+	ahead                     // its clock jumps ahead by one and a half TTLs and stays ahead
+	setBack                   // its clock is set back by a TTL and stays behind
 	frozen                    // its clock stops, and then continues from there
 	troubles
 )
 
-// fault is a trouble of one agent from a tick on, for some ticks.
+// fault is a trouble of one agent that begins at a tick and lasts for some ticks.
 type fault struct {
 	what            trouble
 	agent, from, to int
@@ -223,7 +223,7 @@ func (p *simulation) run(i int) {
 	}
 }
 
-// seen is the record's value at the agent's member of the database.
+// seen returns the record's value at the agent's member of the database.
 func (p *simulation) seen(i int) string {
 	if p.has(behind, i) {
 		return p.store[max(len(p.store)-4, 0)]
@@ -244,10 +244,10 @@ func (p *simulation) write(i int, s Swap) {
 	}
 }
 
-// holders are the processes that acted at the end of a tick.
+// holders returns the processes that acted at the end of a tick.
 func (p *simulation) holders(at int) []string { return p.actors[at-1] }
 
-// check asserts what must hold in every run that ends with quiet ticks.
+// check asserts the properties of every run that ends with quiet ticks.
 func (p *simulation) check(until int) {
 	t, msg := p.t, fmt.Sprint(p.faults)
 	by := map[uint64]string{}
