@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// weights are the cost of a unit of each part: the sum of the squares of the loads, and the number of moves.
+// weights are the costs of a unit of each part: of the sum of the squares of the loads, and of the number of moves.
 type weights struct{ squares, moves int64 }
 
 func (a *Assignment) lexicographic() weights { return weights{int64(len(a.problem.Jobs)) + 1, 1} }
 
-// edge is a job that goes from one slot to another.
+// edge is the move of a job from one slot to another.
 type edge struct{ from, to int }
 
-// cycle is the edges of a cycle, except those through the sink. Squares and moves are its changes of the two parts of
-// the cost.
+// cycle has the edges of a cycle, except the edges through the sink. squares and moves are the changes that the cycle
+// makes to the two parts of the cost.
 type cycle struct {
 	edges          []edge
 	squares, moves int64
 }
 
-// Optimize makes the loads as even as possible, with the fewest moves for that.
+// Optimize makes the loads as even as possible, with the fewest moves that achieve it.
 func (a *Assignment) Optimize() {
 	a.greedyBalance()
 	if a.isOptimal() {
@@ -39,7 +39,7 @@ func (a *Assignment) Optimize() {
 	}
 }
 
-// findNegativeCycle is the algorithm of Bellman and Ford from all slots at once, which looks for a cycle among the
+// findNegativeCycle runs the algorithm of Bellman and Ford from all slots at once. It looks for a cycle among the
 // predecessors after each pass (Cherkassky, Goldberg: Negative-cycle detection algorithms, Mathematical Programming 85,
 // 1999). The node after the slots is the sink: an edge to it adds a unit to a slot, an edge from it removes one.
 func (a *Assignment) findNegativeCycle(g *residualGraph, w weights) (cycle, bool) {
@@ -57,7 +57,7 @@ func (a *Assignment) findNegativeCycle(g *residualGraph, w weights) (cycle, bool
 	}
 }
 
-// paths are the cheapest paths that were found: their costs, and the predecessor of each node.
+// paths has the cheapest paths that were found: their costs, and the predecessor of each node.
 type paths struct {
 	dist    []int64
 	pred    []int
@@ -70,7 +70,7 @@ func (p *paths) relax(from, to int, cost int64) {
 	}
 }
 
-// pass looks at each edge once, and reports whether a path is cheaper now.
+// pass looks at each edge once, and reports whether a path has become cheaper.
 func (a *Assignment) pass(g *residualGraph, w weights, p *paths) bool {
 	sink := g.slots
 	p.changed = false
@@ -90,14 +90,15 @@ func (a *Assignment) pass(g *residualGraph, w weights, p *paths) bool {
 	return p.changed
 }
 
-// lastUnit is the share of a load's last unit in its square, nextUnit that of one more.
+// lastUnit is the part of a load's square that its last unit contributes; nextUnit is the part that one more unit
+// would.
 func lastUnit(load int) int64 { return int64(2*load - 1) }
 
 func nextUnit(load int) int64 { return int64(2*load + 1) }
 
-// predecessorCycle is a cycle in which each node is the predecessor of the next one; nil if there is none.
+// predecessorCycle returns a cycle in which each node is the predecessor of the next one, or nil if there is none.
 func predecessorCycle(pred []int) []int {
-	seen := make([]int, len(pred)) // 0 not yet, otherwise 1 more than the node from which it was reached
+	seen := make([]int, len(pred)) // 0: not yet; otherwise 1 + the node from which it was reached
 	for start := range pred {
 		v := start
 		for v != None && seen[v] == 0 {
@@ -162,9 +163,9 @@ func (a *Assignment) OptimizeWithBudget(moves int) {
 	}
 }
 
-// bestRatio is the cycle that improves evenness most per move, by Dinkelbach's method (On nonlinear fractional
-// programming, Management Science 13, 1967): start with any cycle; a better one is a negative cycle under weights that
-// make this one worth 0.
+// bestRatio returns the cycle that improves evenness most per move. It uses Dinkelbach's method (On nonlinear
+// fractional programming, Management Science 13, 1967): it starts with any cycle; a better cycle is a negative cycle
+// under weights that make this one worth 0.
 func (a *Assignment) bestRatio(g *residualGraph, c cycle) cycle {
 	for c.moves > 0 {
 		better, found := a.findNegativeCycle(g, weights{c.moves, -c.squares})
@@ -176,7 +177,7 @@ func (a *Assignment) bestRatio(g *residualGraph, c cycle) cycle {
 	return c
 }
 
-// bestEdge is the single move that improves evenness most.
+// bestEdge returns the single move that improves evenness most.
 func (a *Assignment) bestEdge(g *residualGraph) (best cycle, found bool) {
 	for from := range a.load {
 		for _, to := range g.next[from] {

@@ -1,17 +1,18 @@
 // Package mincost assigns jobs to slots: as evenly as possible, with the fewest jobs that leave their current slot.
 //
-// Even means the least sum of the squares of the slots' loads. An assignment that has it is the best for every other
-// convex measure of evenness too, the largest load included: it is an optimal semi-matching (Harvey, Ladner, Lovász,
+// Even means the least sum of the squares of the slots' loads. Such an assignment is also the best for every other
+// convex measure of evenness, including the largest load: it is an optimal semi-matching (Harvey, Ladner, Lovász,
 // Tamir: Semi-matchings for bipartite graphs and load balancing, Journal of Algorithms 59, 2006).
 //
-// As a flow of least cost, each job sends one unit to one of its slots, at cost 1 if that is a move and 0 otherwise. Of
-// the units from a slot to the sink the first costs 1, the next ones 3, 5, 7 and so on, which adds up to the square of
-// its load. The algorithm is Klein's cycle cancelling (A primal method for minimal cost flows, Management Science 14,
-// 1967; Ahuja, Magnanti, Orlin: Network Flows, 1993, section 9.6): begin with any assignment, and change it along a
-// cycle of negative cost in its residual graph until there is none. An assignment has the least cost exactly if there
-// is none (ibid., theorem 9.1). A greedy balance makes the first assignment, and does most of the work.
+// The problem is a flow of least cost. Each job sends one unit to one of its slots, at cost 1 if that is a move and 0
+// otherwise. The first unit from a slot to the sink costs 1, the next ones 3, 5, 7 and so on, which adds up to the
+// square of the slot's load. The algorithm is Klein's cycle cancelling (A primal method for minimal cost flows,
+// Management Science 14, 1967; Ahuja, Magnanti, Orlin: Network Flows, 1993, section 9.6). It begins with any
+// assignment, and changes it along a cycle of negative cost in its residual graph until there is no such cycle. An
+// assignment has the least cost exactly if there is no such cycle (ibid., theorem 9.1). A greedy balance makes the
+// first assignment, and does most of the work.
 //
-// The package is pure, and the same problem has the same assignment each time.
+// The package is pure: the same problem always has the same assignment.
 package mincost
 
 import (
@@ -21,11 +22,12 @@ import (
 // None is the slot of an unassigned job, and the class of an immovable one.
 const None = -1
 
-// Problem is what to assign. Slots are numbers from 0 on.
+// Problem is the input of an assignment. Slots are numbered from 0.
 type Problem struct {
 	// Loads is the load of each slot apart from the jobs.
 	Loads []int
-	// Ties decides between slots of equal load, the smaller value first. If it is nil or equal, the slot's number decides.
+	// Ties decides between slots of equal load: the smaller value comes first. If Ties is nil or equal too, the smaller
+	// slot number does.
 	Ties []int
 	// Classes are sets of slots, none of them empty.
 	Classes [][]int
@@ -34,8 +36,8 @@ type Problem struct {
 
 // Job is one unit of load.
 type Job struct {
-	// Current is the job's slot at first, or [None]. Neither leaving None nor returning to Current is a move, and
-	// returning is always permitted.
+	// Current is the job's first slot, or [None]. Neither leaving None nor returning to Current is a move, and returning
+	// is always permitted.
 	Current int
 	// Class is the index of the job's permitted slots, or [None].
 	Class int
@@ -45,10 +47,10 @@ type Job struct {
 type Assignment struct {
 	problem Problem
 	load    []int
-	// slot is the slot of each job; at are the jobs of each slot, in order of arrival.
+	// slot is the slot of each job; at has the jobs of each slot, in order of arrival.
 	slot []int
 	at   [][]int
-	// visited is the last visit in which each class was seen.
+	// visited is the last visit that has seen each class.
 	visited []int
 	visit   int
 }
@@ -73,7 +75,7 @@ func New(p Problem) *Assignment {
 	return a
 }
 
-// Slot is a job's slot, or [None].
+// Slot returns a job's slot, or [None].
 func (a *Assignment) Slot(job int) int { return a.slot[job] }
 
 // Moves counts the jobs that have left their current slot.
@@ -111,7 +113,7 @@ func (a *Assignment) lighter(s, t int) bool {
 	return s < t
 }
 
-// lightest is the slot with the least load, except one; [None] if there is no other.
+// lightest returns the slot with the least load, except but. It returns [None] if there is no other.
 func (a *Assignment) lightest(slots []int, but int) int {
 	best := None
 	for _, s := range slots {
@@ -147,7 +149,8 @@ func (a *Assignment) greedyBalance() {
 	}
 }
 
-// bestMove is a slot's job that may go to the lightest other slot; of several, the latest arrival.
+// bestMove returns the job of a slot that may go to the lightest other slot, and that slot. Of several jobs it returns
+// the latest arrival.
 func (a *Assignment) bestMove(from int) (job, to int) {
 	job, to = None, None
 	a.visit++
@@ -184,8 +187,8 @@ func (a *Assignment) oneClass() bool {
 	return true
 }
 
-// LowerBound is the least number of moves after which the loads can be within one of each other, if each job may go
-// everywhere.
+// LowerBound returns the least number of moves after which the loads can be within one of each other, if each job may
+// go everywhere.
 func (a *Assignment) LowerBound() int {
 	first := slices.Clone(a.load)
 	for i, j := range a.problem.Jobs {
@@ -199,12 +202,14 @@ func (a *Assignment) LowerBound() int {
 	return lowerBound(first, sum(a.load))
 }
 
-// LowerBound is the least number of moves of one unit each after which loads can be within one of each other.
+// LowerBound returns the least number of moves, of one unit each, after which the loads can be within one of each
+// other.
 func LowerBound(loads []int) int { return lowerBound(loads, sum(loads)) }
 
-// lowerBound is for slots with that total load, of which these loads are fixed at first: the excess over the larger of
-// the two final loads has to move, and one from each slot with the larger one, if there are more of these than may keep
-// it.
+// lowerBound is LowerBound for slots with that total load; first has their loads before any move, without the jobs that
+// have no current slot. In the end each slot has one of two loads. The part of a load above the larger of the two has
+// to move. If more slots have at least the larger load than may keep it, one more unit has to move from each excess
+// slot.
 func lowerBound(first []int, total int) int {
 	if len(first) == 0 {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// squares is the sum of the squares of the loads.
+// squares returns the sum of the squares of the loads.
 func squares(load []int) (sum int) {
 	for _, l := range load {
 		sum += l * l
@@ -17,8 +17,8 @@ func squares(load []int) (sum int) {
 	return sum
 }
 
-// brute tries every assignment of at most so many moves, and returns the least sum of squares and its least number of
-// moves.
+// brute tries every assignment with at most budget moves. It returns the least sum of squares, and the least number of
+// moves for it.
 func brute(p Problem, budget int) (best, moves int) {
 	load := slices.Clone(p.Loads)
 	best = -1
@@ -58,7 +58,7 @@ func brute(p Problem, budget int) (best, moves int) {
 	return best, moves
 }
 
-// randomProblem is a small problem; some jobs share their class, and some are immovable.
+// randomProblem returns a small problem; some jobs share their class, and some are immovable.
 func randomProblem(r *rand.Rand) Problem {
 	slots := 1 + r.IntN(5)
 	p := Problem{Loads: make([]int, slots)}
@@ -84,7 +84,7 @@ func randomProblem(r *rand.Rand) Problem {
 	return p
 }
 
-// consistent checks that each job is on a permitted slot, and the loads.
+// consistent checks the loads, and that each job is on a permitted slot.
 func consistent(t *testing.T, p Problem, a *Assignment) {
 	t.Helper()
 	load := slices.Clone(p.Loads)
@@ -135,7 +135,7 @@ func FuzzOptimize(f *testing.F) {
 	})
 }
 
-// If jobs are restricted to their class only, no other choice of so few moves is more even.
+// If jobs are restricted only to their common class, no other choice of that many moves is more even.
 func TestOptimizeWithBudget_one_class_is_optimal(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(1500) {
@@ -156,7 +156,7 @@ func TestOptimizeWithBudget_one_class_is_optimal(t *testing.T) {
 	}
 }
 
-// The lower bound holds, wherever the jobs may go, and is reached without restrictions.
+// The lower bound holds wherever the jobs may go, and is reached without restrictions.
 func TestLowerBound_is_reached_without_restrictions(t *testing.T) {
 	t.Parallel()
 	assert.Zero(t, LowerBound(nil))
@@ -195,7 +195,7 @@ func TestOptimize_large_problem(t *testing.T) {
 	p := Problem{Loads: make([]int, slots)}
 	for n := range jobs {
 		perm := r.Perm(slots)[:5]
-		slices.Sort(perm) // the first slots have most
+		slices.Sort(perm) // the first slots have the largest loads
 		p.Classes = append(p.Classes, perm[1:])
 		p.Jobs = append(p.Jobs, Job{Current: perm[0], Class: n})
 	}

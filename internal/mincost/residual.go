@@ -2,11 +2,11 @@ package mincost
 
 const absent = 2
 
-// residualGraph has an edge from one slot to another if a job on the first may go to the second, for the cheapest such
-// job. Its cost is 1 if the job leaves its current slot, -1 if it returns to it, and 0 otherwise.
+// residualGraph has an edge from one slot to another if a job on the first may go to the second. The edge stands for
+// the cheapest such job. Its cost is 1 if the job leaves its current slot, -1 if it returns to it, and 0 otherwise.
 type residualGraph struct {
 	slots int
-	// cost and job are those of the edge from s to t, at s*slots+t; next are the targets of each slot's edges.
+	// cost and job have the values of the edge from s to t at s*slots+t; next has the targets of each slot's edges.
 	cost []int8
 	job  []int32
 	next [][]int
@@ -41,7 +41,8 @@ func (a *Assignment) rebuildEdges(g *residualGraph, from int) {
 	}
 }
 
-// addEdges adds the edges of a job: to its current slot, and to those of its class if that was not visited yet.
+// addEdges adds the edges of a job: to its current slot and, unless its class was already visited, to the slots of its
+// class.
 func (a *Assignment) addEdges(g *residualGraph, from, job int) {
 	j := a.problem.Jobs[job]
 	if j.Current != from && j.Current != None {
@@ -67,7 +68,7 @@ func (g *residualGraph) add(from, to int, cost int8, job int) {
 	g.cost[e], g.job[e] = cost, int32(job)
 }
 
-// cost is the change in the number of moves if the job goes from one slot to another.
+// cost returns the change in the number of moves if the job goes from one slot to another.
 func (j Job) cost(from, to int) int8 {
 	switch j.Current {
 	case None:
