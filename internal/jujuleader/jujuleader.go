@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Juju has the tools of Juju that the manager needs.
+// Juju has the hook tools of Juju that the manager needs.
 type Juju interface {
 	IsLeader(ctx context.Context) (bool, error)
 	LeaderGet(ctx context.Context) (map[string]string, error)
@@ -26,7 +26,8 @@ type Juju interface {
 	RelationSetApp(ctx context.Context, id string, values map[string]string) error
 }
 
-// Manager reads the data that Juju's leader has published, and publishes as the leader. It is used during one hook.
+// Manager reads the data that Juju's leader has published, and publishes data if this unit is the leader. It is used
+// during one hook.
 type Manager struct {
 	Juju  Juju
 	Unit  string
@@ -34,26 +35,26 @@ type Manager struct {
 	State *unitstate.State
 	Log   *slog.Logger
 	published
-	// Leads is Juju's last answer; it is false, too, once Juju has refused a leader's write.
+	// Leads is Juju's last answer. It is also false once Juju has refused a leader's write.
 	Leads bool
-	// asked is the time of that answer, before the published data were read.
+	// asked is the time of that answer, taken before the published data were read.
 	asked time.Time
 	// relations are the IDs of the peer relation.
 	relations []string
 }
 
-// published has the data that Juju's leader has published, and those that this unit has written since.
+// published has the data that Juju's leader has published, including the data that this unit has written since.
 type published struct {
 	Clusters relation.Clusters
-	// Problem is what is wrong with the clusters' IDs.
+	// Problem describes what is wrong with the clusters' IDs.
 	Problem string
-	// Accepted are the accepted recoveries.
+	// Accepted has the accepted recoveries.
 	Accepted map[ovndb.Database]recovery.Acceptance
-	// Migrated reports whether only the units' records have the clusters' IDs: Juju no longer has leader settings, and
-	// the application's data don't have them yet.
+	// Migrated reports whether the clusters' IDs are in the units' records only: Juju no longer has leader settings, and
+	// the application's data don't have the IDs yet.
 	Migrated bool
-	// Blind reports whether the data could not be read in this hook; then they are the remembered ones. Unrelated reports
-	// whether none are remembered.
+	// Blind reports whether the data could not be read in this hook; then the remembered data are used. Unrelated reports
+	// whether there are no remembered data.
 	Blind, Unrelated bool
 }
 
@@ -73,7 +74,7 @@ func (m *Manager) remember(settings map[string]string) {
 	_ = section.Set(m.State, k) // texts only
 }
 
-// Withdrawn is the Northbound cluster that this unit has claimed and then put away.
+// Withdrawn returns the Northbound cluster that this unit has claimed and then put away.
 func (m *Manager) Withdrawn() raft.ID { return section.Get(m.State).Withdrawn }
 
 // Withdraw records that this unit has put away a cluster that it has claimed.
@@ -90,8 +91,8 @@ func (m *Manager) Ask(ctx context.Context) (err error) {
 	return err
 }
 
-// Read reads the leader's published data. Call [Manager.Ask] first. Unless thorough is set, it uses the remembered
-// ones.
+// Read reads the leader's published data. Call [Manager.Ask] first. Unless thorough is set, Read uses the remembered
+// data.
 func (m *Manager) Read(ctx context.Context, a observe.Application, thorough bool) error {
 	m.relations, m.published = a.Relations, published{}
 	settings, err := m.settings(ctx, a.AppData, thorough)
@@ -124,7 +125,8 @@ func (m *Manager) ReadForStop(ctx context.Context, a observe.Application) (unrea
 	return m.Blind
 }
 
-// settings returns the leader's published data; the remembered ones unless thorough is set, or if they can't be read.
+// settings returns the leader's published data. It returns the remembered data if thorough is not set, or if reading
+// fails.
 func (m *Manager) settings(ctx context.Context, data relation.Data, thorough bool) (map[string]string, error) {
 	remembered := section.Get(m.State).LeaderSettings
 	if !thorough && len(remembered) > 0 {
@@ -134,7 +136,7 @@ func (m *Manager) settings(ctx context.Context, data relation.Data, thorough boo
 	if !errors.Is(err, juju.ErrNoTool) {
 		return settings, err
 	}
-	// Juju 4 has no leader settings. Without the relation no data can be read, which does not mean that none exist.
+	// Juju 4 has no leader settings. Without the relation no data can be read; that does not mean that none exist.
 	if data.Unread() {
 		m.Blind, m.Unrelated = true, len(remembered) == 0
 		return remembered, nil
@@ -148,7 +150,7 @@ func (m *Manager) settings(ctx context.Context, data relation.Data, thorough boo
 	return data.Values(), nil
 }
 
-// parse parses the settings. Damaged ones must not look like missing ones: the leader would create new clusters.
+// parse parses the settings. Damaged settings must not look like missing ones: the leader would create new clusters.
 func (m *Manager) parse(settings map[string]string) {
 	clusters, problems := relation.ParseClusters(settings)
 	m.Clusters, m.Accepted, m.Problem = clusters, relation.ParseAccepted(settings), ""
@@ -166,12 +168,13 @@ func (p published) asSettings() map[string]string {
 	return settings
 }
 
-// leadership is how long a unit stays the leader after Juju has confirmed it (30 s by Juju's reference of is-leader),
-// less a margin. The settings are read once a hook: after that time another leader may have claimed its own clusters.
+// leadership is how long a unit stays the leader after Juju has confirmed it (30 s according to Juju's reference of
+// is-leader), less a margin. Juju reads the settings once a hook: after that time another leader may have claimed its
+// own clusters.
 const leadership = 20 * time.Second
 
 var (
-	// ErrStale means that another unit may lead by now.
+	// ErrStale means that another unit may be the leader by now.
 	ErrStale = errors.New("this unit may no longer be Juju's leader; the next hook continues")
 	// ErrLater means that Juju writes the clusters' IDs at the end of the hook.
 	ErrLater = errors.New("the clusters' IDs are published when this hook ends; the next hook continues")
@@ -180,10 +183,12 @@ var (
 func (m *Manager) stale() bool { return m.Now().After(m.asked.Add(leadership)) }
 
 // Confirm returns an error unless this unit is Juju's leader and has been since the published data were read. Call it
-// right before a write that depends on these data. A step on a large database may outlast the time for which Juju
-// guarantees the leadership; then Confirm asks again. Juju reads the settings once a hook, and again after a write, so
-// Confirm first writes a setting that never changes. If the others are unchanged, no other leader has published
-// anything. Juju 4 has no settings to read again: there the next hook continues.
+// right before a write that depends on these data.
+//
+// A step on a large database may outlast the time for which Juju guarantees the leadership; then Confirm asks again.
+// Juju reads the settings once a hook, and again after a write, so Confirm first writes a setting that never changes.
+// If the other settings are unchanged, no other leader has published anything. Juju 4 has no settings to read again:
+// there the next hook continues.
 func (m *Manager) Confirm(ctx context.Context) error {
 	if !m.stale() {
 		return nil
@@ -218,8 +223,8 @@ func (m *Manager) Confirm(ctx context.Context) error {
 	return nil
 }
 
-// Claim publishes the IDs of the application's first clusters, which a unit has created. It is for the leader. Leader
-// settings stay written even if this hook fails.
+// Claim publishes the IDs of the application's first clusters, which a unit has created. Only the leader may call it.
+// Leader settings stay written even if this hook fails.
 func (m *Manager) Claim(ctx context.Context, ids map[ovndb.Database]raft.ID, by string) error {
 	if m.stale() {
 		return ErrStale
@@ -233,7 +238,7 @@ func (m *Manager) Supersede(ctx context.Context, db ovndb.Database, cluster raft
 }
 
 // publish publishes the clusters. Without leader settings they become the application's data, which Juju writes only
-// for the leader, after the hook has succeeded. So nothing may depend on them before a later hook has read them.
+// for the leader, after the hook has succeeded. So nothing may depend on them until a later hook has read them.
 func (m *Manager) publish(ctx context.Context, c relation.Clusters) error {
 	settings, claimed, after := c.Settings(), c.Settings(), m.published
 	if c.CreatedBy == m.Unit {
@@ -265,8 +270,8 @@ func (m *Manager) Accept(ctx context.Context, db ovndb.Database, accepted recove
 	return nil
 }
 
-// set writes leader settings, after which the published data are after. A unit that no longer leads writes nothing:
-// another one leads, and publishes its own. If Juju has no leader settings, set writes the application's data instead,
+// set writes leader settings; with them, the published data are after. If this unit is no longer the leader, it writes
+// nothing: the new leader publishes its own. If Juju has no leader settings, set writes the application's data instead,
 // and later is true.
 func (m *Manager) set(
 	ctx context.Context, settings, applicationData map[string]string, after published,

@@ -52,7 +52,7 @@ const (
 	third  raft.ID = "7418e1b5-284d-47b2-9acc-fb82170132ed"
 )
 
-// leader is a manager that has asked Juju some time ago.
+// leader returns a manager that asked Juju that long ago.
 func leader(t *testing.T, juju *tools, age time.Duration) *Manager {
 	t.Helper()
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -68,8 +68,8 @@ func leader(t *testing.T, juju *tools, age time.Duration) *Manager {
 	return m
 }
 
-// A step on a large database may take minutes. A write after it depends on data that were read before it, so Juju is
-// asked whether another unit has led meanwhile and has published anything.
+// A step on a large database may take minutes. A write after it depends on data that were read before it, so the
+// manager finds out whether another unit has been the leader meanwhile and has published anything.
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	supersede := func(p *published) { p.Clusters = p.Clusters.Supersede(ovndb.NB, third, "ovn-central/1") }
