@@ -121,7 +121,7 @@ func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 		return err
 	}
 	if s.Thorough || last.Setup == "" {
-		if version, err := m.Services.Version(ctx); err == nil { // if that fails, the unit has only keys that every systemd knows
+		if version, err := m.Services.Version(ctx); err == nil { // otherwise only keys that every systemd knows
 			last.Systemd = version
 		}
 	}
