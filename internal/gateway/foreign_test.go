@@ -72,7 +72,7 @@ func TestBuildInventory_malformed_rows(t *testing.T) {
 	}, findingtest.All(inv.Findings))
 }
 
-// S15: a name in the database is not to become a command.
+// S15: a name in the database must not become a command.
 func TestBuildInventory_quotes_commands(t *testing.T) {
 	t.Parallel()
 	for i, name := range shelltest.Hostile {

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// northbound has two provider networks: on the first a router with Gateway_Chassis and one with a group, which is also
-// on the second; a switch with an external port behind the second router.
+// northbound has two provider networks. On the first are a router with Gateway_Chassis and a router with a group; the
+// latter is also on the second network. A switch with an external port is behind the second router.
 func northbound() ovsdb.Northbound {
 	return ovsdb.Northbound{
 		Config: 5,
@@ -65,7 +65,7 @@ func northbound() ovsdb.Northbound {
 	}
 }
 
-// gatewayIDs are what Neutron from 2024.1 on has of a router's gateway.
+// gatewayIDs returns the external IDs that Neutron from 2024.1 on gives a router's gateway.
 func gatewayIDs() map[string]string { return map[string]string{"neutron:is_ext_gw": "True"} }
 
 func southbound() ovsdb.Southbound {
@@ -124,8 +124,8 @@ func TestBuildInventory(t *testing.T) {
 		findingtest.All(c.Findings))
 }
 
-// What ovn-northd has not asked them yet, ovn-controllers can't have followed: they lag behind nb_cfg of SB, and what
-// that lags behind NB is ovn-northd's.
+// ovn-controllers can't have followed an nb_cfg that ovn-northd has not passed on to them. They lag behind if they are
+// behind nb_cfg of SB; the difference to nb_cfg of NB is ovn-northd's.
 func TestBuildInventory_northd_behind(t *testing.T) {
 	t.Parallel()
 	nb := northbound()
@@ -192,7 +192,7 @@ func TestBuildInventory_odd_rows(t *testing.T) {
 	}
 }
 
-// ovn-northd ignores the candidates of a pinned router: nothing follows them.
+// ovn-northd ignores the candidates of a pinned router: no external ports follow them.
 func TestBuildInventory_pinned_router_leads_nothing(t *testing.T) {
 	t.Parallel()
 	nb := northbound()

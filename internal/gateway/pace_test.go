@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// northd is an ovn-northd that takes so long at least, and so long more for each gateway.
+// northd is an ovn-northd that takes base, and each for every gateway.
 type northd struct{ base, each time.Duration }
 
 func (n northd) takes(gateways int) time.Duration { return n.base + time.Duration(gateways)*n.each }
 
-// played writes gateways at the pace, and says how long ovn-northd took in all, and for the slowest batch.
+// played writes gateways at the pace. It returns how long ovn-northd took in all, and for the slowest batch.
 func played(gateways int, at northd) (all, slowest time.Duration, batches int) {
 	var p pace
 	p.took(0, at.takes(0))
@@ -30,7 +30,7 @@ func TestPace_follows_northd(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		northd northd
-		// atMost is how long the slowest batch may take, fewer how many batches there are at most.
+		// atMost bounds the time of the slowest batch, fewer the number of batches.
 		atMost time.Duration
 		fewer  int
 		third  bool
@@ -45,7 +45,7 @@ func TestPace_follows_northd(t *testing.T) {
 			t.Logf("%d batches, slowest %s, in all %s; in batches of 100: %s", batches, slowest, all, 100*x.northd.takes(100))
 			assert.LessOrEqual(t, slowest, x.atMost)
 			assert.LessOrEqual(t, batches, x.fewer)
-			if x.third { // the requirement: in a third of the time of batches of 100
+			if x.third { // the requirement: a third of the time that batches of 100 take
 				assert.LessOrEqual(t, 3*all, 100*x.northd.takes(100))
 			}
 		})
@@ -74,7 +74,7 @@ func TestPace_shrinks_and_grows(t *testing.T) {
 	assert.Equal(t, 2*smallestBatch, p.next(), "the last of a plan says nothing")
 }
 
-// A drain of one of 200 chassis with 50 gateways each, which has 5 candidates for each, is one batch.
+// The drain of one of 200 chassis, each with 50 gateways of 5 candidates, is one batch.
 func TestPace_first_batch(t *testing.T) {
 	t.Parallel()
 	for takes, size := range map[time.Duration]int{

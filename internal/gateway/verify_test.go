@@ -78,7 +78,7 @@ func TestMisplaced_expects_chassis_that_responds(t *testing.T) {
 	}
 }
 
-// Each finished operation tells how to revert it, or that there is nothing to revert.
+// Each finished operation prints how to revert it, or that there is nothing to revert.
 func TestFinish_tells_how_to_revert(t *testing.T) {
 	t.Parallel()
 	one := func(names ...string) (all []schedule.Candidate) {

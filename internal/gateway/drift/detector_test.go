@@ -15,16 +15,16 @@ import (
 
 const hold = 2 * time.Minute
 
-// world is what the databases hold, and agents that look at it, of which one acts.
+// world is the contents of the databases, and agents that observe it, of which one acts.
 type world struct {
 	t       *testing.T
 	now     time.Duration
 	chassis map[string]schedule.Chassis
 	groups  []schedule.Group
 	agents  []*drift.Detector
-	acting  int // -1: none
+	acting  int // -1: no agent
 	plans   []schedule.Plan
-	// given is called with each plan right before it is carried out.
+	// given is called with each plan right before the plan is carried out.
 	given func(schedule.Plan)
 }
 
@@ -83,7 +83,7 @@ func (w *world) apply(p schedule.Plan) {
 	}
 }
 
-// look lets all agents look, and the acting one do what is due.
+// look lets all agents observe, and lets the acting agent do the due work.
 func (w *world) look() {
 	for i, d := range w.agents {
 		d.Observe(w.state(), w.now)
@@ -155,7 +155,7 @@ func TestDetector_unsettled_chassis(t *testing.T) {
 	}
 }
 
-// 003-7: without an event, a change is found all the same.
+// 003-7: a change is found even without an event.
 func TestDetector_change_between_agents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 5, 20, 2)
@@ -203,7 +203,7 @@ func TestDetector_lagging_controller(t *testing.T) {
 		}
 	}
 	lags("c001", 20, 5*time.Second)
-	w.add(9) // settles though it lags now and then
+	w.add(9) // it settles although it lags now and then
 	lags("c009", 5, 30*time.Second)
 	require.Len(t, w.plans, 1)
 	assert.Equal(t, []string{"c009"}, w.plans[0].Added)
@@ -227,8 +227,8 @@ func TestDetector_concerned(t *testing.T) {
 	}
 }
 
-// 004: a change of what ovn-controller reports about its machine counts once it has lasted for the hold-down, and not
-// if it is taken back before.
+// 004: a change of the data that ovn-controller reports about its machine counts once it has lasted for the hold-down,
+// but not if it is undone before.
 func TestDetector_holds_options_down(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(c *schedule.Chassis){
@@ -253,7 +253,7 @@ func TestDetector_holds_options_down(t *testing.T) {
 			}
 			was := w.chassis[name]
 			require.True(t, uses())
-			for range 5 { // as while a configuration is rolled out and back
+			for range 5 { // as during the rollout and rollback of a configuration
 				w.change(name, change)
 				w.run(hold - 10*time.Second)
 				w.chassis[name] = was

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// passes lets time pass as an agent does: it looks when something happens, and when its detector expects a plan to be
-// due.
+// passes lets time pass as an agent does: the agent observes when something happens, and when its detector expects a
+// plan to be due.
 func (w *world) passes(d time.Duration) {
 	end := w.now + d
 	for w.look(); ; w.look() {
@@ -31,7 +31,7 @@ func (w *world) passes(d time.Duration) {
 	}
 }
 
-// event is something that happens to chassis, to the agents, or by another client.
+// event makes something happen to chassis, to agents, or by another client.
 func (w *world) event(r *rand.Rand) {
 	n := r.IntN(8)
 	switch r.IntN(9) {
@@ -43,11 +43,11 @@ func (w *world) event(r *rand.Rand) {
 		w.change(fmt.Sprintf("c%03d", n), func(c *schedule.Chassis) {
 			c.Unresponsive, c.Gateway = r.IntN(3) == 0, r.IntN(4) > 0
 		})
-	case 4: // another client takes candidates away
+	case 4: // another client removes candidates
 		if g := &w.groups[r.IntN(len(w.groups))]; len(g.Candidates) > 1 {
 			g.Candidates = g.Candidates[:1]
 		}
-	case 5: // Neutron writes the candidates that it would choose, of chassis that are there
+	case 5: // Neutron writes its own choice of the existing chassis
 		g := &w.groups[r.IntN(len(w.groups))]
 		g.Candidates = nil
 		for _, i := range r.Perm(8) {
@@ -68,11 +68,11 @@ func (w *world) event(r *rand.Rand) {
 	}
 }
 
-// played is how many schedules `go test` plays; EXPLORE multiplies it.
+// played is the number of schedules that `go test` plays; EXPLORE multiplies it.
 const played = 1000
 
-// Chassis come, go, lag and change, Neutron writes, agents hand over, begin again and miss events. In the end each
-// gateway has the right candidates, no event was acted on twice, and nothing was done without one.
+// Chassis come, go, lag and change, Neutron writes, agents hand over, start again and miss events. In the end each
+// gateway has the right candidates. Agents act once on each event, and on nothing else.
 func TestDetector_random_schedules(t *testing.T) {
 	t.Parallel()
 	reordered, acted := 0, 0
@@ -92,8 +92,8 @@ func TestDetector_random_schedules(t *testing.T) {
 		require.LessOrEqual(t, len(w.plans), events+1, "seed %d", seed)
 		acted += len(w.plans)
 
-		// A plan is about what the events concern. One about everything may order the backups of other gateways more evenly,
-		// and give a chassis its share that nothing names since Neutron wrote: that, and nothing else, may be left.
+		// A plan covers only what the events concern. A complete plan may order the backups of other gateways more evenly,
+		// and may give a share to a chassis that no group names since Neutron wrote. Nothing else may be left.
 		left := schedule.Reschedule(w.state(), schedule.Options{})
 		named := map[string]bool{}
 		for _, g := range w.groups {
@@ -112,7 +112,7 @@ func TestDetector_random_schedules(t *testing.T) {
 		w.passes(3 * hold)
 		require.Len(t, w.plans, done, "seed %d: nothing happens, and something is done", seed)
 
-		// The next one that takes over looks at everything: it makes just that, once.
+		// The next agent that takes over plans for everything: it makes just these changes, once.
 		w.acting = 1 - w.acting
 		w.agents[w.acting].Everything(w.now)
 		w.passes(3 * hold)
@@ -143,7 +143,7 @@ func TestDetector_cordoned_chassis(t *testing.T) {
 				for _, name := range chassisOf(c.After) {
 					require.True(t, !cordoned(name) || slices.Contains(before, name), "seed %d: %s in %+v", seed, name, c)
 				}
-				if cordoned(c.To()) { // it was first, or all before it are gone: OVN has moved the traffic there itself
+				if cordoned(c.To()) { // it was first, or all before it are gone, so that OVN itself has moved the traffic there
 					for _, name := range before[:slices.Index(before, c.To())] {
 						require.NotContains(t, chassisOf(c.After), name, "seed %d: %+v", seed, c)
 					}
@@ -152,7 +152,7 @@ func TestDetector_cordoned_chassis(t *testing.T) {
 		}
 		for range 8 {
 			w.event(r)
-			w.change(fmt.Sprintf("c%03d", r.IntN(8)), func(c *schedule.Chassis) { // what has just come, too
+			w.change(fmt.Sprintf("c%03d", r.IntN(8)), func(c *schedule.Chassis) { // this may also be a chassis that has just come
 				c.Cordoned = r.IntN(2) == 0
 				waited++
 			})

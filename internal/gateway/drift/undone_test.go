@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// among is a gateway on these chassis, best first.
+// among returns a gateway on these chassis, best first.
 func among(chassis ...string) schedule.Group {
 	g := schedule.Group{Name: "g"}
 	for i, c := range chassis {
@@ -20,8 +20,8 @@ func among(chassis ...string) schedule.Group {
 	return g
 }
 
-// undone writes candidates and has them undone so many times, with the journal that told returns before and after, and
-// returns the gateways that are left alone each time.
+// undone writes candidates and has them undone that many times, with the journals that told returns before and after.
+// It returns the gateways that are left alone each time.
 func undone(u *drift.Undone, times int, pause time.Duration, told func() drift.Journal) (left []string) {
 	now := time.Minute
 	for range times {
@@ -51,7 +51,7 @@ func TestUndone_journalled_change(t *testing.T) {
 	}
 	calls := 0
 	assert.Empty(t, undone(new(drift.Undone), 6, time.Minute, func() drift.Journal {
-		if calls++; calls%2 == 1 { // before it is written
+		if calls++; calls%2 == 1 { // before the write
 			return nil
 		}
 		return drift.Journal{"row": change(among("a", "b"))}
@@ -68,7 +68,7 @@ func TestUndone_journalled_change(t *testing.T) {
 	}), "a change from other candidates")
 }
 
-// Other changes than those of candidates undo nothing.
+// Only changes of candidates count as undoing.
 func TestUndone_other_changes(t *testing.T) {
 	t.Parallel()
 	u := new(drift.Undone)
@@ -84,7 +84,7 @@ func TestUndone_again_after_a_day(t *testing.T) {
 	t.Parallel()
 	u := new(drift.Undone)
 	require.Equal(t, []string{"g"}, undone(u, 2, time.Minute, nothing))
-	left := time.Minute + time.Minute // when it was
+	left := time.Minute + time.Minute // the time at which it was left alone
 	_, again := u.Observe(nil, nil, left+24*time.Hour-time.Second)
 	assert.Empty(t, again)
 	assert.True(t, u.Left("g"))

@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzRead reads rows that any client of NB may have written. The texts of entries are clean (R18), and every layout
-// that is found has clean names.
+// has clean names.
 func FuzzRead(f *testing.F) {
 	const hostile = "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0"
 	long := strings.Repeat("h", 110_000)

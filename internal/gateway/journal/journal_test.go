@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// someState is a state of so many gateways on 6 chassis, and cordons.
+// someState returns a state of that many gateways on 6 chassis, and cordons.
 func someState(r *rand.Rand, gateways int) (s schedule.State, cordons []string) {
 	for n := range gateways {
 		g := schedule.Group{Name: fmt.Sprintf("lrp-%d", n)}
@@ -43,7 +43,7 @@ func TestLayout_ignores_row_order(t *testing.T) {
 		for i := range s.Groups {
 			all := slices.Clone(s.Groups[i].Candidates)
 			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			for n := range all { // other priorities of the same order
+			for n := range all { // other priorities in the same order
 				all[n].Priority = 2*all[n].Priority + 1
 			}
 			s.Groups[i].Candidates = all
@@ -84,7 +84,7 @@ func TestLayout_id_changes_with_rank_and_cordon(t *testing.T) {
 	}
 }
 
-// What is concatenated can't be taken for something else.
+// Names that are equal when concatenated have different IDs.
 func TestLayout_id_separates_names(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}
@@ -121,7 +121,7 @@ func TestLayout_pack_and_unpack(t *testing.T) {
 	}
 }
 
-// Every client that follows NB has a copy of this, with names as long as those of Neutron.
+// Every client that follows NB has a copy of this. The names are as long as Neutron's.
 func TestLayout_pack_10000_gateways(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 1))
@@ -141,16 +141,16 @@ func TestLayout_pack_10000_gateways(t *testing.T) {
 	assert.Less(t, len(l.pack()), 1<<20)
 }
 
-// noon is when the tests begin.
+// noon is the time at which the tests begin.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// desk is what a database keeps of a journal.
+// desk is the part of a database that keeps a journal.
 type desk struct {
 	rows map[string]string
 	next int
 }
 
-// write writes to the rows.
+// write applies the writing to the rows.
 func (d *desk) write(w Writing) {
 	d.next++
 	for n, text := range w.Added {
@@ -172,7 +172,7 @@ func (d *desk) tag(id string, outcome Outcome, l Layout) bool {
 	return len(w.Added) > 0
 }
 
-// change writes a plan of one change, of lrp-1.
+// change writes a plan with one change, of lrp-1.
 func (d *desk) change(r *Run, operation, chassis string, before, after []schedule.Candidate) {
 	c := schedule.Change{Group: "lrp-1", Before: before, After: after}
 	d.write(Writing{Added: []string{r.Batch(schedule.Plan{Operation: operation, Chassis: chassis}, []schedule.Change{c}, 0,
@@ -181,7 +181,7 @@ func (d *desk) change(r *Run, operation, chassis string, before, after []schedul
 
 func hosted(by ...string) Layout { return Layout{Gateways: map[string][]string{"lrp-1": by}} }
 
-// refusal is the reason and the code of a refusal.
+// refusal returns the reason and the code of a refusal.
 func refusal(t *testing.T, err error) string {
 	t.Helper()
 	var refused *answer.RefusedError
@@ -250,14 +250,14 @@ func TestEnd_bounds_journal_and_keeps_versions(t *testing.T) {
 	assert.True(t, j.kept(tagged[1]))
 	assert.False(t, j.kept(tagged[5]))
 
-	for n := range 2 * keptEntries { // operations that nothing has tagged, as those of agents
+	for n := range 2 * keptEntries { // operations without a tag, like those of agents
 		run := Begin(fmt.Sprint("a", n), "reschedule", "", "a test")
 		d.change(run, "reschedule", "", ranks("a"), ranks("b"))
 		d.write(Read(d.rows).Finish(run.ID))
 		require.LessOrEqual(t, len(Read(d.rows).Plans()), keptEntries)
 	}
 
-	// A cordon is not another body.
+	// A cordon does not need another body.
 	before := len(j.bodies)
 	d.tag("cordoned", Succeeded, hosted("9").WithCordon("c1", true))
 	d.tag("again", Succeeded, hosted("9").WithCordon("c2", true))
@@ -313,10 +313,10 @@ func TestCheckReview(t *testing.T) {
 	assert.Equal(t, -1, since(id, l, plan))
 	assert.Equal(t, 0, since(id, hosted("b"), plan))
 	assert.Equal(t, 0, since(id, l, other))
-	d.tag("g2", Failed, l) // changed nothing
+	d.tag("g2", Failed, l) // this changed nothing
 	assert.Equal(t, -1, since(id, l, plan))
 
-	// There and back again is in between, too.
+	// A change that is reverted counts as in between, too.
 	run := Begin("g3", "rebalance", "", "a test")
 	d.change(run, "rebalance", "", ranks("a", "b"), ranks("b", "a"))
 	d.change(run, "rebalance", "", ranks("b", "a"), ranks("a", "b"))
@@ -329,7 +329,7 @@ func TestCheckReview(t *testing.T) {
 	}
 }
 
-// ranks are candidates, best first.
+// ranks returns candidates, best first.
 func ranks(chassis ...string) (all []schedule.Candidate) {
 	for i, c := range chassis {
 		all = append(all, schedule.Candidate{Chassis: c, Priority: len(chassis) - i})

@@ -25,7 +25,7 @@ func candidates(chassis ...string) []schedule.Candidate {
 	return all
 }
 
-// crowded are three chassis: the third one was added, and hosts nothing yet.
+// crowded returns a state of three chassis. The third one was added, and hosts nothing yet.
 func crowded(n int) schedule.State {
 	var s schedule.State
 	for _, name := range []string{"c1", "c2", "c3"} {
@@ -110,7 +110,7 @@ func TestSVG_large_plan(t *testing.T) {
 	assert.Less(t, len(svg), 200_000)
 }
 
-// Host names often differ at their ends: what is cut is the middle.
+// Host names often differ at their ends, so the middle is cut.
 func TestSVG_long_host_names(t *testing.T) {
 	t.Parallel()
 	s := crowded(4)

@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// cloud is one of n gateways in 4 networks, all of which every chassis is connected to.
+// cloud returns n gateways in 4 networks. Every chassis is connected to all of them.
 func cloud(n, chassisCount int) schedule.State {
 	networks := []string{"physnet0", "physnet1", "physnet2", "physnet3"}
 	var s schedule.State
@@ -21,14 +21,14 @@ func cloud(n, chassisCount int) schedule.State {
 	return s
 }
 
-// failed is the state when a chassis is gone.
+// failed returns the state when a chassis is gone.
 func failed(s schedule.State, name string) schedule.State {
 	s.Chassis = slices.DeleteFunc(slices.Clone(s.Chassis), func(c schedule.Chassis) bool { return c.Name == name })
 	return s
 }
 
-// rolled is the state after all chassis were restarted one after the other, each of them rescheduled twice, as Neutron
-// does.
+// rolled returns the state after all chassis were restarted one after the other, with two reschedules for each restart,
+// as Neutron does.
 func rolled(s schedule.State) schedule.State {
 	for _, c := range s.Chassis {
 		without := failed(s, c.Name)
@@ -39,8 +39,8 @@ func rolled(s schedule.State) schedule.State {
 	return s
 }
 
-// Fresh schedule, removal of a chassis, its return and a rebalancing after a rolling restart: each under 0.2 s and 200
-// MB with 10,000 gateways on 200 chassis.
+// A fresh schedule, the removal of a chassis, its return, and a rebalancing after a rolling restart each take less than
+// 0.2 s and 200 MB with 10,000 gateways on 200 chassis.
 func BenchmarkPlan(b *testing.B) {
 	for _, size := range []struct{ gateways, chassis int }{{1000, 50}, {10000, 200}} {
 		fresh := cloud(size.gateways, size.chassis)

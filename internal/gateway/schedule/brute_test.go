@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// small is a network of few chassis and gateways that all have candidates.
+// small returns a network of few chassis and gateways that all have candidates.
 func small(r *rand.Rand) schedule.State {
 	s := schedule.State{Chassis: pool("provnet1", "c0", "c1", "c2", "c3")[:2+r.IntN(3)]}
 	for i := range r.IntN(7) {
@@ -24,7 +24,7 @@ func small(r *rand.Rand) schedule.State {
 	return s
 }
 
-// severalPorts is a cloud of two networks in which groups have up to so many ports.
+// severalPorts returns a cloud of two networks in which groups have up to ports ports.
 func severalPorts(r *rand.Rand, chassisCount, groups, ports int) schedule.State {
 	var s schedule.State
 	for i := range chassisCount {
@@ -44,7 +44,7 @@ func severalPorts(r *rand.Rand, chassisCount, groups, ports int) schedule.State 
 	return s
 }
 
-// some are some chassis, at least one, in any order.
+// some returns some chassis, at least one, in any order.
 func some(r *rand.Rand, s schedule.State) (names []string) {
 	for _, c := range r.Perm(len(s.Chassis))[:1+r.IntN(len(s.Chassis))] {
 		names = append(names, s.Chassis[c].Name)
@@ -52,7 +52,7 @@ func some(r *rand.Rand, s schedule.State) (names []string) {
 	return names
 }
 
-// either is a small cloud, with groups of one port or of several.
+// either returns a small cloud, with groups of one port or of several.
 func either(r *rand.Rand) schedule.State {
 	if r.IntN(2) == 0 {
 		return small(r)
@@ -60,7 +60,7 @@ func either(r *rand.Rand) schedule.State {
 	return severalPorts(r, 3+r.IntN(2), 2+r.IntN(6), 3)
 }
 
-// lamed cordons some chassis, and makes some others than c0 unresponsive.
+// lamed cordons some chassis, and makes some chassis other than c0 unresponsive.
 func lamed(r *rand.Rand, s schedule.State) schedule.State {
 	for i := range s.Chassis {
 		s.Chassis[i].Unresponsive, s.Chassis[i].Cordoned = i > 0 && r.IntN(8) == 0, r.IntN(8) == 0
@@ -68,7 +68,7 @@ func lamed(r *rand.Rand, s schedule.State) schedule.State {
 	return s
 }
 
-// weighed is a load for each network and chassis.
+// weighed has the load of each network and chassis.
 type weighed map[[2]string]int
 
 func (w weighed) add(g schedule.Group, chassis string, sign int) {
@@ -84,7 +84,7 @@ func (w weighed) squares() (sum int) {
 	return sum
 }
 
-// evenest is the least sum of squares of the loads, over all choices of one chassis for each group.
+// evenest returns the least sum of squares of the loads, over all choices of one chassis for each group.
 func evenest(load weighed, groups []schedule.Group, choices [][]string) int {
 	if len(groups) == 0 {
 		return load.squares()
@@ -100,8 +100,8 @@ func evenest(load weighed, groups []schedule.Group, choices [][]string) int {
 	return best
 }
 
-// afterFailure is the sum of squares of the loads after a chassis fails, and the least that other first backups could
-// make it. free returns the first backups that a group may get; if there are none, it keeps its own.
+// afterFailure returns the sum of squares of the loads after a chassis fails, and the least sum that other first
+// backups could make. free returns the first backups that a group may get; if there are none, the group keeps its own.
 func afterFailure(s schedule.State, fails string, free func(group int, backups []string) []string) (got, least int) {
 	is, load := weighed{}, weighed{}
 	var groups []schedule.Group
@@ -114,7 +114,7 @@ func afterFailure(s schedule.State, fails string, free func(group int, backups [
 			load.add(g, names[0], 1)
 			continue
 		case len(names) == 1:
-			continue // no chassis hosts it then
+			continue // then no chassis hosts it
 		}
 		is.add(g, names[1], 1)
 		if among := free(i, names[1:]); len(among) > 0 {
@@ -126,8 +126,8 @@ func afterFailure(s schedule.State, fails string, free func(group int, backups [
 	return is.squares(), evenest(load, groups, choices)
 }
 
-// chosen is the least sum of squares of a network's masters that at most some moves to candidates can bring about, and
-// the least number of moves for it.
+// chosen returns the least sum of squares of a network's masters that is possible with that many moves to candidates,
+// and the least number of moves for it.
 func chosen(s schedule.State, network string, most int) (best, moves int) {
 	load := map[string]int{}
 	best = -1
@@ -170,8 +170,7 @@ func squares(load map[string]int) (sum int) {
 	return sum
 }
 
-// G4: with the masters and the candidates that there are in the end, no other choice of first backups is evener for
-// any failure.
+// G4: with the final masters and candidates, no other choice of first backups is more even after any failure.
 func TestG4_first_backups_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -191,14 +190,14 @@ func TestG4_first_backups_by_brute_force(t *testing.T) {
 	}
 }
 
-// No choice of masters among the candidates is evener, and none as even takes fewer moves; with a bound, none of so few
-// moves is evener if any of two chassis may host a gateway.
+// No other choice of masters among the candidates is more even, and no equally even one takes fewer moves. With a bound
+// on moves, no choice within the bound is more even, if any of two chassis may host a gateway.
 func TestG2G3_rebalance_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(600) {
 		s := small(rand.New(rand.NewPCG(seed, 6)))
 		most := len(s.Groups)
-		for bound := range most + 1 { // 0 is no bound
+		for bound := range most + 1 { // 0 means no bound
 			p := schedule.Rebalance(s, schedule.Options{MaxMoves: bound})
 			if bound > 0 {
 				most = bound
@@ -246,7 +245,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// No other choice of chassis for what a drain moves is evener, with groups of several ports and unschedulable chassis.
+// For the groups that a drain moves, no other choice of chassis is more even, with groups of several ports and
+// unschedulable chassis.
 func TestDrain_even_by_brute_force(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(800 * exploretest.Factor(t)) {
@@ -284,7 +284,7 @@ func TestDrain_even_by_brute_force(t *testing.T) {
 	}
 }
 
-// No other first backups of the gateways that a drain has touched make the load evener after one more failure.
+// After one more failure, no other first backups of the gateways that a drain has touched make the load more even.
 func TestDrain_even_after_next_failure(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400 * exploretest.Factor(t)) {

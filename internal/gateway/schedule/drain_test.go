@@ -16,17 +16,17 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// order is a group's candidates, best first.
+// order returns a group's candidates, best first.
 func order(s schedule.State, group string) []string { return groupOf(s, group).Ranked() }
 
-// drained is a state after a chassis was cordoned and drained, the changes, and the plan.
+// drained returns the state after a chassis was cordoned and drained, the changes, and the plan.
 func drained(s schedule.State, name string) (schedule.State, []schedule.AppliedChange, schedule.Plan) {
 	s = s.WithCordon(name, true)
 	p := schedule.Drain(s, name, nil)
 	return applied(s, p), taken(p), p
 }
 
-// hostOf is the first candidate that is not dead: it hosts the group.
+// hostOf returns the first candidate that is not dead: it hosts the group.
 func hostOf(g schedule.Group, dead map[string]bool) string {
 	for _, name := range g.Ranked() {
 		if !dead[name] {
@@ -36,8 +36,9 @@ func hostOf(g schedule.Group, dead map[string]bool) string {
 	return ""
 }
 
-// A drain changes each gateway once. What the chassis hosts moves once, to one that lives and is not cordoned; nothing
-// else moves; and those that move count as interrupted. What a backup hosts, since a chassis is dead, stays there.
+// A drain changes each gateway once. Each gateway that the chassis hosts moves once, to a chassis that lives and is not
+// cordoned; no other gateway moves; and each move counts as an interruption. A gateway that is hosted by a backup,
+// because a chassis is dead, stays there.
 func TestDrain_moves_each_gateway_once(t *testing.T) {
 	t.Parallel()
 	moved := 0
@@ -95,15 +96,15 @@ func TestDrain_two_at_once_end(t *testing.T) {
 	require.Greater(t, written, 500, "there was something to do")
 }
 
-// What was moved to a chassis that no longer responds moves on if it waits for that chassis, or if this drain moved it:
-// the chassis may have died before it had set the flows. What worked there before, or was put there by another client,
-// stays.
+// A gateway that was moved to a chassis that no longer responds moves on if it waits for that chassis, or if this drain
+// moved it: the chassis may have died before it had set the flows. A gateway that worked there before, or that another
+// client put there, stays.
 func TestDrain_new_host_unresponsive(t *testing.T) {
 	t.Parallel()
 	base, moved := []string{"c1", "c2", "c3"}, hosted(0, "c2", "c3", "c1")
 	for name, test := range map[string]struct {
 		active       string
-		before, last []string // what this drain has changed; none if no drain is recorded
+		before, last []string // the changes of this drain; none if no drain is recorded
 		first        string
 		reason       string
 	}{
@@ -171,7 +172,7 @@ func TestDrain_new_host_cordoned(t *testing.T) {
 	}
 }
 
-// R12, on states in which not all is as it should be.
+// R12, on states with irregularities.
 func TestR12_drain_keeps_living_chassis(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		s = s.WithCordon("c0", true)
@@ -198,8 +199,8 @@ func TestR12_drain_keeps_living_chassis(t *testing.T) {
 	})
 }
 
-// 001-2: what a cordoned chassis has come to host since it was cordoned goes, and the chassis comes last there. The
-// rest is left alone.
+// 001-2: gateways that a cordoned chassis has come to host since it was cordoned leave it, and the chassis becomes
+// their last candidate. Other gateways are left alone.
 func TestDemote(t *testing.T) {
 	t.Parallel()
 	one := func(name string, chassis ...string) schedule.Group {
@@ -279,8 +280,8 @@ func TestUndrain_leaves_changes_by_others(t *testing.T) {
 	require.Equal(t, []string{"c3", "c2", "c1"}, order(after, s.Groups[4].Name))
 	name := func(i int) string { return s.Groups[i].Name }
 	after.Groups[0] = hosted(0, "c3", "c2", "c1") // the same candidates in another order
-	after.Groups[1] = hosted(1, "c3", "c2")       // it is no candidate any more
-	after.Groups[4] = hosted(4, "c1", "c3")       // it was a backup, and is first since
+	after.Groups[1] = hosted(1, "c3", "c2")       // it is no longer a candidate
+	after.Groups[4] = hosted(4, "c1", "c3")       // it was a backup, and is now first
 	after.Groups = slices.Delete(after.Groups, 2, 3)
 
 	stays := schedule.Undrain(after, "c1", ranks)
@@ -302,7 +303,7 @@ func TestUndrain_leaves_changes_by_others(t *testing.T) {
 	}, findingtest.All(back.Blocked))
 }
 
-// Gateways without a provider network, and external ports, go too.
+// Gateways without a provider network, and external ports, also leave.
 func TestDrain_unplanned_groups(t *testing.T) {
 	t.Parallel()
 	external := func(name string, follows string, names ...string) schedule.Group {
@@ -352,7 +353,7 @@ func TestClear_keeps_living_candidate(t *testing.T) {
 type board struct {
 	state schedule.State
 	ranks map[string]schedule.AppliedChange
-	// wanted is what Neutron wrote last of each gateway.
+	// wanted has the last candidates that Neutron wrote for each gateway.
 	wanted map[string][]schedule.Candidate
 	made   int
 }
@@ -396,7 +397,7 @@ func (b *board) write(from schedule.State, p schedule.Plan) bool {
 	}
 	for _, c := range p.Changes {
 		was, again := b.ranks[c.Group]
-		if !again || !slices.Equal(was.After, c.Before) { // what Neutron wrote since counts as before
+		if !again || !slices.Equal(was.After, c.Before) { // Neutron's last write counts as the state before
 			was = schedule.AppliedChange{Group: c.Group, Before: c.Before}
 		}
 		was.After = c.After
@@ -406,8 +407,8 @@ func (b *board) write(from schedule.State, p schedule.Plan) bool {
 	return true
 }
 
-// Neutron writes between reading and writing. No candidate that it wanted is deleted, in the end no gateway is first on
-// the node, and the undrain gives back what Neutron wanted there last.
+// Neutron writes between reading and writing. No candidate that it wanted is deleted, in the end the node is first for
+// no gateway, and the undrain restores the last ranks that Neutron wanted there.
 func TestDrain_beside_neutron(t *testing.T) {
 	t.Parallel()
 	refused := 0

@@ -26,9 +26,9 @@ func TestEvaluate_findings(t *testing.T) {
 	for title, test := range map[string]struct {
 		chassis []schedule.Chassis
 		groups  []schedule.Group
-		// network is asked for, if it is not empty.
+		// network limits the request if it is not empty.
 		network string
-		// want is the only finding; empty is none.
+		// want is the only finding; empty means none.
 		want string
 	}{
 		"nothing is bound": {
@@ -161,7 +161,7 @@ func TestConditions(t *testing.T) {
 	assert.Equal(t, 4, silent[finding.GatewayUnbound])
 }
 
-// A plan that can't balance says why, and calls nothing balanced.
+// A plan that can't balance reports why, and does not claim to be balanced.
 func TestRebalance_proof_without_moves(t *testing.T) {
 	t.Parallel()
 	for _, s := range []schedule.State{two(3, 2), two(4, 1)} {
@@ -173,7 +173,7 @@ func TestRebalance_proof_without_moves(t *testing.T) {
 		}
 	}
 	const closed = "no chassis can take a gateway now"
-	proof := func(unresponsive, cordoned int) string { // how many chassis are
+	proof := func(unresponsive, cordoned int) string { // numbers of chassis
 		s := schedule.State{Chassis: pool("provnet1", "c1", "c2"), Groups: many(1, 2, "c1", "c2")}
 		for i := range s.Chassis {
 			s.Chassis[i].Unresponsive, s.Chassis[i].Cordoned = i < unresponsive, i < cordoned
@@ -260,7 +260,7 @@ func TestEvaluate_next(t *testing.T) {
 	assert.Empty(t, schedule.Evaluate(s, schedule.Options{}).Next)
 }
 
-// A gateway that is bound to its new first candidate already is marked.
+// A gateway that is already bound to its new first candidate is marked.
 func TestChange_arrived(t *testing.T) {
 	t.Parallel()
 	for active, arrived := range map[string]bool{"": false, "c1": false, "c2": true} {

@@ -159,7 +159,7 @@ func TestReschedule_keeps_priorities(t *testing.T) {
 	}
 }
 
-// The others wait for a master that they hear, though its ovn-controller is dead.
+// The other candidates wait for a master that they hear, even if its ovn-controller is dead.
 func TestReschedule_bound_nowhere(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: pool("provnet1", "c1", "c2", "c3")}
@@ -177,13 +177,13 @@ func TestReschedule_bound_nowhere(t *testing.T) {
 	assert.Contains(t, document.Plan(p), "not bound to any chassis: ovn-controller on c1 is not responding")
 	assert.True(t, schedule.Reschedule(after, schedule.Options{}).Empty())
 
-	for i := range s.Groups { // if nothing is bound, no ovn-controller may be running
+	for i := range s.Groups { // if nothing is bound, perhaps no ovn-controller runs
 		s.Groups[i] = bind(s.Groups[i], "")
 	}
 	assert.Equal(t, "c1", top(applied(s, schedule.Reschedule(s, schedule.Options{})).Groups[1].Candidates))
 }
 
-// A move to where the gateway works already interrupts nothing.
+// A move to the chassis where the gateway already works interrupts nothing.
 func TestRebalance_counts_interruptions(t *testing.T) {
 	t.Parallel()
 	s := two(2, 0)
@@ -193,7 +193,7 @@ func TestRebalance_counts_interruptions(t *testing.T) {
 	assert.Zero(t, p.Moves())
 }
 
-// crowded is a state of one gateway with these candidates, best first.
+// crowded returns a state of one gateway with these candidates, best first.
 func crowded(storage schedule.Storage, active string, chassis ...string) schedule.State {
 	g := bind(hosted(0, chassis...), active)
 	g.Name, g.Storage = "g", storage
@@ -261,15 +261,15 @@ func TestEvaluate_too_many_candidates(t *testing.T) {
 	assert.Empty(t, schedule.Evaluate(lxd, schedule.Options{}).Findings, "LXD makes all servers candidates")
 }
 
-// The table of docs/reference/gateway-hosts.md: c1 and c2 have the network, c3 has another one.
+// This is the table of docs/reference/gateway-hosts.md: c1 and c2 have the network, c3 has another one.
 func TestEligible(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		owner schedule.Owner
 		kind  schedule.Kind
-		// marked are chassis with enable-chassis-as-gw, external with enable-chassis-as-extport-host.
+		// marked has the chassis with enable-chassis-as-gw, external those with enable-chassis-as-extport-host.
 		marked, external string
-		// fresh are the candidates that a group without any is given, kept those that one of c1, c2 and c3 has in the end.
+		// fresh has the candidates that a group without any gets, kept those that a group with c1, c2 and c3 has in the end.
 		fresh, kept string
 	}{
 		"Neutron, one marked":              {schedule.Neutron, schedule.RouterPorts, "c1", "", "c1", "c1"},
@@ -305,7 +305,7 @@ func TestEligible(t *testing.T) {
 	}
 }
 
-// A run may end after any batch: the next one writes the rest, and changes nothing that was written.
+// A run may end after any batch: the next one writes the rest, and changes nothing that was already written.
 func TestReschedule_finishes_partial_plan(t *testing.T) {
 	t.Parallel()
 	finished := func(s schedule.State, written int) (judged bool) {

@@ -14,13 +14,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// mixedCloud is a cloud of several clients: owners, marks, sets of networks, pinned routers and external ports, of
-// which some are bound as OVN would bind them, some elsewhere, and some not at all.
+// mixedCloud returns a cloud of several clients: owners, marks, sets of networks, pinned routers and external ports.
+// Some are bound as OVN would bind them, some elsewhere, and some not at all.
 func mixedCloud(r *rand.Rand) schedule.State {
 	one := func(n int) bool { return r.IntN(n) == 0 }
 	var s schedule.State
 	networks := []string{"p0", "p1", "p2", "old"}
-	marks, names := r.IntN(3), []string{"gone"} // of no chassis, of some, of all
+	marks, names := r.IntN(3), []string{"gone"} // marks of no chassis, of some, or of all
 	for i := range 2 + r.IntN(6) {
 		c := schedule.Chassis{
 			Name: fmt.Sprintf("c%d", i), Gateway: marks == 2 || marks == 1 && one(2), External: marks > 0 && one(4),
@@ -62,7 +62,7 @@ func mixedCloud(r *rand.Rand) schedule.State {
 		for k, n := range r.Perm(len(names))[:r.IntN(len(names)+1)] {
 			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: names[n], Priority: 9 - k})
 		}
-		if len(g.Candidates) > 0 && one(6) { // a chassis twice, with its own priority or another candidate's
+		if len(g.Candidates) > 0 && one(6) { // a chassis is listed twice, with its own priority or another candidate's
 			twice := g.Candidates[r.IntN(len(g.Candidates))]
 			twice.Priority = r.IntN(12)
 			g.Candidates = append(g.Candidates, twice)
@@ -79,7 +79,7 @@ func mixedCloud(r *rand.Rand) schedule.State {
 	return s
 }
 
-// claimant is the chassis that OVN has claim a group: the best that responds, whatever its networks.
+// claimant returns the chassis that claims a group in OVN: the best that responds, whatever its networks.
 func claimant(s schedule.State, g schedule.Group) string {
 	chassis := byName(s)
 	for _, name := range g.Ranked() {
@@ -100,7 +100,7 @@ func bind(g schedule.Group, chassis string) schedule.Group {
 	return g
 }
 
-// reaches reports whether a chassis has what every port of the group needs, as ovn-architecture(7) has it.
+// reaches reports whether a chassis has what every port of the group needs (ovn-architecture(7)).
 func reaches(c schedule.Chassis, g schedule.Group) bool {
 	return !slices.ContainsFunc(g.Ports, func(p schedule.Port) bool {
 		return p.Network != "" && !slices.ContainsFunc(strings.Split(p.Network, ","),
@@ -127,7 +127,7 @@ func groupOf(s schedule.State, name string) schedule.Group {
 	return s.Groups[slices.IndexFunc(s.Groups, func(g schedule.Group) bool { return g.Name == name })]
 }
 
-// once is the names without repetitions.
+// once returns the names without repetitions.
 func once(names []string) (all []string) {
 	for _, n := range names {
 		if !slices.Contains(all, n) {
@@ -166,8 +166,8 @@ func TestMixedCloud(t *testing.T) {
 	}
 }
 
-// eachPlan makes a plan of each kind. The check gets the state that it is for, and for each group that works where OVN
-// wants it the change, and the chassis that OVN has claim it afterwards.
+// eachPlan makes a plan of each kind. It calls check for each group that works where OVN wants it, with the state
+// before the plan, the change, and the chassis that claims the group afterwards.
 func eachPlan(s schedule.State, check func(before schedule.State, p schedule.Plan, c schedule.Change, to string)) {
 	plan := func(before schedule.State, p schedule.Plan) {
 		for _, c := range p.Changes {
@@ -189,7 +189,7 @@ func eachPlan(s schedule.State, check func(before schedule.State, p schedule.Pla
 	plan(shut, p)
 	back := rebind(after).WithCordon("c0", false)
 	plan(back, schedule.Undrain(back, "c0", ranks))
-	for i, c := range back.Chassis { // a network is taken from it meanwhile
+	for i, c := range back.Chassis { // meanwhile it loses a network
 		if c.Name == "c0" {
 			back.Chassis[i].Networks = c.Networks[min(1, len(c.Networks)):]
 		}
@@ -217,7 +217,7 @@ func countsInterruptions(t *testing.T, s schedule.State) {
 }
 
 // After a drain the chassis hosts only what the plan named; a second drain changes nothing; and an undrain restores the
-// order of the chassis that can host, except of what it names.
+// order of the chassis that can host, except for the groups that it names.
 func drainKeepsItsPromise(t *testing.T, s schedule.State) {
 	s.Chassis[0].Remote = false
 	s = rebind(s)

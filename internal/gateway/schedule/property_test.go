@@ -13,10 +13,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// instances is how many random states each property is tried on; EXPLORE multiplies it.
+// instances is the number of random states on which each property is tried; EXPLORE multiplies it.
 const instances = 100
 
-// anyState is a cloud of a few chassis, networks and zones, with flaws.
+// anyState returns a cloud of a few chassis, networks and zones, with flaws.
 func anyState(r *rand.Rand) schedule.State {
 	var s schedule.State
 	networks := []string{"physnet0", "physnet1", "physnet2"}[:1+r.IntN(3)]
@@ -58,7 +58,7 @@ func anyState(r *rand.Rand) schedule.State {
 	return s
 }
 
-// options are those of a scheduler; a random one does the same for the same seed.
+// options returns the options of a scheduler; a random one makes the same choices for the same seed.
 func options(scheduler schedule.Scheduler, seed uint64) schedule.Options {
 	return schedule.Options{Scheduler: scheduler, Draw: rand.New(rand.NewPCG(seed, 0)).IntN}
 }
@@ -88,7 +88,7 @@ func byName(s schedule.State) map[string]schedule.Chassis {
 	return all
 }
 
-// mayHost is the rule of Neutron, written once more.
+// mayHost is an independent implementation of Neutron's rule.
 func mayHost(c schedule.Chassis, g schedule.Group) bool {
 	for _, p := range g.Ports {
 		if !slices.Contains(c.Networks, p.Network) {
@@ -121,7 +121,7 @@ func eachScheduler(t *testing.T, property func(*testing.T, *rand.Rand, schedule.
 	}
 }
 
-// Valid hosts keep their gateways, also if they are backups of dead masters. If nothing is bound, valid masters do.
+// Valid hosts keep their gateways, even if they are backups of dead masters. If nothing is bound, valid masters do.
 func TestG1_reschedule_interrupts_nothing(t *testing.T) {
 	eachScheduler(t, func(t *testing.T, r *rand.Rand, s schedule.State, o schedule.Options) {
 		known, hosts, bound := byName(s), map[string][]string{}, r.IntN(2) == 0
@@ -137,7 +137,7 @@ func TestG1_reschedule_interrupts_nothing(t *testing.T) {
 		}
 		p := schedule.Reschedule(s, o)
 		after := applied(s, p)
-		for name, known := range hosts { // those before the last one are dead
+		for name, known := range hosts { // candidates before the last known one are dead
 			dead := func(name string) bool { return slices.Contains(known[:len(known)-1], name) }
 			alive := slices.DeleteFunc(order(after, name), dead)
 			require.NotEmpty(t, alive)
@@ -256,7 +256,7 @@ func TestG7_rows_differ(t *testing.T) {
 	})
 }
 
-// Rows move to a new chassis, and never between others.
+// Rows move to a new chassis, and never between other chassis.
 func TestReschedule_new_chassis_share(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -282,7 +282,7 @@ func TestReschedule_new_chassis_share(t *testing.T) {
 	}
 }
 
-// wide is a cloud in which every chassis may host the gateways of both networks.
+// wide returns a cloud in which every chassis may host the gateways of both networks.
 func wide(r *rand.Rand) schedule.State {
 	var s schedule.State
 	for i := range 2 + r.IntN(11) {
@@ -294,7 +294,7 @@ func wide(r *rand.Rand) schedule.State {
 	return s
 }
 
-// If every chassis may host everything, the load after any failure is within one.
+// If every chassis may host everything, the loads after any failure differ by at most one.
 func TestG4_even_after_any_failure(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {

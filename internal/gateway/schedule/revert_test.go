@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// taken is what a journal keeps of a plan.
+// taken returns what a journal keeps of a plan.
 func taken(p schedule.Plan) (all []schedule.AppliedChange) {
 	for _, c := range p.Changes {
 		all = append(all, schedule.AppliedChange{Group: c.Group, Storage: c.Storage, Before: c.Before, After: c.After})
@@ -58,8 +58,8 @@ func TestRevert(t *testing.T) {
 	for title, x := range map[string]struct {
 		c1            func(*schedule.Chassis)
 		before, after string
-		now           string // if it is not after
-		// want is the order in the end; empty is that nothing changes.
+		now           string // the present order if it is not after
+		// want is the order in the end; empty means that nothing changes.
 		want    string
 		finding string
 		options schedule.Options
@@ -167,7 +167,7 @@ func keepsToTheRules(t *testing.T, s schedule.State, back schedule.Plan) {
 	}
 }
 
-// Whatever another client has changed is restored by the same rules, and the rest is named.
+// Changes by another client are undone by the same rules, and groups that can't be restored are named.
 func TestRestore_random_states(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
 		t.Helper()

@@ -12,12 +12,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 )
 
-// chassis may host gateways of networks.
+// chassis returns a chassis that may host gateways of networks.
 func chassis(name string, networks ...string) schedule.Chassis {
 	return schedule.Chassis{Name: name, Hostname: name + ".example", Gateway: true, Networks: networks}
 }
 
-// pool are chassis that may host gateways of a network.
+// pool returns chassis that may host gateways of a network.
 func pool(network string, names ...string) (all []schedule.Chassis) {
 	for _, name := range names {
 		all = append(all, chassis(name, network))
@@ -25,7 +25,7 @@ func pool(network string, names ...string) (all []schedule.Chassis) {
 	return all
 }
 
-// hosted is a gateway of provnet1 with these candidates, best first, as Neutron writes them.
+// hosted returns a gateway of provnet1 with these candidates, best first, as Neutron writes them.
 func hosted(n int, candidates ...string) schedule.Group {
 	return hostedIn("provnet1", n, candidates...)
 }
@@ -38,7 +38,7 @@ func hostedIn(network string, n int, chassis ...string) schedule.Group {
 	}
 }
 
-// candidates are chassis, best first.
+// candidates returns candidates, best first.
 func candidates(chassis ...string) (all []schedule.Candidate) {
 	for i, c := range chassis {
 		all = append(all, schedule.Candidate{Chassis: c, Priority: len(chassis) - i})
@@ -46,7 +46,7 @@ func candidates(chassis ...string) (all []schedule.Candidate) {
 	return all
 }
 
-// many are gateways of provnet1 that have the same candidates.
+// many returns gateways of provnet1 that have the same candidates.
 func many(from, n int, candidates ...string) (all []schedule.Group) {
 	for i := range n {
 		all = append(all, hosted(from+i, candidates...))
@@ -54,7 +54,7 @@ func many(from, n int, candidates ...string) (all []schedule.Group) {
 	return all
 }
 
-// applied is the state after a plan.
+// applied returns the state after a plan.
 func applied(s schedule.State, p schedule.Plan) schedule.State {
 	after := map[string][]schedule.Candidate{}
 	for _, c := range p.Changes {
@@ -186,7 +186,7 @@ func TestPlan_texts(t *testing.T) {
 			hosted(3, "c5", "c1", "c2"), hostedIn("", 4, "c1"),
 		},
 	}
-	odd.Groups[0].Candidates[0].Priority = 1 // both have it
+	odd.Groups[0].Candidates[0].Priority = 1 // both have this priority
 
 	for name, p := range map[string]schedule.Plan{
 		"nothing":           schedule.Rebalance(two(3, 2), schedule.Options{}),
