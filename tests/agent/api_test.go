@@ -46,13 +46,13 @@ func (p *plane) certificate() tls.Certificate {
 	return pair
 }
 
-// peerClient connects to agents as another agent with these certificates does.
+// peerClient returns a client that connects to agents as another agent with these certificates does.
 func peerClient(certificates ...tls.Certificate) *http.Client {
 	c := &tls.Config{InsecureSkipVerify: true, Certificates: certificates} //nolint:gosec // the agents check the client
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}, Timeout: 5 * time.Second}
 }
 
-// answers returns how many agents answer a client at the addresses for other agents.
+// answers returns how many agents answer a client at their addresses for other agents.
 func (p *plane) answers(client *http.Client) (all int) {
 	p.t.Helper()
 	for n := range hub {
@@ -63,7 +63,7 @@ func (p *plane) answers(client *http.Client) (all int) {
 	return all
 }
 
-// code returns the status of an answer, or 0 without an answer.
+// code returns the status of an answer, or 0 if there is no answer.
 func (p *plane) code(method, url string, client *http.Client) int {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), method, url, http.NoBody)
@@ -77,7 +77,7 @@ func (p *plane) code(method, url string, client *http.Client) int {
 	return response.StatusCode
 }
 
-// A new CA, key and certificate: after SIGHUP all agents use them, refuse the old CA's, and keep the lease.
+// After SIGHUP all agents use a new CA, key and certificate, refuse the old CA's certificates, and keep the lease.
 func TestAgents_replaced_certificates_are_used(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)

@@ -13,7 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// From a kill -9 of the holder until the next one acts, by the TTL: at most 1.5. Commits: idle 0, takeover 1.
+// The time from a kill -9 of the holder until the next one acts, in TTLs: at most 1.5. Commits: 0 while idle, 1 for a
+// takeover.
 func BenchmarkTakeoverAgainstItsTTL(b *testing.B) {
 	var took time.Duration
 	var idle, changed, rounds uint64
@@ -34,9 +35,9 @@ func BenchmarkTakeoverAgainstItsTTL(b *testing.B) {
 	b.ReportMetric(float64(changed)/float64(rounds), "commits-a-change")
 }
 
-// From a new chassis' row until every gateway has it as a candidate, without the hold-down, against the same plan and
-// writes by themselves, through a real ovn-northd: GATEWAYS of them, or 500. The bound is 2. The agent reads databases
-// that change once a second at most, which counts if the writes take no longer.
+// The time from a new chassis' row until every gateway has it as a candidate, without the hold-down, as a multiple of
+// the same plan and writes by themselves. It uses a real ovn-northd and GATEWAYS gateways, or 500. The bound is 2. The
+// agent reads changing databases at most once a second, which matters if the writes take no longer.
 func BenchmarkRowToPlanAgainstPlanAndWrite(b *testing.B) {
 	const holdDown = time.Second
 	count := 500
@@ -84,7 +85,7 @@ func BenchmarkRowToPlanAgainstPlanAndWrite(b *testing.B) {
 	b.ReportMetric(alone.Seconds()/float64(b.N), "s-alone")
 }
 
-// listed waits until a chassis is a candidate of so many gateways.
+// listed waits until a chassis is a candidate of that many gateways.
 func (p *plane) listed(chassis string, gateways int) {
 	p.t.Helper()
 	eventually(p.t, func() bool {

@@ -35,9 +35,9 @@ type plane struct {
 	agents  []*process
 	servers []*ovsdbtest.Server // the members of NB
 	south   *ovsdbtest.Server
-	// program is what agents run.
+	// program is the program that agents run.
 	program executable
-	// machines have a network each, the last one is the hub; there are none if all units are on the loopback.
+	// machines each have a network; the last one is the hub. There are none if all units are on the loopback.
 	machines []*machine
 }
 
@@ -46,7 +46,7 @@ type process struct {
 	*ovsdbtest.Process
 	url  string // of the agent's API
 	unit string
-	// client asks it where only its machine can.
+	// client asks the agent where only its own machine can.
 	client *http.Client
 }
 
@@ -109,7 +109,7 @@ func (p *plane) idle() {
 func (p *plane) path(name string) string { return filepath.Join(p.dir, name) }
 func (p *plane) host(n int) string       { return fmt.Sprintf("%s.%d", p.network, n+1) }
 
-// local is the address at which a unit's agent answers programs of its own machine.
+// local returns the address at which a unit's agent answers programs of its own machine.
 func (p *plane) local(n int) string {
 	if p.machines != nil {
 		return "127.0.0.1"
@@ -150,9 +150,9 @@ func (p *plane) startOn(unit int, env []string, name string, args ...string) *pr
 	return one
 }
 
-// prefix is what runs a server on a unit's machine, if units have any.
+// prefix returns the command that runs a server on a unit's machine, if units have any.
 func (p *plane) prefix(unit int) []string {
-	// One whose files may not grow is to see that, and not to be killed.
+	// A server whose files may not grow should get an error, and not be killed.
 	prefix := []string{"env", "--ignore-signal=SIGXFSZ"}
 	if p.machines != nil {
 		name, args := p.machines[unit].enter(prefix[0], prefix[1:]...)
@@ -161,7 +161,7 @@ func (p *plane) prefix(unit int) []string {
 	return prefix
 }
 
-// agent starts the agent of a unit, which speaks TLS to the others.
+// agent starts the agent of a unit. It speaks TLS to the other agents.
 func (p *plane) agent(n int, more ...string) *process {
 	p.t.Helper()
 	args := []string{
@@ -181,7 +181,8 @@ func (p *plane) agent(n int, more ...string) *process {
 	return one
 }
 
-// runDir has the control socket of the unit's member of NB for its agent, if there are machines.
+// runDir returns the directory in which the unit's agent finds the control socket of its member of NB, if there are
+// machines.
 func (p *plane) runDir(n int) string {
 	p.t.Helper()
 	dir := p.path(fmt.Sprintf("run%d", n))
@@ -190,7 +191,7 @@ func (p *plane) runDir(n int) string {
 	}
 	require.NoError(p.t, os.MkdirAll(dir, 0o700))
 	socket := ovndb.Paths{Run: dir}.Control(ovndb.NB)
-	if _, err := os.Lstat(socket); err != nil { // not an agent of before
+	if _, err := os.Lstat(socket); err != nil { // unless an earlier agent has made it
 		require.NoError(p.t, os.Symlink(p.servers[n].Control(), socket))
 	}
 	return dir
@@ -232,11 +233,11 @@ func (p *plane) name(a *process) string {
 }
 
 func (p *plane) status(a *process) (s report.Status) {
-	_ = json.Unmarshal([]byte(p.get(a, "/status")), &s) // empty if it does not answer
+	_ = json.Unmarshal([]byte(p.get(a, "/status")), &s) // empty if the agent does not answer
 	return s
 }
 
-// holder waits until one of the agents acts and all say so, and returns it.
+// holder waits until one of the agents acts and all of them name it, and returns it.
 func (p *plane) holder(agents ...*process) (holder *process) {
 	p.t.Helper()
 	p.until(func() bool {

@@ -50,11 +50,12 @@ func (p *plane) leaves(chassis string, gateways int) {
 	}, "%s is not last everywhere: %v", chassis, p.candidates("r0"))
 }
 
-// 002-16, 001-2, R14: the holder of the lease continues a drain whose command has ended, in any mode; if it sleeps, the
-// next one does, under its own term. As long as the intent exists, a node that Neutron chooses again is demoted again.
+// 002-16, 001-2, R14: the holder of the lease continues a drain whose command has ended, in any mode. If the holder
+// sleeps, the next one does, under its own term. As long as the intent exists, gateways that Neutron puts on the node
+// are demoted again.
 func TestDrain_interrupted_is_continued_by_acting_unit(t *testing.T) {
 	t.Parallel()
-	p := newCloud(t, 3, 3) // it only advises if nothing else was asked for
+	p := newCloud(t, 3, 3) // the agent only advises unless told otherwise
 	p.followAll()
 	p.backups(3)
 	first := p.holder(p.agents...)
@@ -96,7 +97,7 @@ func TestDrain_interrupted_is_continued_by_acting_unit(t *testing.T) {
 	always(t, func() bool { return asked() == was+1 }, 2*ttl, ttl/4, "it is asked once")
 	p.until(func() bool { return p.all(p.agents, next.unit) })
 
-	// It is still cordoned, but the agents only advise.
+	// The node is still cordoned, but the agents only advise.
 	p.nb("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance-hosts/c1"="[]"`)
 	p.nb("remove", "NB_Global", ".", "external_ids", `"ovn-central:drain/c1"`)
 	p.until(func() bool { return len(p.status(next).Drains) == 0 }, "it ends with the intent")
@@ -120,8 +121,8 @@ func (p *plane) cordon(chassis string) {
 	require.Equal(p.t, 200, said.Code, document.Answer(said))
 }
 
-// 001-2: the acting agent demotes a gateway that Neutron puts on a cordoned node, even one that it may not schedule:
-// a person has set the cordon. Gateways that were there before stay.
+// 001-2: the acting agent demotes a gateway that Neutron puts on a cordoned node, even a gateway that it may not
+// schedule: a person has set the cordon. Gateways that were there before stay.
 func TestCordon_new_gateway_is_demoted_and_old_one_stays(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 3, 3, "--mode", "on", "--hold-down", "1s")

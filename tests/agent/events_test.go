@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eventsOfChassis is how many come and go, flapping how many chassis they are of.
+// eventsOfChassis is the number of arrivals and departures, flapping the number of chassis that make them.
 const (
 	eventsOfChassis = 10_000
 	flapping        = 20
@@ -30,7 +30,7 @@ func TestAgent_ten_thousand_chassis_events_make_few_plans(t *testing.T) {
 	holder := p.holder(p.agents...)
 	p.complete(2)
 	before, changes := len(p.journal()), p.status(holder).Changes
-	r := rand.New(rand.NewPCG(1, 14)) //nolint:gosec // what happens is no secret
+	r := rand.New(rand.NewPCG(1, 14)) //nolint:gosec // the sequence is no secret
 	there := map[string]bool{}
 	events := func(n int) { p.flap(r, there, n) }
 
@@ -44,7 +44,7 @@ func TestAgent_ten_thousand_chassis_events_make_few_plans(t *testing.T) {
 	took := time.Since(begun)
 
 	want := []string{"c1", "c2"}
-	for _, name := range []string{"f1", "f2", "f3"} { // no more than a gateway may have
+	for _, name := range []string{"f1", "f2", "f3"} { // at most as many as a gateway may have
 		if !there[name] {
 			p.transact(arrival(name))
 			there[name] = true
@@ -85,7 +85,7 @@ func TestAgent_ten_thousand_chassis_events_make_few_plans(t *testing.T) {
 	}
 }
 
-// flap has chassis come and go at random, one transaction an event.
+// flap makes chassis come and go at random, with one transaction for each event.
 func (p *plane) flap(r *rand.Rand, there map[string]bool, n int) {
 	p.t.Helper()
 	var all []string

@@ -20,8 +20,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// most is the limit until another unit acts (003-5). lateNotice is how much later a holder whose member of the database
-// is cut off reports that it no longer acts: the member knows no leader only after its election timer and up to a
+// most bounds the time until another unit acts (003-5). lateNotice is how much later a holder reports that it no longer
+// acts if its member of the database is cut off: the member knows no leader only after its election timer and up to a
 // second more (raft_reset_election_timer() in raft.c of ovsdb-server).
 const (
 	most       = 10 * time.Second
@@ -30,16 +30,16 @@ const (
 
 const electionTimer = 4 * time.Second
 
-// The packets that a rule of iptables drops: those of other agents' questions, and those of the databases.
+// The packets that an iptables rule drops: other agents' questions, and the databases' packets.
 const (
 	questions     = "-p tcp --dport 16402"
 	databasePorts = "-p tcp -m multiport --ports 6642,6643"
 )
 
-// everything are the rules that cut a machine off.
+// everything has the rules that cut a machine off.
 var everything = []string{"-A OUTPUT ! -o lo -j DROP", "-A INPUT ! -i lo -j DROP"}
 
-// both are the rules that drop such packets in both directions; host is the other machine, or empty for all.
+// both returns the rules that drop such packets in both directions; host is the other machine, or empty for all.
 func both(packets, host string) []string {
 	to, from := "", ""
 	if host != "" {
@@ -62,8 +62,9 @@ func (p *plane) number(a *process) int { return slices.Index(p.agents, a) }
 
 const forever = time.Hour
 
-// becomes waits until the condition holds ten times in a row, because one answer may be missing. The agent of a unit
-// whose member is cut off notices that late ([lateNotice]); until then its writes have no effect.
+// becomes waits until the condition holds ten times in a row, because one answer may be missing. It allows for
+// [lateNotice]: the agent of a unit whose member is cut off notices that late, and until then its writes have no
+// effect.
 func (p *plane) becomes(isSo func() bool, why string) {
 	p.t.Helper()
 	row := 0
@@ -75,16 +76,17 @@ func (p *plane) becomes(isSo func() bool, why string) {
 	}, lateNotice+2*ttl, 100*time.Millisecond, why)
 }
 
-// handsOver causes a fault at the holder: another unit acts in time, the old one soon reports that it does not, and
-// after the fault all name the same unit. During some faults the old one may act again, rightly, so long after it was
-// replaced: they end earlier. A machine too slow for that only shows that one acts in the end.
+// handsOver causes a fault at the holder. Another unit has to act in time, the old holder has to report soon that it
+// does not, and after the fault all have to name the same unit. During some faults the old holder may rightly act
+// again, once that much time has passed since it was replaced: these faults end earlier. On a machine that is too slow
+// for that, it only checks that one unit acts in the end.
 func (p *plane) handsOver(t *testing.T, most, rightly time.Duration, fault func(n int) (end func())) {
 	t.Helper()
 	old := p.holder(p.agents...)
 	begun := time.Now()
 	end := fault(p.number(old))
 	next, took := p.replaced(old, begun)
-	deadline := time.Now().Add(rightly / 2) // it needs the other half to hear of the next one
+	deadline := time.Now().Add(rightly / 2) // the agent needs the other half to hear of the next one
 	assert.LessOrEqual(t, took, most)
 	t.Logf("%s after %s: %s", next.unit, old.unit, took.Round(time.Millisecond))
 	quiet := func() bool { return !p.status(old).Acts && p.name(old) != old.unit }
@@ -123,11 +125,11 @@ func (p *plane) filtered(rules ...string) func(n int) func() {
 	}
 }
 
-// 003-5, R14: the network of the holder's machine is cut, in each way, on real members and with TLS.
+// 003-5, R14: the network of the holder's machine is cut in different ways, with real members and with TLS.
 func TestLease_network_of_holder_is_cut(t *testing.T) {
 	t.Parallel()
 	p := newPlaneOnMachines(t, tested(t))
-	const again = ttl // agents that alone are cut off see all else, and act a TTL later
+	const again = ttl // agents that are only cut off from each other may act again after a TTL
 	for _, c := range []struct {
 		what    string
 		rightly time.Duration
@@ -143,7 +145,7 @@ func TestLease_network_of_holder_is_cut(t *testing.T) {
 	}
 }
 
-// 003-5: as long as another agent hears the holder, it stays.
+// 003-5: the holder stays as long as another agent hears it.
 func TestLease_holder_that_another_agent_hears_stays(t *testing.T) {
 	t.Parallel()
 	p := newPlaneOnMachines(t, tested(t))
@@ -176,7 +178,7 @@ func TestLease_database_of_holder_fails(t *testing.T) {
 	const isConnected = `["_Server",{"op":"select","table":"Database",` +
 		`"where":[["name","==","OVN_Northbound"]],"columns":["connected"]}]`
 	third := p.servers[(n+2)%hub].Endpoint()
-	p.until(func() bool { // the other agent's server has noticed it, which takes a while
+	p.until(func() bool { // the third server has noticed it, which takes a while
 		return strings.Contains(p.run("ovsdb-client", "--timeout=60", "query", third, isConnected), `"connected":false`)
 	})
 	p.becomes(none, "one acts without a quorum, or is named")
@@ -193,7 +195,7 @@ func TestLease_database_of_holder_fails(t *testing.T) {
 	holder = p.holder(p.agents...)
 	term := p.status(holder).Term
 	leader := p.otherLeader(-1)
-	for leader == p.number(holder) { // its own member would be gone for as long as it takes to start
+	for leader == p.number(holder) { // otherwise its own member would be gone until it has started
 		require.NoError(t, p.servers[leader].Signal(syscall.SIGSTOP))
 		p.otherLeader(leader)
 		require.NoError(t, p.servers[leader].Signal(syscall.SIGCONT))
@@ -213,7 +215,7 @@ func TestLease_database_of_holder_fails(t *testing.T) {
 	t.Log("disk full") // a follower may stay connected, and its unit the holder
 	n = p.number(p.holder(p.agents...))
 	fill(t, p.servers[n])
-	p.nb("set", "NB_Global", ".", "external_ids:touched=1") // that one can't store
+	p.nb("set", "NB_Global", ".", "external_ids:touched=1") // this write can't be stored by that member
 	longest, since := time.Duration(0), time.Now()
 	for watched := since; time.Since(watched) < 2*most; require.NoError(t, poll.Wait(t.Context(), 100*time.Millisecond)) {
 		if p.agree() {
@@ -264,7 +266,7 @@ func (p *plane) leader() int {
 	return -1
 }
 
-// R0, R17: a member whose file lacks entries is down for every unit before its hook runs, by one write.
+// R0, R17: a member whose file lacks entries counts as down for every unit, by one write, before its hook runs.
 func TestAgent_reports_file_that_lacks_entries_between_hooks(t *testing.T) {
 	t.Parallel()
 	p := newPlaneOnMachines(t, tested(t))

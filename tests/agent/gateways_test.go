@@ -27,7 +27,7 @@ func (p *plane) members() string {
 
 func (p *plane) nb(args ...string) string {
 	p.t.Helper()
-	if p.machines != nil { // a member that was cut off may have no leader for a while, and ends the connection
+	if p.machines != nil { // a member that was cut off may have no leader for a while, and then ends the connection
 		var out []byte
 		eventually(p.t, func() (done bool) {
 			var err error
@@ -91,7 +91,7 @@ func (p *plane) gateways(n int) {
 	p.nb(args...)
 }
 
-// router are the arguments that make a router with a gateway on the chassis c1.
+// router returns the arguments that make a router with a gateway on the chassis c1.
 func router(name string, mac int, network string) []string {
 	port, outer := "lrp-"+name, "ext-"+name
 	return []string{
@@ -153,7 +153,7 @@ func (p *plane) changes() (all []noted) {
 				require.NoError(p.t, json.Unmarshal([]byte(kv[1].(string)), &one)) //nolint:forcetypeassert // as above
 			}
 		}
-		if one.Changes != nil || one.Operation == "reschedule" { // a run that was interrupted may have none
+		if one.Changes != nil || one.Operation == "reschedule" { // an interrupted run may have no changes
 			all = append(all, one)
 		}
 	}
@@ -166,7 +166,7 @@ func (p *plane) changes() (all []noted) {
 	return all
 }
 
-// 003-3, 004: a chassis that comes, or goes for good, is acted on once, by the unit that acts; masters stay.
+// 003-3, 004: a chassis that comes, or goes for good, is handled once, by the acting unit; masters stay.
 func TestAgent_chassis_change_is_handled_once(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 1, 3, "--mode", "on", "--hold-down", "2s")
@@ -196,7 +196,7 @@ func TestAgent_chassis_change_is_handled_once(t *testing.T) {
 	p.idle()
 }
 
-// R14, 003-7: the next holder finds what happened in the gap. The holder that slept neither acts nor changes anything.
+// R14, 003-7: the next holder handles the events of the gap. The holder that slept neither acts nor changes anything.
 func TestLease_holder_that_slept_changes_nothing(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 3, 3, "--mode", "on", "--hold-down", "2s")

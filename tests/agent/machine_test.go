@@ -33,7 +33,7 @@ func (m *machine) enter(name string, args ...string) (nsenter string, all []stri
 	return "nsenter", slices.Concat([]string{fmt.Sprintf("--net=/proc/%d/ns/net", m.pid), "--", name}, args)
 }
 
-// newMachine makes a namespace, from which its client connects.
+// newMachine makes a namespace, and a client that connects from inside it.
 func (p *plane) newMachine() *machine {
 	p.t.Helper()
 	cmd := exec.Command("sleep", "infinity")
@@ -41,14 +41,15 @@ func (p *plane) newMachine() *machine {
 	require.NoError(p.t, cmd.Start())
 	p.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed, always
+		_ = cmd.Wait() // it is always killed
 	})
 	m := &machine{pid: cmd.Process.Pid}
 	m.client = &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: m.dial}}
 	return m
 }
 
-// dial connects from inside the namespace. Its thread must return and not end, as Pdeathsig would kill its children.
+// dial connects from inside the namespace. Its thread must go back to its own namespace and not end, as Pdeathsig would
+// kill its children.
 func (m *machine) dial(ctx context.Context, network, address string) (c net.Conn, err error) {
 	runtime.LockOSThread()
 	here, err := os.Open("/proc/thread-self/ns/net")
@@ -66,7 +67,7 @@ func (m *machine) dial(ctx context.Context, network, address string) (c net.Conn
 	}
 	c, err = new(net.Dialer).DialContext(ctx, network, address)
 	if back := unix.Setns(int(here.Fd()), unix.CLONE_NEWNET); back != nil {
-		return c, back // this thread runs nothing else any more
+		return c, back // this thread runs nothing else from now on
 	}
 	runtime.UnlockOSThread()
 	return c, err
@@ -122,7 +123,7 @@ func (p *plane) northd() {
 	}, "ovn-northd does not work")
 }
 
-// recomputed returns how often ovn-northd has recomputed everything (inc-engine/show-stats), this question included.
+// recomputed returns how often ovn-northd has recomputed everything (inc-engine/show-stats), including this question.
 func (p *plane) recomputed() (times int) {
 	p.t.Helper()
 	out := p.run("ovn-appctl", "-t", p.path("northd.ctl"), "inc-engine/show-stats")
@@ -133,8 +134,9 @@ func (p *plane) recomputed() (times int) {
 	return times
 }
 
-// eventually and always ask in the test's own goroutine. Those of testify ask in another one: what that still runs when
-// the time is over is killed with the test's context, and a require in it ends that goroutine and not the test.
+// eventually and always run the condition in the test's own goroutine. testify's functions run it in another one: if it
+// is still running when the time is over, its programs are killed with the test's context, and a failing require ends
+// that goroutine instead of the test.
 
 func eventually(t testing.TB, isSo func() bool, limit, pause time.Duration, why ...any) {
 	t.Helper()

@@ -1,4 +1,5 @@
-// Package agent tests the agent on a real cluster of three: which unit acts, also after stops, kills and pauses.
+// Package agent tests the agent on a real cluster of three members: which unit acts, also after stops, kills and
+// pauses.
 package agent
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
-// program is set for a process of these tests that runs the program itself.
+// program is the environment variable that makes a process of these tests run the program itself.
 const program = "OVN_CENTRAL_TEST_PROGRAM"
 
 type executable struct {
@@ -25,7 +26,7 @@ type executable struct {
 	environment []string
 }
 
-// tested returns the program within these tests, with the race detector if they have it.
+// tested returns the program built into these tests, with the race detector if they have it.
 func tested(t testing.TB) executable {
 	t.Helper()
 	self, err := os.Executable()
@@ -33,7 +34,7 @@ func tested(t testing.TB) executable {
 	return executable{self, []string{program + "=1"}}
 }
 
-// shipped returns the program without the race detector, which multiplies memory.
+// shipped returns the program without the race detector, which multiplies the memory.
 func shipped(t testing.TB) executable {
 	t.Helper()
 	path, err := build()

@@ -20,7 +20,7 @@ func (p *plane) neutrons(name string) {
 		"--", "set", "Logical_Router_Port", "lrp-"+name, `external_ids:"neutron:router_name"=`+name)...)
 }
 
-// has waits until a router's gateway has so many candidates, and returns them.
+// has waits until a router's gateway has that many candidates, and returns them.
 func (p *plane) has(router string, candidates int) (names []string) {
 	p.t.Helper()
 	p.until(func() bool {
@@ -30,7 +30,8 @@ func (p *plane) has(router string, candidates int) (names []string) {
 	return names
 }
 
-// With schedule-neutron-gateways the agent acts on Neutron's gateways, until Neutron, not a drain, undid that twice.
+// With schedule-neutron-gateways the agent changes Neutron's gateways, until Neutron, not a drain, has undone that
+// twice.
 func TestAgent_gateway_reverted_twice_is_left_to_Neutron(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 3, 0, "--mode", "on", "--schedule-neutron-gateways", "--hold-down", "1s")
@@ -43,7 +44,7 @@ func TestAgent_gateway_reverted_twice_is_left_to_Neutron(t *testing.T) {
 		first := p.has("n0", 3)[0]
 		p.intend(first)
 		p.until(func() bool { return p.candidates("n0")[2] == first }, "it is not drained")
-		p.until(func() bool { // without ovn-northd it is not proved
+		p.until(func() bool { // without ovn-northd the drain is not proved
 			d := p.status(holder).Drains
 			return len(d) == 1 && strings.HasPrefix(d[0].Text, "nothing is left")
 		})
@@ -58,7 +59,7 @@ func TestAgent_gateway_reverted_twice_is_left_to_Neutron(t *testing.T) {
 	}
 	require.Empty(t, left(), "the agent's own drains are not Neutron's")
 
-	undo := func() { // as Neutron does if it wants two
+	undo := func() { // as Neutron does if it wants two candidates
 		p.nb("lrp-del-gateway-chassis", "lrp-n0", p.candidates("n0")[2])
 	}
 	undo()

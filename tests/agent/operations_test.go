@@ -70,8 +70,8 @@ func TestAPI_operates_nodes_by_specified_paths(t *testing.T) {
 	assert.Equal(t, "c2", p.candidates("r0")[0], "nothing was done")
 }
 
-// SIGHUP makes the agent read the file again. A value that can't be used changes nothing, and is reported; flags
-// override the file; and only a changed value that is fixed at the start gives the lease up, once.
+// SIGHUP makes the agent read the file again. A value that can't be used changes nothing, and is reported. Flags
+// override the file. The agent gives up the lease, once, only if a value changes that is fixed at the start.
 func TestConfig_is_reloaded_and_invalid_file_changes_nothing(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
@@ -125,7 +125,7 @@ func TestConfig_is_reloaded_and_invalid_file_changes_nothing(t *testing.T) {
 	assert.Equal(t, term, p.status(one).Term, "the lease is the same")
 	tell(map[string]any{"mode": "advise", "lease-ttl": "4s"})
 	hangUp("restarts=true")
-	p.until(func() bool { // until it releases the lease it is the holder, too
+	p.until(func() bool { // it is also the holder until it releases the lease
 		p.holder(one)
 		return p.status(one).Term == term+1
 	}, "a lease of its own")

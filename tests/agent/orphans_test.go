@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// interrupted leaves a run in the journal that was cut short.
+// interrupted writes the journal's record of an interrupted run.
 func (p *plane) interrupted(id, by string) {
 	p.t.Helper()
 	record := fmt.Sprintf(`{"id":%q,"number":1,"at":"2026-01-02T03:04:05Z","operation":"reschedule","by":%q,"left":2,`+
@@ -22,14 +22,14 @@ func (p *plane) interrupted(id, by string) {
 		`external_ids:"ovn-central-operator:plan"=`+strconv.Quote(record))
 }
 
-// records are the texts of the journal.
+// records returns the texts of the journal.
 func (p *plane) records() string {
 	p.t.Helper()
 	return p.nb("--bare", "--columns=external_ids", "find", "DNS")
 }
 
-// 003-6, R14, R15: orphans are reported when they appear and disappear, in the status, the metrics and the log, and
-// stay. Only unfinished runs of removed units' agents are deleted, in one write, once nothing is left to do.
+// 003-6, R14, R15: orphans are reported when they appear and disappear, in the status, the metrics and the log, and are
+// not deleted. The agent ends only unfinished runs of removed units' agents, in one write, once nothing is left to do.
 func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 2, 1, "--hold-down", "1s") // something is left to do: c2 is not a candidate
@@ -82,7 +82,7 @@ func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 	}
 }
 
-// R14: the agent does not end a person's run: the next one finishes it by what is left. Agents' runs end.
+// R14: the agent does not end a person's run; the next command finishes it. It does end agents' runs.
 func TestAgent_change_does_not_end_operator_run(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 1, 3, "--mode", "on", "--hold-down", "1s")
@@ -96,7 +96,8 @@ func TestAgent_change_does_not_end_operator_run(t *testing.T) {
 	assert.Contains(t, p.records(), `"by":"ovn-central/9","left":2`)
 }
 
-// Commands need no lease. The later one plans again: nothing is lost or done twice, and the journal has the authors.
+// Commands need no lease. The later command plans again: nothing is lost or done twice, and the journal has the
+// authors.
 func TestAgent_concurrent_commands_lose_nothing(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 1, 3, "--mode", "on", "--hold-down", "1s")
@@ -141,7 +142,7 @@ func TestAgent_concurrent_commands_lose_nothing(t *testing.T) {
 	for i := range 3 {
 		group := fmt.Sprintf("lrp-r%d", i)
 		require.Contains(t, left, group)
-		for list, n := range left[group] { // each was begun where another has ended, but for the first and the last
+		for list, n := range left[group] { // each began where another ended, except the first and the last
 			switch {
 			case list == "[{c1 5}]":
 				assert.Equal(t, -1, n, "%s: it was so at first", group)

@@ -29,7 +29,7 @@ func TestAgent_rolling_restart_of_twenty_chassis_changes_no_row(t *testing.T) {
 		require.NoError(t, poll.Wait(t.Context(), 300*time.Millisecond))
 		p.arrive(name)
 	}
-	p.nb("set", "NB_Global", ".", "nb_cfg=1") // as any client that syncs
+	p.nb("set", "NB_Global", ".", "nb_cfg=1") // as any client that syncs does
 	p.ask()
 	for n := range twenty {
 		require.NoError(t, poll.Wait(t.Context(), 100*time.Millisecond))
@@ -53,7 +53,8 @@ func (p *plane) follows(name string) {
 	p.sb("set", "Chassis_Private", name, "nb_cfg=1")
 }
 
-// 004: an ovn-controller behind nb_cfg for longer than the hold-down gets nothing, and keeps its gateways.
+// 004: a chassis whose ovn-controller is behind nb_cfg for longer than the hold-down gets nothing, and keeps its
+// gateways.
 func TestAgent_slow_controller_gets_nothing_until_it_catches_up(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 3, 2, "--mode", "on", "--hold-down", "2s")
@@ -81,7 +82,7 @@ func TestAgent_slow_controller_gets_nothing_until_it_catches_up(t *testing.T) {
 	assert.GreaterOrEqual(t, time.Since(followed), 2*time.Second, "it is held down")
 }
 
-// A host makes itself a chassis for gateways by its own row: until a person has seen it, it is given none.
+// A host makes itself a gateway chassis by its own row. It gets no gateway until an operator has uncordoned it.
 func TestAgent_new_chassis_waits_for_operator(t *testing.T) {
 	t.Parallel()
 	p := newCloud(t, 1, 3, "--mode", "on", "--hold-down", "0s", "--cordon-new-chassis")

@@ -24,7 +24,7 @@ var (
 	long  = flag.Duration("for", 0, "begin further ones for so long")
 )
 
-// own and neutrons count the gateways; pool are the chassis, few enough that each gateway has all of them.
+// own and neutrons are numbers of gateways. pool is the number of chassis, so small that each gateway has all of them.
 const (
 	own      = 3
 	neutrons = 2
@@ -66,13 +66,14 @@ func (p *played) event(writable bool) string {
 	return name + " stays"
 }
 
-// Faults during which a write to NB may have to wait for their end; of those that cut a member off, while two last.
+// Faults during which a write to NB may have to wait for their end. Of the faults that cut a member off, that is so
+// while two last.
 const (
 	quorumLost, diskFull = "quorum lost", "disk full"
 	cutOff, databasesCut = "cut off", "cut off from the databases"
 )
 
-// fault begins a fault at a unit, and returns what ends it.
+// fault begins a fault at a unit, and returns its name and the function that ends it.
 func (p *played) fault(n int) (what string, end func()) {
 	a, server := p.agents[n], p.servers[n]
 	filtered := func(what string, rules []string) (string, func()) { return what, p.filtered(rules...)(n) }
@@ -105,7 +106,7 @@ func (p *played) fault(n int) (what string, end func()) {
 			_ = server.Signal(syscall.SIGCONT) // another fault may have ended it
 			_ = other.Signal(syscall.SIGCONT)
 		}
-	default: // as on a disk that is full; a server that could not write is restarted
+	default: // as on a full disk; a server that could not write is restarted
 		fill(p.t, server)
 		return diskFull, func() {
 			server.Kill(p.t)
@@ -163,7 +164,7 @@ func (p *played) settles() {
 	}, "%v: %v, %s", p.there, p.candidates("r0"), holder.unit)
 }
 
-// check requires that each of the agents' records begins with the state in which the one before it ended.
+// check requires that each of the agents' records begins with the state in which the previous one ended.
 func (p *played) check(t *testing.T) {
 	for _, run := range p.unseen() {
 		require.True(t, strings.HasSuffix(run.By, ", agent"), run.By)
@@ -175,7 +176,7 @@ func (p *played) check(t *testing.T) {
 			p.changed[group]++
 		}
 	}
-	// An agent that takes over looks at everything, and may order backups more evenly.
+	// An agent that takes over plans for everything, and may order backups more evenly.
 	most := p.events + int(p.status(p.holder(p.agents...)).Term)
 	for group, n := range p.changed {
 		require.LessOrEqual(t, n, most, "%s: more changes than events and takeovers", group)
@@ -220,8 +221,8 @@ func resources(t *testing.T, one *process) (kilobytes, descriptors int) {
 	return kilobytes, len(open)
 }
 
-// R14, 003-5, 003-7: whatever happens to agents, members and networks while chassis come and go and Neutron writes, one
-// agent handles each event once, and all agree in the end. See the flags -seed, -count and -for.
+// R14, 003-5, 003-7: whatever happens to agents, members and networks while chassis come and go and Neutron writes,
+// agents handle each event once, and all agree in the end. See the flags -seed, -count and -for.
 func TestLease_random_faults_each_event_handled_once(t *testing.T) {
 	t.Parallel()
 	options := []string{"--mode", "on", "--hold-down", "1s", "--lease-ttl", "3s"}

@@ -17,7 +17,7 @@ import (
 
 const ttl = 5 * time.Second
 
-// replaced waits until another agent than gone acts and all name it. It returns that agent, and the time it took.
+// replaced waits until an agent other than gone acts and all name it. It returns that agent, and the time it took.
 func (p *plane) replaced(gone *process, begun time.Time) (next *process, took time.Duration) {
 	p.t.Helper()
 	others := p.but(gone)
@@ -64,7 +64,7 @@ func TestLease_killed_and_stopped_holders_are_replaced(t *testing.T) {
 // event is a line of the log (log/slog's TextHandler).
 var event = regexp.MustCompile(`^time=\S+ level=[A-Z]+ msg=("[^"]+"|\S+)( [\w.-]+=("([^"\\]|\\.)*"|\S*))*\n$`)
 
-// R17: no commit to NB or SB, and nothing that ovn-northd computes. OVN_CENTRAL_IDLE=1h looks for longer.
+// R17: the agents cause no commit to NB or SB, and no computation of ovn-northd. OVN_CENTRAL_IDLE=1h looks for longer.
 func TestAgent_idle_writes_nothing(t *testing.T) {
 	t.Parallel()
 	idle := 2 * time.Minute
@@ -102,7 +102,8 @@ func (p *plane) southboundSize() int64 {
 	return found.Size()
 }
 
-// 003-4: the holder learns it from its monitor: with a TTL of 160 s it asks the database only every 40 s.
+// 003-4: the holder learns of the other name from its monitor: with a TTL of 160 s it asks the database only every 40
+// s.
 func TestLease_holder_stops_once_record_names_another(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--lease-ttl", "160s")
