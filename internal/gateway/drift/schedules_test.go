@@ -152,7 +152,7 @@ func TestDetector_cordoned_chassis(t *testing.T) {
 		}
 		for range 8 {
 			w.event(r)
-			w.change(fmt.Sprintf("c%03d", r.IntN(8)), func(c *schedule.Chassis) { // this may also be a chassis that has just come
+			w.change(fmt.Sprintf("c%03d", r.IntN(8)), func(c *schedule.Chassis) { // even a new chassis
 				c.Cordoned = r.IntN(2) == 0
 				waited++
 			})
