@@ -23,13 +23,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// application plays the units of the charm and what ovn-central/0, that leads both clusters, sees
-// of their members. Unit 3 is on the machine of the first chassis of a cloud.
+// application plays the units of the charm, and what ovn-central/0, which leads both clusters, observes of their
+// members. Unit 3 is on the machine of a cloud's first chassis.
 type application struct {
-	// units are those of the model, members those of both clusters, down those of these that are.
+	// units are the units of the model. members are the members of both clusters, down those of them that are down.
 	units, members, down []int
 	uncommitted          uint64
-	// unread is why Juju could not be asked.
+	// unread is the reason why Juju could not be asked.
 	unread error
 }
 
@@ -46,7 +46,7 @@ func raftAddress(d ovndb.Database, n int) string {
 	return ovndb.RaftAddress(d, fmt.Sprintf("10.9.0.%d", n))
 }
 
-// seen is what the unit has found of Juju.
+// seen returns the unit's observation of Juju.
 func (a *application) seen() observe.Application {
 	m := observe.Application{
 		Unit: unitName(0), Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}, History: relation.History{},
@@ -69,7 +69,7 @@ func (a *application) seen() observe.Application {
 	return m
 }
 
-// report is what it sees of both clusters.
+// report returns the unit's observation of both clusters.
 func (a *application) report() observe.Report {
 	r := observe.Report{Application: a.seen()}
 	for _, d := range ovndb.Databases() {
@@ -107,8 +107,8 @@ func (a *application) health(context.Context) []maintenance.DatabaseHealth {
 	return node.Health(a.report())
 }
 
-// 002-5, 002-6: before anything is done it is judged whether the clusters would be well without what
-// is on the node's machine (R1). What is not known is not taken for something that is not there.
+// 002-5, 002-6: before anything is done, the clusters are judged without the members on the node's machine (R1).
+// Unknown members do not count as absent.
 func TestR1_decommission_that_would_harm_clusters_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -152,9 +152,9 @@ func TestR1_decommission_that_would_harm_clusters_is_refused(t *testing.T) {
 	}), document.Answer(kept))
 }
 
-// 002-5, 002-6, R6: a decommission ends only once the unit on the node's machine has left the
-// application and its members the committed configuration of both clusters, whatever has become of the
-// unit; and then the clusters must be well.
+// 002-5, 002-6, R6: a decommission ends only once the unit on the node's machine has left the application, and its
+// members have left the committed configuration of both clusters, whatever has happened to the unit. Then the clusters
+// must be healthy.
 func TestDecommission_waits_for_unit_and_clusters(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -174,8 +174,8 @@ func TestDecommission_waits_for_unit_and_clusters(t *testing.T) {
 		"ovn-central/3 is still in the application, and on this machine by the tunnel address that the chassis claims: run: remove-unit ovn-central/3; "+
 		"member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is still a member, of ovn-central/3; ")
 
-	// juju remove-machine --force: the unit is gone, its members stay. And as long as the first try
-	// lasts, ovn-controller is stopped, so that the chassis' addresses are gone too.
+	// juju remove-machine --force: the unit is gone, its members stay. During the first attempt ovn-controller is stopped,
+	// so that the chassis' addresses are gone too.
 	a.units, a.down = []int{0, 1, 2}, []int{3}
 	c.sbctl("chassis-del", "c1")
 	said = s.Decommission(t.Context(), r)
@@ -195,7 +195,7 @@ func TestDecommission_waits_for_unit_and_clusters(t *testing.T) {
 	assert.Contains(t, document.Answer(said), "cluster-ready: Success (200): databases healthy: 2 of 2")
 }
 
-// 002-6: the clusters are waited for in the end, too; what nothing is known of is not well.
+// 002-6: the decommission also waits for healthy clusters at the end; unknown health is not healthy.
 func TestDecommission_ends_with_healthy_clusters_only(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -222,7 +222,7 @@ func TestDecommission_ends_with_healthy_clusters_only(t *testing.T) {
 	}
 }
 
-// 002-5: the member that leaves may be the one to which the command is connected.
+// 002-5: the member that leaves may be the one that the command is connected to.
 func TestDecommission_member_that_runs_it_may_leave(t *testing.T) {
 	t.Parallel()
 	c := newClustered(t)
@@ -245,7 +245,7 @@ func TestDecommission_member_that_runs_it_may_leave(t *testing.T) {
 	assert.Contains(t, told[1], "the units on its machine are not known (", "the look that fails says nothing of what has left")
 }
 
-// 002-5: what leaves while it is waited for is named.
+// 002-5: units that leave during the wait are named.
 func TestDecommission_names_unit_that_leaves(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")

@@ -1,5 +1,4 @@
-// Package gateways shows and moves gateways by the program itself, on real databases
-// with a real ovn-northd.
+// Package gateways shows and moves gateways with the program itself, on real databases with a real ovn-northd.
 package gateways
 
 import (
@@ -23,19 +22,19 @@ import (
 // patience bounds every wait for a program.
 const patience = 90 * time.Second
 
-// cloud is two standalone databases and the ovn-northd between them.
+// cloud is two standalone databases and their ovn-northd.
 type cloud struct {
 	t   *testing.T
 	dir string
-	// count is how many gateways there have been, chassis how many chassis.
+	// count is the number of gateways made so far, chassis the number of chassis.
 	count, addresses, chassis int
 	northd                    *ovsdbtest.Process
 	servers                   map[string]*ovsdbtest.Server
-	// nb are the endpoints of NB if it is a cluster.
+	// nb has the endpoints of NB if it is a cluster.
 	nb string
 }
 
-// newCloud starts a cloud with some gateway chassis, all on the network physnet1; without any there is no network.
+// newCloud starts a cloud with some gateway chassis, all on the network physnet1. Without chassis there is no network.
 func newCloud(t *testing.T, chassis ...string) *cloud {
 	t.Helper()
 	c := newDatabases(t)
@@ -71,7 +70,7 @@ func (c *cloud) northbound() string {
 	return c.endpoint("nb")
 }
 
-// startNorthd returns when it answers.
+// startNorthd starts ovn-northd, and returns when it answers.
 func (c *cloud) startNorthd() {
 	c.t.Helper()
 	control := c.path("northd", "ctl")
@@ -89,8 +88,7 @@ func (c *cloud) run(program string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// nbctl runs ovn-nbctl as a new process each time: its daemon would answer from a copy that may not
-// have the newest yet.
+// nbctl runs ovn-nbctl as a new process each time: its daemon would answer from a copy that may be out of date.
 func (c *cloud) nbctl(args ...string) string {
 	return c.run("ovn-nbctl", append([]string{"--db=" + c.northbound()}, args...)...)
 }
@@ -111,8 +109,8 @@ func (c *cloud) addNetwork(name string) {
 		"lsp-set-options", name+"-ln", "network_name="+name)
 }
 
-// addGateways adds routers with a gateway in physnet1 each, and their candidates, best
-// first: all at once, for which ovn-northd has to think once.
+// addGateways adds routers, each with a gateway in physnet1, and their candidates, best first. It adds all at once, so
+// that ovn-northd computes once.
 func (c *cloud) addGateways(n int, candidates ...string) (ports []string) {
 	c.t.Helper()
 	var args []string
@@ -133,8 +131,8 @@ func (c *cloud) gateway(network, name string, candidates ...string) []string {
 		"--", "set", "Logical_Router", "r-"+name, "options:dynamic_neigh_routers=true")
 }
 
-// hanging returns the arguments that make a router, unless it is there, with a port on a switch, which has such external
-// IDs.
+// hanging returns the arguments that make a router, unless it exists, with a port on a switch. The port gets the
+// external IDs in own.
 func (c *cloud) hanging(router, port, network string, own []string, candidates ...string) []string {
 	c.addresses++
 	n, peer := c.addresses, port+"-sw"
@@ -147,7 +145,7 @@ func (c *cloud) hanging(router, port, network string, own []string, candidates .
 	return append(args, newCandidates(port, port, candidates...)...)
 }
 
-// newCandidates returns the arguments that add candidates to the row of a port, named as Neutron names them.
+// newCandidates returns the arguments that add candidates to the row of a port, with Neutron's names.
 func newCandidates(row, port string, candidates ...string) (args []string) {
 	for i := range candidates {
 		chassis, priority := ranked(candidates, i)
@@ -158,7 +156,8 @@ func newCandidates(row, port string, candidates ...string) (args []string) {
 	return args
 }
 
-// ranked returns a candidate and its priority: CHASSIS=PRIORITY, or CHASSIS in a list with the best first.
+// ranked returns a candidate and its priority. The candidate is CHASSIS=PRIORITY, or CHASSIS in a list with the best
+// first.
 func ranked(candidates []string, i int) (chassis, priority string) {
 	chassis, priority, given := strings.Cut(candidates[i], "=")
 	if !given {
@@ -167,7 +166,7 @@ func ranked(candidates []string, i int) (chassis, priority string) {
 	return chassis, priority
 }
 
-// configure gives a chassis the options of a CMS and the provider networks that it is connected to.
+// configure sets the CMS options of a chassis, and the provider networks that it is connected to.
 func (c *cloud) configure(chassis, options string, networks ...string) {
 	c.t.Helper()
 	mappings := make([]string, len(networks))

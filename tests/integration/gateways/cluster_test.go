@@ -39,7 +39,7 @@ func newClustered(t *testing.T) *clustered {
 	return c
 }
 
-// leader is the member that leads.
+// leader returns the number of the member that is the leader.
 func (c *clustered) leader() int {
 	c.t.Helper()
 	for n := range c.members {
@@ -77,7 +77,7 @@ func TestReschedule_leader_dies_halfway_and_run_ends(t *testing.T) {
 	killed := false
 	var told []string
 	s := gateway.Service{
-		// The leader first: it is what the connection is lost to.
+		// The leader comes first, so that the connection is the one that is lost.
 		Dialer: new(ovsdb.Dialer), NB: append([]string{c.members[leader].Endpoint()}, strings.Split(c.nb, ",")...),
 		SB: []string{c.endpoint("sb")}, NorthdTimeout: patience, Now: time.Now,
 		Progress: func(_ context.Context, line string) {
@@ -107,7 +107,7 @@ func (c *cloud) built(ctx context.Context) string {
 	return program
 }
 
-// What is killed leaves each port as it was or as it was planned; the next run finishes.
+// A killed run leaves each port as it was or as planned; the next run finishes.
 func TestReschedule_killed_run_is_finished_by_next(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")

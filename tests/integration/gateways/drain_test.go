@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// quick is a drain that waits for no hold.
+// quick has the flags of a drain that does not wait for holds.
 var quick = []string{"--timeout", "30s", "--grace-period", "0s"}
 
 func (c *cloud) drain(name string, flags ...string) answer.Status {
@@ -28,13 +28,13 @@ func (c *cloud) drain(name string, flags ...string) answer.Status {
 	return c.answer(append(append([]string{"drain", name}, quick...), flags...)...)
 }
 
-// drained is a drain that succeeds.
+// drained drains a node, and requires success.
 func (c *cloud) drained(name string, flags ...string) answer.Status {
 	c.t.Helper()
 	return c.succeeds(append(append([]string{"drain", name}, quick...), flags...)...)
 }
 
-// typed is a command as tests compare it.
+// typed formats a command so that tests can compare it.
 func typed(c command.Command) string {
 	if len(c.Params) > 0 && c.Params[0].Key == "node" {
 		return c.Action + " " + c.Params[0].Value
@@ -49,24 +49,24 @@ func typed(c command.Command) string {
 	return strings.Join(words, " ")
 }
 
-// nodeService is what the program uses, without its words.
+// nodeService returns the service that the program uses, without its texts.
 func (c *cloud) nodeService() *node.Service {
 	return &node.Service{Gateways: c.service(), Command: typed}
 }
 
-// patient is a service that waits for ovn-northd.
+// patient returns a service that waits for ovn-northd.
 func (c *cloud) patient() *node.Service {
 	s := c.nodeService()
 	s.Gateways.NorthdTimeout = patience
 	return s
 }
 
-// draining asks for a drain of c1.
+// draining returns a request to drain c1.
 func draining(timeout time.Duration) node.Request {
 	return node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: timeout}}
 }
 
-// ranks are the candidates of all ports.
+// ranks returns the candidates of all ports.
 func (c *cloud) ranks() string {
 	c.t.Helper()
 	rows := strings.Split(c.nbctl("--bare", "--no-headings", "--format=csv", "--columns=name,priority", "list", "Gateway_Chassis"), "\n")
@@ -74,8 +74,7 @@ func (c *cloud) ranks() string {
 	return strings.Join(rows, "\n")
 }
 
-// 002-3: every gateway goes to another chassis, evenly; no row is deleted; undrain puts all
-// back.
+// 002-3: every gateway goes to another chassis, evenly; no row is deleted; undrain restores everything.
 func TestDrain_and_undrain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -118,7 +117,7 @@ func TestDrain_and_undrain(t *testing.T) {
 	assert.Equal(t, "c1.example is not drained", c.unconfirmed("undrain", "c1").Message)
 }
 
-// R12: the other chassis of a network is drained already.
+// R12: the other chassis of a network is already drained.
 func TestR12_second_of_two_chassis_is_not_drained(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -131,7 +130,7 @@ func TestR12_second_of_two_chassis_is_not_drained(t *testing.T) {
 	assert.Nil(t, c.node("c1").Cordon, "nothing was done")
 }
 
-// R12, inside the transaction: of two that begin at the same time one is refused.
+// R12, inside the transaction: if two drains begin at the same time, one is refused.
 func TestR12_of_two_concurrent_drains_one_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -181,7 +180,7 @@ func TestDrain_that_would_leave_gateway_is_refused(t *testing.T) {
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates("lrp-lonely"))
 }
 
-// 001-4: what holds the node is waited for, and named with its count and its age.
+// 001-4: a drain waits for holds, and names them with their count and age.
 func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -221,15 +220,15 @@ func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	assert.Equal(t, 200, (<-joined).Code)
 }
 
-// The database keeps the intent: a command that is cut short doesn't end the drain, and changes
-// by others that undo it end the wait.
+// The database keeps the intent: an interrupted command doesn't end the drain, and another client's changes that undo
+// the drain end the wait.
 func TestDrain_interrupted_continues_when_run_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	ports := c.addGateways(150, "c1", "c2", "c3")
 	before := c.ranks()
 	s, begun := c.patient(), time.Now()
-	s.Gateways.Now = func() time.Time { return begun } // ovn-northd takes no time, so that the first batch has 100
+	s.Gateways.Now = func() time.Time { return begun } // ovn-northd takes no time, so that the first batch has 100 gateways
 	ctx, cancel := context.WithCancelCause(t.Context())
 	s.Gateways.Progress = func(_ context.Context, line string) {
 		if strings.Contains(line, "100 of 150 gateways written") {
@@ -251,8 +250,8 @@ func TestDrain_interrupted_continues_when_run_again(t *testing.T) {
 	}
 }
 
-// The agent may continue a drain whose command is alive, and slow: each gateway moves once, and
-// undrain puts all back.
+// The agent may continue a drain whose command is alive but slow: each gateway moves once, and undrain restores
+// everything.
 func TestDrain_continued_by_two_does_no_harm(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -278,7 +277,7 @@ func TestDrain_continued_by_two_does_no_harm(t *testing.T) {
 	assert.Equal(t, before, c.ranks())
 }
 
-// listed is a node's line.
+// listed returns a node's line in the list.
 func (c *cloud) listed(chassis string) string {
 	c.t.Helper()
 	_, list, _ := c.nodes("list")
@@ -290,8 +289,8 @@ func (c *cloud) listed(chassis string) string {
 	return list
 }
 
-// 001-5: the chassis is gone while it is drained, as when ovn-controller is stopped for a
-// reboot; it is put back when it is there again.
+// 001-5: the chassis is gone after it was drained, as when ovn-controller is stopped for a reboot. Undrain works once
+// the chassis is back.
 func TestUndrain_chassis_that_was_stopped_meanwhile(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -308,7 +307,7 @@ func TestUndrain_chassis_that_was_stopped_meanwhile(t *testing.T) {
 	assert.Equal(t, before, c.ranks())
 }
 
-// A drain of a node that is dead needs nothing of it, and moves nothing to another dead one.
+// A drain needs nothing from a dead node, and moves nothing to another dead node.
 func TestDrain_dead_node(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -325,8 +324,8 @@ func TestDrain_dead_node(t *testing.T) {
 	assert.Equal(t, finding.NodeSilent, codeOf(dead))
 }
 
-// ovn-northd leaves a disabled router out of SB: its gateway can't be waited for. Neutron sets enabled=false if an operator
-// disables a router.
+// ovn-northd leaves a disabled router out of SB, so a drain can't wait for its gateway. Neutron sets enabled=false if
+// an operator disables a router.
 func TestDrain_disabled_router_is_moved_and_not_awaited(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -335,7 +334,7 @@ func TestDrain_disabled_router_is_moved_and_not_awaited(t *testing.T) {
 	for _, port := range ports[1:] {
 		c.nbctl("set", "Logical_Router", "r-"+port, "enabled=false")
 	}
-	c.bind("c2", "cr-"+ports[0]) // what the drain leads to
+	c.bind("c2", "cr-"+ports[0]) // the result of the drain
 	require.Empty(t, c.sbctl("--bare", "--columns=logical_port", "find", "Port_Binding", "logical_port=cr-"+ports[1]))
 	code, out, stderr := c.operate("reschedule", "--wait", "10s")
 	assert.Zero(t, code, out+stderr)

@@ -12,13 +12,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// zoned is what a router or group of Neutron has for the zone az1, and inZone the options of a chassis in it.
+// zoned has the external IDs of a Neutron router or group for the zone az1; inZone has the options of a chassis in it.
 var zoned = []string{"neutron:availability_zone_hints=az1"}
 
 const inZone = marked + ",availability-zones=az1"
 
-// router adds a router as Neutron from 2026.2 on has them: a gateway in each network, and one group for all, which is
-// not made if there are no candidates.
+// router adds a router in the form of Neutron from 2026.2 on: a gateway in each network, and one group for all. It
+// makes no group if there are no candidates.
 func (c *cloud) router(id string, networks []string, candidates ...string) (ports []string) {
 	c.t.Helper()
 	for i, network := range networks {
@@ -38,7 +38,7 @@ func (c *cloud) groupOf(id string, ports []string, candidates ...string) {
 	c.grouped("neutron-"+id, append([]string{"neutron:router_id=" + id}, zoned...), "Logical_Router_Port", ports, candidates...)
 }
 
-// members are the candidates of a group, best first.
+// members returns the candidates of a group, best first.
 func (c *cloud) members(group string) (all []string) {
 	uuids := c.nbctl("--bare", "--columns=ha_chassis", "find", "HA_Chassis_Group", "name="+group)
 	for _, uuid := range strings.Fields(uuids) {
@@ -80,7 +80,7 @@ func TestForms_groups_are_operated_like_single_gateways(t *testing.T) {
 	assert.Equal(t, "3 c1", c.members("neutron-r3")[0])
 }
 
-// Where the others are in groups, an unhosted router gets one as Neutron would make it.
+// If the other routers have groups, an unhosted router gets one in Neutron's form.
 func TestForms_unhosted_router_gets_group_like_others(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -94,7 +94,7 @@ func TestForms_unhosted_router_gets_group_like_others(t *testing.T) {
 	s, plans := c.service(), 0
 	_, err := s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan {
 		p := schedule.Reschedule(state, schedule.Options{})
-		if plans++; plans == 1 { // Neutron is first with one of them
+		if plans++; plans == 1 { // Neutron makes the group of one of them first
 			c.groupOf("late", late, "c1")
 		}
 		return p
@@ -147,12 +147,12 @@ func TestForms_external_ports_follow_router(t *testing.T) {
 	assert.Equal(t, 2, moved)
 }
 
-// What is odd is named, and the rest is read as usual.
+// Irregular rows are named, and the others are read as usual.
 func TestForms_rows_of_unknown_origin_are_named(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	ports := c.addGateways(2, "c1")
-	c.nbctl("lrp-set-gateway-chassis", ports[0], "c2", "7") // named with a hyphen
+	c.nbctl("lrp-set-gateway-chassis", ports[0], "c2", "7") // this row's name has a hyphen
 	c.nbctl("ha-chassis-group-add", "by-hand", "--", "ha-chassis-group-add-chassis", "by-hand", "c1", "1")
 	c.sbctl("set", "Chassis", "c2", `other_config:ovn-bridge-mappings="physnet1,physnet1:br-ex,:x"`)
 	out := c.operated("reschedule", "--wait", "0")

@@ -9,9 +9,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// A transit switch of OVN's interconnection has no localnet port, and its gateways have candidates all the same
-// (ovn-architecture(7), OVN Deployments Interconnection). They are listed, no plan changes them, and a drain moves them. A
-// candidate whose chassis is gone takes over nothing.
+// A transit switch of OVN's interconnection has no localnet port, but its gateways have candidates
+// (ovn-architecture(7), OVN Deployments Interconnection). They are listed, no plan changes them, and a drain moves
+// them. A candidate whose chassis is gone takes nothing over.
 func TestInterconnection_gateways_are_listed_and_drained(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// history is what the journal says to programs.
+// history returns the journal as programs read it.
 func (c *cloud) history(args ...string) gateway.History {
 	c.t.Helper()
 	var h gateway.History
@@ -26,7 +26,7 @@ func (c *cloud) history(args ...string) gateway.History {
 	return h
 }
 
-// service is what the program uses, without its words.
+// service returns the service that the program uses, without its texts.
 func (c *cloud) service() *gateway.Service {
 	s := &gateway.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(c.northbound(), ","), SB: []string{c.endpoint("sb")}, By: "a test", Now: time.Now}
 	c.t.Cleanup(s.Close)
@@ -54,7 +54,7 @@ func TestJournal_change_is_recorded_and_reverted(t *testing.T) {
 	assert.Equal(t, 6, h.Plans[1].Gateways)
 	assert.Regexp(t, "(?m)^"+rebalanced.ID+`  \S+Z  rebalance   \d         4      \S+@\S+$`, c.operated("history"))
 
-	// One plan, wholly; the command that was printed takes it back.
+	// This is one complete plan; the printed command reverts it.
 	text := c.operated("history", rebalanced.ID)
 	assert.Regexp(t, `lrp-00\d: c1 \(3\), c\d \(2\), c\d \(1\) -> c[23] \(3\), c\d \(2\), c\d \(1\)\n`, text)
 	printed := regexp.MustCompile(`to revert: ovn-central-operator gateways (.*)`).FindStringSubmatch(out)
@@ -70,7 +70,7 @@ func TestJournal_change_is_recorded_and_reverted(t *testing.T) {
 	assert.Equal(t, "revert", h.Plans[0].Operation)
 	c.changesNothing("rebalance", "--revert", rebalanced.ID, "--yes")
 
-	// What was taken back can be done again, but for what another program changed meanwhile.
+	// A reverted change can be made again, except where another client has changed something meanwhile.
 	moved := h.Plans[0].ID
 	c.nbctl("lrp-set-gateway-chassis", c.history(moved).Plans[0].Changes[0].Group, "c3", "7")
 	again := told[shownPlan](c, "rebalance", "--revert", moved, "--yes", "--wait", "0")
@@ -84,8 +84,8 @@ func TestJournal_change_is_recorded_and_reverted(t *testing.T) {
 	assert.Equal(t, 1, code)
 }
 
-// No other program uses the journal: ovn-northd makes nothing of it, and what of it
-// can't be read is named and hinders nothing.
+// Rows of other clients and the journal do not disturb each other: ovn-northd ignores the journal, and unreadable rows
+// of it are named and block nothing.
 func TestJournal_ignores_foreign_DNS_rows(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -103,7 +103,7 @@ func TestJournal_ignores_foreign_DNS_rows(t *testing.T) {
 	assert.Contains(t, c.nbctl("find", "DNS", "external_ids:ls_name=neutron-7"), "10.0.0.1")
 }
 
-// A chassis that has a part of its share is no longer new, but the journal shows that it was.
+// A chassis with a part of its share is no longer new, but the journal shows that it was.
 func TestRebalance_interrupted_share_is_finished_by_next_run(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4", "c5")
@@ -112,7 +112,7 @@ func TestRebalance_interrupted_share_is_finished_by_next_run(t *testing.T) {
 	entries := func(chassis string) int {
 		return strings.Count(c.nbctl("--bare", "--columns=chassis_name", "list", "Gateway_Chassis"), chassis)
 	}
-	// A run ends after its first batch, as if it was killed.
+	// A run ends after its first batch, as if it were killed.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := c.service()
@@ -137,7 +137,7 @@ func TestRebalance_interrupted_share_is_finished_by_next_run(t *testing.T) {
 	c.changesNothing("reschedule", "--wait", "0")
 }
 
-// A confirmation is of the plan that was shown, not of what others make of it.
+// A confirmation is valid for the plan that was shown, not for a plan that other clients have made larger.
 func TestRebalance_never_exceeds_confirmed_moves(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -155,7 +155,7 @@ func TestRebalance_never_exceeds_confirmed_moves(t *testing.T) {
 	assert.NotEmpty(t, told, "the run reports that it does less")
 }
 
-// A batch that was written counts although its answer was lost: as confirmed moves, and for the proof.
+// A batch that was written counts although its answer was lost: for the confirmed moves, and for the proof.
 func TestReschedule_batch_with_lost_answer_counts(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -180,7 +180,7 @@ func TestReschedule_batch_with_lost_answer_counts(t *testing.T) {
 	assert.Equal(t, map[string]int{"c1": 4, "c2": 4, "c3": 4}, c.masters(ports...))
 }
 
-// What a seed has shown in a dry run is what it does.
+// A seed gives the plan that it gave in the dry run.
 func TestReschedule_random_seed_gives_shown_plan(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")

@@ -24,7 +24,7 @@ import (
 type killing struct {
 	*cloud
 	ports []string
-	// clock advances by so many seconds whenever it is read, so that no wait takes long.
+	// clock advances by that many seconds whenever it is read, so that no wait takes long.
 	clock   atomic.Int64
 	seconds int64
 }
@@ -37,14 +37,14 @@ func newKilling(t *testing.T) *killing {
 	return k
 }
 
-// service is a process of the program.
+// service returns the service of a new process of the program.
 func (k *killing) service() *node.Service {
 	s, begun := k.patient(), time.Now()
 	s.Gateways.Now = func() time.Time { return begun.Add(time.Duration(k.clock.Add(k.seconds)) * time.Second) }
 	return s
 }
 
-// operation is something that the program does.
+// operation is an operation of the program.
 type operation func(*killing, context.Context, *node.Service) answer.Status
 
 func (k *killing) drain(ctx context.Context, s *node.Service) answer.Status {
@@ -67,7 +67,7 @@ func (k *killing) remove(ctx context.Context, s *node.Service) answer.Status {
 	return s.Remove(ctx, node.Request{Node: "c1", Confirmed: true})
 }
 
-// agent makes steps of a drain that it finds, as the agent does; it does nothing if there is no drain.
+// agent makes steps of a drain as the agent does; it does nothing if there is no drain.
 func (k *killing) agent(ctx context.Context, s *node.Service) answer.Status {
 	for range 2 {
 		_, _, err := s.Effects("c1", nil).Move(ctx)
@@ -76,7 +76,7 @@ func (k *killing) agent(ctx context.Context, s *node.Service) answer.Status {
 	return answer.New(answer.Success, "")
 }
 
-// works carries an operation out as a whole.
+// works runs an operation without a kill.
 func (k *killing) works(t *testing.T, do operation) {
 	t.Helper()
 	s := k.service()
@@ -85,7 +85,7 @@ func (k *killing) works(t *testing.T, do operation) {
 	require.Equal(t, 200, status.Code, document.Answer(status))
 }
 
-// killedAt kills an operation at one of its transactions, and reports whether it had so many.
+// killedAt kills an operation at one of its transactions, and reports whether the operation had that many.
 func (k *killing) killedAt(t *testing.T, number int, at fate, do operation) bool {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -112,7 +112,7 @@ func (k *killing) killedAt(t *testing.T, number int, at fate, do operation) bool
 
 var recordKey = regexp.MustCompile(`"?(ovn-central:(?:maintenance|maintenance-by|drain|hold)/c1[^"=]*)"?=("?(?:true|false)"?)?`)
 
-// state is what both databases have of the node and of gateways, but for times and names of plans.
+// state returns everything that both databases have of the node and of gateways, except times and names of plans.
 func (k *killing) state() string {
 	k.t.Helper()
 	var lines []string
@@ -148,19 +148,19 @@ func (k *killing) restore(t *testing.T) {
 	k.nbctl(args[:len(args)-1]...)
 }
 
-// Each operation on a node is killed at each of its transactions, right before the database has it and
-// right after it was carried out; then the agent, the command and an undrain continue, in several orders.
-// The result in the end is the one without the kill.
+// Each operation on a node is killed at each of its transactions, right before the database gets it and right after it
+// was carried out. Then the agent, the command and an undrain continue, in several orders. The final result is the same
+// as without the kill.
 func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// prepare makes the state in which the operation begins, restore that in which prepare begins.
+		// prepare makes the state in which the operation begins; restore restores the state in which prepare begins.
 		prepare, restore func(*killing, *testing.T)
 		do               operation
-		// then are ways to continue; ends are the operations after do that lead to the same state without a kill.
+		// then has the ways to continue; ends has the operations after do that lead to the same state without a kill.
 		then map[string][]operation
 		ends map[string][]operation
-		// least is how many transactions it has at least.
+		// least is the least number of transactions of the operation.
 		least int
 	}{
 		"drain": {
@@ -185,7 +185,7 @@ func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 		"remove-node": {
 			prepare: func(k *killing, t *testing.T) {
 				t.Helper()
-				k.seconds = 20 // what does not respond for 15 is dead
+				k.seconds = 20 // without a response for 15 s, a node counts as dead
 				k.works(t, (*killing).decommission)
 				k.sbctl("create", "Chassis_Private", "name=c1")
 				k.nbctl("--wait=sb", "sync")
@@ -236,8 +236,7 @@ func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 	}
 }
 
-// finishes carries an operation out if something is left to do: of a node that is removed already
-// there is nothing left.
+// finishes runs an operation, which may have nothing left to do: the node may already be removed.
 func (k *killing) finishes(t *testing.T, do operation) {
 	t.Helper()
 	s := k.service()

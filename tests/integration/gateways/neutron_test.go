@@ -15,47 +15,47 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// interleavings is how often another client writes between a plan and its writing; EXPLORE multiplies it.
+// interleavings is the number of times that another client writes between a plan and its write; EXPLORE multiplies it.
 const interleavings = 250
 
-// neutron plays the other writer of gateways.
+// neutron plays the other client that writes gateways.
 type neutron struct {
 	*cloud
 	rand *rand.Rand
-	// masters is the chassis that it has last wanted to host each port; made is the name that a port was made with, after
-	// which its router and its switch's port are named.
+	// masters has the chassis that Neutron last wanted for each port. made has the name with which a port was made; its
+	// router and its switch port are named after it.
 	masters, made map[string]string
 	next          int
 }
 
-// setCandidates returns the arguments that give a port other candidates. The row is that of the port; its name may be
-// another one yet.
+// setCandidates returns the arguments that give a port other candidates. row is the port's row; its name may differ
+// until then.
 func (n *neutron) setCandidates(row, port string, candidates ...string) []string {
 	n.masters[port] = candidates[0]
 	return setCandidates(row, port, candidates...)
 }
 
-// some are a few of the chassis, in any order.
+// some returns a few of the chassis, in any order.
 func (n *neutron) some() []string {
 	all := []string{"c1", "c2", "c3", "c4"}
 	n.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:1+n.rand.IntN(3)]
 }
 
-// port is any that there is.
+// port returns any of the existing ports.
 func (n *neutron) port() string {
 	all := slices.Sorted(maps.Keys(n.masters))
 	return all[n.rand.IntN(len(all))]
 }
 
-// act changes something.
+// act makes a random change.
 func (n *neutron) act() {
 	switch port := n.port(); {
 	case n.rand.IntN(4) > 0 || len(n.masters) < 3:
 		n.nbctl(n.setCandidates(port, port, n.some()...)...)
 	case n.rand.IntN(3) == 0:
 		n.remove(port)
-	case n.rand.IntN(2) == 0: // the same port has another name, and with it its candidates
+	case n.rand.IntN(2) == 0: // the same port gets another name, and so do its candidates
 		n.next++
 		name, row := fmt.Sprintf("lrp-m%d", n.next), n.nbctl("get", "Logical_Router_Port", port, "_uuid")
 		n.nbctl(append([]string{
@@ -63,7 +63,7 @@ func (n *neutron) act() {
 		}, n.setCandidates(row, name, n.some()...)...)...)
 		n.made[name] = n.madeAs(port)
 		delete(n.masters, port)
-	default: // another port takes its place
+	default: // another port replaces it
 		n.remove(port)
 		n.next++
 		name, candidates := fmt.Sprintf("lrp-n%d", n.next), n.some()
@@ -85,8 +85,8 @@ func (n *neutron) madeAs(port string) string {
 	return port
 }
 
-// Other clients write meanwhile: their last write stays, or the next plan was made
-// from it; nothing is left over; and in the end every gateway has all candidates.
+// Other clients write meanwhile. Their last write stays, or the next plan was made from it; no rows are left over; and
+// in the end every gateway has all candidates.
 func TestReschedule_keeps_concurrent_Neutron_writes(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
@@ -110,12 +110,12 @@ func TestReschedule_keeps_concurrent_Neutron_writes(t *testing.T) {
 		})
 		require.NoError(t, err)
 		_, err = s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan { return schedule.Reschedule(state, schedule.Options{}) })
-		require.NoError(t, err) // what it has written since the last plan
+		require.NoError(t, err) // this plans for what Neutron wrote since the last plan
 		n.check(plans)
 	}
 }
 
-// check compares the rows with what Neutron has written last.
+// check compares the rows with Neutron's last writes.
 func (n *neutron) check(plans int) {
 	n.t.Helper()
 	lists := map[string][]string{}

@@ -33,7 +33,7 @@ func (c *cloud) nodes(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// answer is how an operation on nodes ended that is confirmed if it interrupts traffic.
+// answer runs an operation on nodes, confirmed if it interrupts traffic, and returns its answer.
 func (c *cloud) answer(args ...string) answer.Status {
 	c.t.Helper()
 	if args[0] == "drain" || args[0] == "undrain" {
@@ -42,7 +42,7 @@ func (c *cloud) answer(args ...string) answer.Status {
 	return c.unconfirmed(args...)
 }
 
-// succeeds is the answer of an operation on nodes that is confirmed and has to succeed.
+// succeeds is answer for an operation that has to succeed.
 func (c *cloud) succeeds(args ...string) answer.Status {
 	c.t.Helper()
 	status := c.answer(args...)
@@ -50,7 +50,7 @@ func (c *cloud) succeeds(args ...string) answer.Status {
 	return status
 }
 
-// unconfirmed is how an operation on nodes ended, as it was typed.
+// unconfirmed runs an operation on nodes as given, and returns its answer.
 func (c *cloud) unconfirmed(args ...string) answer.Status {
 	c.t.Helper()
 	code, stdout, stderr := c.nodes(append(args, "--format", "json")...)
@@ -67,7 +67,7 @@ func (c *cloud) unconfirmed(args ...string) answer.Status {
 	return status
 }
 
-// codeOf is the code of an answer's finding.
+// codeOf returns the code of an answer's finding.
 func codeOf(s answer.Status) finding.Code { return finding.Code(s.Metadata["finding"]) }
 
 // node returns the program's status of a node.
@@ -95,8 +95,8 @@ func (c *cloud) bind(chassis string, ports ...string) {
 	}
 }
 
-// 001-1, 001-2, 001-5: nothing new is put on a cordoned node, and what is there stays. The
-// cordon outlives the chassis, and only uncordon ends it.
+// 001-1, 001-2, 001-5: a cordoned node gets nothing new, and keeps what it has. The cordon outlives the chassis, and
+// only uncordon ends it.
 func TestCordon_node_gets_nothing_new(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -131,7 +131,7 @@ func TestCordon_node_gets_nothing_new(t *testing.T) {
 	assert.Len(t, c.candidates(ports[0]), 3)
 }
 
-// 001-5: a flag, a hold and a drain of a unit that is gone count as if it were there, and any other unit can end them.
+// 001-5: a cordon, a hold and a drain by a removed unit stay valid, and any other unit can end them.
 func TestHold_of_removed_unit_is_honoured_and_released(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -162,7 +162,7 @@ func TestHold_of_removed_unit_is_honoured_and_released(t *testing.T) {
 	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "ovn-central/9")
 }
 
-// Between a plan and its writing an operator cordons what it relies on: it is planned again.
+// If an operator cordons a chassis of a plan before it is written, a new plan is made.
 func TestCordon_applies_to_running_plan(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -174,7 +174,7 @@ func TestCordon_applies_to_running_plan(t *testing.T) {
 	}
 }
 
-// A cordon is changed only as it was read: what comes between has it judged again.
+// A cordon is changed only if it is still as it was read. Otherwise the change is judged again.
 func TestCordon_changed_after_read_is_judged_again(t *testing.T) {
 	t.Parallel()
 	uncordon := func(s *node.Service) answer.Status { return s.Uncordon(context.Background(), node.Request{Node: "c1"}) }
@@ -205,7 +205,7 @@ func TestCordon_changed_after_read_is_judged_again(t *testing.T) {
 			run(test.before)
 			s, looks := c.nodeService(), 0
 			t.Cleanup(s.Close)
-			s.Charm = func(context.Context) (none maintenance.Charm) { // asked when all was read
+			s.Charm = func(context.Context) (none maintenance.Charm) { // called when everything else was read
 				if looks++; looks == 1 {
 					run(test.between)
 				}
@@ -223,7 +223,7 @@ func TestCordon_changed_after_read_is_judged_again(t *testing.T) {
 	}
 }
 
-// A drain whose cordon was removed is not done: run again it cordons the node again.
+// A drain whose cordon was removed is not done: run again, it cordons the node again.
 func TestDrain_without_cordon_is_not_done(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -231,7 +231,7 @@ func TestDrain_without_cordon_is_not_done(t *testing.T) {
 	before := c.ranks()
 	c.drained("c1")
 	c.nbctl("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance/c1"="false"`)
-	c.rank(ports[0], "c1", "c2") // as Neutron may do it then
+	c.rank(ports[0], "c1", "c2") // as Neutron may do then
 	s := c.nodeService()
 	t.Cleanup(s.Close)
 	p, _, err := s.Effects("c1", nil).Move(t.Context())
@@ -245,7 +245,7 @@ func TestDrain_without_cordon_is_not_done(t *testing.T) {
 	assert.Equal(t, before, c.ranks())
 }
 
-// 001-3, 001-4: holds follow from what a node carries, or are set.
+// 001-3, 001-4: holds follow from the ports and members on a node, or are set.
 func TestHold_each_kind(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -262,8 +262,8 @@ func TestHold_each_kind(t *testing.T) {
 	assert.Equal(t, "routes", n.Held("ovn-bgp-agent").Reason)
 	assert.Equal(t, 1, c.node("c2").Held("external").Count)
 
-	// Routers that are on a chassis as a whole, gateways of layer 2, and addresses that move between
-	// virtual machines.
+	// These are routers that are pinned to a chassis, gateways of layer 2, and addresses that move between virtual
+	// machines.
 	c.addChassis("c3")
 	c.nbctl("lr-add", "gr", "--", "set", "Logical_Router", "gr", "options:chassis=c3", "--", "lrp-add", "gr", "lrp-gr", "00:00:00:00:01:01", "10.1.0.1/24", "--",
 		"ls-add", "join", "--", "lsp-add", "join", "join-gr", "--", "lsp-set-type", "join-gr", "router", "--", "lsp-set-options", "join-gr", "router-port=lrp-gr", "--",
@@ -302,8 +302,8 @@ func TestNode_unknown_is_refused(t *testing.T) {
 	assert.Equal(t, finding.NodeUnknown, codeOf(c.answer("show", "c4")))
 }
 
-// A machine was deployed again with another system-id, and its first chassis was called as the machine is: each of both can be
-// named, and every operation on it finds it again.
+// A machine was deployed again with another system-id, and its first chassis had the machine's name. Each of the two
+// nodes can be named, and every operation on a node finds it again.
 func TestNode_chassis_named_like_other_host(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -324,7 +324,7 @@ func TestNode_chassis_named_like_other_host(t *testing.T) {
 	assert.Equal(t, "c1", c.node("c1.example").Chassis, "it means one node by now")
 }
 
-// What the databases don't answer is an answer too.
+// If the databases don't answer, the command still has an answer.
 func TestNode_databases_down_are_reported(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
@@ -335,8 +335,8 @@ func TestNode_databases_down_are_reported(t *testing.T) {
 	assert.Equal(t, 500, status.Code)
 }
 
-// R18, S1, S3: a chassis may call its host what it likes; what is shown, and written to NB, is clean, and no other node
-// loses its name.
+// R18, S1, S3: a chassis may choose any host name. The texts that are shown, and written to NB, are clean, and no other
+// node loses its name.
 func TestHostName_control_characters_are_shown_escaped(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "evil", "long")
@@ -366,7 +366,7 @@ func TestHostName_control_characters_are_shown_escaped(t *testing.T) {
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(port))
 }
 
-// S15: the command that is printed does what it says, and only that.
+// S15: the printed command does only what it says.
 func TestHostName_hostile_printed_command_is_safe_to_paste(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")

@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 )
 
-// reschedule carries a rescheduling out as it was planned, with what happens in between.
+// reschedule plans a reschedule, calls the functions, and then carries the plan out.
 func reschedule(ctx context.Context, s *gateway.Service, meanwhile ...func()) error {
 	operation, err := s.Reschedule(ctx, gateway.Request{})
 	if err != nil {
@@ -29,8 +29,8 @@ func reschedule(ctx context.Context, s *gateway.Service, meanwhile ...func()) er
 	return operation.Apply(ctx)
 }
 
-// Changes that are written stay, and the others are left for later: there is no use in continuing without ovn-northd,
-// or when the time of a command is over (of 10,000 gateways half an hour writes 8,000).
+// Written changes stay, and the others are left for later. The run stops without ovn-northd, because it would be
+// useless to continue, or when a command's time is over (of 10,000 gateways half an hour writes 8,000).
 func TestReschedule_interrupted_reports_progress(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -52,13 +52,13 @@ func TestReschedule_interrupted_reports_progress(t *testing.T) {
 	c.complete(ports, 2)
 }
 
-// In a large cloud, on a busy machine, it may take minutes: an ovn-northd that was slow before is
-// given more time than the bound, however large the batches are.
+// In a large cloud, on a busy machine, ovn-northd may take minutes. If it was slow before, it gets more time than the
+// bound, however large the batches are.
 func TestNorthd_known_to_be_slow_is_awaited_longer(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	ports := c.addGateways(120, "c1")
-	c.nbctl("--wait=sb", "sync") // what the routers themselves cost it is not what is shown here
+	c.nbctl("--wait=sb", "sync") // the cost of the routers themselves is not tested here
 	s := c.service()
 	s.NorthdTimeout = 10 * time.Second
 	pause := func(d time.Duration) {
@@ -81,8 +81,8 @@ func TestNorthd_known_to_be_slow_is_awaited_longer(t *testing.T) {
 	c.complete(ports, 2)
 }
 
-// Nor is there a row by which ovn-northd could be asked for a sign of life: of what needs one it is said
-// how it comes to be.
+// Without a row of NB_Global, ovn-northd can't be asked for a sign of life either. Commands that need the row say what
+// makes it.
 func TestReschedule_unused_NB_has_nothing_to_do(t *testing.T) {
 	t.Parallel()
 	c := newDatabases(t)
@@ -100,7 +100,7 @@ func TestReschedule_unused_NB_has_nothing_to_do(t *testing.T) {
 	c.succeeds("cordon", "c1")
 }
 
-// What waits for ovn-northd says so. What can be answered without it waits for nothing.
+// A wait for ovn-northd is reported. A request that needs no ovn-northd does not wait.
 func TestNorthd_wait_is_reported(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
@@ -110,7 +110,7 @@ func TestNorthd_wait_is_reported(t *testing.T) {
 	s, now := c.nodeService(), time.Now()
 	t.Cleanup(s.Close)
 	s.Gateways.NorthdTimeout = time.Second
-	s.Gateways.Now = func() time.Time { // each look is a second later
+	s.Gateways.Now = func() time.Time { // each read is a second later
 		now = now.Add(time.Second)
 		return now
 	}
@@ -122,8 +122,8 @@ func TestNorthd_wait_is_reported(t *testing.T) {
 	assert.Contains(t, lines[0], "nb_cfg 0 of 1")
 }
 
-// 002-3: the timeout bounds the wait for ovn-northd too, of a drain that begins and of a drain that joins
-// it. The drain is recorded, and nothing moves before it is known which chassis live.
+// 002-3: the timeout also bounds the wait for ovn-northd, for a drain that begins and for one that is joined. The drain
+// is recorded, and nothing moves before it is known which chassis live.
 func TestDrain_timeout_bounds_wait_for_northd(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A. The owner of a gateway decides which chassis should host it, and the Southbound database has the chassis that does.
+// A. The owner of a gateway determines which chassis should host it, and the Southbound database shows which one does.
 func TestOwners_of_gateways(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]realCloud{
@@ -25,7 +25,7 @@ func TestOwners_of_gateways(t *testing.T) {
 			bound: map[string]string{"cr-lrp-gw0": "c1", "cr-lrp-gw1": "c1", "cr-lrp-gw2": "c1"}, problems: []string{""}, marks: true,
 			after: map[string]string{"lrp-gw2": "c1 c3 c2"}, moves: 2,
 		},
-		// Bug 2019217: what was scheduled before the upgrade stays, and what is new gets nothing.
+		// Bug 2019217: gateways that were scheduled before the upgrade stay, and new ones get nothing.
 		"Neutron of 2024.1 without marks": {
 			build: func(c *cloud) {
 				c.provider("ext", "physnet1")
@@ -36,7 +36,7 @@ func TestOwners_of_gateways(t *testing.T) {
 			},
 			bound: map[string]string{"cr-lrp-gw1": "c1"}, nowhere: 1, problems: []string{"", "lrp-gw1", "lrp-gw2"}, marks: true,
 		},
-		// lxd/network/driver_ovn.go (6.9): every member is in the group, at a random priority, and none is marked.
+		// lxd/network/driver_ovn.go (6.9): every member is in the group, at a random priority, and no member is marked.
 		"LXD beside Neutron": {
 			build: func(c *cloud) {
 				c.provider("ext", "physnet1")
@@ -51,7 +51,7 @@ func TestOwners_of_gateways(t *testing.T) {
 			},
 			bound: map[string]string{"cr-lrp-gw1": "c1", "cr-lxd-net2-lr-lrp-ext": "m2"},
 		},
-		// pkg/ovs/ovn-nb-gateway_chassis.go of kube-ovn: priorities from 100 down, and nodes that nothing marks.
+		// pkg/ovs/ovn-nb-gateway_chassis.go of kube-ovn: priorities from 100 down, and unmarked nodes.
 		"kube-ovn": {
 			build: func(c *cloud) {
 				c.provider("ovn-external", "external")
@@ -117,7 +117,7 @@ func TestOwners_of_gateways(t *testing.T) {
 	}
 }
 
-// B. A gateway is what the rows of each release of Neutron make one, with candidates or without.
+// B. The rows of each release of Neutron mark gateways, with candidates or without.
 func TestOwners_gateways_of_each_Neutron_release(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]struct{ router, port, peer []string }{
@@ -132,7 +132,7 @@ func TestOwners_gateways_of_each_Neutron_release(t *testing.T) {
 				c.host("c2", marked, "physnet1")
 				c.hang("neutron-r1", "lrp-gw1", "ext", own.port, "c1=2", "c2=1")
 				c.hang("neutron-r2", "lrp-gw2", "ext", own.port)
-				c.hang("neutron-r2", "lrp-vlan", "ext", earlier) // a VLAN network inside has a localnet port too
+				c.hang("neutron-r2", "lrp-vlan", "ext", earlier) // an internal VLAN network has a localnet port too
 				for _, args := range [][]string{ids("Logical_Router", "neutron-r2", own.router...), ids("Logical_Switch_Port", "lrp-gw2-sw", own.peer...)} {
 					if len(args) > 0 {
 						c.nbctl(args[1:]...)
@@ -144,7 +144,7 @@ func TestOwners_gateways_of_each_Neutron_release(t *testing.T) {
 	}
 }
 
-// D. External ports are served by the kind of host that Neutron has for them, with their network.
+// D. External ports are served by the kind of host that Neutron uses for them, with their network.
 func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 	t.Parallel()
 	gateways := func(c *cloud) {
@@ -186,7 +186,7 @@ func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 			},
 			bound: map[string]string{"cr-lrp-gw1": "gw2"}, problems: []string{"neutron-n1"}, after: map[string]string{"neutron-n1": "gw2 gw1"},
 		},
-		// understack PR 2150: each member is of a chassis that was replaced.
+		// understack PR 2150: the chassis of all members were replaced.
 		"members that are gone": {
 			build: func(c *cloud) {
 				gateways(c)
@@ -196,7 +196,7 @@ func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 		},
 		"a port without a group":         {build: gateways, problems: []string{"bm1"}},
 		"hosts for external ports alone": {build: func(c *cloud) { extport(c, "x2=32766") }, bound: served},
-		// What an earlier plan of this product has done to it.
+		// An earlier plan of this product made this group.
 		"a gateway chassis among them": {
 			build: func(c *cloud) { extport(c, "gw1=32766") }, bound: served, problems: []string{"neutron-extport-vf1"},
 			after: map[string]string{"neutron-extport-vf1": "x1 x2"},
@@ -206,7 +206,7 @@ func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 	}
 }
 
-// E. A port has the networks of every localnet port of its switch, of which a chassis needs one (ovn-architecture(7)).
+// E. A port has the networks of every localnet port of its switch. A chassis needs one of them (ovn-architecture(7)).
 func TestNetworks_switch_with_several(t *testing.T) {
 	t.Parallel()
 	renamed := func(networks ...string) realCloud {
@@ -226,7 +226,7 @@ func TestNetworks_switch_with_several(t *testing.T) {
 		"renamed with the old name first": renamed("old", "new"),
 		"renamed with the old name last":  renamed("new", "old"),
 		"one network and two VLANs":       renamed("new:10", "new:20"),
-		// Routed provider networks of Neutron: each segment has its own, and a rack has one of them.
+		// Routed provider networks of Neutron: each segment has its own network, and each rack has one of them.
 		"segments in racks": {
 			build: func(c *cloud) {
 				c.provider("multisegment", "rack1", "rack2")
@@ -242,7 +242,7 @@ func TestNetworks_switch_with_several(t *testing.T) {
 	}
 }
 
-// A drain goes by the same rules: here no chassis is marked, and all take over.
+// A drain follows the same rules: here no chassis is marked, and all can take over.
 func TestDrain_without_marked_chassis(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string][]string{"Yoga": earlier, "2024.1": later} {

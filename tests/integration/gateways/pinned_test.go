@@ -13,14 +13,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
-// pinRouter adds a router that one chassis hosts, with a port in physnet1.
+// pinRouter adds a router that is pinned to a chassis, with a port in physnet1.
 func (c *cloud) pinRouter(name, chassis string, more ...string) {
 	c.t.Helper()
 	args := append(c.hanging(name, "lrp-"+name, "physnet1", nil), "--", "set", "Logical_Router", name, "options:chassis="+chassis)
 	c.nbctl(append(args, more...)...)
 }
 
-// printed runs the commands that a text ends with, as they are printed, and returns the last one.
+// printed runs the commands at the end of a text as they are printed, and returns the last one.
 func (c *cloud) printed(text string) (command string) {
 	c.t.Helper()
 	for _, line := range strings.Split(text, "\n") {
@@ -35,8 +35,9 @@ func (c *cloud) printed(text string) (command string) {
 	return command
 }
 
-// C: submariner_router (submariner PR 1028), a router of Neutron with an external network of type Geneve, and gateways of
-// layer 2 have no candidates. The drain names them with the command that moves them, and so does its dry run.
+// C. Three kinds of gateways have no candidates: submariner_router (submariner PR 1028), a router of Neutron with an
+// external network of type Geneve, and gateways of layer 2. The drain and its dry run name them with the command that
+// moves them.
 func TestPinned_drain_names_gateway_and_printed_command_moves_it(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -88,7 +89,8 @@ func TestPinned_drain_names_gateway_and_printed_command_moves_it(t *testing.T) {
 	}
 }
 
-// A dead node is not removed while something is pinned to it: nothing would host that, and nothing would name the node.
+// A dead node is not removed while a gateway is pinned to it: no other chassis would host that gateway, and no row
+// would name the node.
 func TestR13_node_with_pinned_gateway_is_not_removed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c2")
@@ -106,8 +108,8 @@ func TestR13_node_with_pinned_gateway_is_not_removed(t *testing.T) {
 	assert.NotContains(t, c.operated("status"), "gone")
 }
 
-// A router that is pinned and has candidates, one that is pinned to a host name (submariner issue 1074), and one that is
-// pinned to nothing are problems, each with a command that mends it. No plan gives a pinned router candidates.
+// A pinned router with candidates, a router pinned to a host name (submariner issue 1074), and a router pinned to
+// nothing are problems, each with a command that repairs it. No plan gives a pinned router candidates.
 func TestPinned_problems_are_found_and_repaired(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -142,8 +144,8 @@ func TestPinned_problems_are_found_and_repaired(t *testing.T) {
 	}
 }
 
-// G: what two workers wrote at once is mended: a chassis that is listed twice by reschedule, more than five candidates by the
-// command that status prints.
+// G. Rows that two workers wrote at once are repaired: reschedule repairs a chassis that is listed twice, the command
+// that status prints repairs more than five candidates.
 func TestCandidates_too_many_are_shortened(t *testing.T) {
 	t.Parallel()
 	all := []string{"c1", "c2", "c3", "c4", "c5", "c6", "c7"}

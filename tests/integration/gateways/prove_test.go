@@ -22,8 +22,8 @@ func (c *cloud) rebind(chassis string) {
 	c.bind(chassis, "cr-lrp-001")
 }
 
-// A chassis that has claimed a gateway may not carry it. An ovn-controller that dies between the claim and its flows is
-// a matter of luck on real ones (tests/dataplane), so it is played: c2 follows nb_cfg no more once it has the gateway.
+// A chassis that has claimed a gateway may not carry it. A real ovn-controller dies between the claim and its flows
+// only by chance (tests/dataplane), so the test plays that: c2 no longer follows nb_cfg once it has the gateway.
 func TestDrain_proves_that_new_chassis_responds(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -93,7 +93,7 @@ func TestDrain_gateway_moves_during_proof_is_proved_again(t *testing.T) {
 	assert.Equal(t, 2, asked)
 }
 
-// follows has chassis have followed nb_cfg up to now.
+// follows makes chassis follow nb_cfg up to now.
 func (c *cloud) follows(chassis ...string) {
 	c.t.Helper()
 	for _, name := range chassis {
@@ -101,7 +101,7 @@ func (c *cloud) follows(chassis ...string) {
 	}
 }
 
-// followsOnce has a chassis follow the next nb_cfg, and none after that.
+// followsOnce makes a chassis follow the next nb_cfg, and none after that.
 func (c *cloud) followsOnce(chassis string) {
 	c.t.Helper()
 	asked, err := strconv.Atoi(c.nbctl("get", "NB_Global", ".", "nb_cfg"))
@@ -109,8 +109,8 @@ func (c *cloud) followsOnce(chassis string) {
 	c.sbctl("set", "Chassis_Private", chassis, fmt.Sprintf("nb_cfg=%d", asked+1))
 }
 
-// What is moved to a chassis that follows until it was planned, and not once it has claimed the gateway, is
-// not said to be done. The command that is named moves it back.
+// A move fails if the new chassis follows until the plan is made, but not once it has claimed the gateway. The named
+// command moves the gateway back.
 func TestVerify_chassis_silent_after_claim_fails_move(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -130,7 +130,7 @@ func TestVerify_chassis_silent_after_claim_fails_move(t *testing.T) {
 	c.operated("rebalance", "--yes")
 }
 
-// Nor is a node that takes its gateways back, and does not respond any more.
+// An undrain fails if the node takes its gateways back and then no longer responds.
 func TestUndrain_node_silent_after_claim_fails(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -146,7 +146,8 @@ func TestUndrain_node_silent_after_claim_fails(t *testing.T) {
 	assert.Equal(t, map[string]int{"c1": 1}, c.masters(ports...))
 }
 
-// What an ovn-controller followed before an older Northbound database was restored is no sign of life after that.
+// An nb_cfg that an ovn-controller followed before an older Northbound database was restored is no sign of life
+// afterwards.
 func TestDrain_moves_nothing_to_chassis_dead_before_restore(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")

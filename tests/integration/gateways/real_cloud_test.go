@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// host adds a chassis with the options of a CMS and the provider networks that it is connected to. Its ovn-controller
-// follows what was asked up to then.
+// host adds a chassis with CMS options and the provider networks that it is connected to. Its ovn-controller has
+// followed nb_cfg up to then.
 func (c *cloud) host(name, options string, networks ...string) {
 	c.t.Helper()
 	c.addChassis(name)
@@ -38,7 +38,7 @@ func (c *cloud) provider(name string, networks ...string) {
 	c.nbctl(args...)
 }
 
-// ids are arguments that set external IDs of a row.
+// ids returns the arguments that set external IDs of a row.
 func ids(table, row string, pairs ...string) (args []string) {
 	for _, p := range pairs {
 		args = append(args, "--", "set", table, row, "external_ids:"+strings.ReplaceAll(p, "neutron:", `neutron\:`))
@@ -46,13 +46,13 @@ func ids(table, row string, pairs ...string) (args []string) {
 	return args
 }
 
-// hang adds what [cloud.hanging] makes.
+// hang makes the router of [cloud.hanging].
 func (c *cloud) hang(router, port, network string, own []string, candidates ...string) {
 	c.t.Helper()
 	c.nbctl(c.hanging(router, port, network, own, candidates...)...)
 }
 
-// grouped makes a group of such members, and sets it of rows of a table.
+// grouped makes a group with these members and external IDs, and sets it in rows of a table.
 func (c *cloud) grouped(name string, own []string, table string, rows []string, members ...string) {
 	c.t.Helper()
 	var args, all []string
@@ -81,14 +81,14 @@ func (c *cloud) external(network string, ports ...string) {
 	}
 }
 
-// told reads a document for programs.
+// told runs the program and reads its document.
 func told[T any](c *cloud, args ...string) (v T) {
 	c.t.Helper()
 	require.NoError(c.t, json.Unmarshal([]byte(c.operated(append(args, "--format", "json")...)), &v))
 	return v
 }
 
-// shownStatus is a status with its findings, as programs read it, shownPlan a plan.
+// shownStatus is a status with its findings, as programs read it; shownPlan is a plan with its findings.
 type (
 	shownStatus struct {
 		schedule.Status
@@ -106,7 +106,7 @@ func (c *cloud) changesNothing(args ...string) {
 	assert.True(c.t, told[shownPlan](c, args...).Empty(), args)
 }
 
-// codes are the codes of findings with their subjects.
+// codes returns the codes of findings with their subjects.
 func codes(all []finding.Document) (found []string) {
 	for _, f := range all {
 		found = append(found, f.Code+" "+f.Subject)
@@ -114,7 +114,8 @@ func codes(all []finding.Document) (found []string) {
 	return found
 }
 
-// later is what Neutron from 2024.1 on has of a gateway, earlier what it had of one before, hints what it has of a group.
+// later has the external IDs of a gateway in Neutron from 2024.1 on, earlier those before 2024.1, hints those of a
+// group.
 var (
 	later   = []string{"neutron:is_ext_gw=True", "neutron:revision_number=1"}
 	earlier = []string{"neutron:revision_number=1"}
@@ -126,16 +127,16 @@ const (
 	markedFor = "enable-chassis-as-extport-host"
 )
 
-// realCloud is one from a tracker, or as the source of a client makes it, and what is right to find there.
+// realCloud is a cloud from a bug tracker, or in the form that a client's source makes, with the correct results.
 type realCloud struct {
 	build func(*cloud)
-	// bound are the chassis of ports, nowhere is how many gateways have none.
+	// bound has the chassis of ports; nowhere is the number of gateways without a chassis.
 	bound   map[string]string
 	nowhere int
-	// problems are the ones there, if any; marks reports whether one of them is the missing mark.
+	// problems are the expected problems; marks reports whether one of them is the missing mark.
 	problems []string
 	marks    bool
-	// after are the candidates that a reschedule gives groups, moves is how many a rebalancing moves.
+	// after has the candidates that a reschedule gives groups; moves is the number of moves of a rebalancing.
 	after map[string]string
 	moves int
 }
@@ -183,7 +184,7 @@ func (x realCloud) try(t *testing.T) {
 	assert.Equal(t, x.moves, told[schedule.Plan](c, "rebalance", "--dry-run").Cost.Interruptions)
 }
 
-// bound counts the gateways that are bound to a chassis, if it is in one network alone.
+// bound counts the gateways that are bound to a chassis, if the chassis is in only one network.
 func bound(all map[string]string, chassis string, networks []schedule.Network) (n int) {
 	in := 0
 	for _, network := range networks {

@@ -14,11 +14,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// relay sits between the program and both databases, and sees each transaction that would change
-// something.
+// relay sits between the program and both databases, and sees each transaction that would change something.
 type relay struct {
-	// before is called with the number of each of them, from 1 on, before the database has it, and
-	// returns what happens to it.
+	// before is called before the database gets such a transaction, with its number, from 1 on. It returns the
+	// transaction's fate.
 	before func(number int) fate
 	// ended is called when the program is killed; it may be nil.
 	ended func()
@@ -29,7 +28,8 @@ type relay struct {
 	open   []net.Conn
 }
 
-// fate is what happens to a transaction, and to the program: if it is killed, its connections end and it gets no new ones.
+// fate is the fate of a transaction and of the program. If the program is killed, its connections end and it gets no
+// new ones.
 type fate int
 
 const (
@@ -42,7 +42,7 @@ const (
 	unanswered
 )
 
-// relayTo starts a relay to the databases of a cloud, and makes a service reach them by it.
+// relayTo starts a relay to a cloud's databases, and makes a service use it.
 func (c *cloud) relayTo(t *testing.T, s *gateway.Service, r *relay) {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,7 +76,7 @@ func (c *cloud) relayTo(t *testing.T, s *gateway.Service, r *relay) {
 	s.SB = listen("sb", c.servers["sb"].Paths.Socket(ovndb.SB))
 }
 
-// keep notes connections to end them together; they end at once if the program is dead.
+// keep records connections, so that kill can end them together. They end at once if the program is already dead.
 func (r *relay) keep(connections ...net.Conn) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -103,7 +103,7 @@ func (r *relay) kill() {
 	r.open = nil
 }
 
-// next asks what becomes of a transaction.
+// next returns the fate of the next transaction.
 func (r *relay) next() fate {
 	r.mutex.Lock()
 	r.number++
@@ -117,12 +117,13 @@ type link struct {
 	relay          *relay
 	client, server net.Conn
 	mutex          sync.Mutex
-	// last is the ID of the request whose answer the program does not get; kills reports whether it dies of that.
+	// last is the ID of the request whose answer the program does not get; kills reports whether the program is killed
+	// then.
 	last  string
 	kills bool
 }
 
-// message is one of JSON-RPC (RFC 7047, section 4).
+// message is a message of JSON-RPC (RFC 7047, section 4).
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -177,7 +178,7 @@ func (l *link) answers() {
 	})
 }
 
-// each does something with each message, until the connection ends.
+// each calls do with each message, until the connection ends.
 func (l *link) each(from net.Conn, do func(message, json.RawMessage) error) {
 	defer l.client.Close()
 	defer l.server.Close()

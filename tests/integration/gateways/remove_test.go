@@ -20,8 +20,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// R13, 002-9: a node is removed only if it is dead, not held and no candidate; and then nothing
-// is left of it, and ovn-nbctl waits for it no more.
+// R13, 002-9: a node is removed only if it is dead, not held and not a candidate. Then nothing is left of it, and
+// ovn-nbctl no longer waits for it.
 func TestR13_node_is_removed_only_if_unused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -63,8 +63,8 @@ func TestR13_node_is_removed_only_if_unused(t *testing.T) {
 	assert.Equal(t, 404, c.answer("remove", "c1", "--yes").Code)
 }
 
-// R13, inside the transaction: what comes to need a dead node after it was judged keeps it. The
-// writer is in the gap between the last look and the deletion.
+// R13, inside the transaction: a dead node that is needed again after it was judged is not removed. The other client
+// writes between the last read and the deletion.
 func TestR13_node_used_after_judgement_is_not_removed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -80,7 +80,7 @@ func TestR13_node_used_after_judgement_is_not_removed(t *testing.T) {
 		"a candidate that ovn-northd has not seen": {func(c *cloud, port string) {
 			assert.NoError(c.t, c.northd.Signal(syscall.SIGSTOP))
 			c.nbctl("lrp-set-gateway-chassis", port, "c1", "1")
-		}, "lrp-001", true}, // the records, at least, stay
+		}, "lrp-001", true}, // its records stay
 		"its ovn-controller": {func(c *cloud, _ string) { c.follows("c1") }, "c1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestR13_node_used_after_judgement_is_not_removed(t *testing.T) {
 				return now
 			}
 			looks := 0
-			s.Charm = func(context.Context) (none maintenance.Charm) { // asked when everything was read
+			s.Charm = func(context.Context) (none maintenance.Charm) { // called when everything else was read
 				if looks++; looks == 1 {
 					test.write(c, port)
 				}
@@ -115,7 +115,7 @@ func TestR13_node_used_after_judgement_is_not_removed(t *testing.T) {
 	}
 }
 
-// 001-6: what is bound to a node is taken off it only if the node is proved unreachable; then the node can be removed.
+// 001-6: ports are taken off a node only if the node is proved unreachable; then the node can be removed.
 func TestEvict_requires_proof_that_node_is_unreachable(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -126,7 +126,7 @@ func TestEvict_requires_proof_that_node_is_unreachable(t *testing.T) {
 	s, ahead, late := c.nodeService(), time.Duration(0), false
 	s.Gateways.Now = func() time.Time { return time.Now().Add(ahead) }
 	s.Gateways.Progress = func(_ context.Context, line string) {
-		if strings.Contains(line, "waiting 180 s") { // which are over at once
+		if strings.Contains(line, "waiting 180 s") { // these pass at once
 			ahead += 180 * time.Second
 		}
 		late = strings.Contains(line, ": clear-labels:")
@@ -148,7 +148,7 @@ func TestEvict_requires_proof_that_node_is_unreachable(t *testing.T) {
 	assert.Nil(t, c.node("c1").Cordon)
 
 	c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=0")
-	s.Charm = func(context.Context) (none maintenance.Charm) { // asked when all was read
+	s.Charm = func(context.Context) (none maintenance.Charm) { // called when everything else was read
 		if late {
 			c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1")
 		}
@@ -166,8 +166,8 @@ func TestEvict_requires_proof_that_node_is_unreachable(t *testing.T) {
 	assert.Equal(t, 200, s.Remove(t.Context(), node.Request{Node: "c1", Confirmed: true}).Code)
 }
 
-// R12: force takes ports off a node, and leaves no gateway without a chassis. That is said at once: not
-// after it was waited for a sign of life, or for the grace period.
+// R12: force takes ports off a node, but leaves no gateway without a chassis. The refusal comes at once, not after a
+// wait for a sign of life or for the grace period.
 func TestR12_force_leaves_no_gateway_without_chassis(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -204,7 +204,7 @@ func TestRemove_unused_group_keeps_node(t *testing.T) {
 	c.succeeds("remove", "c9", "--yes")
 }
 
-// An ovn-controller that comes back while it is judged keeps its rows.
+// If an ovn-controller comes back while the node is judged, the node keeps its rows.
 func TestRemove_node_that_returns_is_kept(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
@@ -220,8 +220,8 @@ func TestRemove_node_that_returns_is_kept(t *testing.T) {
 	assert.Contains(t, document.Answer(said), "the ovn-controller of c1.example responds")
 }
 
-// Chassis_Private without a chassis has `ovn-nbctl --wait=hv` wait for ever; it ends once the
-// node is removed.
+// With a row in Chassis_Private but no chassis, `ovn-nbctl --wait=hv` waits for ever. The wait ends once the node is
+// removed.
 func TestRemove_orphan_of_chassis(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
@@ -237,7 +237,7 @@ func TestRemove_orphan_of_chassis(t *testing.T) {
 	require.NoError(t, sync("60"))
 }
 
-// 002-1: a decommission that a step fails in says all that the step said.
+// 002-1: if a step of a decommission fails, the answer has the whole answer of the step.
 func TestDecommission_fails_with_answer_of_drain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -250,8 +250,8 @@ func TestDecommission_fails_with_answer_of_drain(t *testing.T) {
 	assert.Contains(t, document.Answer(said), "error  nova-compute: 1 port (vm-1), ")
 }
 
-// 002-4: a node without which a gateway would have no live candidate stays one, though it was
-// drained: the other one has died since. So does a node that is the first candidate again.
+// 002-4: a drained node stays a candidate if a gateway would otherwise have no live candidate, because the other
+// chassis has died since. It also stays one if it is the first candidate again.
 func TestClearLabels_error_names_gateway(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -284,7 +284,7 @@ func TestClearLabels_error_names_gateway(t *testing.T) {
 	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
 }
 
-// 002-9: what keeps a deletion from being made is an error, and nothing is half deleted.
+// 002-9: if a deletion is prevented, that is an error, and nothing is deleted in part.
 func TestRemove_error_deletes_nothing(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
@@ -297,7 +297,7 @@ func TestRemove_error_deletes_nothing(t *testing.T) {
 		now = now.Add(time.Minute)
 		return now
 	}
-	s.Charm = func(context.Context) (none maintenance.Charm) { // asked when all was read
+	s.Charm = func(context.Context) (none maintenance.Charm) { // called when everything else was read
 		looks++
 		c.sbctl("set", "Chassis_Private", "c1", fmt.Sprintf("nb_cfg=%d", looks))
 		return none

@@ -16,13 +16,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 )
 
-// revisions is how the command ended.
+// revisions runs the command, and returns its answer.
 func (c *cloud) revisions(args ...string) answer.Status {
 	c.t.Helper()
 	return c.status(append([]string{"revisions"}, args...)...)
 }
 
-// status is the answer of a command on gateways that gives one.
+// status runs a command on gateways that returns an answer.
 func (c *cloud) status(args ...string) answer.Status {
 	c.t.Helper()
 	code, stdout, stderr := c.operate(append(args, "--format", "json")...)
@@ -36,7 +36,7 @@ func (c *cloud) status(args ...string) answer.Status {
 	return status
 }
 
-// tags are the operations that are tagged, the newest first, with what names them.
+// tags describes the tagged operations and their tags, the newest first.
 func (c *cloud) tags() (all []string) {
 	c.t.Helper()
 	for _, m := range c.revisions().Details.MessageList[1:] {
@@ -45,7 +45,7 @@ func (c *cloud) tags() (all []string) {
 	return all
 }
 
-// reviewID is that of a dry run.
+// reviewID returns the review ID of a dry run.
 func (c *cloud) reviewID(args ...string) string {
 	c.t.Helper()
 	var p schedule.Plan
@@ -54,8 +54,8 @@ func (c *cloud) reviewID(args ...string) string {
 	return p.ReviewID
 }
 
-// 002-12: an operation that got past its checks tags what it leaves behind, with its ID. What is
-// refused, or only shown, tags nothing, and nothing is written twice (R17).
+// 002-12: an operation that has passed its checks tags the resulting layout with its ID. Operations that are refused or
+// only shown tag nothing, and nothing is written twice (R17).
 func TestRevisions_operations_tag_them(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -66,7 +66,7 @@ func TestRevisions_operations_tag_them(t *testing.T) {
 	assert.Equal(t, 404, c.answer("cordon", "nowhere").Code)
 	assert.Empty(t, c.tags())
 
-	// No ovn-controller binds the ports: it fails, past its checks.
+	// No ovn-controller binds the ports, so the rebalancing fails after its checks.
 	code, _, _ = c.operate("rebalance", "--yes", "--wait", "1s")
 	assert.Equal(t, 1, code)
 	run := c.history().Plans[0].ID
@@ -84,7 +84,7 @@ func TestRevisions_operations_tag_them(t *testing.T) {
 	assert.Len(t, c.tags(), 2)
 	c.succeeds("uncordon", "c2")
 
-	// A drain is tagged when it ends, and undrain as well.
+	// A drain is tagged when it ends, and so is an undrain.
 	c.succeeds("drain", "c3", "--timeout", "60s", "--grace-period", "1s")
 	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, drain c3, by ", c.tags()[0])
 	before := c.tags()
@@ -93,15 +93,15 @@ func TestRevisions_operations_tag_them(t *testing.T) {
 	c.succeeds("undrain", "c3", "--wait", "0")
 	assert.Regexp(t, "undrain c3", c.tags()[0])
 
-	// Each names the layout that it left.
+	// Each tag names the layout that the operation left.
 	all := c.revisions().Details.MessageList
 	assert.Equal(t, all[0].Name, all[1].Name, "the present layout is that of the undrain")
 	assert.Equal(t, all[1].Name, all[len(all)-1].Name, "and what the rebalancing did: undrain has put all back")
 	assert.Empty(t, c.sbctl("list", "DNS"), "ovn-northd makes nothing of what is kept")
 }
 
-// 002-12: so are the operations that take a node out for good, those that failed past their checks
-// too. What was refused, or has changed nothing, is not.
+// 002-12: the operations that take a node out for good are tagged too, even if they failed after their checks.
+// Operations that were refused, or that changed nothing, are not tagged.
 func TestRevisions_retiring_node_tags_them(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -141,7 +141,7 @@ func TestRevisions_every_combination(t *testing.T) {
 	c.addGateways(3, "c1", "c2", "c3")
 	bases := []string{"committed", "successful-site-action", "last-site-action"}
 	diffs := append([]string{"plan"}, bases...)
-	// compare compares each two versions, and returns how many differences they have.
+	// compare compares every two versions, and returns the number of their differences.
 	compare := func(missing ...string) (differ map[string]int) {
 		differ = map[string]int{}
 		for _, base := range bases {
@@ -172,32 +172,32 @@ func TestRevisions_every_combination(t *testing.T) {
 	}
 	assert.Equal(t, map[string]int{"committed plan": 2}, compare("successful-site-action", "last-site-action"))
 
-	// A failure alone.
+	// Only a failed operation is tagged.
 	code, _, _ := c.operate("rebalance", "--yes", "--wait", "1s")
 	assert.Equal(t, 1, code)
 	assert.Equal(t, map[string]int{"committed plan": 0, "committed last-site-action": 0, "last-site-action plan": 0, "last-site-action committed": 0}, compare("successful-site-action"))
-	c.succeeds("cordon", "c3") // both pointers
+	c.succeeds("cordon", "c3") // tags both pointers
 	assert.Len(t, compare(), 9)
 
-	// Defaults, and what it doesn't take.
+	// These are the defaults, and the versions that are refused.
 	assert.Equal(t, c.revisions("--base", "committed", "--diff", "last-site-action"), c.revisions("--diff", "last-site-action"))
 	assert.Equal(t, c.revisions("--base", "last-site-action", "--diff", "plan"), c.revisions("--base", "last-site-action"))
 	assert.Equal(t, 400, c.revisions("--base", "plan").Code)
 	assert.Equal(t, 400, c.revisions("--diff", "buffer").Code)
-	for _, of := range [][]string{{"--network", "physnet1"}, {"--plan", "reschedule"}} { // of a plan that is not asked for
+	for _, of := range [][]string{{"--network", "physnet1"}, {"--plan", "reschedule"}} { // of a plan, without the plan to compare
 		assert.Equal(t, 400, c.revisions(of...).Code)
 		assert.Equal(t, 400, c.revisions(append(of, "--diff", "last-site-action")...).Code)
 		assert.Equal(t, 200, c.revisions(append(of, "--base", "committed")...).Code)
 	}
 
-	// What others have damaged is missing.
+	// A layout that another client has damaged is missing.
 	for _, uuid := range strings.Fields(c.nbctl("--bare", "--columns=_uuid", "find", "DNS", "external_ids:ovn-central-operator=gateways")) {
 		c.nbctl("destroy", "DNS", uuid)
 	}
 	compare("successful-site-action", "last-site-action")
 }
 
-// 002-13: a plan that was reviewed is carried out as it was, or not at all.
+// 002-13: a reviewed plan is carried out as it was reviewed, or not at all.
 func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -216,7 +216,7 @@ func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	assert.Equal(t, first, c.reviewID("rebalance"))
 	assert.Equal(t, 400, refused("r1").Code)
 
-	// Another operation, and there and back again.
+	// Another operation has run, and then was undone.
 	c.succeeds("cordon", "c2")
 	said := refused(first)
 	assert.Equal(t, 409, said.Code)
@@ -231,7 +231,7 @@ func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 
-	// Another client.
+	// Another client has changed gateways.
 	third := c.reviewID("rebalance")
 	c.rank(ports[5], "c1", "c3", "c2")
 	c.rank(ports[4], "c1", "c3", "c2")
@@ -239,7 +239,7 @@ func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	assert.Equal(t, 409, said.Code)
 	assert.Equal(t, "PLAN_CHANGED", said.Metadata["finding"])
 
-	// The layout is the same, but not what may host it.
+	// The layout is the same, but other chassis may host gateways.
 	fourth := c.reviewID("rebalance")
 	c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet2:br-ex")
 	said = refused(fourth)
@@ -247,19 +247,19 @@ func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	assert.Equal(t, "PLAN_CHANGED", said.Metadata["finding"])
 	c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet1:br-ex")
 
-	// The check is skipped, and says what it would have refused.
+	// If the check is skipped, the command says what the check would have refused.
 	c.succeeds("cordon", "c3")
 	assert.Regexp(t, "g[0-9a-f]{8} cordon c3 by ", c.operated(apply(fourth, "--allow-intermediate-commits")...))
 	assert.Equal(t, map[string]int{"c1": 3, "c2": 3}, c.masters(ports...))
 	c.succeeds("uncordon", "c3")
 
-	// And as it was reviewed.
+	// The plan is carried out as it was reviewed.
 	last := c.reviewID("rebalance")
 	c.operated(apply(last)...)
 	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 2}, c.masters(ports...))
 }
 
-// 002-15: a layout is brought back, by the rules of every plan, as far as it still can be.
+// 002-15: a layout is restored as far as it still can be, by the rules of every plan.
 func TestRestoreLayout_as_far_as_possible(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
@@ -277,7 +277,7 @@ func TestRestoreLayout_as_far_as_possible(t *testing.T) {
 	}
 	tagged := c.revisions().Details.MessageList[1].Name
 
-	// Another client makes them what they are not.
+	// Another client changes all of them.
 	for _, p := range ports {
 		c.rank(p, "c3", "c1", "c2")
 	}
@@ -291,7 +291,7 @@ func TestRestoreLayout_as_far_as_possible(t *testing.T) {
 	assert.Equal(t, tagged, c.revisions().Details.MessageList[0].Name, "it is the same revision")
 	c.changesNothing("rebalance", "--target-revision", tagged, "--yes")
 
-	// By now a chassis is gone, another one cordoned, a gateway gone and one new.
+	// By now a chassis is gone and another one cordoned, and a gateway is gone and another one new.
 	c.succeeds("cordon", "c2")
 	for _, p := range ports {
 		c.rank(p, "c4", "c1", "c2", "c3")
@@ -314,7 +314,7 @@ func TestRestoreLayout_as_far_as_possible(t *testing.T) {
 	assert.NotContains(t, c.masters(ports[1:]...), "c2")
 }
 
-// setCandidates returns the arguments that give a port other candidates, best first, as Neutron does: new rows.
+// setCandidates returns the arguments that give a port other candidates, best first, as Neutron does: with new rows.
 func setCandidates(row, port string, chassis ...string) []string {
 	args := []string{"clear", "Logical_Router_Port", row, "gateway_chassis"}
 	return append(args, newCandidates(row, port, chassis...)...)
@@ -326,7 +326,7 @@ func (c *cloud) rank(port string, chassis ...string) {
 	c.nbctl(setCandidates(port, port, chassis...)...)
 }
 
-// hosts are the chassis of candidates, without priorities.
+// hosts returns the chassis of candidates, without priorities.
 func hosts(candidates []string) (all []string) {
 	for _, c := range candidates {
 		_, chassis, _ := strings.Cut(c, " ")

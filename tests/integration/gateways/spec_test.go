@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// candidates are those of a port, as NB has them: best first.
+// candidates returns the candidates of a port in NB, best first.
 func (c *cloud) candidates(port string) []string {
 	var all []string
 	for _, line := range strings.Split(c.nbctl("--bare", "--no-headings", "--format=csv", "--columns=priority,name,chassis_name", "list", "Gateway_Chassis"), "\n") {
@@ -41,13 +41,13 @@ func (c *cloud) masters(ports ...string) map[string]int {
 	return count
 }
 
-// scheduled is what SB has of a port, by the priorities of ovn-northd.
+// scheduled returns the port's chassis in SB, with ovn-northd's priorities.
 func (c *cloud) scheduled(port string) string {
 	c.nbctl("--wait=sb", "sync")
 	return c.sbctl("--bare", "--columns=ha_chassis", "find", "HA_Chassis_Group", "name="+port)
 }
 
-// operated runs the program and expects that it ends well.
+// operated runs the program, and requires success.
 func (c *cloud) operated(args ...string) string {
 	c.t.Helper()
 	code, out, stderr := c.operate(args...)
@@ -60,7 +60,7 @@ func TestSpec_cases_on_real_databases(t *testing.T) {
 	c := newCloud(t, "c1")
 	ports := c.addGateways(4, "c1")
 
-	// Rescheduling 1: a second chassis gets everything at priority 1.
+	// Rescheduling 1: a second chassis gets every gateway at priority 1.
 	c.addChassis("c2")
 	cost := schedule.Cost{Gateways: 4, Rows: 8}
 	assert.Equal(t, cost, told[shownPlan](c, "reschedule", "--dry-run").Cost)
@@ -72,7 +72,7 @@ func TestSpec_cases_on_real_databases(t *testing.T) {
 	}
 	c.changesNothing("reschedule", "--wait", "0")
 
-	// Rescheduling 2: the first one goes, and comes back behind the second.
+	// Rescheduling 2: the first chassis goes, and comes back behind the second.
 	c.sbctl("chassis-del", "c1")
 	c.operated("reschedule", "--wait", "0")
 	assert.Equal(t, []string{"1 c2"}, c.candidates(ports[0]))
@@ -80,7 +80,7 @@ func TestSpec_cases_on_real_databases(t *testing.T) {
 	c.operated("reschedule", "--wait", "0")
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(ports[0]))
 
-	// Rebalancing takes a yes.
+	// Rebalancing requires a confirmation.
 	assert.Equal(t, 2, told[shownPlan](c, "rebalance", "--dry-run").Cost.Interruptions)
 	code, _, _ := c.operate("rebalance")
 	assert.Equal(t, 1, code)
@@ -90,12 +90,12 @@ func TestSpec_cases_on_real_databases(t *testing.T) {
 	c.operated("rebalance", "--wait", "0", "--yes")
 	assert.Equal(t, map[string]int{"c1": 2, "c2": 2}, c.masters(ports...))
 
-	// Rebalancing 1 and 2: even, and as even as can be.
+	// Rebalancing 1 and 2: even, and as even as possible.
 	c.changesNothing("rebalance", "--wait", "0", "--yes")
 	ports = append(ports, c.addGateways(1, "c1", "c2")...)
 	c.changesNothing("rebalance", "--wait", "0", "--yes")
 
-	// Rescheduling 3 and rebalancing 3: a third one gets backups, then its share.
+	// Rescheduling 3 and rebalancing 3: a third chassis gets backups, then its share.
 	ports = append(ports, c.addGateways(1, "c2", "c1")...)
 	c.addChassis("c3")
 	before := c.masters(ports...)
@@ -105,12 +105,12 @@ func TestSpec_cases_on_real_databases(t *testing.T) {
 	c.operated("rebalance", "--wait", "0", "--yes")
 	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 2}, c.masters(ports...))
 
-	// Rebalancing 4: another network is another matter.
+	// Rebalancing 4: a new network changes nothing.
 	c.addNetwork("physnet2")
 	c.changesNothing("rebalance", "--wait", "0", "--yes")
 }
 
-// Looking and trying writes nothing, not even a request for a sign of life.
+// Status commands and dry runs write nothing, not even a request for a sign of life.
 func TestDryRun_writes_nothing(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")

@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// What could not be put back is named.
+// The ranks that could not be put back are named.
 func TestUndrain_names_what_it_could_not_restore(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -39,7 +39,8 @@ func TestUndrain_names_what_it_could_not_restore(t *testing.T) {
 	assert.Equal(t, []string{"3 c1", "2 c2", "1 c3"}, c.candidates(ports[2]))
 }
 
-// An ovn-northd that takes longer for any change than a node is waited for, as with 10,000 routers, ends no undrain.
+// If ovn-northd takes longer for any change than the undrain waits for the node, as with 10,000 routers, the undrain
+// still succeeds.
 func TestUndrain_gives_northd_its_own_time(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -53,7 +54,7 @@ func TestUndrain_gives_northd_its_own_time(t *testing.T) {
 }
 
 // If the ranks are back, but the gateways are not bound as expected or their bindings can't be read, the answer says
-// that the node is undrained, and what is not proved.
+// that the node is undrained, and names what is not proved.
 func TestUndrain_failed_proof_reports_restored_ranks(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -83,13 +84,13 @@ func TestUndrain_failed_proof_reports_restored_ranks(t *testing.T) {
 	assert.Equal(t, before, c.ranks())
 }
 
-// What others do while a node is undrained is not overridden, and costs no ranks: the undrain has not ended then,
+// Changes by other clients during an undrain are not overridden, and no ranks are lost: the undrain does not end then,
 // and can be run again.
 func TestUndrain_concurrent_changes_keep_ranks(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// at is the number of the transaction before which others write: 1 asks for a sign of life, 2 begins the
-		// undrain, 3 writes candidates, 4 ends it.
+		// at is the number of the transaction before which others write: 1 asks for a sign of life, 2 begins the undrain, 3
+		// writes candidates, 4 ends it.
 		at     int
 		others func(*cloud)
 		why    string
@@ -140,14 +141,14 @@ func (c *cloud) drainAnew() {
 	c.drained("c1", "--reason", "again")
 }
 
-// drainOver drains c1 while it is undrained, as another operator may.
+// drainOver drains c1 during an undrain, as another operator may.
 func (c *cloud) drainOver() {
 	c.t.Helper()
 	c.drained("c1", "--reason", "it fails again")
 }
 
-// The cordon is off and the drain not ended when a node dies: it is drained again, from the ranks before the first
-// drain.
+// A node dies after its undrain has ended the cordon, but not the drain. It is drained again, with the ranks from
+// before the first drain.
 func TestDrain_node_that_died_during_undrain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -200,7 +201,7 @@ func TestDrain_node_that_died_during_undrain(t *testing.T) {
 	}
 }
 
-// That it is retired is no other case.
+// A decommission works as a drain does.
 func TestDecommission_node_that_died_during_undrain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
