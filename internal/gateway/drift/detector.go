@@ -48,7 +48,7 @@ func (v *value[T]) see(now time.Duration, seen T, key string) {
 
 func (v *value[T]) moving() bool { return !v.settled || v.heldKey != v.seenKey }
 
-// settle accepts the present value if it has lasted for the hold-down, and reports whether it did.
+// settle accepts the present value if it is new and has lasted for the hold-down, and reports whether it did.
 func (v *value[T]) settle(now, hold time.Duration) bool {
 	if !v.moving() || now-v.since < hold {
 		return false
@@ -148,7 +148,7 @@ func (d *Detector) settle(now time.Duration) {
 	}
 }
 
-// Everything makes the next plan cover everything, as a unit needs it that begins to act.
+// Everything makes the next plan cover everything. A unit that begins to act needs that.
 func (d *Detector) Everything(now time.Duration) {
 	d.begin(now)
 	d.all = true

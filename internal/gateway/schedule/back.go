@@ -95,7 +95,7 @@ func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []i
 	was, is := chassisOf(ranked(t.Before)), chassisOf(ranked(g.Candidates))
 	switch {
 	case slices.Equal(was, is):
-		return nil // it is back already
+		return nil // already restored
 	case !slices.Equal(chassisOf(ranked(t.After)), is):
 		in.find(finding.CandidatesChanged, g.Name, finding.Args{})
 		return nil
@@ -129,7 +129,7 @@ func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []i
 	}
 	order = order[:min(len(order), max(MaxCandidates, len(was)))]
 	if slices.Equal(order, g.was) {
-		return nil // if the group had fewer candidates than possible, a reschedule would add them again
+		return nil // only added candidates differ, and a reschedule would add them again
 	}
 	return order
 }

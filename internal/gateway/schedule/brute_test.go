@@ -24,7 +24,7 @@ func small(r *rand.Rand) schedule.State {
 	return s
 }
 
-// severalPorts returns a cloud of two networks in which groups have up to ports ports.
+// severalPorts returns a cloud of two networks whose groups have up to that many ports.
 func severalPorts(r *rand.Rand, chassisCount, groups, ports int) schedule.State {
 	var s schedule.State
 	for i := range chassisCount {

@@ -36,7 +36,7 @@ type Plan struct {
 	After  []Network `json:"after" yaml:"after"`
 	// Bounds has one bound for each network of a rebalancing.
 	Bounds []Bound `json:"bounds,omitempty" yaml:"bounds,omitempty"`
-	// Findings are what could not be done, with the reasons, and irregularities.
+	// Findings tell what could not be done and why, and describe irregularities.
 	Findings        []finding.Finding `json:"-" yaml:"-"`
 	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
 	// Blocked has the groups that a drain leaves where they are, or that an undrain does not fully restore.

@@ -11,8 +11,8 @@ import (
 // Drain moves every group off a chassis and makes it the last candidate of every group that has it. It deletes no row,
 // since Neutron would add the row again. The load of the other chassis is then as even as their candidates allow. A
 // group that no other responding, uncordoned chassis could host stays as it is, and is in [Plan.Blocked]. A group moves
-// again if the chassis that got it no longer responds. was has the changes of the chassis's unfinished drains: Before
-// from before the first of them, After as they were last written.
+// again if the chassis that got it no longer responds. was has the changes of the chassis's unfinished drains: from the
+// candidates before the first drain to the candidates that were written last.
 func Drain(s State, chassis string, was []AppliedChange) Plan {
 	d := &draining{
 		instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "drained",

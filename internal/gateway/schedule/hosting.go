@@ -250,8 +250,8 @@ func (g Group) byDesign() bool {
 }
 
 // Unbound returns the finding about a port that is bound nowhere although its best candidate responds. This happens in
-// OVN 23.03: if two candidates claim a port at the same time, the second one takes it from the first and may then
-// release it, and the first may not claim it again until its ovn-controller recomputes (measured: tests/dataplane).
+// OVN 23.03 if two candidates claim a port at the same time and one then releases it. The release takes the port from
+// the other candidate, whose ovn-controller may not claim it again until it recomputes (measured: tests/dataplane).
 func Unbound(port, best string) finding.Finding {
 	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
 	remedy := finding.If(finding.IfItLastsThere, recompute)

@@ -62,7 +62,7 @@ type rebalancing struct {
 
 func (g *group) moves() bool { return len(g.order) > 0 && g.order[0] != g.was[0] }
 
-// left returns how many moves are allowed, apart from those of the groups that but excludes.
+// left returns how many moves the bound leaves to the groups for which but is true, after the moves of all others.
 func (r *rebalancing) left(but func(*group) bool) int {
 	left := r.options.MaxMoves
 	if left == 0 {
