@@ -155,8 +155,8 @@ type Held struct {
 	Written time.Time
 }
 
-// A holder may begin a change only in the first 1/actShare of the TTL. The change must end, or be visible to all,
-// before others take over.
+// actShare limits when a holder may begin a change: only in the first 1/actShare of the TTL. The change must end, or be
+// visible to all, before others take over.
 const actShare = 2
 
 // Until returns the time after which the holder may begin no change.
