@@ -14,7 +14,7 @@ import (
 type seen struct {
 	// status has the values that change with an event.
 	status report.Status
-	last   string // the last unit that held the lease, possibly some time ago
+	last   string // the last unit that held the lease, which may be free now
 	known  bool
 	since  time.Duration // when the holder was first seen
 	// northbound and southbound are the reasons why a database can't be used; nil if it can.
