@@ -141,7 +141,6 @@ func TestLayout_pack_10000_gateways(t *testing.T) {
 	assert.Less(t, len(l.pack()), 1<<20)
 }
 
-// noon is the time at which the tests begin.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // desk is the part of a database that keeps a journal.
@@ -150,7 +149,6 @@ type desk struct {
 	next int
 }
 
-// write applies the writing to the rows.
 func (d *desk) write(w Writing) {
 	d.next++
 	for n, text := range w.Added {
@@ -181,7 +179,6 @@ func (d *desk) change(r *Run, operation, chassis string, before, after []schedul
 
 func hosted(by ...string) Layout { return Layout{Gateways: map[string][]string{"lrp-1": by}} }
 
-// refusal returns the reason and the code of a refusal.
 func refusal(t *testing.T, err error) string {
 	t.Helper()
 	var refused *answer.RefusedError

@@ -21,7 +21,6 @@ func cloud(n, chassisCount int) schedule.State {
 	return s
 }
 
-// failed returns the state when a chassis is gone.
 func failed(s schedule.State, name string) schedule.State {
 	s.Chassis = slices.DeleteFunc(slices.Clone(s.Chassis), func(c schedule.Chassis) bool { return c.Name == name })
 	return s

@@ -358,7 +358,6 @@ type board struct {
 	made   int
 }
 
-// neutron makes, changes or deletes a gateway.
 func (b *board) neutron(r *rand.Rand) {
 	var names []string
 	for _, c := range r.Perm(len(b.state.Chassis))[:1+r.IntN(len(b.state.Chassis))] {

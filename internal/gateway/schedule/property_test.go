@@ -63,7 +63,6 @@ func options(scheduler schedule.Scheduler, seed uint64) schedule.Options {
 	return schedule.Options{Scheduler: scheduler, Draw: rand.New(rand.NewPCG(seed, 0)).IntN}
 }
 
-// each tries a property on many states.
 func each(t *testing.T, property func(t *testing.T, r *rand.Rand, s schedule.State)) {
 	t.Helper()
 	t.Parallel()
@@ -108,7 +107,6 @@ func top(candidates []schedule.Candidate) string {
 	return names[0]
 }
 
-// eachScheduler tries a property of a rescheduling on many states.
 func eachScheduler(t *testing.T, property func(*testing.T, *rand.Rand, schedule.State, schedule.Options)) {
 	t.Helper()
 	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {

@@ -165,7 +165,6 @@ func (g *group) gain(loads [][]int, from, to int) (gain int) {
 	return gain
 }
 
-// bound explains the number of moves.
 func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network) Bound {
 	b.Network, b.Spread = r.networks[n], after.Spread()
 	several, largest := 0, 1

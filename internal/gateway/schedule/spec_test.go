@@ -54,7 +54,6 @@ func many(from, n int, candidates ...string) (all []schedule.Group) {
 	return all
 }
 
-// applied returns the state after a plan.
 func applied(s schedule.State, p schedule.Plan) schedule.State {
 	after := map[string][]schedule.Candidate{}
 	for _, c := range p.Changes {
