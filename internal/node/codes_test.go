@@ -20,7 +20,6 @@ import (
 
 func action(c command.Command) string { return c.Action }
 
-// firstCode returns the code of the first detail of a refusal.
 func firstCode(t *testing.T, refused *answer.Status) finding.Code {
 	t.Helper()
 	require.NotNil(t, refused)

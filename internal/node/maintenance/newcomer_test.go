@@ -10,7 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// names returns the names of new chassis.
 func (a Admission) names() (all []string) {
 	for _, c := range a.New {
 		all = append(all, c.Name)
