@@ -183,7 +183,6 @@ type drainService interface {
 	Close()
 }
 
-// drain is a drain that this agent follows.
 type drain struct {
 	maintenance.Drainer
 	// intent is the drain's record. It differs if the node has been undrained and drained again.

@@ -64,7 +64,6 @@ func (s *servers) close() {
 	_ = os.Remove(s.socket)
 }
 
-// server makes an HTTP server with the limits for requests.
 func (a *Agent) server(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout,

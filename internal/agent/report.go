@@ -28,7 +28,6 @@ func names(candidates []schedule.Candidate) []string {
 	return all
 }
 
-// reasons returns the distinct reasons of the changes.
 func reasons(changes ...schedule.Change) []string {
 	all := map[string]bool{}
 	for _, c := range changes {
@@ -116,7 +115,6 @@ func (r *gatewayReport) advise(inv *gateway.Inventory, plan schedule.Plan, now t
 	}}}
 }
 
-// orphanEvents returns events for new and resolved orphans.
 func orphanEvents(was, is []finding.Document) (lines []line) {
 	event := func(message string, of, than []finding.Document) {
 		for _, o := range of {
@@ -188,7 +186,6 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	return s
 }
 
-// counts has the numbers behind the metrics.
 type counts struct {
 	chassis    map[string]int
 	conditions map[finding.Code]int   // of gateways

@@ -21,7 +21,6 @@ type seen struct {
 	northbound, southbound error
 }
 
-// line is one event to log.
 type line struct {
 	message    string
 	attributes []any
