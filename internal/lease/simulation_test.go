@@ -57,7 +57,6 @@ type change struct {
 	committed bool
 }
 
-// simulation is one run.
 type simulation struct {
 	t         require.TestingT
 	agents    []Election
@@ -187,7 +186,6 @@ func (p *simulation) step() {
 	}
 }
 
-// run runs one tick of an agent.
 func (p *simulation) run(i int) {
 	e, now := &p.agents[i], p.clock(i)
 	e.SetEligible(!p.has(noNorthd, i), now)
