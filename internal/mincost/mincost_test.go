@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// squares returns the sum of the squares of the loads.
 func squares(load []int) (sum int) {
 	for _, l := range load {
 		sum += l * l
