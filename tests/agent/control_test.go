@@ -35,7 +35,6 @@ type plane struct {
 	agents  []*process
 	servers []*ovsdbtest.Server // the members of NB
 	south   *ovsdbtest.Server
-	// program is the program that agents run.
 	program executable
 	// machines each have a network; the last one is the hub. There are none if all units are on the loopback.
 	machines []*machine

@@ -22,7 +22,6 @@ func (p *plane) interrupted(id, by string) {
 		`external_ids:"ovn-central-operator:plan"=`+strconv.Quote(record))
 }
 
-// records returns the texts of the journal.
 func (p *plane) records() string {
 	p.t.Helper()
 	return p.nb("--bare", "--columns=external_ids", "find", "DNS")
