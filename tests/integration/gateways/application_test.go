@@ -46,7 +46,6 @@ func raftAddress(d ovndb.Database, n int) string {
 	return ovndb.RaftAddress(d, fmt.Sprintf("10.9.0.%d", n))
 }
 
-// seen returns the unit's observation of Juju.
 func (a *application) seen() observe.Application {
 	m := observe.Application{
 		Unit: unitName(0), Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}, History: relation.History{},
@@ -69,7 +68,6 @@ func (a *application) seen() observe.Application {
 	return m
 }
 
-// report returns the unit's observation of both clusters.
 func (a *application) report() observe.Report {
 	r := observe.Report{Application: a.seen()}
 	for _, d := range ovndb.Databases() {

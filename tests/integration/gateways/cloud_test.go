@@ -62,7 +62,6 @@ func (c *cloud) path(name, suffix string) string { return filepath.Join(c.dir, n
 
 func (c *cloud) endpoint(db string) string { return c.servers[db].Endpoint() }
 
-// northbound returns the endpoints of NB.
 func (c *cloud) northbound() string {
 	if c.nb != "" {
 		return c.nb
@@ -103,7 +102,6 @@ func (c *cloud) addChassis(name string) {
 		"other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=physnet1:br-ex")
 }
 
-// addNetwork adds a provider network.
 func (c *cloud) addNetwork(name string) {
 	c.nbctl("ls-add", name, "--", "lsp-add", name, name+"-ln", "--", "lsp-set-type", name+"-ln", "localnet", "--",
 		"lsp-set-options", name+"-ln", "network_name="+name)

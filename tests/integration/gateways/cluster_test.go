@@ -39,7 +39,6 @@ func newClustered(t *testing.T) *clustered {
 	return c
 }
 
-// leader returns the number of the member that is the leader.
 func (c *clustered) leader() int {
 	c.t.Helper()
 	for n := range c.members {
@@ -98,7 +97,6 @@ func TestReschedule_leader_dies_halfway_and_run_ends(t *testing.T) {
 	c.complete(ports, 3)
 }
 
-// built builds the program, and returns its path.
 func (c *cloud) built(ctx context.Context) string {
 	c.t.Helper()
 	program := filepath.Join(c.dir, "ovn-central-operator")

@@ -61,7 +61,6 @@ func (c *cloud) patient() *node.Service {
 	return s
 }
 
-// draining returns a request to drain c1.
 func draining(timeout time.Duration) node.Request {
 	return node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: timeout}}
 }

@@ -44,7 +44,6 @@ func (k *killing) service() *node.Service {
 	return s
 }
 
-// operation is an operation of the program.
 type operation func(*killing, context.Context, *node.Service) answer.Status
 
 func (k *killing) drain(ctx context.Context, s *node.Service) answer.Status {
@@ -76,7 +75,6 @@ func (k *killing) agent(ctx context.Context, s *node.Service) answer.Status {
 	return answer.New(answer.Success, "")
 }
 
-// works runs an operation without a kill.
 func (k *killing) works(t *testing.T, do operation) {
 	t.Helper()
 	s := k.service()

@@ -48,7 +48,6 @@ func (n *neutron) port() string {
 	return all[n.rand.IntN(len(all))]
 }
 
-// act makes a random change.
 func (n *neutron) act() {
 	switch port := n.port(); {
 	case n.rand.IntN(4) > 0 || len(n.masters) < 3:

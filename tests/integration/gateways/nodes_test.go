@@ -67,10 +67,8 @@ func (c *cloud) unconfirmed(args ...string) answer.Status {
 	return status
 }
 
-// codeOf returns the code of an answer's finding.
 func codeOf(s answer.Status) finding.Code { return finding.Code(s.Metadata["finding"]) }
 
-// node returns the program's status of a node.
 func (c *cloud) node(name string) maintenance.Node {
 	c.t.Helper()
 	code, stdout, stderr := c.nodes("show", name, "--format", "json")

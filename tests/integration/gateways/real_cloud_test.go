@@ -106,7 +106,6 @@ func (c *cloud) changesNothing(args ...string) {
 	assert.True(c.t, told[shownPlan](c, args...).Empty(), args)
 }
 
-// codes returns the codes of findings with their subjects.
 func codes(all []finding.Document) (found []string) {
 	for _, f := range all {
 		found = append(found, f.Code+" "+f.Subject)

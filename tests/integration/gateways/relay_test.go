@@ -103,7 +103,6 @@ func (r *relay) kill() {
 	r.open = nil
 }
 
-// next returns the fate of the next transaction.
 func (r *relay) next() fate {
 	r.mutex.Lock()
 	r.number++
@@ -112,7 +111,6 @@ func (r *relay) next() fate {
 	return r.before(number)
 }
 
-// link is one connection of the program.
 type link struct {
 	relay          *relay
 	client, server net.Conn

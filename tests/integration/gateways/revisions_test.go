@@ -16,7 +16,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 )
 
-// revisions runs the command, and returns its answer.
 func (c *cloud) revisions(args ...string) answer.Status {
 	c.t.Helper()
 	return c.status(append([]string{"revisions"}, args...)...)
