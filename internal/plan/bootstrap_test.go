@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// fresh makes a state of an application without clusters, in which no peer has any.
+// fresh returns a change to the state of an application that has no clusters; no peer has any either.
 func fresh(leader bool, changes ...change) change {
 	return func(s *plan.State) {
 		s.JujuLeader, s.Clusters = leader, plan.Clusters{}
@@ -28,7 +28,7 @@ func staged(nbID, sbID raft.ID) change {
 	return all(nb(func(x *plan.Database) { x.Staged = nbID }), sb(func(x *plan.Database) { x.Staged = sbID }))
 }
 
-// others are the IDs of clusters that this unit has not made.
+// others returns the IDs of clusters that this unit has not created.
 func others() map[ovndb.Database]raft.ID {
 	return map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 }
@@ -92,8 +92,8 @@ func TestBootstrap_published_IDs(t *testing.T) {
 	}
 }
 
-// The old database may be of the application's own cluster, which is not known yet. A possible voting member, or other
-// data, has to be examined first.
+// The old database may belong to the application's own cluster, which is not known yet. A server that may vote, or
+// that has other data, must be examined first.
 func TestBootstrap_old_database(t *testing.T) {
 	t.Parallel()
 	other, joining := serving(ovndb.SB, 0), serving(ovndb.SB, 0)
@@ -138,8 +138,8 @@ func TestBootstrap_two_clusters(t *testing.T) {
 	})
 }
 
-// If Juju writes claims late, a unit commits its staged clusters only if no other unit has claimed clusters, which it
-// may serve.
+// If Juju writes claims late, a unit commits its staged clusters only if no other unit has claimed clusters that it
+// may already serve.
 func TestBootstrap_other_claim(t *testing.T) {
 	t.Parallel()
 	mine := func(leader bool, changes ...change) change {
@@ -169,8 +169,8 @@ func TestBootstrap_other_claim(t *testing.T) {
 	})
 }
 
-// This unit's claim remains, so the unit of the later claim commits nothing: a unit whose start failed or was killed
-// has to continue.
+// This unit's claim remains, so the unit with the later claim commits nothing: a unit whose start failed or was
+// killed must continue.
 func TestBootstrap_own_claim_continues(t *testing.T) {
 	t.Parallel()
 	mine := func(changes ...change) change {
@@ -205,9 +205,9 @@ func TestBootstrap_own_claim_continues(t *testing.T) {
 	assert.Equal(t, finding.Error, finding.Worst(d.Findings))
 }
 
-// One hook outlasts its leadership, another unit leads meanwhile, and then the first leads again: Juju 4 lets it
-// overwrite the other's claim. No unit can detect that in advance, so a hook must claim soon after it was found to
-// lead. If it happens, every unit reports it.
+// The hook of one unit outlasts its leadership; another unit leads meanwhile; then the first leads again, and Juju 4
+// lets it overwrite the other's claim. No unit can detect that in advance, so a hook must claim soon after it found
+// that it leads. If it happens, every unit reports it.
 func TestBootstrap_overwritten_claim_is_reported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1, 3)

@@ -16,7 +16,7 @@ func (v *view) certifies() bool {
 	return !v.Dying || (v.Packages.Installed || v.Packages.Interrupted()) && v.Address != ""
 }
 
-// expects reports whether the relation can bring a certificate.
+// expects reports whether a certificate can come through the relation.
 func (v *view) expects() bool { return v.certifies() && v.Certificates.Related }
 
 // rotates reports whether the unit starts to use the issued certificate, in steps that refuse no connection: first
@@ -33,7 +33,8 @@ func (v *view) trustsTooFew() bool {
 	return c.Used.usable() && missing(c.Issued.Trusts, c.Used.Trusts)
 }
 
-// stillUses is the first unit whose certificate is of another CA, distrusts the first that does not trust the new CA.
+// stillUses returns the first unit whose certificate is of another CA; distrusts returns the first unit that does not
+// trust the new CA.
 func (s State) stillUses() string {
 	return s.others(func(p Peer) bool { return p.Issuer == s.Certificates.Issued.Issuer })
 }
@@ -57,8 +58,8 @@ func (v *view) findUnrelated() finding.Finding {
 		finding.Do(command.Client(cmp.Or(v.Integrate, "integrate"), unitname.Application(v.Unit)+":certificates", "vault")))
 }
 
-// findNoCertificate has a text that begins like the Python charm's (states_to_check of its ovn_central.py), which
-// deployments wait for.
+// findNoCertificate returns a finding whose text begins like the Python charm's (states_to_check of its
+// ovn_central.py): deployments wait for that text.
 func (v *view) findNoCertificate() finding.Finding {
 	from, to := cmp.Or(v.Certificates.Provider, "the provider"), cmp.Or(v.Address, "this unit")
 	return v.find(finding.CertificatesAwaited, finding.Args{Detail: "from " + from + " for " + to})
@@ -72,14 +73,14 @@ func (v *view) findChange(change, lacks string) finding.Finding {
 	return v.find(finding.CertificateChanges, finding.Args{Value: change, Detail: lacks})
 }
 
-// others is the first peer that is up and is unread or not well; empty if there is none. A peer that is down is not
-// awaited: it catches up when it returns.
+// others returns the first peer that is up and is unread or not well; empty if there is none. No unit waits for a
+// peer that is down: it catches up when it returns.
 func (s State) others(well func(Peer) bool) string {
 	return s.firstPeer(func(p Peer) bool { return s.hears(p) && (p.Data == Unread || !well(p)) })
 }
 
-// hears reports whether one of this unit's servers is connected to the peer's. A unit without servers can't know, and
-// assumes that every peer is up.
+// hears reports whether one of this unit's servers is connected to the peer's. A unit without servers can't know
+// that, and assumes that every peer is up.
 func (s State) hears(p Peer) bool {
 	if s.Databases[ovndb.NB].Condition != ovndb.Serving && s.Databases[ovndb.SB].Condition != ovndb.Serving {
 		return true

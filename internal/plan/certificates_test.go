@@ -8,14 +8,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// having makes a state with these certificates.
+// having returns a change that sets these certificates.
 func having(issued, used *plan.Certificate, more ...change) change {
 	return all(append([]change{func(s *plan.State) {
 		s.Certificates.Issued, s.Certificates.Used = issued, used
 	}}, more...)...)
 }
 
-// certificateLacking is valid apart from an address.
+// certificateLacking returns a certificate that is valid but lacks an address.
 func certificateLacking(fingerprint string) *plan.Certificate {
 	c := certificate(fingerprint, "A")
 	c.Lacks = "fd42::1"
@@ -63,8 +63,8 @@ func TestCertificates_every_state(t *testing.T) {
 	})
 }
 
-// Neither servers nor units check the names in a certificate. One that lacks an address, as that of the Python charm on
-// a machine with several addresses, is no reason to stop anything.
+// Neither servers nor units check the names in a certificate. One without an address of the machine, as the Python
+// charm requested on a machine with several addresses, is no reason to stop anything.
 func TestCertificates_lacking_address(t *testing.T) {
 	t.Parallel()
 	const awaited = "info CERTIFICATE_CHANGES Value=vault/0 Detail=fd42::1"
@@ -113,7 +113,7 @@ func TestCertificates_CA_change(t *testing.T) {
 		s.Peers[0].Trusts, s.Peers[1].Trusts = []string{"A", "B"}, []string{"A", "B"}
 	}
 	allUse := all(allTrust, func(s *plan.State) { s.Peers[0].Issuer, s.Peers[1].Issuer = "B", "B" })
-	// Its servers are cached, and connected.
+	// The unread peer's servers are still connected.
 	unread := func(s *plan.State) {
 		p := peer(1)
 		s.Peers[0] = plan.Peer{Unit: p.Unit, Data: plan.Unread, Servers: p.Servers, Clusters: p.Clusters}

@@ -12,10 +12,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// servedClaim is a unit that serves other clusters than the published ones; empty if none does. Juju 4 writes a claim
-// at the end of the hook. So a unit that lost leadership during its hook, and leads again at its end, overwrites
-// another unit's claim, which other units may follow already. But each unit's own claim stays, and a unit that finds
-// another claim commits no cluster: of two claims, in any order, at most the one written first is served.
+// servedClaim returns a unit that serves other clusters than the published ones; empty if none does. Juju 4 writes a
+// claim at the end of the hook. So a unit that lost leadership during its hook, and leads again at its end,
+// overwrites another unit's claim, which other units may already follow. But each unit's own claim stays, and a unit
+// that finds another claim commits no cluster: of two claims, in any order, at most the one written first is served.
 func (s State) servedClaim() string {
 	if !s.Clusters.known() {
 		return ""
@@ -30,7 +30,7 @@ func (s State) servedClaim() string {
 	return ""
 }
 
-// rivals reports whether a unit has claimed another cluster than the published one.
+// rivals reports whether the peer has claimed another cluster than the published one.
 func (s State) rivals(p Peer) bool {
 	return p.Claim != "" && p.Claim != s.Clusters.IDs[ovndb.NB] && !s.Clusters.superseded(ovndb.NB, p.Claim)
 }
@@ -44,15 +44,16 @@ func (v *view) hasClaimed() bool {
 	return v.Clusters.known() && published(ovndb.NB) || v.Dying && published(ovndb.SB)
 }
 
-// otherClaim is another unit that has claimed clusters, too. Then this unit commits none.
+// otherClaim returns another unit that has claimed clusters, too; this unit then commits none.
 func (s State) otherClaim() string { return s.firstPeer(s.rivals) }
 
 // doubtsClaims reports whether another unit has, or may have, claimed clusters, too.
 func (v *view) doubtsClaims() bool { return v.hasClaimed() && (v.ClaimsUnread || v.otherClaim() != "") }
 
-// ownClusters are the clusters that this unit has claimed and begun to commit, if another unit's claim was written
-// since and the start of its servers failed or was killed; else nil. The unit continues with them: the unit of the
-// other claim commits nothing while this claim exists, otherwise each would wait for the other.
+// ownClusters returns the clusters that this unit has claimed and begun to commit, if another unit's claim was
+// written since and the start of this unit's servers failed or was killed; otherwise nil. This unit continues with
+// them: the other unit commits nothing while this claim exists, so if this unit waited too, neither would ever
+// continue.
 func (s State) ownClusters() map[ovndb.Database]raft.ID {
 	nb, sb := s.Databases[ovndb.NB], s.Databases[ovndb.SB]
 	own := map[ovndb.Database]raft.ID{ovndb.NB: s.Claim, ovndb.SB: cmp.Or(sb.Cluster, sb.Staged)}
@@ -61,14 +62,15 @@ func (s State) ownClusters() map[ovndb.Database]raft.ID {
 		return nil
 	case nb.Cluster != s.Claim, own[ovndb.SB] == "", nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
 		return nil
-	// Two are served: only an operator can choose.
+	// Both are served: only an operator can choose.
 	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }):
 		return nil
 	}
 	return own
 }
 
-// hasTwoClusters reports whether a database has servers of several clusters, or of another than the published one.
+// hasTwoClusters reports whether a database has servers of several clusters, or of a cluster other than the published
+// one.
 func (v *view) hasTwoClusters() bool {
 	clusters := v.running()[v.db]
 	return len(clusters) > 1 || len(clusters) == 1 && v.Clusters.known() && clusters[v.cluster()] == nil
@@ -120,7 +122,7 @@ func (v *view) findTwoClusters() finding.Finding {
 	return v.find(finding.TwoClusters, args, finding.ByHand(finding.RemoveUnits))
 }
 
-// mayVote reports whether a server from before the application may be a member that votes.
+// mayVote reports whether a server from before the application may be a voting member.
 func (v *view) mayVote() bool {
 	switch v.x.Condition {
 	case ovndb.Absent, ovndb.Left, ovndb.Serving, ovndb.Standalone:
@@ -130,7 +132,8 @@ func (v *view) mayVote() bool {
 }
 
 // isMadeElsewhere reports whether there is a database from before the application on this machine. Only the leader
-// determines that, and if it has read all units: it may be of the application's own cluster, which is not known yet.
+// decides that, after reading all units: the database may belong to the application's own cluster, which is not known
+// yet.
 func (v *view) isMadeElsewhere() bool {
 	if !v.JujuLeader || v.unread() != "" {
 		return false
@@ -145,7 +148,7 @@ func (v *view) findMadeElsewhere() finding.Finding {
 
 func (s State) unread() string { return s.firstPeer(func(p Peer) bool { return p.Data == Unread }) }
 
-// running are the clusters with servers, each with its units.
+// running returns the clusters that have servers, each with its units.
 func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 	all := map[ovndb.Database]map[raft.ID][]string{}
 	add := func(db ovndb.Database, cluster raft.ID, unit string) {
@@ -179,15 +182,15 @@ func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) s
 	return strings.Join(parts, ", ")
 }
 
-// fileArgs are args, with the file and its service.
+// fileArgs returns args with the file and its service added.
 func (v *view) fileArgs(args finding.Args) finding.Args {
 	args.Path, args.Service = v.x.File.Path, string(ovndb.ServiceOf(v.db))
 	return args
 }
 
-// The application's clusters. Only the Juju leader creates them. It publishes their IDs, in a way that only a leader
-// can, before a server can run on them: so if two units were the leader for a while, one finds the other's IDs and
-// discards what it has made.
+// These rules are about the application's clusters. Only the Juju leader creates them. It publishes their IDs, in a
+// way that only a leader can, before a server can run on them. So if two units led for a while, one finds the other's
+// IDs and discards the clusters that it created.
 var clusterRules = slices.Concat([]rule{
 	{
 		name: "leader publishes a served claim", when: func(v *view) bool { return v.JujuLeader && v.servedClaim() != "" },

@@ -11,8 +11,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The election timer for a conversion. Every member is silent for some time until the conversion is done. One that is
-// silent for longer than the timer loses leadership, or starts an election: then the conversion starts again, at full
+// The election timer for a conversion. Every member is silent for some time until the conversion is done. A member
+// that is silent for longer than the timer loses leadership, or starts an election: then the conversion starts again,
+// at full load, with the next leader.
 // load, with the next leader.
 //
 // Measured with three servers on a busy machine with 2 cores: with OVS 3.1, 40, 80 and 160 MiB take 19, 44 and 134 s,
@@ -20,18 +21,18 @@ import (
 // 4 s, were not converted in 150 s. On an idle machine 80 MiB take 21 s. Since OVS 3.2 members get only the schema and
 // each converts its own copy: with 3.5, 160 MiB take 2.6 s at 4 s, and 25 s with two elections at 1 s.
 const (
-	// bytesPerSecond and bytesPerSecondSince32 are below the slowest of these.
+	// bytesPerSecond and bytesPerSecondSince32 are below the slowest of these measurements.
 	bytesPerSecond        = 1 << 20
 	bytesPerSecondSince32 = 16 << 20
 	// leastConversionTimer sufficed for a small database.
 	leastConversionTimer = 4 * time.Second
-	// longestConversionTimer limits how long a leader that dies meanwhile is not replaced. ovsdb-server permits twice
-	// as much.
+	// longestConversionTimer limits how long a leader that dies during the conversion is not replaced. ovsdb-server
+	// permits twice as much.
 	longestConversionTimer = 5 * time.Minute
 )
 
-// ConversionTimer is the election timer for a conversion of a database with a file of so many bytes, served by that
-// version of Open vSwitch; an unknown version counts as old. Clients wait for about that time at most.
+// ConversionTimer returns the election timer for the conversion of a database whose file has size bytes, served by
+// the given version of Open vSwitch; an unknown version counts as old. Clients wait for about that time at most.
 func ConversionTimer(size int64, ovs string) time.Duration {
 	rate := int64(bytesPerSecond)
 	if atLeastVersion(ovs, 3, 2) {
@@ -41,8 +42,8 @@ func ConversionTimer(size int64, ovs string) time.Duration {
 	return min(leastConversionTimer+time.Duration(seconds)*time.Second, longestConversionTimer)
 }
 
-// TrimsMemory reports whether an ovsdb-server of that version of Open vSwitch returns unused memory after a compaction
-// by default: since 3.0 (commit e773140 of Open vSwitch). An unknown version counts as old.
+// TrimsMemory reports whether an ovsdb-server of that version of Open vSwitch returns unused memory after a
+// compaction by default. It does since 3.0 (commit e773140 of Open vSwitch). An unknown version counts as old.
 func TrimsMemory(ovs string) bool { return atLeastVersion(ovs, 3, 0) }
 
 func atLeastVersion(ovs string, major, minor int) bool {
@@ -53,13 +54,13 @@ func atLeastVersion(ovs string, major, minor int) bool {
 	return x > major || x == major && y >= minor
 }
 
-// hasOldSchema reports whether the database's schema is older than the packages'. It is converted once every server of
-// the application runs them: a server from before OVS 3.2 that gets a conversion of a newer one exits, and can't start
-// on its file again. The leader raises the election timer before, and sets it back afterwards. If a unit is killed or
-// loses leadership meanwhile, any unit's next hook continues.
+// hasOldSchema reports whether the database's schema is older than the packages'. The schema is converted once every
+// server of the application runs the packages: a server from before OVS 3.2 that gets a conversion of a newer one
+// exits, and can't start on its file again. The leader raises the election timer before the conversion, and restores
+// it afterwards. If a unit is killed or loses leadership in between, any unit's next hook continues.
 func (v *view) hasOldSchema() bool { return v.x.Schema == Drifted }
 
-// converts reports whether a conversion controls the election timer: the leader makes it, or waits for the timer.
+// converts reports whether a conversion controls the election timer: the leader converts, or waits for the timer.
 func (v *view) converts() bool {
 	if !v.hasOldSchema() || len(v.Pending) > 0 || v.runsAnother() != "" || v.x.ConversionLacks() != "" {
 		return false
@@ -98,7 +99,7 @@ func (v *view) findNotConverted() finding.Finding {
 	return v.find(finding.ConversionFailed, args, finding.If(finding.WhenClients, convert))
 }
 
-// conversionDisk and conversionMemory are a conversion's needs, in bytes.
+// conversionDisk and conversionMemory return the needs of a conversion, in bytes.
 func conversionDisk(size int64) int64   { return upgradeDiskFactor*size + upgradeSpare }
 func conversionMemory(size int64) int64 { return upgradeMemoryFactor*size + upgradeSpare }
 
@@ -106,7 +107,7 @@ func (s State) withoutRoom(db ovndb.Database) string {
 	return s.firstPeer(func(p Peer) bool { return p.NoRoom[db] })
 }
 
-// ConversionLacks is what this unit lacks for a pending conversion; empty if nothing is known to be missing.
+// ConversionLacks returns what this unit lacks for a pending conversion; empty if nothing is known to be missing.
 func (x Database) ConversionLacks() string {
 	if x.Schema != Drifted {
 		return ""
@@ -123,7 +124,7 @@ func (x Database) ConversionLacks() string {
 
 func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock") + ".ctl" }
 
-// runsAnother is the reason to wait with a conversion for another unit; empty if every unit's services run the
+// runsAnother returns the reason why a conversion waits for another unit; empty if every unit's services run the
 // installed version. A unit that is down counts, too: it returns with its old server.
 func (s State) runsAnother() string {
 	here := s.Packages.Version
@@ -149,27 +150,28 @@ func (s State) runsAnother() string {
 	return ""
 }
 
-// outdated reports whether newer packages may be available than are installed. A stopped server is then started only if
-// these are unavailable: the others' databases may be too new for it.
+// outdated reports whether packages newer than the installed ones may be available. A stopped server is then started
+// only if these are unavailable: the other units' databases may be too new for it.
 func (s State) outdated() bool {
 	return s.Packages.Source != s.Settings.AllSources() && !s.Packages.Unavailable && s.Usable(OptionSource, OptionOverlay)
 }
 
-// A conversion's need in relation to the file's size. The conversion itself was not measured: a copy and a load of 80
-// MiB with OVS 3.1 take 2.4 and 1.5 times the size in memory, and a conversion does both; the log has all data a second
-// time until it is compacted.
+// The needs of a conversion in relation to the file's size. The conversion itself was not measured: a copy and a load
+// of 80 MiB with OVS 3.1 take 2.4 and 1.5 times the size in memory, and a conversion does both; the log has all data
+// a second time until it is compacted.
 const (
 	upgradeMemoryFactor = 5
 	upgradeDiskFactor   = 2
 	upgradeSpare        = 64 << 20
-	// largeFile is the size from which on a compaction before is worthwhile; below it, the default timer suffices.
+	// largeFile is the smallest size at which a compaction before the conversion is worthwhile; below it, the default
+	// timer suffices.
 	largeFile = 8 << 20
 )
 
 // Mebibytes writes a number of bytes for people.
 func Mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
-// timerDiffers reports whether the election timer is to get the option's value. A conversion controls it meanwhile.
+// timerDiffers reports whether the election timer must be set to the option's value. During a conversion it must not.
 func (v *view) timerDiffers() bool {
 	return v.x.Status.ElectionTimer != v.Settings.ElectionTimer && v.Usable(OptionElectionTimer) && !v.converts()
 }

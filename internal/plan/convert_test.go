@@ -47,7 +47,7 @@ func TestConversionTimer(t *testing.T) {
 	}
 }
 
-// From any state that a killed hook has left: the timer rises in legal steps, the conversion is made at one that
+// After a hook was killed in any state: the timer rises in legal steps, the conversion is made at a timer that
 // suffices and was not tried, and then the option's value is restored.
 func TestConversion_ends_from_any_state(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func TestConversion_ends_from_any_state(t *testing.T) {
 	}
 }
 
-// convertFurther makes the next step, which fails so many times, and reports whether there is one.
+// convertFurther makes the next step, which fails the given number of times, and reports whether there is one.
 func convertFurther(t *testing.T, s *plan.State, fails *int) bool {
 	t.Helper()
 	x, d := s.Databases[ovndb.NB], plan.Decide(*s)
@@ -94,8 +94,8 @@ func convertFurther(t *testing.T, s *plan.State, fails *int) bool {
 	return true
 }
 
-// Each member converts its own copy, so each machine needs room: a disk that fills up during that costs a member. A
-// unit without room reports that, and the leader waits. The option's election timer comes back meanwhile.
+// Each member converts its own copy, so each machine needs room: a disk that fills up meanwhile costs a member. A
+// unit without room reports that, and the leader waits. The election timer returns to the option's value meanwhile.
 func TestConversion_waits_for_room(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
@@ -139,7 +139,7 @@ func TestTrimsMemory(t *testing.T) {
 	}
 }
 
-// upgradable is a unit whose Northbound database has a file of 4 MiB, and the other one of so many.
+// upgradable returns a unit whose Northbound database has a file of 4 MiB, and the Southbound one a file of sb MiB.
 func upgradable(sb int64) (plan.State, plan.UpgradeCandidate) {
 	member := func(db ovndb.Database, mib int64) plan.Database {
 		return plan.Database{
@@ -222,8 +222,8 @@ func TestCheckUpgrade_text(t *testing.T) {
 	}
 }
 
-// Which servers can read the file afterwards depends on Open vSwitch, not on the schema: each row is a version and its
-// format according to NEWS of Open vSwitch.
+// The version of Open vSwitch, not the schema, determines which servers can read the file afterwards. Each row is a
+// version and its format according to NEWS of Open vSwitch.
 func TestCheckUpgrade_file_format(t *testing.T) {
 	t.Parallel()
 	for installed, format := range map[string]string{

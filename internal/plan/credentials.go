@@ -10,47 +10,49 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// expiryNotice is how long before its expiry a certificate is in the status.
+// expiryNotice is how long before its expiry a certificate is reported in the status.
 const expiryNotice = 30 * 24 * time.Hour
 
-// Certificates are those of this unit.
+// Certificates describes this unit's certificates.
 type Certificates struct {
-	// Related reports whether there is a relation to a provider. Provider is its unit that answers; empty while none does.
+	// Related reports whether there is a relation to a provider. Provider is the provider's unit that answers; empty
+	// while none does.
 	Related  bool
 	Provider string
-	// Issued is the provider's certificate, Used the one on the disk; nil if there is none.
+	// Issued is the provider's certificate, Used the certificate on the disk; nil if there is none.
 	Issued, Used *Certificate
 }
 
 // Certificate is a key, its certificate and CAs, reduced to what decisions depend on.
 type Certificate struct {
-	// Fingerprint identifies it.
+	// Fingerprint identifies the certificate.
 	Fingerprint string
-	// Issuer is the CA that issued it, Trusts all CAs beside it.
+	// Issuer is the CA that issued it. Trusts are all CAs that come with it.
 	Issuer string
 	Trusts []string
-	// NotAfter is its expiry.
+	// NotAfter is the time of its expiry.
 	NotAfter time.Time
-	// Problem is why it can't be used, in one line for people.
+	// Problem is why the certificate can't be used, in one line for people.
 	Problem string
-	// Lacks is the unit's address that it lacks, in the same form. Servers and units accept it, since they check no
-	// names (stream-ssl.c); other clients may refuse it.
+	// Lacks is this unit's address if the certificate does not contain it. Servers and units accept such a certificate,
+	// since they check no names (stream-ssl.c); other clients may refuse it.
 	Lacks string
 }
 
 func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
 
-// Drifted reports whether a certificate was issued that is not used yet, or not exclusively. It may be unusable.
+// Drifted reports whether a certificate was issued that is not used yet, or is used along with older CAs. It may be
+// unusable.
 func (c Certificates) Drifted() bool {
 	return c.Issued != nil && (c.Used == nil || c.Used.Fingerprint != c.Issued.Fingerprint ||
 		!slices.Equal(c.Used.Trusts, c.Issued.Trusts))
 }
 
-// Awaited reports whether another certificate is expected, with an address that the current one lacks.
+// Awaited reports whether a new certificate is expected, with an address that the current one lacks.
 func (c Certificates) Awaited() bool { return c.Related && c.Used.usable() && c.Used.Lacks != "" }
 
-// unfit is why the issued certificate should not be used. A missing address is no reason if the current one lacks it,
-// too.
+// unfit returns why the issued certificate should not be used. A missing address is no reason if the current
+// certificate lacks it, too.
 func (c Certificates) unfit() string {
 	switch {
 	case c.Issued == nil:
@@ -61,8 +63,8 @@ func (c Certificates) unfit() string {
 	return cmp.Or(c.Issued.Problem, c.Issued.Lacks)
 }
 
-// reissue is the command to issue certificates again: an action of vault's charm. Other providers have none, or another
-// name.
+// reissue returns the command that issues certificates again: an action of vault's charm. Other providers have no
+// such action, or another name for it.
 func (c Certificates) reissue() []finding.Remedy {
 	if c.Provider == "" {
 		return nil

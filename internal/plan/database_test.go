@@ -46,7 +46,7 @@ func TestDecide_every_condition(t *testing.T) {
 	unread := func(x *plan.Database) { x.FileUnknown = true }
 	only1 := func(x *plan.Database) { x.Rejoin, x.File.Path = command.Command{}, nbPath }
 	other := func(x *plan.Database) { x.Cluster, x.File.Path = otherCluster, nbPath }
-	// leaderless has units publish a copy without a leader.
+	// leaderless makes units publish a copy without a leader.
 	leaderless := func(c change, units ...string) change {
 		return all(c, func(s *plan.State) {
 			for i, p := range s.Peers {
@@ -127,7 +127,7 @@ func TestDecide_every_condition(t *testing.T) {
 	})
 }
 
-// Servers start at the same time, once the files of both exist. They don't wait for another unit's turn.
+// Servers start at the same time, once both files exist. They don't wait for another unit's turn.
 func TestDecide_servers_start_together(t *testing.T) {
 	t.Parallel()
 	both := func(x plan.Database) change {
@@ -204,7 +204,7 @@ func TestDecide_damaged_file_comes_first(t *testing.T) {
 }
 
 // A server that has skipped an entry of its log serves different data. No client is sent to it, and an operator
-// decides.
+// decides what happens to it.
 func TestDecide_inconsistent_server(t *testing.T) {
 	t.Parallel()
 	const differ, detail = "error DATA_DIFFER sb", " Service=" + sbServer + " Detail=entry 9 was not applied"

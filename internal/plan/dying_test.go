@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// Until it is gone a unit votes, so it follows a change of the CA. `stop` decides about everything else.
+// A dying unit votes until it is gone, so it follows a change of the CA. `stop` decides about everything else.
 func TestDying_keeps_certificates_only(t *testing.T) {
 	t.Parallel()
 	dying := func(s *plan.State) { s.Dying = true }
@@ -80,7 +80,7 @@ func TestDying_serves_published_first_cluster(t *testing.T) {
 	})
 }
 
-// Members that a pause has stopped can't leave, and may be the only copy.
+// Members that a pause has stopped can't leave, and may hold the only copy.
 func TestDying_resumed_starts_members_only(t *testing.T) {
 	t.Parallel()
 	resumed := func(changes ...change) change {
@@ -112,7 +112,8 @@ func TestDying_resumed_starts_members_only(t *testing.T) {
 	})
 }
 
-// The others wait for no unit that is being removed, even if it leads the application or has made the new cluster.
+// The other units wait for no unit that is being removed, even if it leads the application or has created the new
+// cluster.
 func TestDying_recovery(t *testing.T) {
 	t.Parallel()
 	const peer, own = "ovn-central/1", "ovn-central/0"

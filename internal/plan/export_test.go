@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// Rules are the names of all rules, in the order of the table. Steps are those with a step.
+// Rules returns the names of all rules, in the order of the table, and the names of those that have a step.
 func Rules() (names, steps []string) {
 	for _, r := range rules {
 		names = append(names, r.name)
@@ -13,7 +13,7 @@ func Rules() (names, steps []string) {
 	return names, steps
 }
 
-// Outranking are the rules that are meant to precede the next one of their subject.
+// Outranking returns the rules that are meant to precede the next rule of their subject.
 func Outranking() (names []string) {
 	for _, r := range rules {
 		if r.outranks {
@@ -23,7 +23,7 @@ func Outranking() (names []string) {
 	return names
 }
 
-// Overlapping are the rules that hold in a state together with the next one of their subject.
+// Overlapping returns the rules that hold in a state together with the next rule of their subject.
 func Overlapping(s State) (names []string) {
 	w, unit := walk{mode: s.mode()}, look(s, &Decision{})
 	views := append(unit.databases, unit)

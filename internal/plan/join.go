@@ -11,8 +11,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// remotes are the Raft addresses through which this unit can join the application's cluster. While a unit that is being
-// removed can't be read, they are those that the leader last published.
+// remotes returns the Raft addresses through which this unit can join the application's cluster. While a unit that is
+// being removed can't be read, they are the addresses that the leader last published.
 func (s State) remotes(db ovndb.Database) []string {
 	if known := s.knownRemotes(db); len(known) > 0 {
 		return known
@@ -24,16 +24,16 @@ func (s State) remotes(db ovndb.Database) []string {
 		func(remote string) bool { return remote == ovndb.RaftAddress(db, s.Address) })
 }
 
-// hasMade reports whether a unit that is being removed has made the application's cluster in a recovery, and still
-// publishes its old server: its only hook may be a `stop` that fails, whose data Juju drops.
+// hasMade reports whether p, which is being removed, has created the application's cluster in a recovery and still
+// publishes its old server: its only hook may be a `stop` that fails, and Juju drops the data of a failed hook.
 func (s State) hasMade(p Peer, db ovndb.Database) bool {
 	made := p.Unit == s.Clusters.CreatedBy || p.Requests[db].New == s.Clusters.IDs[db]
 	return made && s.Clusters.superseded(db, p.Clusters[db])
 }
 
-// knownRemotes are those of the peers with servers in the application's cluster: first the one that created it, last
-// those that are being removed, which serve as long as necessary, since they may have the only copy (R9). If a peer is
-// at none of the members' addresses, since its own has changed, the members' are tried last.
+// knownRemotes returns the addresses of the peers with servers in the application's cluster: first the creator of the
+// cluster, last the units that are being removed. Those serve as long as necessary, since they may have the only copy
+// (R9). If a peer is at none of the members' addresses, since its own has changed, the members' are tried last.
 func (s State) knownRemotes(db ovndb.Database) []string {
 	var first, others, going []string
 	for _, p := range s.Peers {
@@ -60,8 +60,8 @@ func (s State) knownRemotes(db ovndb.Database) []string {
 	return all
 }
 
-// toRemove is the first unit whose member can't be started any more, or has other data, and that an operator has told
-// to join again; nil if there is none.
+// toRemove returns the first unit that an operator has told to join again and whose member can't be started any more,
+// or has other data; nil if there is none.
 func (v *view) toRemove() *Peer {
 	i := slices.IndexFunc(v.Peers, func(p Peer) bool { return !p.Dying && v.x.Status.HasMember(p.Rejoin[v.db]) })
 	if i < 0 {
@@ -78,9 +78,9 @@ func (v *view) removeDamaged() Step {
 	}
 }
 
-// removesForOthers reports whether this unit removes members for their units: the leader does, or if that is being
-// removed or asks for it itself, the first unit that stays. The only hook of a unit that is being removed may be a
-// `stop` that is refused until the member is gone.
+// removesForOthers reports whether this unit removes members for their units. The leader does; if the leader is being
+// removed or requests its own removal, the first unit that stays does. The only hook of a unit that is being removed
+// may be a `stop` that is refused until the member is gone.
 func (s State) removesForOthers(db ovndb.Database, x Database) bool {
 	if x.IsRaftLeader() || !x.MemberWithLeader() {
 		return x.IsRaftLeader()
@@ -99,8 +99,8 @@ func (x Database) Unusable() bool {
 	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
 }
 
-// Replaceable reports whether an operator may request a new server in place of this one: none can be started on its
-// file, or its data is not the cluster's.
+// Replaceable reports whether an operator may request a new server in place of this one: no server can be started on
+// its file, or its data is not the cluster's.
 func (x Database) Replaceable() bool {
 	if x.Condition == ovndb.Serving {
 		return x.Inconsistent != ""
@@ -108,8 +108,8 @@ func (x Database) Replaceable() bool {
 	return (x.Condition == ovndb.Down || x.Condition == ovndb.Failed) && x.Unusable()
 }
 
-// rejoin is the command that replaces a server that can't be started: this unit moves the file away and joins again
-// once the member was kicked. Without a quorum no unit can kick it, and the quorum comes first.
+// rejoin returns the command that replaces a server that can't be started: this unit moves the file away, and joins
+// again once the member was kicked. Without a quorum no unit can kick it, so the quorum must be restored first.
 func (v *view) rejoin() finding.Remedy {
 	if v.x.Rejoin.Action == "" {
 		return finding.ByHand(finding.RestoreFile)
@@ -120,8 +120,8 @@ func (v *view) rejoin() finding.Remedy {
 	return finding.Do(v.x.Rejoin)
 }
 
-// leaderless returns the first other unit with a copy of the database if each other member's unit publishes that it
-// knows no leader. It returns an empty name if any may know one.
+// leaderless returns the first other unit with a copy of the database if the unit of each other member publishes that
+// it knows no leader. It returns an empty name if any of them may know a leader.
 func (v *view) leaderless() (unit string) {
 	for _, p := range v.Peers {
 		if v.cluster() == "" || p.Clusters[v.db] != v.cluster() {
@@ -140,13 +140,13 @@ func (c Clusters) superseded(db ovndb.Database, cluster raft.ID) bool {
 	return cluster != "" && slices.Contains(c.Superseded[db], cluster)
 }
 
-// recoverySteps are the steps for the decisions of package recovery.
+// recoverySteps maps the decisions of package recovery to steps.
 var recoverySteps = map[recovery.Action]Kind{
 	recovery.Stop: StopServer, recovery.Release: ReleaseServer, recovery.Make: RemakeCluster,
 	recovery.Accept: AcceptRecovery, recovery.Publish: Supersede, recovery.Withdraw: WithdrawRequest,
 }
 
-// Withdrawn is the finding that the recovery on this unit was withdrawn.
+// Withdrawn returns the finding that the recovery requested on this unit was withdrawn.
 func Withdrawn(db ovndb.Database, why finding.Finding) finding.Finding {
 	f := finding.Of(finding.RecoveryWithdrawn, db, finding.Args{}, why.Remedies...)
 	why.Remedies = nil
@@ -161,9 +161,9 @@ func (v *view) recoveryNext() (next recovery.Step) {
 	return next
 }
 
-// recoveryStep is this unit's part of a requested recovery; its kind is empty if there is nothing to do. A unit that is
-// being removed publishes the new cluster as the application's leader, and commits and serves one that it has made and
-// that was published. It begins nothing, and no other unit waits for it.
+// recoveryStep returns this unit's part of a requested recovery; its kind is empty if there is nothing to do. A unit
+// that is being removed publishes the new cluster if it is the application's leader. It commits and serves a cluster
+// that it has created and that was published. It begins nothing, and no other unit waits for it.
 func (v *view) recoveryStep() Step {
 	next := v.recoveryNext()
 	kind := recoverySteps[next.Action]
@@ -173,7 +173,7 @@ func (v *view) recoveryStep() Step {
 	return Step{Kind: kind, Database: v.db, Unit: next.For, Cluster: next.New, Why: next.Why}
 }
 
-// held reports whether the server should stay stopped.
+// held reports whether a recovery requires the server to stay stopped.
 func (v *view) held() bool { return v.recoveryNext().Held }
 
 func (v *view) awaitsRecovery() bool {
@@ -186,9 +186,9 @@ func (v *view) findAwaitedRecovery() finding.Finding {
 	return why
 }
 
-// isOver reports whether the reason to stop this unit's server is over, or can't be determined any more and an operator
-// resumes the unit. The server starts before that is recorded: otherwise, if the unit is killed in between, its stopped
-// server would be mistaken for one that has failed.
+// isOver reports whether the reason to stop this unit's server is over, or whether it can't be determined any more
+// and an operator resumes the unit. The server starts before that is recorded: otherwise, if the unit is killed in
+// between, its stopped server would be mistaken for one that has failed.
 func (s State) isOver(db ovndb.Database) bool {
 	r := s.Recovery[db]
 	if r.HeldFor == "" {

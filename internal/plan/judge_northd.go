@@ -10,17 +10,17 @@ import (
 // NorthdReport is a unit's report on its ovn-northd.
 type NorthdReport struct {
 	Unit string
-	// Known is false if the unit may have one that this unit does not know about. A unit that is down is known to have
-	// none: its earlier reports don't count.
+	// Known is false if the unit may have an ovn-northd that this unit does not know about. A unit that is down is known
+	// to have none: its earlier reports don't count.
 	Known  bool
 	Health ovndb.NorthdHealth
-	// Up reports whether the unit is up, and so can answer. Heard is when this unit asked, as the unit has published it
-	// with its report.
+	// Up reports whether the unit is up, and so can answer. Heard is the time of this unit's question that the report
+	// answers, as the other unit has published it.
 	Up    bool
 	Heard time.Time
 }
 
-// NorthdFinding is the state of the application's ovn-northd.
+// NorthdFinding describes the state of the application's ovn-northd.
 type NorthdFinding string
 
 // The values of NorthdFinding.
@@ -41,18 +41,19 @@ type Northd struct {
 	Since time.Time `json:"since,omitzero"`
 	// Standby reports whether the ovn-northd of another unit can take over.
 	Standby bool `json:"standby,omitempty"`
-	// Asked is when this unit asked the others, by publishing that it finds none active: Juju runs a hook on each.
-	// Answered reports whether each unit that is up has reported since.
+	// Asked is when this unit asked the others, by publishing that it finds no active ovn-northd: Juju then runs a hook
+	// on each. Answered reports whether each unit that is up has reported since.
 	Asked    time.Time `json:"asked,omitzero"`
 	Answered bool      `json:"answered,omitempty"`
 }
 
-// JudgeNorthd determines whether an ovn-northd is active: this unit's own, or one that another unit reports. before is
-// the last hook's judgement. If the then active one is now on standby, another has taken its lock, and its unit has yet
-// to report that; the same holds if this unit's own has ended or was paused, and another was on standby.
+// JudgeNorthd determines whether an ovn-northd is active: this unit's own, or one that another unit reports. before
+// is the last hook's judgement. If the ovn-northd that was active then is now on standby, another has taken its lock,
+// and the other's unit has yet to report that. The same holds if this unit's own ovn-northd has ended or was paused,
+// and another was on standby.
 //
-// Reports are as old as their units' last hooks. So this unit asks if it finds none active, and again after another
-// one's time to take over, which depends on probe.
+// Reports are as old as their units' last hooks. So this unit asks if it finds no active ovn-northd, and asks again
+// after the time in which another could take over, which depends on probe.
 func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []NorthdReport, before Northd) (n Northd) {
 	n.Standby = slices.ContainsFunc(peers, func(r NorthdReport) bool { return r.Known && r.Health == ovndb.NorthdStandby })
 	all := append([]NorthdReport{own}, peers...)
@@ -78,7 +79,7 @@ func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []N
 	return n
 }
 
-// passedOn reports whether a unit's ovn-northd was active before and another one may be now.
+// passedOn reports whether a unit's ovn-northd was active before and another one may be active now.
 func (n Northd) passedOn(r NorthdReport, standby bool) bool {
 	if n.Found != NorthdActive || n.Unit != r.Unit {
 		return false
@@ -90,8 +91,8 @@ func (n Northd) passedOn(r NorthdReport, standby bool) bool {
 // takeoverProbe replaces an inactivity probe of 0, with which the connection of a dead ovn-northd never ends.
 const takeoverProbe = time.Minute
 
-// takeoverTime is the time in which another ovn-northd takes over. A database's server probes a client that was silent
-// for the inactivity probe, and closes its connection after the same time again.
+// takeoverTime returns the time in which another ovn-northd takes over. A database's server probes a client that was
+// silent for the inactivity probe, and closes its connection if it stays silent for the same time again.
 func takeoverTime(probe time.Duration) time.Duration {
 	if probe <= 0 {
 		probe = takeoverProbe
@@ -99,8 +100,8 @@ func takeoverTime(probe time.Duration) time.Duration {
 	return 2 * probe
 }
 
-// Proved reports whether none was active for longer than another needs to take over, by later reports of each unit that
-// is up.
+// Proved reports whether no ovn-northd was active for longer than another needs to take over, according to later
+// reports of each unit that is up.
 func (n Northd) Proved(probe time.Duration) bool {
 	return n.Found == NorthdNone && n.Answered && n.Asked.Sub(n.Since) >= takeoverTime(probe)
 }

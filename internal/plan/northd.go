@@ -17,7 +17,7 @@ func (s State) activeElsewhere() bool {
 
 func (s State) release() finding.Remedy { return finding.Do(s.action("release-northd")) }
 
-// findNoNorthd is an error only once no other has taken over in time.
+// findNoNorthd returns an error only if no other ovn-northd has taken over in time.
 func (v *view) findNoNorthd(detail string, remedies ...finding.Remedy) finding.Finding {
 	f := v.find(finding.NorthdNoneActive, finding.Args{Detail: detail}, remedies...)
 	if v.Northds.Proved(v.Settings.InactivityProbe) {
@@ -26,8 +26,8 @@ func (v *view) findNoNorthd(detail string, remedies ...finding.Remedy) finding.F
 	return f
 }
 
-// findNoneActive names the unit whose ovn-northd hangs, if its report says so. Otherwise another one takes over by
-// itself, unless that took too long.
+// findNoneActive names the unit whose ovn-northd hangs, if that unit reports it. Otherwise another ovn-northd takes
+// over by itself, unless that already took too long.
 func (v *view) findNoneActive() finding.Finding {
 	switch probe, hangs := v.Settings.InactivityProbe, v.Northds.Hangs; {
 	case hangs != "":
@@ -56,8 +56,8 @@ func (v *view) findProbeOff() finding.Finding {
 		finding.Do(command.Client("config", unitname.Application(v.Unit), OptionInactivityProbe+"=60")))
 }
 
-// An ovn-northd runs beside the servers; one is active in the whole application. One that hangs is not restarted: an
-// operator may be examining it, and the others take over.
+// An ovn-northd runs beside the servers of each unit; one is active in the whole application. An ovn-northd that
+// hangs is not restarted: an operator may be examining it, and the others take over.
 var northdRules = slices.Concat([]rule{
 	{
 		name: "ovn-northd's parameters differ",
@@ -65,7 +65,7 @@ var northdRules = slices.Concat([]rule{
 		step: do(WriteNorthdParams),
 	},
 	{
-		name: "inactivity probe is off", // after a machine lost its power, only the probe ends its ovn-northd's lock
+		name: "inactivity probe is off", // after a machine lost its power, only the probe ends the lock of its ovn-northd
 		when: func(v *view) bool { return v.Settings.InactivityProbe == 0 && v.Usable(OptionInactivityProbe) },
 		find: (*view).findProbeOff,
 	},
@@ -110,7 +110,7 @@ var northdRules = slices.Concat([]rule{
 		},
 	},
 	{
-		name: "no ovn-northd is active", of: northd, // restarting this one frees no lock
+		name: "no ovn-northd is active", of: northd, // restarting this unit's ovn-northd frees no lock
 		when: func(v *view) bool { return v.Northds.Found == NorthdNone }, find: (*view).findNoneActive,
 	},
 	{

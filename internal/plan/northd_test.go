@@ -55,8 +55,8 @@ func TestJudgeNorthd(t *testing.T) {
 	}
 }
 
-// A peer's report from before the question is no evidence: another may have taken over since. After a takeover the
-// active unit is asked, and answers, before a third unit reports an error.
+// A peer's report from before the question is no evidence: another ovn-northd may have taken over since. After a
+// takeover the unit with the active ovn-northd is asked, and answers, before a third unit reports an error.
 func TestNorthdProved(t *testing.T) {
 	t.Parallel()
 	const probe = 5 * time.Second

@@ -16,8 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// orders is how many orders of events are tried with fixed seeds, and as many again with new ones; EXPLORE multiplies
-// it.
+// orders is the number of orders of events that are tried with fixed seeds, and again with new ones; EXPLORE
+// multiplies it.
 const orders = 120
 
 // rounds is how often each unit runs a hook after the last fault. The election timer alone takes 6, from 1 s to 60 s.
@@ -48,8 +48,8 @@ func TestModel_every_order_leads_to_one_cluster(t *testing.T) {
 	}
 }
 
-// outsideModel are the rules for what the model lacks: damaged files, recoveries, adopted clusters, claims that Juju
-// writes late, and CAs without a certificate.
+// outsideModel lists the rules for events that the model lacks: damaged files, recoveries, adopted clusters, claims
+// that Juju writes late, and CAs without a certificate.
 var outsideModel = []string{
 	"running server's file lacks entries", "recovery has a step", "it is of a cluster that was given up in a recovery",
 	"the CA's own certificates have changed", "leader publishes a served claim", "the clusters exist already",
@@ -58,14 +58,14 @@ var outsideModel = []string{
 	"replaced clusters are not noted", "a unit asks to join again",
 }
 
-// sizes are the initial numbers of units, one order each.
+// sizes are the initial numbers of units, one for each order.
 var sizes = []int{3, 1, 3, 2, 3, 5}
 
-// play lets events happen in the order of a seed.
+// play runs events in the order of a seed.
 func play(seed uint64, tell bool) *world {
 	w := newWorld(seed, sizes[seed%uint64(len(sizes))])
 	w.tell = tell
-	if w.chance(50) { // it all begins with an application that works
+	if w.chance(50) { // half of the runs begin with an application that works
 		for range rounds {
 			w.settle()
 		}
@@ -81,7 +81,7 @@ func play(seed uint64, tell bool) *world {
 	return w
 }
 
-// settle is a round without faults: every unit gets what it waits for and runs a hook.
+// settle runs a round without faults: every unit gets what it waits for and runs a hook.
 func (w *world) settle() {
 	if !w.calm {
 		w.calm, w.config.bad, w.config.held = true, false, false
@@ -130,7 +130,7 @@ func (w *world) run(u *unit) (steps int) {
 	return steps - 1
 }
 
-// kickStale is an operator who kicks members without a unit.
+// kickStale plays an operator who kicks members without a unit.
 func (w *world) kickStale() {
 	for _, id := range w.ids() {
 		for _, s := range w.clusters[id].members {
@@ -141,7 +141,7 @@ func (w *world) kickStale() {
 	}
 }
 
-// checkSettled reports whether the application is as it should be, and stays so.
+// checkSettled fails unless the application is complete and has no next step.
 func (w *world) checkSettled() {
 	if w.broken != "" {
 		return

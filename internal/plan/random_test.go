@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// randomState is a healthy unit with up to seven differences.
+// randomState returns a healthy unit with up to seven differences.
 func randomState(r *rand.Rand) plan.State {
 	s := well()
 	s.Peers[0].Rejoin, s.Peers[1].Requests = map[ovndb.Database]raft.ID{}, map[ovndb.Database]recovery.Request{}
@@ -176,7 +176,7 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 		}
 	},
 	recovering, recovering, recovering,
-	// A cluster that no unit says to have.
+	// A cluster that no unit reports to have.
 	func(r *rand.Rand, s *plan.State) {
 		fresh(false, func(*plan.State) {})(s)
 		s.Clusters = well().Clusters
@@ -194,7 +194,7 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 		}
 	},
-	// An application without clusters; clusters of which another unit has claimed others.
+	// An application without clusters; one in which another unit has claimed other clusters.
 	func(_ *rand.Rand, s *plan.State) { fresh(true, func(*plan.State) {})(s) },
 	func(r *rand.Rand, s *plan.State) {
 		fresh(true, func(*plan.State) {})(s)

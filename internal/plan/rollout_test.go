@@ -225,7 +225,7 @@ func TestAllSources(t *testing.T) {
 	assert.NotContains(t, of("deb https://me:secret@host/ a b", ""), "secret")
 }
 
-// upgrading is unit self's view of n units; those that have upgraded publish it, and two lead.
+// upgrading returns unit self's view of n units. Those that have upgraded publish it; two units lead.
 func upgrading(self, n int, upgraded []bool, leaders map[ovndb.Database]int) plan.State {
 	s := well()
 	s.Unit, s.Units, s.Peers = fmt.Sprintf("ovn-central/%d", self), n, nil
@@ -277,7 +277,7 @@ func TestRollout_one_unit_at_a_time(t *testing.T) {
 	})
 }
 
-// nextToUpgrade is the one unit that upgrades, for which the others wait.
+// nextToUpgrade returns the one unit that upgrades; the others wait for it.
 func nextToUpgrade(t require.TestingT, n int, upgraded []bool, leaders map[ovndb.Database]int) int {
 	first, waits := -1, map[int][]string{}
 	for i := range n {
@@ -311,7 +311,7 @@ func leads(leaders map[ovndb.Database]int, unit int) (n int) {
 
 func TestRollout_skips_units_that_may_never_upgrade(t *testing.T) {
 	t.Parallel()
-	// Only ovn-central/2 is before this unit, which leads.
+	// Only ovn-central/2, which leads, is before this unit.
 	behind := func(change change) change {
 		return all(func(s *plan.State) {
 			s.Settings.Source = "dalmatian"

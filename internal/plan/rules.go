@@ -11,16 +11,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// rules are all reasons to do, or to report, something, by priority: the first one with a step decides.
+// rules lists every reason to do or to report something, by priority: the first one that has a step decides.
 var rules = slices.Concat(
 	dataRules, recoveryRules, packageRules, fileRules, certificateRules, machineRules,
 	clusterRules, serverRules,
 	startRules, leaderRules, northdRules, upgradeRules, otherRules,
 )
 
-// What protects data comes first: it needs no packages, address or certificate, and comes before a pause. Only the
-// server has the entries that its file lacks, and it may be killed at any time. The remaining space of a full disk
-// may suffice.
+// dataRules protect data and come first: they need no packages, address or certificate, and apply even during a
+// pause. Only the running server has the entries that its file lacks, and it may be killed at any time. The remaining
+// space of a full disk may suffice.
 var dataRules = []rule{
 	{name: "disk is full", in: every, when: func(v *view) bool { return v.Disk != "" }, find: (*view).findFullDisk},
 	{
@@ -40,7 +40,7 @@ var dataRules = []rule{
 	},
 }
 
-// Recoveries: a unit that is being removed does what no other can.
+// recoveryRules also apply to a unit that is being removed, for steps that no other unit can make.
 var recoveryRules = slices.Concat([]rule{
 	{
 		name: "unit to be removed is paused", in: leaving, when: func(v *view) bool { return v.Paused },
@@ -63,7 +63,7 @@ var recoveryRules = slices.Concat([]rule{
 	{name: "recovery holds the server", of: server, outranks: true, when: (*view).held},
 }))
 
-// The packages and the address.
+// packageRules are about the packages and the address.
 var packageRules = []rule{
 	{
 		name: "nothing else is done on a full disk", in: staying, when: func(v *view) bool { return v.Disk != "" },
@@ -89,7 +89,7 @@ var packageRules = []rule{
 	},
 }
 
-// Files that may not be served, or can't be: R10, and what counts as down for all units.
+// fileRules are about files that must not or can't be served: R10, and servers that count as down for all units.
 var fileRules = slices.Concat(given(server, (*view).isOfReplaced, []rule{
 	{name: "this unit's copy was given up", more: true, find: says(finding.CopyGivenUp)},
 	{
@@ -109,7 +109,7 @@ var fileRules = slices.Concat(given(server, (*view).isOfReplaced, []rule{
 	{name: "stopped server's file lacks entries", in: every, find: (*view).findUnusable},
 }))
 
-// The machine.
+// machineRules are about the configuration of the machine.
 var machineRules = []rule{
 	{
 		name: "options of the services differ",
@@ -122,7 +122,7 @@ var machineRules = []rule{
 	},
 }
 
-// Servers start together, and before anything that waits for another unit's turn.
+// startRules start servers together, and before anything that waits for another unit's turn.
 var startRules = []rule{
 	{
 		name: "packages are outdated and a server is down",
@@ -147,7 +147,7 @@ var startRules = []rule{
 	{name: "servers are not members", ends: working, when: func(v *view) bool { return !v.members() }},
 }
 
-// What a Raft leader does for all members.
+// leaderRules are the tasks of a Raft leader for all members.
 var leaderRules = slices.Concat([]rule{
 	{
 		name: "roles are not enforced", each: true, when: func(v *view) bool { return v.x.Unrestricted },
@@ -178,7 +178,7 @@ var leaderRules = slices.Concat([]rule{
 		find: func(v *view) finding.Finding { return waits(v.runsAnother())(v) },
 	},
 	{
-		name: "conversion lacks room", outranks: true, // each member's own copy is converted
+		name: "conversion lacks room", outranks: true, // each member converts its own copy
 		when: func(v *view) bool { return v.x.ConversionLacks() != "" }, find: (*view).findNoRoom,
 	},
 	{
@@ -220,8 +220,8 @@ var leaderRules = slices.Concat([]rule{
 	{name: "election timer differs", each: true, find: (*view).findTimer},
 }))
 
-// Upgrades and restarts: one unit at a time, followers before leaders. The lock of a restart, not this order,
-// guarantees that only one unit at a time is down.
+// upgradeRules make upgrades and restarts: one unit at a time, followers before leaders. The lock of a restart, not
+// this order, guarantees that only one unit at a time is down.
 var upgradeRules = slices.Concat(given("", func(v *view) bool { return v.outdated() }, []rule{
 	{
 		name: "packages are outdated", when: func(v *view) bool { return v.upgradesFirst() == "" },
@@ -248,7 +248,7 @@ var upgradeRules = slices.Concat(given("", func(v *view) bool { return v.outdate
 	},
 })
 
-// Whatever else is found. Only what depends on an invalid option waits for it.
+// otherRules are the remaining findings. Only steps that depend on an invalid option wait for it.
 var otherRules = []rule{
 	{
 		name: "listener without TLS", in: every, each: true, always: true,
@@ -260,7 +260,8 @@ var otherRules = []rule{
 	},
 }
 
-// This unit's part of each database. It is joined, put in place or put away before a server starts.
+// serverRules are about this unit's part of each database. Its file is created by a join, put in place or archived
+// before a server starts.
 var serverRules = slices.Concat([]rule{
 	{
 		name: "the server was removed and can't be started on this file", of: server, outranks: true,
@@ -378,7 +379,7 @@ var serverRules = slices.Concat([]rule{
 	{name: "server is joining", find: (*view).findJoining},
 }), given(server, is(raft.LeavingCluster), []rule{
 	{
-		name: "server of an earlier unit is leaving", outranks: true, // this unit's own joins next
+		name: "server of an earlier unit is leaving", outranks: true, // this unit's own server joins next
 		when: func(v *view) bool { return v.x.Former != "" }, find: (*view).findJoining,
 	},
 	{name: "server is leaving", find: says(finding.ServerLeaving)},

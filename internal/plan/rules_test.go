@@ -21,8 +21,8 @@ func randomStates(visit func(plan.State)) {
 	}
 }
 
-// A state exists in which a rule applies, after all rules that may end the walk or decide about the same subject; and
-// one in which its step is the first.
+// For each rule there is a state in which it applies, after all rules that may end the walk or decide about the same
+// subject; and a state in which its step is the first.
 func TestRules_each_applies(t *testing.T) {
 	t.Parallel()
 	applies, decides := map[string]bool{}, map[string]bool{}
@@ -43,7 +43,7 @@ func TestRules_each_applies(t *testing.T) {
 	}
 }
 
-// A rule precedes the next one of its subject on purpose, or both never hold at once.
+// A rule either precedes the next rule of its subject on purpose, or never holds at the same time.
 func TestRules_overlaps_are_declared(t *testing.T) {
 	t.Parallel()
 	overlap := map[string]bool{}
@@ -61,7 +61,7 @@ func TestRules_overlaps_are_declared(t *testing.T) {
 	}
 }
 
-// Nothing keeps a unit from rewriting a file that lacks entries, or from reporting one that can't be used.
+// Nothing keeps a unit from rewriting a file that lacks entries, or from reporting a file that can't be used.
 func TestRules_data_come_first(t *testing.T) {
 	t.Parallel()
 	randomStates(func(s plan.State) {
@@ -123,7 +123,7 @@ func TestDecide_interrupted_upgrade(t *testing.T) {
 			interrupted(false, damaged, full),
 			does(plan.RewriteFile, "nb", "error DISK_FULL Value=no space left"+makeSpaceThere, lacks),
 		},
-		// dpkg needs no source to finish what is unpacked
+		// dpkg needs no source to configure unpacked packages
 		"source invalid": {interrupted(false, down, invalid(plan.OptionSource)), does(plan.Install, "", invalidSource)},
 		"source invalid, unavailable": {
 			interrupted(true, down, invalid(plan.OptionSource)), does(plan.Start, nbServer, invalidSource),

@@ -84,7 +84,7 @@ func TestJoin_remotes(t *testing.T) {
 	members := func(addresses ...string) change {
 		return func(s *plan.State) { s.Members = map[ovndb.Database][]string{ovndb.NB: at(addresses...)} }
 	}
-	// Juju may drop the data of a unit that is being removed and serves the cluster that it has made in a recovery.
+	// Juju may drop the data of a unit that is being removed and serves the cluster that it has created in a recovery.
 	remade := all(members(addressOf(0), addressOf(1)), func(s *plan.State) {
 		s.Clusters.IDs[ovndb.NB] = otherCluster
 		s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}}
@@ -100,7 +100,7 @@ func TestJoin_remotes(t *testing.T) {
 		"all have moved":       {members("10.9.9.1", "10.9.9.2"), at(two, one, "10.9.9.1", "10.9.9.2")},
 		"one has moved":        {members("10.9.9.1", one), at(two, one, "10.9.9.1")},
 		"one had this address": {members(addressOf(0), one), at(two, one)},
-		// First the creator, last those that are being removed.
+		// First the creator, last the units that are being removed.
 		"members only": {func(s *plan.State) {
 			silent, dying, stranger, joining, six := peer(3), peer(4), peer(5), peer(6), peer(7)
 			silent.Address, dying.Dying, joining.Clusters, six.Address = "", true, nil, "fd99::7"
@@ -192,8 +192,8 @@ func TestJoin_no_member_known(t *testing.T) {
 }
 
 // The leader removes members for their units. The only hook of a unit that is being removed may be a `stop` that is
-// refused until this member is gone: if the leader is such a unit, or asks itself, since its server may run with
-// different data, the first unit that stays removes it.
+// refused until this member is gone. So the first unit that stays removes the member if the leader is such a unit, or
+// if the leader requests its own removal, since its server may run with different data.
 func TestRejoin_removed_by_first_unit_that_stays(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -241,7 +241,7 @@ func TestRejoin_removed_by_first_unit_that_stays(t *testing.T) {
 
 func preceded(s *plan.State, p plan.Peer) { s.Unit, s.Peers = "ovn-central/9", append(s.Peers, p) }
 
-// before is a unit that stays, precedes ovn-central/9, and is connected.
+// before returns a unit that stays, precedes ovn-central/9, and is connected.
 func before() plan.Peer {
 	p := peer(1)
 	p.Unit = "ovn-central/3"

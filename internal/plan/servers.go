@@ -24,7 +24,7 @@ func (s State) members() bool {
 	return true
 }
 
-// ready reports whether clients may be sent here.
+// ready reports whether clients may be sent to this unit.
 func (s State) ready() bool {
 	served := s.Databases[ovndb.NB].ClientsServed && s.Databases[ovndb.SB].ClientsServed
 	return served && s.members() && !s.Paused && s.Address != ""
@@ -37,18 +37,19 @@ func in(c ovndb.Condition) func(*view) bool { return func(v *view) bool { return
 
 func (v *view) replaced() bool { return v.Clusters.superseded(v.db, v.x.Cluster) }
 
-// ours reports whether the server or file is, or may be, of the application's cluster.
+// ours reports whether the server or file belongs, or may belong, to the application's cluster.
 func (v *view) ours() bool { return v.x.Cluster == "" || v.x.Cluster == v.cluster() }
 
-// runsDamaged reports whether a running server's file lacks entries that count.
+// runsDamaged reports whether the file of a running server lacks entries that count.
 func (v *view) runsDamaged() bool {
 	return v.x.Condition == ovndb.Serving && v.x.Damage != "" && !v.replaced()
 }
 
 func (v *view) rewrite() Step { return Step{Kind: RewriteFile, Database: v.db, Reason: v.x.Damage} }
 
-// isOfReplaced reports whether the unit has a part of a replaced cluster: its server may not serve beside the new one's
-// (R10). A unit that is being removed keeps none until `stop`, which may be refused, or be hours away.
+// isOfReplaced reports whether the unit has a server or file of a replaced cluster: that server must not serve beside
+// the new cluster's (R10). A unit that is being removed moves it away before `stop`, which may be refused, or be
+// hours away.
 func (v *view) isOfReplaced() bool {
 	return v.replaced() && v.x.Condition != ovndb.Absent && !v.doubtsClaims() && (v.Dying || v.servedClaim() == "")
 }
@@ -58,7 +59,7 @@ func (v *view) cannotStart() bool {
 	return v.x.Condition == ovndb.Down && v.x.Unusable() || v.x.Condition == ovndb.Failed && v.x.File.Damage != ""
 }
 
-// isUnusable reports whether the unit has such a file of the application's cluster.
+// isUnusable reports whether the unit has such a file, and it belongs to the application's cluster.
 func (v *view) isUnusable() bool {
 	if !v.cannotStart() || v.x.Removed || v.x.TooNew || v.replaced() || !v.ours() || v.wasKilled() {
 		return false
@@ -69,8 +70,8 @@ func (v *view) isUnusable() bool {
 	return v.whyStart() != ""
 }
 
-// isDown reports whether the unit's server is stopped, and may be started. A unit that is being removed, or whose
-// packages are interrupted, needs a reason for that.
+// isDown reports whether the unit's server is stopped and may be started. If the unit is being removed, or its
+// packages are interrupted, that needs a reason.
 func (v *view) isDown() bool {
 	if v.x.Condition != ovndb.Down || v.replaced() {
 		return false
@@ -87,8 +88,9 @@ func (v *view) hasMoved() bool {
 	return v.x.File.Address != "" && v.x.File.Address != ovndb.RaftAddress(v.db, v.Address)
 }
 
-// whyStart is why a stopped server is started, if there is a special reason; a unit that does not work needs one. While
-// the server of a unit that is being removed is down, `stop` can't remove it, and it may have the only copy.
+// whyStart returns the special reason to start a stopped server, if there is one; a unit that does not work needs
+// one. While the server of a unit that is being removed is down, `stop` can't remove it, and it may have the only
+// copy.
 func (v *view) whyStart() string {
 	held, over := v.Recovery[v.db].HeldFor != "", v.isOver(v.db)
 	switch {
@@ -118,8 +120,8 @@ func (v *view) isStartable() bool {
 		(v.mode() != working || !v.held())
 }
 
-// toStart are the servers to start at once, and ovn-northd with those of a unit that does not work, since no other unit
-// may have one. why is the first one's reason.
+// toStart returns the servers to start at once. On a unit that does not work it adds ovn-northd, since no other unit
+// may have one. why is the reason for the first server.
 func (v *view) toStart() (services []ovndb.Service, why string) {
 	for _, one := range v.databases {
 		if one.isStartable() {
@@ -146,7 +148,7 @@ func (v *view) restartFailed() Step {
 	return Step{Kind: Restart, Service: ovndb.ServiceOf(v.db), Reason: "the server has given up the database"}
 }
 
-// isMade reports whether this unit has made the published cluster, which no other unit has.
+// isMade reports whether this unit has created the published cluster, which no other unit has.
 func (v *view) isMade() bool {
 	return v.x.Condition == ovndb.Absent && v.x.Staged != "" && v.x.Staged == v.cluster() && !v.doubtsClaims()
 }
@@ -155,7 +157,7 @@ func (v *view) join() Step {
 	return Step{Kind: JoinCluster, Database: v.db, Cluster: v.cluster(), Remotes: v.remotes(v.db)}
 }
 
-// isUnasked reports whether nothing is known of the server.
+// isUnasked reports whether the state of the server is unknown.
 func (v *view) isUnasked() bool {
 	known := []ovndb.Condition{
 		ovndb.Serving, ovndb.Absent, ovndb.Down, ovndb.Left, ovndb.Failed, ovndb.Standalone,
@@ -170,7 +172,7 @@ func is(state raft.MemberState) func(*view) bool {
 	return func(v *view) bool { return v.serves() && v.x.Status.State == state }
 }
 
-// wantedAddress is the one of a new server in this one's place.
+// wantedAddress returns the address of a new server in place of this one.
 func (v *view) wantedAddress() string {
 	return ovndb.RaftAddress(v.db, cmp.Or(v.Better, v.Address))
 }
@@ -180,8 +182,8 @@ func (v *view) serverHasMoved() bool {
 	return v.x.Condition == ovndb.Serving && st.Address != v.wantedAddress() && st.State == raft.ClusterMember
 }
 
-// cannotJoin reports whether a server can't join through the members in its file while there are others: they are
-// members of no existing unit, or none of them answers. A server that knows the leader is receiving the log.
+// cannotJoin reports whether a server can't join through the members in its file although there are others: no
+// existing unit has these members, or none of them answers. A server that knows the leader is receiving the log.
 func (s State) cannotJoin(db ovndb.Database, x Database) bool {
 	remotes := s.knownRemotes(db)
 	if x.Status.HasLeader() || len(x.Status.Remotes) == 0 || len(remotes) == 0 {
@@ -196,8 +198,8 @@ func (s State) cannotJoin(db ovndb.Database, x Database) bool {
 	return !slices.ContainsFunc(x.Status.Remotes, there) || !answers && missing(remotes, x.Status.Remotes)
 }
 
-// mayServe is the first peer that may have the application's cluster although no data shows it, and why. The cluster
-// must not be called lost before all units of the model are known not to have it.
+// mayServe returns the first peer that may have the application's cluster although no data shows it, and the reason.
+// The cluster must not be called lost before all units of the model are known not to have it.
 func (s State) mayServe(db ovndb.Database) (unit, why string) {
 	for _, p := range s.Peers {
 		switch {
@@ -207,7 +209,7 @@ func (s State) mayServe(db ovndb.Database) (unit, why string) {
 			return p.Unit, "what it publishes can't be read"
 		case p.Data == NothingPublished && p.Dying:
 			return p.Unit, "it is being removed, and publishes nothing"
-		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing after that
+		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing afterwards
 			return p.Unit, "it is being removed, and may have joined"
 		case p.Data == NothingPublished:
 			return p.Unit, "it has published nothing"
@@ -328,7 +330,7 @@ func (v *view) findFailed() finding.Finding {
 	return v.find(finding.ServerFailed, finding.Args{Path: path.Dir(v.x.File.Path)}, finding.ByHand(finding.MakeSpace))
 }
 
-// joined counts the units with servers in both clusters.
+// joined returns the number of units that have servers in both clusters.
 func (s State) joined() finding.Args {
 	n := 0
 	if s.members() {

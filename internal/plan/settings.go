@@ -12,13 +12,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Settings are the options of config.yaml, checked.
+// Settings are the checked options of config.yaml.
 type Settings struct {
-	// Source is the source of packages, Overlay (ovn-source) the one on top of it.
+	// Source is the source of packages, Overlay (ovn-source) a second source on top of it.
 	Source, Overlay string
-	// ElectionTimer is that of both databases, InactivityProbe that of every listener.
+	// ElectionTimer is the election timer of both databases, InactivityProbe the probe of every listener.
 	ElectionTimer, InactivityProbe time.Duration
-	// AutoRestarts is false if the charm defers restarts, and an operator makes them.
+	// AutoRestarts is false if the charm defers restarts until an operator makes them.
 	AutoRestarts bool
 	// ExporterChannel is the channel of the exporter's snap; empty for none.
 	ExporterChannel string
@@ -34,9 +34,9 @@ type Settings struct {
 
 // BackupSettings are the options of backups.
 type BackupSettings struct {
-	// Interval is the time between two backups, in whole hours; 0 makes none.
+	// Interval is the time between two backups, in whole hours; 0 turns backups off.
 	Interval time.Duration
-	// Keep is how many are kept.
+	// Keep is the number of backups to keep.
 	Keep int
 }
 
@@ -47,18 +47,18 @@ type AgentSettings struct {
 	// TTL is how long the acting unit may be silent. HoldDown is how long a chassis or a gateway must keep its state
 	// before the agent reacts to it.
 	TTL, HoldDown time.Duration
-	// Port is the port for programs of the machine.
+	// Port is the port for programs on this machine.
 	Port uint16
-	// NeutronGateways makes it schedule gateways that Neutron owns, too.
+	// NeutronGateways makes the agent schedule the gateways that Neutron owns, too.
 	NeutronGateways bool
-	// CordonNew makes it cordon each chassis that can host gateways for the first time.
+	// CordonNew makes the agent cordon each chassis that can host gateways when it first appears.
 	CordonNew bool
 }
 
 // Ranges of options, both ends included.
 const (
-	// minElectionTimer and maxElectionTimer are those of the previous charm; ovsdb-server itself accepts 100 ms to 10
-	// min (raft_unixctl_change_election_timer in ovsdb/raft.c).
+	// minElectionTimer and maxElectionTimer are the limits of the previous charm; ovsdb-server itself accepts 100 ms to
+	// 10 min (raft_unixctl_change_election_timer in ovsdb/raft.c).
 	minElectionTimer = time.Second
 	maxElectionTimer = 60 * time.Second
 	// maxInactivityProbe is our own choice: a client that has been silent for a day is gone. 0 turns the probe off.
@@ -68,14 +68,15 @@ const (
 	maxLeaseTTL = 5 * time.Minute
 	// maxHoldDown is our own choice: a chassis that has been gone for a day is gone.
 	maxHoldDown = 24 * time.Hour
-	// maxBackupInterval, and how many backups may be kept, are our own choice.
+	// maxBackupInterval and the limits of the number of backups are our own choice.
 	maxBackupInterval = 31 * 24 * time.Hour
 	maxBackups        = 1000
 )
 
-// ParseSettings checks the output of `config-get`. A missing option has no value, as for Juju an empty string. invalid
-// are the invalid options, each with its value and the valid ones in one line. In the settings they have their defaults
-// (restarts are deferred), and the caller ensures that nothing acts on that. Whether a source exists is unknown here.
+// ParseSettings checks the output of `config-get`. A missing option has no value, like an empty string in Juju.
+// invalid maps each invalid option to one line with its value and the valid ones. The settings have the defaults of
+// these options (restarts are deferred), and the caller ensures that nothing acts on them. ParseSettings does not
+// check that a source exists.
 func ParseSettings(config map[string]any) (s Settings, invalid map[string]string) {
 	p := parser{config: config, invalid: map[string]string{}}
 	s = Settings{
@@ -106,7 +107,7 @@ func ParseSettings(config map[string]any) (s Settings, invalid map[string]string
 	return s, p.invalid
 }
 
-// The options that something depends on. If an option of the agent is invalid, the agent keeps its configuration.
+// Options on which something depends. If an option of the agent is invalid, the agent keeps its configuration.
 const (
 	OptionSource              = "source"
 	OptionOverlay             = "ovn-source"
@@ -127,7 +128,7 @@ const (
 	OptionCordonNew           = "agent-cordon-new-chassis"
 )
 
-// Forms that are safe in names and lines of files that Nagios and NRPE read.
+// Values that are safe in names and lines of files that Nagios and NRPE read.
 var (
 	nagiosName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 	nagiosNames = regexp.MustCompile(`^[A-Za-z0-9._-]+( *, *[A-Za-z0-9._-]+)*$`)
@@ -155,7 +156,7 @@ func (p *parser) text(option string) string {
 	return strings.TrimSpace(text)
 }
 
-// form parses a text that is empty or matches.
+// form parses a text that is empty or matches valid.
 func (p *parser) form(option string, valid *regexp.Regexp, want string) string {
 	text := p.text(option)
 	if text != "" && !valid.MatchString(text) {
@@ -211,7 +212,7 @@ func (p *parser) oneOf(option, fallback string, values ...string) string {
 	return text
 }
 
-// Risks of a snap's channel (snapcraft's "Channels").
+// Risks lists the risks of a snap's channel (snapcraft's "Channels").
 var Risks = []string{"stable", "candidate", "beta", "edge"}
 
 // channel parses a channel: a risk, or a track and a risk separated by a slash. Empty means none.

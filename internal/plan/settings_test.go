@@ -131,7 +131,7 @@ func TestParseSettings_options_are_independent(t *testing.T) {
 	assert.Len(t, invalid, 1)
 }
 
-// They are written into files that root's programs read.
+// The options are written into files that root's programs read.
 func TestParseSettings_Nagios_options(t *testing.T) {
 	t.Parallel()
 	for option, values := range map[string][]string{

@@ -1,6 +1,6 @@
-// Package plan decides a unit's next step to become, and stay, a working part of the control plane. It is pure: its
-// input is an observation, its output a step, or a reason to wait. Every hook uses it, for any event, so that hooks may
-// run in any order, twice, or not at all.
+// Package plan decides the next step that a unit needs to become, and stay, a working part of the control plane. It
+// is pure: its input is an observation, its output a step, or a reason to wait. Every hook uses it, for any event, so
+// hooks may run in any order, twice, or not at all.
 package plan
 
 import (
@@ -21,44 +21,44 @@ type State struct {
 	// removed.
 	Unit              string
 	JujuLeader, Dying bool
-	// Integrate is the running Juju's word to relate two applications; empty means that of Juju 3.
+	// Integrate is the command of the running Juju that relates two applications; empty means that of Juju 3.
 	Integrate string
 	Settings  Settings
-	// Problem is what is wrong with the Juju leader's published data; if it is set, nothing is changed.
+	// Problem describes what is wrong with the Juju leader's published data; if it is set, nothing is changed.
 	Problem string
-	// Invalid are the invalid options by name, each with its reason in one line. An option stops only what depends on it.
+	// Invalid maps each invalid option to its reason, in one line. An invalid option stops only what depends on it.
 	Invalid map[string]string
-	// Address is this unit's on the peer binding, as clients write it, without brackets; empty while unknown. Better is
-	// the one that a new unit would use in its place, if this one should be replaced.
+	// Address is this unit's address on the peer binding, as clients write it, without brackets; empty while unknown.
+	// Better is the address that a new unit would use in its place, if this unit should be replaced.
 	Address, Better string
 
 	Packages     Packages
 	Services     map[ovndb.Service]ServiceState
 	Certificates Certificates
-	// Clusters are the IDs that the application has agreed on, once it has. Unrelated reports whether they can't be
-	// known yet.
+	// Clusters are the IDs that the application has agreed on, if it has. Unrelated reports whether they can't be known
+	// yet.
 	Clusters  Clusters
 	Unrelated bool
-	// Claim is the Northbound cluster that this unit has claimed if Juju writes claims late (Juju 4). ClaimsUnread reports
-	// whether claims could not be read in this hook.
+	// Claim is the Northbound cluster that this unit has claimed, if Juju writes claims late (Juju 4). ClaimsUnread
+	// reports whether claims could not be read in this hook.
 	Claim        raft.ID
 	ClaimsUnread bool
 	// Databases is the state of each database on this unit.
 	Databases map[ovndb.Database]Database
 	// Members are the Raft addresses of each database's members, as the leader last published them.
 	Members map[ovndb.Database][]string
-	// Recovery is the state of each database with a requested, or possibly requested, recovery.
+	// Recovery is the state of each database for which a recovery was, or may have been, requested.
 	Recovery map[ovndb.Database]recovery.State
-	// Refused is why a recovery requested on this unit was withdrawn.
+	// Refused is the reason why a recovery requested on this unit was withdrawn.
 	Refused map[ovndb.Database]finding.Finding
 	// Peers are the other existing units, ordered by number.
 	Peers []Peer
-	// Units counts those of the model, including this one.
+	// Units is the number of units in the model, including this one.
 	Units int
 
-	// Defaults, NorthdParams and Firewall report whether the machine's configuration is as wanted.
+	// Defaults, NorthdParams and Firewall compare the machine's configuration with the wanted one.
 	Defaults, NorthdParams, Firewall Drift
-	// Disk is what is wrong with the databases' disk; empty if nothing is.
+	// Disk describes what is wrong with the databases' disk; empty if nothing is.
 	Disk string
 	// Paused reports whether an operator has paused the unit.
 	Paused bool
@@ -68,7 +68,7 @@ type State struct {
 	Resumed bool
 	// Pending are the pending restarts, each with its reason.
 	Pending map[ovndb.Service]string
-	// Northd is this unit's ovn-northd, Northds those of all units.
+	// Northd is the state of this unit's ovn-northd, Northds the judgement on those of all units.
 	Northd  ovndb.NorthdHealth
 	Northds Northd
 }
@@ -81,11 +81,11 @@ func (s State) Usable(options ...string) bool {
 // Drift compares a part of the machine with its wanted state.
 type Drift string
 
-// The values of Drift. The zero value means that the part was not observed. It is then left unchanged.
+// The values of Drift. The zero value means that the part was not observed; it is then left unchanged.
 const (
 	InSync  Drift = "as wanted"
 	Drifted Drift = "differs"
-	// NeedsRestart: running services must be restarted to apply the change.
+	// NeedsRestart means that running services must be restarted to apply the change.
 	NeedsRestart Drift = "differs, needs a restart"
 )
 
@@ -94,15 +94,15 @@ type Packages struct {
 	Installed bool
 	// Adopted reports whether another charm installed them before this one.
 	Adopted bool
-	// Source is the configured source of their last installation or upgrade.
+	// Source is the configured source at the last installation or upgrade.
 	Source string
 	// Version is the installed version.
 	Version ovndb.Version
-	// Unavailable reports whether this hook tried an upgrade, or the end of an interrupted one, without success.
+	// Unavailable reports whether an upgrade, or the completion of an interrupted one, failed in this hook.
 	Unavailable bool
 }
 
-// Interrupted reports whether they were once installed, and an upgrade has been interrupted since.
+// Interrupted reports whether the packages were once installed, and an upgrade was interrupted since.
 func (p Packages) Interrupted() bool {
 	return !p.Installed && p.Source != "" && p.Version.OVN != ""
 }
@@ -112,13 +112,13 @@ type ServiceState struct {
 	Active, Enabled bool
 	// Invocation changes with each start of the service; empty if unknown.
 	Invocation string
-	// Installed reports whether it runs the installed program, not one that was replaced since its start.
+	// Installed reports whether the service runs the installed program, not one that was replaced since its start.
 	Installed bool
 }
 
 // Clusters are the clusters that the application has agreed on.
 type Clusters struct {
-	// IDs are empty until the Juju leader has published them, both at once.
+	// IDs are empty until the Juju leader has published both, which it does at once.
 	IDs map[ovndb.Database]raft.ID
 	// Superseded are the clusters that a recovery or a restore has replaced.
 	Superseded map[ovndb.Database][]raft.ID
@@ -131,68 +131,70 @@ func (c Clusters) known() bool { return c.IDs[ovndb.NB] != "" && c.IDs[ovndb.SB]
 // Database is the state of one database on this unit.
 type Database struct {
 	Condition ovndb.Condition
-	// Status is set if Condition is Serving.
+	// Status is the server's status; set if Condition is Serving.
 	Status raft.Status
-	// Cluster is the cluster of the server, by its status or otherwise by its file; empty while unknown, as for a
+	// Cluster is the cluster of the server, from its status or otherwise from its file; empty while unknown, as for a
 	// joining server.
 	Cluster raft.ID
-	// Text describes for people why Condition is not Serving.
+	// Text explains to people why Condition is not Serving.
 	Text string
 	// Cause is why a stopped server did not start; empty if unknown.
 	Cause string
 	// Starting reports, if Condition is Unreadable, whether the server may not have read its file yet.
 	Starting bool
-	// File is set if the server could not be asked.
+	// File describes the database's file; set if the server could not be asked.
 	File File
 	// FileUnknown reports whether there may be a file that can't be read.
 	FileUnknown bool
 	// Staged is a cluster that was created beside the database's file and not committed yet; empty if there is none.
 	Staged raft.ID
-	// Rival is an address at which the cluster is still served that the staged one replaces; empty if none answers.
+	// Rival is an address that still serves the cluster that the staged one replaces; empty if none answers.
 	Rival string
-	// Former is the earlier unit of this machine that the server belongs to; empty if it is this unit's.
+	// Former is the earlier unit of this machine that owns the server; empty if the server is this unit's.
 	Former string
-	// Removed reports whether the remaining members have a record that they removed this unit's server. If the server
-	// was down then, it can't know.
+	// Removed reports whether the remaining members have recorded that they removed this unit's server. A server that
+	// was down during its removal can't know about it.
 	Removed bool
-	// Damage is what the file of a running server lacks of its log after a failed write: no server could be started on
-	// it, so this one must not be stopped. RewriteFailure is why the server could not rewrite it in this hook.
+	// Damage describes what the file of a running server lacks of its log after a failed write. No server could be
+	// started on the file, so this one must not be stopped. RewriteFailure is why the server could not rewrite it in
+	// this hook.
 	Damage, RewriteFailure string
-	// Inconsistent is why the data of a running server differs from the cluster's: it could not apply an entry of its
-	// log, and skipped it. A restart does not repair that.
+	// Inconsistent explains why the data of a running server differs from the cluster's: it could not apply an entry of
+	// its log, and skipped it. A restart does not repair that.
 	Inconsistent string
-	// JoinLost reports, for a joining server, whether the leader that it knows no longer adds it.
+	// JoinLost reports, for a joining server, whether the leader that it knows does not add it any more.
 	JoinLost bool
-	// Rejoin is the command that replaces this unit's server, which can't be started any more or has other data; zero
-	// if none can.
+	// Rejoin is the command that replaces this unit's server if it can't be started any more or has other data; zero if
+	// no command can.
 	Rejoin command.Command
-	// WithoutTLS are the listeners among those rows that other machines can reach without TLS.
+	// WithoutTLS are the rows of Connection that let other machines connect without TLS.
 	WithoutTLS []Listener
-	// Listeners compares the rows of Connections with those wanted; only observed on the database's Raft leader.
+	// Listeners compares the rows of Connection with the wanted ones; only observed on the database's Raft leader.
 	Listeners Drift
 	// Superseded compares the database's record of replaced clusters with the application's; only observed on the
 	// database's Raft leader.
 	Superseded Drift
-	// Schema compares the database's with that of the packages.
+	// Schema compares the database's schema with the packages'.
 	Schema Drift
 	// SchemaFile is the path of the packages' schema, Socket the server's socket for local clients.
 	SchemaFile, Socket string
 	// Size is the file's size in bytes; 0 if unknown.
 	Size int64
-	// Runs is the server's version of Open vSwitch. TriedTimer is the election timer at which any unit last began to
-	// convert the database to the schema of these packages. Both are only observed if that is this server's task.
+	// Runs is the server's version of Open vSwitch. TriedTimer is the election timer at which a unit last began to
+	// convert the database to the schema of these packages. Both are only observed if this server may have to convert
+	// it.
 	Runs       string
 	TriedTimer time.Duration
 	// FreeDisk is the space on the database's disk, FreeMemory the available memory, in bytes; 0 if unknown. Both are
 	// only observed if the schema has drifted.
 	FreeDisk, FreeMemory int64
-	// TooNew reports whether the server, by its log, ended because the file is of a newer Open vSwitch than the
-	// installed one.
+	// TooNew reports whether, according to its log, the server ended because a newer Open vSwitch than the installed one
+	// has written the file.
 	TooNew bool
 	// Unrestricted reports whether chassis have every right on this unit's server although the listener's row has a
 	// role: before OVS 3.3.0 a role that was set after the listener was opened only takes effect at a restart.
 	Unrestricted bool
-	// ClientsServed reports whether the client ports answer here.
+	// ClientsServed reports whether the server answers on its client port.
 	ClientsServed bool
 }
 
@@ -201,18 +203,18 @@ type Listener struct{ Target, UUID string }
 
 // File is a database's file.
 type File struct {
-	// Path is its path, even if it is missing.
+	// Path is set even if there is no file.
 	Path string
-	// Damage is why no server can be started on it: it lacks entries.
+	// Damage explains why no server can be started on the file: it lacks entries.
 	Damage string
-	// Outside reports whether its own configuration lacks its server, which was killed while it joined or was removed:
-	// no server can start on it.
+	// Outside reports whether the configuration in the file lacks the file's server, which was killed while it joined or
+	// was removed: no server can start on it.
 	Outside bool
 	// WasMember reports whether this unit has seen the file's server as a member of the cluster.
 	WasMember bool
-	// Sole reports whether its server is the only one in its configuration.
+	// Sole reports whether the file's server is the only one in its configuration.
 	Sole bool
-	// Address is the Raft address in the file, PROTO:HOST:PORT.
+	// Address is the Raft address in the file, in the form PROTO:HOST:PORT.
 	Address string
 }
 
@@ -231,40 +233,40 @@ type Reading string
 // The values of Reading.
 const (
 	Published Reading = ""
-	// NothingPublished: it was read, and is empty.
+	// NothingPublished means that the data was read and is empty.
 	NothingPublished Reading = "nothing published"
-	// Unread: only the cache is known.
+	// Unread means that only cached data is known.
 	Unread Reading = "not read"
 )
 
-// Peer is another unit, as published.
+// Peer is the published state of another unit.
 type Peer struct {
 	Unit string
 	Data Reading
-	// Address is empty until it has published one.
+	// Address is empty until the unit has published one.
 	Address string
 	Dying   bool
-	// Servers are its members or joining servers; Clusters are those of its members only.
+	// Servers are the unit's members and joining servers; Clusters are the clusters of its members only.
 	Servers, Clusters map[ovndb.Database]raft.ID
-	// Source is the package source that it has applied; empty if not published.
+	// Source is the package source that the unit has applied; empty if not published.
 	Source string
-	// Running are the distinct versions that its services run; none if not published.
+	// Running are the distinct versions that the unit's services run; none if not published.
 	Running []ovndb.Version
-	// Trusts are the CAs that it trusts, Issuer that of its certificate; empty if not published.
+	// Trusts are the CAs that the unit trusts, Issuer is the issuer of its certificate; empty if not published.
 	Trusts []string
 	Issuer string
-	// Requests and Copies are those of a recovery, as published.
+	// Requests and Copies are the unit's part of recoveries, as published.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
-	// Rejoin are its servers that others should remove.
+	// Rejoin are the unit's servers that other units should remove.
 	Rejoin map[ovndb.Database]raft.ID
-	// Claim is the Northbound cluster that it has claimed and not moved away since, if Juju writes claims late.
+	// Claim is the Northbound cluster that the unit has claimed and not moved away since, if Juju writes claims late.
 	Claim raft.ID
-	// NoRoom are the databases that its machine has no room to convert.
+	// NoRoom are the databases that the unit's machine has no room to convert.
 	NoRoom map[ovndb.Database]bool
 }
 
-// firstPeer is the first other unit for which has returns true; empty if there is none.
+// firstPeer returns the first other unit for which has returns true; empty if there is none.
 func (s State) firstPeer(has func(Peer) bool) string {
 	if i := slices.IndexFunc(s.Peers, has); i >= 0 {
 		return s.Peers[i].Unit

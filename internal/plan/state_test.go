@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// The application's clusters, and another one.
+// The application's clusters, and a foreign one.
 const (
 	nbCluster    raft.ID = "cccc0001-0000-4000-8000-000000000000"
 	sbCluster    raft.ID = "cccc0002-0000-4000-8000-000000000000"
@@ -31,7 +31,7 @@ func clusterOf(db ovndb.Database) raft.ID {
 	return nbCluster
 }
 
-// serverOf is the ID of unit N's server.
+// serverOf returns the ID of unit N's server.
 func serverOf(db ovndb.Database, n int) raft.ID {
 	return raft.ID(
 		fmt.Sprintf("%s00%d0000-0000-4000-8000-000000000000", map[ovndb.Database]string{ovndb.NB: "a", ovndb.SB: "b"}[db], n),
@@ -40,7 +40,7 @@ func serverOf(db ovndb.Database, n int) raft.ID {
 
 func addressOf(n int) string { return fmt.Sprintf("10.0.0.%d", n) }
 
-// well is a unit of three without a next step: ovn-central/0, which leads nb.
+// well returns the state of ovn-central/0, one of three units, without a next step. It leads nb.
 func well() plan.State {
 	s := plan.State{
 		Now: noon, Unit: "ovn-central/0", Address: addressOf(0), Units: 3,
@@ -84,7 +84,7 @@ func peer(n int) plan.Peer {
 	}
 }
 
-// serving is ovn-central/0's state of a database that the server of unit leader leads.
+// serving returns ovn-central/0's state of a database that the server of unit leader leads.
 func serving(db ovndb.Database, leader int) plan.Database {
 	cluster := clusterOf(db)
 	st := raft.Status{
@@ -110,10 +110,10 @@ func serving(db ovndb.Database, leader int) plan.Database {
 	return x
 }
 
-// change is a difference from another state.
+// change modifies a state.
 type change = func(*plan.State)
 
-// all makes several changes.
+// all combines several changes.
 func all(changes ...change) change {
 	return func(s *plan.State) {
 		for _, change := range changes {
@@ -122,17 +122,17 @@ func all(changes ...change) change {
 	}
 }
 
-// nb and sb change the unit's state of one database.
+// nb and sb return changes of the unit's state of one database.
 func nb(change func(*plan.Database)) change { return func(s *plan.State) { edit(s, ovndb.NB, change) } }
 
 func sb(change func(*plan.Database)) change { return func(s *plan.State) { edit(s, ovndb.SB, change) } }
 
-// only replaces the state of nb.
+// only returns a change that replaces the state of nb.
 func only(x plan.Database, more ...change) change {
 	return all(append([]change{func(s *plan.State) { set(s, x, ovndb.NB) }}, more...)...)
 }
 
-// invalid makes options invalid.
+// invalid returns a change that makes options invalid.
 func invalid(options ...string) change {
 	return func(s *plan.State) {
 		s.Invalid = map[string]string{}
@@ -156,7 +156,7 @@ func set(s *plan.State, x plan.Database, databases ...ovndb.Database) {
 	}
 }
 
-// silence ends the connections to a unit's servers.
+// silence ends the connections of unit n to this unit's servers.
 func silence(s *plan.State, n int) {
 	for _, db := range ovndb.Databases() {
 		edit(s, db, func(x *plan.Database) {
@@ -171,7 +171,7 @@ func silence(s *plan.State, n int) {
 	}
 }
 
-// applied represents a source, as units publish it.
+// applied returns the form of a source that units publish.
 func applied(source string) string { return plan.Settings{Source: source}.AllSources() }
 
 // decided is a decision in a comparable form.
@@ -184,7 +184,7 @@ type decided struct {
 	ready bool
 }
 
-// finds is a decision without a step, does one with a step; ready and works are those of a unit that is ready.
+// finds returns a decision without a step, does one with a step; ready and works are the decisions of a ready unit.
 func finds(found ...string) decided { return decided{found: found} }
 
 func ready(found ...string) decided { return decided{found: found, ready: true} }
@@ -243,17 +243,17 @@ const (
 	sbServer = string(ovndb.SouthboundServer)
 )
 
-// worded are the findings whose arguments the planner puts into words.
+// worded are the findings with arguments that the planner has phrased.
 var worded = []finding.Code{
 	finding.ClustersAwaited, finding.ClusterAwaited, finding.ClusterLost, finding.TwoClusters, finding.ClaimContested,
 	finding.SchemaOlder, finding.ConversionLacksRoom, finding.CertificatesAwaited, finding.CertificateChanges,
 	finding.NorthdNoneActive, finding.NorthdHangs, finding.RestartsHeld, finding.RestartDue,
 }
 
-// values are units, services, clusters and numbers.
+// values matches units, services, clusters and numbers.
 var values = regexp.MustCompile(`[a-z-]+/\d+|ovn-[a-z-]+|[a-z]{4}\d{4}|\d[\w.]*(?: ms| MiB)?`)
 
-// brief is a finding in the form of [findingtest.Brief]. Of the planner's own words it keeps only the values.
+// brief formats a finding like [findingtest.Brief]. Of the planner's own words it keeps only the values.
 func brief(f finding.Finding) string {
 	if slices.Contains(worded, f.Code) {
 		f.Args.Value = strings.Join(values.FindAllString(f.Args.Value, -1), " ")
@@ -264,7 +264,7 @@ func brief(f finding.Finding) string {
 	return findingtest.Brief(f)
 }
 
-// situation is a state, by its difference from a healthy one, and the expected decision.
+// situation is a state, given as a change to a healthy one, and the expected decision.
 type situation struct {
 	change change
 	want   decided

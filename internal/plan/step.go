@@ -18,7 +18,7 @@ type Kind string
 // The steps. Each can be interrupted at any point and repeated, and its effect shows in the next [State].
 const (
 	Install            Kind = "install" // masks the services, adds the source and installs the packages
-	Upgrade            Kind = "upgrade" // from the configured source; records which services have to be restarted
+	Upgrade            Kind = "upgrade" // from the configured source; records the services to restart
 	TrustCA            Kind = "trust the CA"
 	InstallCertificate Kind = "install the certificate" // and trusts the previous CAs, too
 	DropCAs            Kind = "drop the CAs from before"
@@ -39,7 +39,7 @@ const (
 	RemakeCluster   Kind = "make a new cluster of the data of" // beside the file
 	Supersede       Kind = "publish the new cluster of"        // in place of the old one
 	WithdrawRequest Kind = "withdraw the recovery of"
-	RemoveDamaged   Kind = "remove the member to be replaced from" // of a unit that asks for it
+	RemoveDamaged   Kind = "remove the member to be replaced from" // for a unit that requests it
 	RewriteFile     Kind = "rewrite the file of"                   // which lacks entries of the server's log
 
 	Start              Kind = "start"   // several services at once; waits for their servers
@@ -56,19 +56,19 @@ type Step struct {
 	Kind Kind
 	// Database and the following fields are set if the kind needs them.
 	Database ovndb.Database
-	// Services are those of a Start; Service is that of a Restart.
+	// Services are started by a Start; Service is restarted by a Restart.
 	Services []ovndb.Service
 	Service  ovndb.Service
-	// Unit is the one whose request causes a StopServer, a RemakeCluster or a Supersede.
+	// Unit has requested the StopServer, RemakeCluster or Supersede.
 	Unit string
-	// Server is the server to remove, of a RemoveDamaged.
+	// Server is removed by a RemoveDamaged.
 	Server raft.ID
-	// Cluster is that of a JoinCluster or a Supersede. Remotes are the Raft addresses of a JoinCluster.
+	// Cluster is joined by a JoinCluster, or published by a Supersede. Remotes are the Raft addresses for a JoinCluster.
 	Cluster raft.ID
 	Remotes []string
-	// IDs are those of a PublishClusters.
+	// IDs are published by a PublishClusters.
 	IDs map[ovndb.Database]raft.ID
-	// Timer is that of a SetElectionTimer or a ConvertSchema.
+	// Timer is the election timer that a SetElectionTimer sets, or at which a ConvertSchema runs.
 	Timer time.Duration
 	// Why is the reason for a WithdrawRequest.
 	Why finding.Finding
@@ -76,7 +76,7 @@ type Step struct {
 	Reason string
 }
 
-// String describes the step in the log.
+// String describes the step for the log.
 func (s Step) String() string {
 	words := []string{string(s.Kind)}
 	if s.Database != "" {
@@ -105,7 +105,7 @@ func (s Step) String() string {
 	return strings.Join(words, " ")
 }
 
-// Same reports whether both steps do the same, for any reason.
+// Same reports whether both steps do the same; their reasons may differ.
 func (s Step) Same(other Step) bool {
 	s.Reason, other.Reason, s.Why, other.Why = "", "", finding.Finding{}, finding.Finding{}
 	return reflect.DeepEqual(s, other)
@@ -113,18 +113,18 @@ func (s Step) Same(other Step) bool {
 
 // Decision is the output of [Decide].
 type Decision struct {
-	// Step is nil if nothing is to be done. By is the name of its rule.
+	// Step is nil if there is nothing to do. By is the name of the step's rule.
 	Step *Step
 	By   string
-	// Findings are the reasons why this unit is not as it should be, and other facts for an operator.
+	// Findings explain what this unit lacks or waits for, and state other facts for an operator.
 	Findings []finding.Finding
-	// Ready reports whether this unit's servers are members that clients may be sent to.
+	// Ready reports whether this unit's servers are members to which clients may be sent.
 	Ready bool
 	// Rules are the names of the rules that apply, by priority.
 	Rules []string
 }
 
-// Pressing reports whether a finding keeps the unit from working, or is waited for. Invalid options don't: only what
+// Pressing reports whether a finding keeps the unit from working, or makes it wait. Invalid options don't: only what
 // depends on them waits.
 func Pressing(all []finding.Finding) bool {
 	return slices.ContainsFunc(all, func(f finding.Finding) bool {

@@ -8,18 +8,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// mode is what may be done on a unit.
+// mode is a kind of situation of the unit; it limits the rules that apply.
 type mode uint8
 
-// The modes, as sets.
+// The modes, as bits of a set.
 const (
-	// working: everything.
+	// working permits everything.
 	working mode = 1 << iota
-	// leaving: the unit is being removed. The stop hook, not the planner, removes its members; until then they vote,
-	// and must understand the others.
+	// leaving means that the unit is being removed. The stop hook, not the planner, removes its members; until then they
+	// vote, and must understand the others.
 	leaving
-	// stuck: an upgrade of the packages was interrupted and can't be finished now. They are unpacked, so a stopped
-	// server may start, as it does at the next boot. No new member is made and none restarted.
+	// stuck means that an upgrade of the packages was interrupted and can't be finished now. They are unpacked, so a
+	// stopped server may start, as it does at the next boot. No new member is made, and none is restarted.
 	stuck
 
 	staying = working | stuck
@@ -36,7 +36,7 @@ func (s State) mode() mode {
 	return working
 }
 
-// subject is what only one rule decides about: the first whose condition holds.
+// subject groups rules of which only the first whose condition holds is applied.
 type subject string
 
 // The subjects. Each database has its own server, old database and schema.
@@ -52,25 +52,26 @@ const (
 // finding.
 type rule struct {
 	name string
-	// in are the modes that it is for; none means working.
+	// in are the modes in which the rule applies; 0 means working.
 	in mode
-	// each: it is applied to each database, as are those of a subject that each database has.
+	// each applies the rule to each database. It is implied by a subject that each database has.
 	each bool
-	// of is its subject; with more, later rules of the subject still apply.
+	// of is the rule's subject. With more, later rules of the subject still apply.
 	of   subject
 	more bool
-	// outranks: it and the next rule of its subject can hold at once, and it is meant to precede.
+	// outranks declares that the rule deliberately precedes the next rule of its subject, which can hold at the same
+	// time.
 	outranks bool
 	when     func(*view) bool
 	step     func(*view) Step
 	find     func(*view) finding.Finding
 	list     func(*view) []finding.Finding
-	// ends are the modes in which no later rule applies, but those with always.
+	// ends are the modes in which no later rule applies, except those with always.
 	ends   mode
 	always bool
 }
 
-// given are rules with a condition in common, and a subject if one is given.
+// given adds a common condition to a group of rules, and a subject unless of is empty.
 func given(of subject, condition func(*view) bool, group []rule) []rule {
 	for i, r := range group {
 		group[i].of = cmp.Or(of, r.of)
@@ -81,22 +82,22 @@ func given(of subject, condition func(*view) bool, group []rule) []rule {
 
 func (r *rule) perDatabase() bool { return r.each || r.of == server || r.of == old || r.of == schema }
 
-// view is what a rule sees.
+// view is the input of a rule.
 type view struct {
 	State
-	// db is the database that the rule is applied to, x this unit's part of it.
+	// db is the database to which the rule is applied, x this unit's state of it.
 	db ovndb.Database
 	x  Database
-	// contested: the unit continues with its own clusters, see [State.ownClusters]; Clusters are these.
+	// contested means that the unit continues with its own clusters ([State.ownClusters]); Clusters then holds these.
 	contested bool
 	// rule is the name of the rule that applies.
 	rule string
-	// databases are the views of each database.
+	// databases holds the view of each database.
 	databases []*view
 	decision  *Decision
 }
 
-// do is a step without other arguments than the database of the rule; because is one whose reason is the rule's name.
+// do returns a step with no argument but the rule's database; because returns one whose reason is the rule's name.
 func do(kind Kind) func(*view) Step {
 	return func(v *view) Step { return Step{Kind: kind, Database: v.db} }
 }
@@ -105,12 +106,12 @@ func because(kind Kind) func(*view) Step {
 	return func(v *view) Step { return Step{Kind: kind, Database: v.db, Reason: v.rule} }
 }
 
-// says is a finding without arguments.
+// says returns a finding without arguments.
 func says(code finding.Code) func(*view) finding.Finding {
 	return func(v *view) finding.Finding { return v.find(code, finding.Args{}) }
 }
 
-// find is a finding about what this unit has of the rule's database, or about the unit.
+// find returns a finding about this unit's part of the rule's database, or about the unit.
 func (v *view) find(code finding.Code, args finding.Args, remedies ...finding.Remedy) finding.Finding {
 	if v.db == "" {
 		return finding.New(code, finding.Subject{}, args, remedies...)
@@ -135,8 +136,8 @@ func look(s State, d *Decision) *view {
 	return &unit
 }
 
-// Decide returns the next step. Call it after each step, with a new observation; if it returns no step, the unit is as
-// it should be, or waits.
+// Decide returns the next step. Call it after each step, with a new observation. If it returns no step, the unit is
+// in its wanted state, or waits.
 func Decide(s State) Decision {
 	d := Decision{Ready: s.ready()}
 	unit, w := look(s, &d), walk{mode: s.mode(), decided: map[decidedBy]bool{}}
@@ -155,11 +156,11 @@ func Decide(s State) Decision {
 	return d
 }
 
-// walk is the way through the table.
+// walk is one pass through the table.
 type walk struct {
 	mode    mode
 	decided map[decidedBy]bool
-	// ended is the rule that ended it.
+	// ended is the rule that ended the walk.
 	ended *rule
 }
 

@@ -25,7 +25,7 @@ func (v *view) findPaused() finding.Finding {
 	return v.find(finding.Paused, finding.Args{}, finding.Do(v.action("resume")))
 }
 
-// maxTarget limits the shown part of a target, in characters: any client of the database may have written it.
+// maxTarget limits how much of a target is shown, in characters: any client of the database may have written it.
 const maxTarget = 60
 
 func (v *view) findExposed() (all []finding.Finding) {
@@ -38,7 +38,7 @@ func (v *view) findExposed() (all []finding.Finding) {
 	return all
 }
 
-// findOptions are the invalid options. The charm uses the defaults of those that only change the presentation.
+// findOptions reports the invalid options. The charm uses the defaults of those that only change the presentation.
 func (v *view) findOptions() (all []finding.Finding) {
 	for _, option := range slices.Sorted(maps.Keys(v.Invalid)) {
 		f := finding.New(finding.OptionInvalid, finding.Subject{Name: option}, finding.Args{Value: v.Invalid[option]},
@@ -76,8 +76,8 @@ const maxTimerFactor = 2
 
 func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTimerFactor*now) }
 
-// AllSources is a digest of both sources of packages, for comparison: a source may contain a password, and the digest
-// goes to the peers and to the log.
+// AllSources returns a digest of both sources of packages, for comparison. It is a digest since a source may contain
+// a password, and the value goes to the peers and to the log.
 func (s Settings) AllSources() string {
 	overlay := s.Overlay
 	if overlay == "distro" {
@@ -87,12 +87,12 @@ func (s Settings) AllSources() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// RestartOrder is the order in which a unit restarts its services: first those that nothing depends on.
+// RestartOrder is the order in which a unit restarts its services: first those on which nothing depends.
 func RestartOrder() []ovndb.Service {
 	return []ovndb.Service{ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer}
 }
 
-// dueRestarts are the services with a pending restart, in this order.
+// dueRestarts returns the services with a pending restart, in that order.
 func (s State) dueRestarts() []ovndb.Service {
 	return slices.DeleteFunc(RestartOrder(), func(service ovndb.Service) bool { return s.Pending[service] == "" })
 }
@@ -105,8 +105,8 @@ func (s State) pending() string {
 	return strings.Join(all, ", ")
 }
 
-// queued names the services whose restarts are deferred, as the Python charm does, with the one that represents all of
-// them (_determine_os_workload_status of charm-helpers).
+// queued names the services whose restarts are deferred in the form of the Python charm, with the service that
+// represents all of them (_determine_os_workload_status of charm-helpers).
 func (s State) queued() string {
 	all := s.dueRestarts()
 	if len(all) == len(RestartOrder()) {
@@ -115,9 +115,9 @@ func (s State) queued() string {
 	return ovndb.JoinServices(all)
 }
 
-// upgradesFirst is the unit that should upgrade before this one: the next unit without the upgrade, ordered by the
-// number of databases that it leads and then by its number. Units that see the same leaders find the same order, so
-// they never all wait.
+// upgradesFirst returns the unit that should upgrade before this one: the next unit without the upgrade, ordered by
+// the number of databases that it leads and then by its number. Units that see the same leaders find the same order,
+// so one of them can always upgrade.
 func (s State) upgradesFirst() string {
 	type turn struct {
 		unit string
@@ -149,18 +149,19 @@ func (s State) upgradesFirst() string {
 	return first.unit
 }
 
-// SettledObservations is how many observations of a server's clients show whether they have settled.
+// SettledObservations is the number of observations that show whether a server's clients have settled.
 const SettledObservations = 5
 
-// The part of clients that may stay busy, since they don't read or always receive something, is at most one in so many.
+// idlePerBusy limits the clients that may stay busy, since they don't read or always receive something: one in so
+// many.
 const idlePerBusy = 20
 
-// ClientsSettled reports, by the last observations, whether a server's clients have connected and received their data:
-// no client connected since the first observation, and in one of them almost nothing was in flight. Without clients, no
-// client has to wait during a restart.
+// ClientsSettled reports whether the last observations show that a server's clients have connected and received their
+// data: no client connected since the first observation, and in one of them almost nothing was in flight. If there
+// are no clients, none has to wait during a restart.
 //
-// Clients of a server that stops connect to another at once, and stay there (reconnect_set_backoff_free_tries() in
-// OVS's lib/reconnect.c): the next member sees those that the restart of one has moved.
+// If a server stops, its clients connect to another at once, and stay there (reconnect_set_backoff_free_tries() in
+// OVS's lib/reconnect.c): the next member sees the clients that the restart has moved.
 func ClientsSettled(looks []ovndb.Clients) bool {
 	if len(looks) == 0 {
 		return false
@@ -182,13 +183,14 @@ func ClientsSettled(looks []ovndb.Clients) bool {
 	return idle
 }
 
-// A published count of clients stays while it is about right, since each change runs a hook on all peers.
+// A published count of clients is kept while it is about right, since each change runs a hook on all peers.
 const (
 	clientsSlack = 5
 	clientsShare = 4
 )
 
-// AboutClients is the count to publish: the previous one if the present one differs by few, or by less than a quarter.
+// AboutClients returns the count to publish. It is the previous one if the present one differs by few, or by less
+// than a quarter.
 func AboutClients(told, now int) int {
 	if difference := max(told-now, now-told); difference <= clientsSlack || difference*clientsShare <= told {
 		return told

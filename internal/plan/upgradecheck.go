@@ -13,10 +13,10 @@ import (
 type UpgradeCandidate struct {
 	// Source is the value of the option for their source.
 	Source string
-	// Offered is their version; if it is unknown it is empty, and Unknown is the reason.
+	// Offered is the version of these packages. If it is unknown, Offered is empty, and Unknown is the reason.
 	Offered ovndb.Version
 	Unknown string
-	// Schemas are those of both databases.
+	// Schemas are the schemas of both databases.
 	Schemas map[ovndb.Database]UpgradeSchema
 	// Disk and Memory are the free space and memory of this machine, in bytes; 0 if unknown.
 	Disk, Memory int64
@@ -24,23 +24,23 @@ type UpgradeCandidate struct {
 	Typed func(command.Command) string
 }
 
-// UpgradeSchema are the served version of a database's schema and the packages'. Newer reports whether the packages' is
-// newer.
+// UpgradeSchema compares the served version of a database's schema with the packages'. Newer reports whether the
+// packages' is newer.
 type UpgradeSchema struct {
 	Served, Brought string
 	Newer           bool
 }
 
-// UpgradeReport is what an operator should know before an upgrade.
+// UpgradeReport tells an operator what to know before an upgrade.
 type UpgradeReport struct {
 	Source    string            `json:"source" yaml:"source"`
 	Installed string            `json:"installed" yaml:"installed"`
 	Offered   string            `json:"offered" yaml:"offered"`
 	Newer     bool              `json:"newer" yaml:"newer"`
 	Databases []UpgradeDatabase `json:"databases" yaml:"databases"`
-	// Units are those that block it, each with its reason.
+	// Units are the units that block the upgrade, each with its reason.
 	Units []string `json:"units" yaml:"units"`
-	// First is what to do before, Unknown what could not be determined.
+	// First lists what to do before, Unknown what could not be determined.
 	First   []string `json:"first" yaml:"first"`
 	Unknown []string `json:"unknown" yaml:"unknown"`
 }
@@ -52,19 +52,19 @@ type UpgradeDatabase struct {
 	FileBytes int64  `json:"file-bytes" yaml:"file-bytes"`
 	Schema    string `json:"schema" yaml:"schema"`
 	Brought   string `json:"brought-schema" yaml:"brought-schema"`
-	// FileFormat is the installed packages' format of the file, BroughtFileFormat that of the source's: the version of
-	// Open vSwitch that introduced it ([fileFormat]).
+	// FileFormat is the format in which the installed packages write the file, BroughtFileFormat that of the offered
+	// ones. A format is named by the version of Open vSwitch that introduced it ([fileFormat]).
 	FileFormat        string `json:"file-format" yaml:"file-format"`
 	BroughtFileFormat string `json:"brought-file-format" yaml:"brought-file-format"`
 	// Converted reports whether the schema will change, once every unit runs the packages.
 	Converted bool `json:"converted" yaml:"converted"`
-	// The seconds that clients wait meanwhile, as the range measured for this size.
+	// The seconds that clients wait during the conversion, as the range measured for this size.
 	LeastGapSeconds float64 `json:"least-gap-seconds,omitempty" yaml:"least-gap-seconds,omitempty"`
 	MostGapSeconds  float64 `json:"most-gap-seconds,omitempty" yaml:"most-gap-seconds,omitempty"`
-	// The present election timer and the conversion's, in seconds.
+	// The present election timer and the one for the conversion, in seconds.
 	TimerSeconds       float64 `json:"election-timer-seconds" yaml:"election-timer-seconds"`
 	NeededTimerSeconds float64 `json:"needed-election-timer-seconds,omitempty" yaml:"needed-election-timer-seconds,omitempty"` //nolint:lll // a tag can't be wrapped
-	// Its need of disk and memory on each unit, in bytes.
+	// The disk and memory that the conversion needs on each unit, in bytes.
 	NeededDiskBytes   int64 `json:"needed-disk-bytes,omitempty" yaml:"needed-disk-bytes,omitempty"`
 	NeededMemoryBytes int64 `json:"needed-memory-bytes,omitempty" yaml:"needed-memory-bytes,omitempty"`
 }
@@ -110,7 +110,7 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 	return r
 }
 
-// blockingUnits are the other units that restarts or conversions wait for.
+// blockingUnits returns the other units for which restarts or conversions wait.
 func (s State) blockingUnits() []string {
 	all := []string{}
 	here := s.Packages.Version
@@ -165,10 +165,11 @@ func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatab
 	return d
 }
 
-// fileFormat is the format in which ovsdb-server of a version of Open vSwitch writes a clustered database's file, as
-// the version that introduced it. Transactions are differences since 2.15; conversions of the schema have no data since
-// 3.2 ("Changed format" in NEWS of Open vSwitch up to 3.7). Newer versions read older formats. Older versions can't
-// read newer formats, that of 3.2 only if it has a conversion. It is empty if the version is unknown.
+// fileFormat returns the format in which a version of Open vSwitch writes the file of a clustered database, named by
+// the version that introduced it; empty if the version is unknown. Transactions are differences since 2.15;
+// conversions of the schema have no data since 3.2 ("Changed format" in NEWS of Open vSwitch up to 3.7). Newer
+// versions read older formats. Older versions can't read newer formats, and the format of 3.2 only if the file has a
+// conversion.
 func fileFormat(ovs string) string {
 	switch {
 	case atLeastVersion(ovs, 3, 2):
@@ -184,7 +185,7 @@ func fileFormat(ovs string) string {
 // roundUp rounds up to whole seconds, at least one: a conversion of almost nothing took 0.7 s.
 func roundUp(seconds float64) float64 { return max(1, float64(int64(seconds+0.999))) }
 
-// beforeConversion is what to do or know before a database is converted.
+// beforeConversion returns what to do or know before a database is converted.
 func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeCandidate) (all []string) {
 	if !d.Converted {
 		return nil

@@ -13,16 +13,16 @@ type server struct {
 	*machine
 	id      raft.ID
 	cluster *cluster
-	// joining: it is no member yet, and asks these addresses.
+	// joining: it is not a member yet, and asks these addresses.
 	joining bool
 	remotes []string
 	left    bool
 	running bool
-	// runs is the version of its last start.
+	// runs is the version with which it was last started.
 	runs string
 	// outside: it was killed while it joined, and can't start again.
 	outside bool
-	// failed: it has given the database up.
+	// failed: it has stopped serving the database.
 	failed bool
 }
 
@@ -30,8 +30,8 @@ type server struct {
 type cluster struct {
 	id raft.ID
 	db ovndb.Database
-	// members is the configuration, including the server that a leader is about to commit, whether that still exists or
-	// not.
+	// members is the configuration. It includes the server that a leader is about to commit, whether or not that server
+	// still exists.
 	members []*server
 	adding  *server
 	leader  *server
@@ -81,7 +81,7 @@ func (c *cluster) hasMajority(s *server) bool {
 	return c.has(s) && s.works() && 1+c.others(s) >= raft.Majority(len(c.members))
 }
 
-// leading is the cluster's leader, newly elected if necessary; nil if none can be.
+// leading returns the cluster's leader, newly elected if necessary; nil if none can be.
 func (w *world) leading(c *cluster) *server {
 	if c.leader != nil && c.hasMajority(c.leader) {
 		return c.leader
@@ -98,7 +98,7 @@ func (w *world) follows(s *server) bool {
 	return leader != nil && s.cluster.has(s) && connected(s, leader)
 }
 
-// status is a running server's status.
+// status returns a running server's status.
 func (w *world) status(s *server) raft.Status {
 	c := s.cluster
 	st := raft.Status{
@@ -139,8 +139,8 @@ func (w *world) start(s *server) {
 	}
 }
 
-// progress advances a joining server: a leader that it reaches through its remotes adds it, and a little later commits
-// that.
+// progress advances a joining server: a leader that it reaches through its remotes adds it, and commits that a little
+// later.
 func (w *world) progress(s *server) {
 	c := s.cluster
 	leader := w.leading(c)
@@ -163,7 +163,7 @@ func (c *cluster) canCommit(leader *server) bool {
 	return 1+c.others(leader) >= raft.Majority(len(c.members)+1)
 }
 
-// contact is a member that a joining server can ask.
+// contact returns a member that a joining server can ask.
 func (w *world) contact(s *server) *server {
 	for _, m := range s.cluster.members {
 		if connected(s, m) && slices.Contains(s.remotes, m.raftAddress()) {

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// event is something that can happen at any time, to any unit.
+// event can happen at any time, to any unit.
 type event struct {
 	name string
 	// weight is its relative frequency.
@@ -81,7 +81,7 @@ var events = []event{
 	{"kick of stale members", 2, func(w *world, _ *unit) { w.kickStale() }},
 }
 
-// happen lets one event happen.
+// happen runs one random event.
 func (w *world) happen() {
 	total := 0
 	for _, e := range events {
@@ -119,7 +119,7 @@ func (w *world) issue(u *unit) {
 
 func (w *world) lead(u *unit) {
 	if u == w.leader || u.deposed {
-		return // it was the leader when its hook began: it isn't again so soon
+		return // it was the leader when its hook began, and does not become it again so soon
 	}
 	if w.leader != nil && w.leader.hook != nil {
 		w.leader.deposed = true
@@ -222,7 +222,7 @@ func (w *world) add(*unit) {
 	w.say("%s is added at %s", u.name, m.address)
 }
 
-// remove is `juju remove-unit`, or, if the unit is dying already, its `stop`.
+// remove plays `juju remove-unit`, or, if the unit is already dying, its `stop`.
 func (w *world) remove(u *unit) {
 	if !u.dying {
 		if staying := w.staying(); len(staying) > 1 && w.begun() {
@@ -246,14 +246,14 @@ func (w *world) remove(u *unit) {
 		}
 		s.running = false
 		if s.left && w.chance(50) {
-			delete(u.files, db) // put away; else the machine went first
+			delete(u.files, db) // archived; otherwise the machine went first
 		}
 	}
 	w.gone(u)
 }
 
-// destroy is `juju remove-unit --force`: none of the unit's servers leaves. An operator does it only if enough others
-// have theirs, and can start them again.
+// destroy plays `juju remove-unit --force`: none of the unit's servers leaves. An operator does it only if enough
+// other units have servers, and can start them again.
 func (w *world) destroy(u *unit) {
 	for _, db := range ovndb.Databases() {
 		s := u.files[db]
@@ -280,7 +280,7 @@ func (w *world) destroy(u *unit) {
 	w.gone(u)
 }
 
-// replace replaces all units: it adds the new ones first, or removes the old ones first as far as an operator would.
+// replace replaces all units. It adds the new ones first, or first removes as many old ones as an operator would.
 func (w *world) replace(*unit) {
 	old := w.staying()
 	if len(w.units) > 3 || !w.begun() {
@@ -295,7 +295,7 @@ func (w *world) replace(*unit) {
 	}
 }
 
-// begun reports whether the clusters run: the unit that has claimed them is not removed before.
+// begun reports whether the clusters run; the unit that has claimed them is not removed before.
 func (w *world) begun() bool {
 	for _, db := range ovndb.Databases() {
 		if c := w.clusters[w.settings.IDs[db]]; c != nil && !c.started {
@@ -327,7 +327,7 @@ func (w *world) mayStop(u *unit) bool {
 		if c.adding == s {
 			return false
 		}
-		if !c.has(s) || s.outside { // that one can't be started: its member is left to be kicked
+		if !c.has(s) || s.outside { // it can't be started: an operator has to kick the member
 			continue
 		}
 		if !w.follows(s) || len(c.members) == 1 || c.others(s) < raft.Majority(len(c.members)-1) || c.adding != nil {

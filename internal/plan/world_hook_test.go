@@ -43,7 +43,7 @@ func (w *world) advance(u *unit) {
 	}
 }
 
-// end publishes the unit's state, unless the hook fails for another reason, and Juju drops it.
+// end publishes the unit's state, unless the hook fails for another reason, and Juju drops the state.
 func (w *world) end(u *unit) {
 	if u.hook = nil; !w.calm && w.chance(10) {
 		w.say("%s: its hook fails at the end", u.name)
@@ -61,7 +61,7 @@ func (w *world) publish(u *unit) {
 		if s.left {
 			continue
 		}
-		if p.Servers[db] = s.id; !s.joining || !s.works() { // a file doesn't tell whether its server has joined
+		if p.Servers[db] = s.id; !s.joining || !s.works() { // a file doesn't show whether its server has joined
 			p.Clusters[db] = s.cluster.id
 		}
 	}
@@ -74,8 +74,8 @@ func (w *world) publish(u *unit) {
 // upgraded is the reason to restart a service that runs older packages.
 const upgraded = "upgrade"
 
-// running are the versions that a unit's services run, as far as the unit remembers: one that started by itself may be
-// newer.
+// running returns the versions that a unit's services run, as far as the unit remembers: a service that started by
+// itself may be newer.
 func (w *world) running(u *unit) (all []ovndb.Version) {
 	if len(u.files) < 2 {
 		return nil
@@ -99,7 +99,7 @@ func older(version string) string {
 	return "bobcat"
 }
 
-// deliver shows a unit another one's published data.
+// deliver shows a unit the published data of another one.
 func deliver(to, from *unit) {
 	if from.published != nil && to != from {
 		to.seen[from.name] = *from.published
@@ -208,7 +208,7 @@ func (w *world) join(u *unit, s plan.Step) error {
 	return nil
 }
 
-// archive moves a file away, which no unit may need.
+// archive moves a file away. That violates a rule if a unit may need the file.
 func (w *world) archive(u *unit, db ovndb.Database) {
 	s := u.files[db]
 	c := s.cluster
@@ -263,7 +263,7 @@ func serves(service ovndb.Service) ovndb.Database {
 	return ovndb.NB
 }
 
-// restart stops and starts a server; its peers must do without it meanwhile.
+// restart stops and starts a server; its peers must work without it meanwhile.
 func (w *world) restart(u *unit, service ovndb.Service) error {
 	if service == ovndb.Northd {
 		delete(u.pending, service)
@@ -283,7 +283,7 @@ func (w *world) restart(u *unit, service ovndb.Service) error {
 	return nil
 }
 
-// write is what only a database's leader may do.
+// write makes the steps that only a database's leader may make.
 func (w *world) write(u *unit, s plan.Step) error {
 	c := u.files[s.Database].cluster
 	if w.leading(c) != u.files[s.Database] {

@@ -19,7 +19,7 @@ import (
 type world struct {
 	rand   *rand.Rand
 	config config
-	// leader is the one unit that can write settings, the leader settings.
+	// leader is the only unit that can write settings, the leader settings.
 	leader   *unit
 	settings plan.Clusters
 	claims   []plan.Clusters
@@ -29,17 +29,17 @@ type world struct {
 	// ca is the CA that the provider uses.
 	ca     int
 	serial int
-	// tell: log the events.
+	// tell turns on the log of events.
 	tell bool
 	log  []string
 	// calm: no more faults.
 	calm bool
-	// broken is the first violated rule of the model; rules are those of the table that have applied.
+	// broken is the first violated rule of the model; rules are the rules of the table that have applied.
 	broken string
 	rules  map[string]bool
 }
 
-// config are the options.
+// config holds the options.
 type config struct {
 	timer  time.Duration
 	probe  time.Duration
@@ -64,17 +64,17 @@ type machine struct {
 	unit            *unit
 }
 
-// unit is one of the model's.
+// unit is a unit of the model.
 type unit struct {
 	*machine
 	name   string
 	dying  bool
 	issued *plan.Certificate
-	// published is what its peers can see, seen what each of them has shown it.
+	// published is the data that its peers can read, seen the data that it has read of each peer.
 	published *plan.Peer
 	seen      map[string]plan.Peer
 	hook      *hook
-	// deposed: it has lost the leadership while its hook runs.
+	// deposed: it lost the leadership while its hook runs.
 	deposed bool
 }
 
@@ -107,20 +107,20 @@ func (w *world) addUnit(m *machine) *unit {
 	return u
 }
 
-// id makes an ID whose first four digits are its own.
+// id makes an ID with unique first four digits.
 func (w *world) id() raft.ID {
 	w.serial++
 	return raft.ID(fmt.Sprintf("%04x0000-0000-4000-8000-000000000000", w.serial))
 }
 
-// say logs an event if the log is wanted.
+// say logs an event if the log is on.
 func (w *world) say(format string, args ...any) {
 	if w.tell {
 		w.log = append(w.log, fmt.Sprintf(format, args...))
 	}
 }
 
-// fail keeps the first violated rule.
+// fail records the first violated rule.
 func (w *world) fail(format string, args ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf(format, args...)
@@ -158,8 +158,8 @@ func (w *world) ask(u *unit) asked {
 	return a
 }
 
-// read is what a unit reads of another. Juju shows nothing new of a unit that is being removed: its data by name, what
-// was read before, or nothing if it has left the relation.
+// read returns what a unit reads of another. About a unit that is being removed Juju shows nothing new: its data if
+// read by name, the data that was read before, or nothing if it has left the relation.
 func (w *world) read(u, other *unit) plan.Peer {
 	p, seen := u.seen[other.name]
 	if other.dying && !seen && w.chance(50) {
@@ -178,7 +178,7 @@ func (w *world) read(u, other *unit) plan.Peer {
 	return p
 }
 
-// members are those in the application's data.
+// members returns the Raft addresses of the members of the application's clusters.
 func (w *world) members() map[ovndb.Database][]string {
 	all := map[ovndb.Database][]string{}
 	for _, db := range ovndb.Databases() {
@@ -191,7 +191,7 @@ func (w *world) members() map[ovndb.Database][]string {
 	return all
 }
 
-// state is a unit's observation of itself.
+// state returns a unit's observation of itself.
 func (w *world) state(u *unit, a asked) plan.State {
 	s := plan.State{
 		Now: noon, Unit: u.name, JujuLeader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused,
@@ -310,7 +310,7 @@ func (w *world) check() {
 	}
 }
 
-// standing are the units to which a unit's member is connected, and that it knew when its hook began.
+// standing returns the units to which a unit's member is connected, and that it knew when its hook began.
 func (w *world) standing(u *unit) []*unit {
 	var all []*unit
 	for _, p := range u.hook.peers {
@@ -337,7 +337,7 @@ func (w *world) named(name string) *unit {
 	return nil
 }
 
-// whileDying are the steps of a unit that is being removed: until it is gone, it votes.
+// whileDying are the steps that a unit may make while it is being removed: it votes until it is gone.
 var whileDying = []plan.Kind{plan.TrustCA, plan.InstallCertificate, plan.DropCAs}
 
 // judge reports whether a decision is permitted in a state.
@@ -356,7 +356,7 @@ func (w *world) judge(u *unit, s plan.State, d plan.Decision) {
 	}
 }
 
-// holder is a unit that has, or may have, a copy, by what the other unit knew when its hook began.
+// holder returns a unit that has, or may have, a copy, according to what the other unit knew when its hook began.
 func (w *world) holder(u *unit) string {
 	for _, p := range u.hook.peers {
 		other := w.named(p.Unit)
