@@ -14,19 +14,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Addresses are a unit's addresses, and its machine's names.
+// Addresses are a unit's addresses, and its machine's host names.
 type Addresses struct {
-	// Own is the unit's on the peer binding. Better is what a new unit would have in its place, Member the one in the
-	// files of the unit's databases; each is zero if there is none ([juju.Network.Choose]).
+	// Own is the unit's address on the peer binding. Better is the address that a new unit would have in its place,
+	// Member the address in the files of the unit's databases; each is zero if there is none ([juju.Network.Choose]).
 	Own, Better, Member netip.Addr
-	// All are those of all bindings that Juju was asked for, Primary those of each
-	// binding at which this unit sends others to it.
+	// All are the addresses of all bindings for which Juju was asked. Primary is, for each binding, the address to which
+	// this unit sends others.
 	All, Primary []netip.Addr
 	Hosts        []string
 }
 
-// Addresses asks Juju for the addresses of the peer binding; if thorough is set, also for those of the clients'. If
-// keep is set and the unit's servers are at an address of the machine, Juju is not asked.
+// Addresses asks Juju for the addresses of the peer binding and, if thorough is set, of the bindings for clients. If
+// keep is set and the unit's servers are at an address of the machine, it does not ask Juju.
 func (s *Observer) Addresses(
 	ctx context.Context, tools *juju.Tools, servers map[ovndb.Database]ServerState, thorough, keep bool,
 ) (a Addresses, err error) {
@@ -69,8 +69,8 @@ func (s *Observer) Addresses(
 	return a, nil
 }
 
-// usedAddresses are those at which this unit's servers are members, or join: by their status,
-// or otherwise by their files. They can't be changed.
+// usedAddresses returns the addresses at which this unit's servers are members, or join: from their status, or
+// otherwise from their files. They can't be changed.
 func (s *Observer) usedAddresses(ctx context.Context, servers map[ovndb.Database]ServerState) (all []netip.Addr) {
 	for _, db := range ovndb.Databases() {
 		l := servers[db]
@@ -105,7 +105,7 @@ func (s *Observer) machineAddresses(ctx context.Context) (all []netip.Addr) {
 	return all
 }
 
-// union has each of the parts' items once, in the order in which they come.
+// union returns the items of all parts, each once, in the order of their first occurrence.
 func union[T comparable](parts ...[]T) (all []T) {
 	for _, part := range parts {
 		for _, item := range part {
@@ -119,9 +119,9 @@ func union[T comparable](parts ...[]T) (all []T) {
 
 // Client is a relation to units that use the databases.
 type Client struct {
-	// ID is the relation's.
+	// ID is the ID of the relation.
 	ID string
-	// Addresses are those from which the units of a CMS connect.
+	// Addresses are the addresses from which the units of a CMS connect.
 	Addresses []netip.Addr
 }
 
@@ -145,7 +145,8 @@ func (s *Observer) RelatedClients(ctx context.Context, tools *juju.Tools) (all [
 	return all, nil
 }
 
-// cmsAddresses are those from which the units of a CMS connect. Invalid data of one of them doesn't affect the others.
+// cmsAddresses returns the addresses from which the units of a CMS connect. Invalid data of one unit doesn't affect
+// the others.
 func (s *Observer) cmsAddresses(ctx context.Context, tools *juju.Tools, id string) (all []netip.Addr, err error) {
 	units, err := tools.RelationUnits(ctx, id)
 	if err != nil && !errors.Is(err, juju.ErrNotFound) {

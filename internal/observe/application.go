@@ -17,9 +17,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// Application is what Juju, the units' published data and this unit's cache tell about the application.
+// Application is the state of the application according to Juju, the units' published data and this unit's cache.
 type Application struct {
-	// Unit is this unit. Version is that of its Juju, which determines the syntax of printed commands.
+	// Unit is this unit. Version is the version of its Juju, which determines the syntax of printed commands.
 	Unit    string
 	Version juju.Version
 	// Charm is the version of the charm that this unit runs; empty if the build has none.
@@ -28,10 +28,10 @@ type Application struct {
 	Goal map[string]juju.UnitGoal
 	// Remote are the units of other applications, by this application's endpoint.
 	Remote map[string]map[string]juju.UnitGoal
-	// Peers are what the other units have published on the peer relation, apart from the identities of their servers.
-	// It lacks the units that could not be read.
+	// Peers is the data that the other units have published on the peer relation, without the identities of their
+	// servers. Units that could not be read are missing.
 	Peers map[string]Peer
-	// AppData is the application's whole data there, as the leaders published it.
+	// AppData is all of the application's data on that relation, as the leaders published it.
 	AppData relation.Data
 	// Unread is why some data of Juju could not be read; nil if all could. If it is set, missing data is unknown, not
 	// absent.
@@ -40,27 +40,27 @@ type Application struct {
 	Published relation.UnitIdentities
 	// Members are the identities in the committed configuration of each database, as this unit's server last saw it.
 	Members map[ovndb.Database][]string
-	// Places are the other units' machines, as far as they are published.
+	// Places are the other units' machines, as far as these are published.
 	Places map[string]Place
 	// Former are the servers on this machine that belong to another unit ([formerServers]).
 	Former map[ovndb.Database]FormerServer
 	// Departed are the units that disappeared from the model some minutes ago and may still be leaving. DepartedEarlier
-	// also has units that may still leave only if their leave is recorded.
+	// adds units that may still be leaving only if their leave is recorded.
 	Departed, DepartedEarlier []string
 	// History has the servers of units that may be gone.
 	History relation.History
 	// Relations are the peer relation's IDs. It is empty in the hook stop of a unit whose agent has restarted since the
 	// unit joined.
 	Relations []string
-	// Problems are what was wrong with what others publish, and with the answers of Juju.
+	// Problems are the defects of other units' published data and of Juju's answers.
 	Problems []finding.Finding
 }
 
-// Peer is what another unit has published, parsed once. The zero value means that the data was not read.
+// Peer is the published data of another unit, parsed once. The zero value means that the data was not read.
 type Peer struct {
 	relation.Data
 	State relation.UnitState
-	// Problems are its malformed parts, which State lacks.
+	// Problems are the malformed parts of the data, which State lacks.
 	Problems []string
 }
 
@@ -88,7 +88,7 @@ func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 	for _, id := range m.Relations {
 		note(m.readRelation(ctx, tools, env, id))
 	}
-	// A unit that is being removed has left the relation, but is a member until it has left the clusters.
+	// A unit that is being removed has left the relation, but stays a member until it has left the clusters.
 	for unit, published := range cache.Published {
 		if _, read := m.Published[unit]; !read && m.Exists(unit) {
 			m.Published[unit] = published
@@ -102,18 +102,18 @@ func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 	return m
 }
 
-// publish adds what this unit itself publishes. It copies the map, which an earlier snapshot may share.
+// publish adds the data that this unit itself publishes. It copies the map, which an earlier snapshot may share.
 func (m *Application) publish(own relation.Identities) {
 	m.Published = maps.Clone(m.Published)
 	m.Published[m.Unit] = own
 	m.History = m.History.Publish(m.Published)
 }
 
-// readRelation reads what the other units have published on the peer relation. Juju hides a unit that is being removed
-// from the list of the relation's units, but not its data (relation hooks of a dying unit; state/relationunit.go,
-// PrepareLeaveScope); Juju 4 continues to list units that are gone.
+// readRelation reads the data that the other units have published on the peer relation. Juju hides a unit that is
+// being removed from the list of the relation's units, but not its data (relation hooks of a dying unit;
+// state/relationunit.go, PrepareLeaveScope); Juju 4 continues to list units that are gone.
 func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env juju.Env, id string) error {
-	// Each listed unit that exists is in the goal state.
+	// Of the listed units, only those in the goal state exist.
 	units := m.Others()
 	if m.Goal == nil {
 		var err error
@@ -123,11 +123,11 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 	}
 	for _, unit := range units {
 		databag, err := tools.RelationGet(ctx, id, unit)
-		if errors.Is(err, juju.ErrNotFound) { // it has yet to join
+		if errors.Is(err, juju.ErrNotFound) { // this unit has yet to join
 			databag, err = nil, nil
 		}
 		if err != nil {
-			// Juju 4 has another error for a unit that has yet to join, or has left already.
+			// Juju 4 returns another error for a unit that has yet to join, or has already left.
 			listed, unlisted := tools.RelationUnits(ctx, id)
 			if unlisted != nil || slices.Contains(listed, unit) {
 				return err
@@ -185,7 +185,7 @@ func (m Application) OthersStay() bool {
 	return m.Goal == nil || slices.ContainsFunc(m.Others(), func(unit string) bool { return !m.Dying(unit) })
 }
 
-// KnowsPeers reports whether anything is known about the other units: what they publish, or that none exist.
+// KnowsPeers reports whether anything is known about the other units: their data, or that no other unit exists.
 func (m Application) KnowsPeers() bool {
 	others := m.Others()
 	if len(others) == 0 {
@@ -196,8 +196,8 @@ func (m Application) KnowsPeers() bool {
 	})
 }
 
-// Others are the other units that exist, ordered by number. If Juju could not be asked, they are those that this unit
-// knows about.
+// Others returns the other units that exist, ordered by number. If Juju could not be asked, it returns the units that
+// this unit knows.
 func (m Application) Others() []string {
 	known := slices.Collect(maps.Keys(m.Goal))
 	if m.Goal == nil {
@@ -217,13 +217,13 @@ func (m Application) RequestsRecovery() bool {
 type Owner struct {
 	// Unit is the unit of the model that publishes the member's ID.
 	Unit string
-	// Was is the unit that once published it, if no unit of the model does now.
+	// Was is the unit that once published it, if no unit of the model publishes it now.
 	Was string
-	// Stale (R16): every unit of the model has published both identities, in one cluster, all of them are members, and
-	// none of them is this member. Only then may a kick be advised. Not stale are a member that is up at the address of
-	// a unit's own server, since that unit may not have published yet that it joined again; and a member that is up and
-	// whose unit was just removed, since it may be leaving: for minutes, or if its leave is recorded (R5), for as long
-	// as the hook that recorded it may run.
+	// Stale reports whether no unit owns the member (R16): every unit of the model has published both identities, in one
+	// cluster, all of them are members, and none of them is this member. Only then may a kick be advised. Two kinds of
+	// members that are up are not stale. One is at the address of a unit's own server: that unit may not have published
+	// yet that it joined again. The unit of the other was just removed, so it may be leaving: for minutes, or if its
+	// leave is recorded (R5), for as long as the hook that recorded it may run.
 	Stale bool
 	// Departing reports whether the member is up and its unit was just removed.
 	Departing bool
@@ -258,7 +258,7 @@ func (m Application) HasAddress(address string) bool {
 	return slices.ContainsFunc(m.PeerAddresses(), func(a netip.Addr) bool { return a.String() == ovndb.HostOf(address) })
 }
 
-// PeerAddresses are the addresses that other units publish, ordered by the units' numbers.
+// PeerAddresses returns the addresses that other units publish, ordered by the units' numbers.
 func (m Application) PeerAddresses() (all []netip.Addr) {
 	for _, unit := range m.Others() {
 		if address := m.Peers[unit].State.Address; address.IsValid() {
@@ -268,15 +268,15 @@ func (m Application) PeerAddresses() (all []netip.Addr) {
 	return all
 }
 
-// staleIdentity reports that an identity that is published is known to be no member's any more. A unit whose server was
-// removed joins again with another, and until its hook has ended well it publishes the one from before.
+// staleIdentity reports whether a published identity is known to be no member's any more. A unit whose server was
+// removed joins again with another server, and publishes the old identity until its hook has succeeded.
 func (m Application) staleIdentity(d ovndb.Database, id raft.ID) bool {
 	members := m.Members[d]
 	return !m.History[d][id].Removed.IsZero() || len(members) > 0 && !slices.Contains(members, id.Short())
 }
 
 // oneCluster reports whether all units publish the same cluster of a database. With two clusters, a member without a
-// unit in one may be a unit's in the other.
+// unit in one cluster may belong to a unit in the other.
 func (m Application) oneCluster(d ovndb.Database) bool {
 	clusters := map[raft.ID]bool{}
 	for _, unit := range m.Published {
@@ -287,7 +287,7 @@ func (m Application) oneCluster(d ovndb.Database) bool {
 	return len(clusters) <= 1
 }
 
-// Unpublished finds the units of the model that have not published an identity of a member for each database.
+// Unpublished finds the units of the model that have not published a member's identity for each database.
 func (m Application) Unpublished() (all []finding.Finding) {
 	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), unitname.Compare) {
 		missing := finding.Subject{Name: unit}
@@ -310,7 +310,7 @@ func (m Application) Unpublished() (all []finding.Finding) {
 	return all
 }
 
-// ServersOf lists the servers that a unit publishes or once did.
+// ServersOf returns the servers that a unit publishes or once published.
 func (m Application) ServersOf(d ovndb.Database, unit string) []raft.ID {
 	var ids []raft.ID
 	if id := m.Published[unit][d].Server; id != "" {
@@ -324,7 +324,7 @@ func (m Application) ServersOf(d ovndb.Database, unit string) []raft.ID {
 	return ids
 }
 
-// IsPublished reports whether a unit of the model has the server now.
+// IsPublished reports whether a unit of the model publishes the server now.
 func (m Application) IsPublished(d ovndb.Database, id raft.ID) bool {
 	for _, unit := range m.Published {
 		if unit[d].Server == id {
@@ -334,16 +334,16 @@ func (m Application) IsPublished(d ovndb.Database, id raft.ID) bool {
 	return false
 }
 
-// LastUnit is the unit that has or had the member; empty if unknown.
+// LastUnit returns the unit that has or had the member; empty if unknown.
 func (m Application) LastUnit(d ovndb.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
 	return cmp.Or(o.Unit, o.Was)
 }
 
-// Names are all full IDs known for a database.
+// Names returns all full IDs known for a database.
 func (m Application) Names(d ovndb.Database) []raft.ID { return slices.Sorted(maps.Keys(m.History[d])) }
 
-// OtherCharms are the versions of the charm that other units publish, without this unit's own.
+// OtherCharms returns the versions of the charm that other units publish, without this unit's version.
 func (m Application) OtherCharms() (all []string) {
 	for _, unit := range m.Others() {
 		if charm := m.Peers[unit].State.Charm; charm != "" && charm != m.Charm {

@@ -23,7 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// agent answers the hook tools, by the words of their command lines.
+// agent maps the command lines of hook tools to their answers.
 type agent map[string]any
 
 // Run implements run.Runner.
@@ -40,7 +40,7 @@ func (a agent) Run(_ context.Context, c run.Command) ([]byte, error) {
 	}
 }
 
-// bag is what a unit publishes.
+// bag is the data that a unit publishes.
 func bag(nb, sb string) map[string]string {
 	return relation.Identities{
 		ovndb.NB: {Server: observetest.Full(nb), Cluster: observetest.Cluster(ovndb.NB)},
@@ -53,7 +53,8 @@ func unit(nb, sb string) relation.Identities {
 	return u
 }
 
-// thisUnit has just seen both its servers as members, at the end of the scenarios' logs.
+// thisUnit returns the identities of a unit that has just seen both its servers as members, at the end of the
+// scenarios' logs.
 func thisUnit() relation.Identities {
 	u := unit("aa00", "bb00")
 	for d, id := range u {
@@ -63,10 +64,10 @@ func thisUnit() relation.Identities {
 	return u
 }
 
-// data are the texts that a unit, or the application, publishes.
+// data is the data that a unit, or the application, publishes.
 type data map[string]string
 
-// answers are those of Juju if the model has these units, each with its status, and some of them publish data.
+// answers returns Juju's answers for a model with these units, each with its status. Some units publish data.
 func answers(units []string, published map[string]data, app data) agent {
 	all, listed := map[string]any{}, []string{}
 	for _, u := range units {
@@ -86,8 +87,8 @@ func answers(units []string, published map[string]data, app data) agent {
 	return a
 }
 
-// modelOf is the application as ovn-central/0, with the servers aa00 and bb00, sees it by the agent's answers and its
-// cache.
+// modelOf returns the application as ovn-central/0, with the servers aa00 and bb00, sees it with the agent's answers
+// and its cache.
 func modelOf(t *testing.T, a agent, cache observe.Cache) observe.Application {
 	t.Helper()
 	observer := observetest.Three(t).ObserverOn(new(observetest.Machine))
@@ -113,7 +114,7 @@ func TestApplication_from_relation(t *testing.T) {
 	assert.Equal(t, []string{"info NOT_PUBLISHED nb sb ovn-central/2"}, briefs(m.Unpublished()))
 }
 
-// The other units' machines are cached for the agent, which can't ask Juju, while the units exist.
+// The agent can't ask Juju. It finds the other units' machines in the cache, as long as the units exist.
 func TestApplication_places_are_cached(t *testing.T) {
 	told := bag("aa01", "bb01")
 	maps.Copy(told, relation.UnitState{Address: netip.MustParseAddr("10.0.0.2"), Hostname: "one"}.Databag())
@@ -185,7 +186,7 @@ func TestApplication_malformed_data_is_reported(t *testing.T) {
 	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][observetest.Full("13fe")].Unit)
 }
 
-// Unreadable data is neither empty nor missing, and the reason is kept.
+// Data that can't be read is neither empty nor missing, and the reason is kept.
 func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 	const (
 		list = "relation-list -r ovsdb-peer:0"
@@ -249,7 +250,7 @@ func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 	})
 }
 
-// A failed removal or a lost cache must not undo what is known.
+// A failed removal or a lost cache must not undo recorded removals.
 func TestApplication_removal_is_never_lost(t *testing.T) {
 	removed := relation.History{
 		ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}},

@@ -18,16 +18,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Cache is what a unit keeps on its disk, beside the databases: Juju drops what a failed hook has published, and
-// removes the peer relation before `stop`.
+// Cache is the data that a unit keeps on its disk, beside the databases: Juju drops the data that a failed hook has
+// published, and removes the peer relation before `stop`.
 type Cache struct {
-	// Unit is the unit that wrote it, Model the UUID of its model.
+	// Unit is the unit that wrote the cache, Model the UUID of its model.
 	Unit    string           `json:"unit,omitempty"`
 	Model   string           `json:"model,omitempty"`
 	History relation.History `json:"history,omitempty"`
-	// Published is what the units last published.
+	// Published are the identities that the units last published.
 	Published relation.UnitIdentities `json:"published,omitempty"`
-	// Departed is when units were first missing from the model, for [notedLeavePatience].
+	// Departed maps units to the time when they were first missing from the model, for [notedLeavePatience].
 	Departed map[string]time.Time `json:"departed,omitempty"`
 	// Configurations are the configurations that this unit's servers last had.
 	Configurations map[ovndb.Database]relation.Configuration `json:"sightings,omitempty"`
@@ -37,7 +37,7 @@ type Cache struct {
 	Joins map[ovndb.Database]Join `json:"joins,omitempty"`
 	// Places are the last known machines of the other units: the agent can't ask Juju.
 	Places map[string]Place `json:"places,omitempty"`
-	// Former are the servers on this machine that the cache of another unit, found here, calls its own ([formerServers]).
+	// Former are this machine's servers that belong to another unit, according to that unit's cache ([formerServers]).
 	Former map[ovndb.Database]FormerServer `json:"former,omitempty"`
 }
 
@@ -47,7 +47,7 @@ type Place struct {
 	Hostname string `json:"hostname,omitempty"`
 }
 
-// places returns those of the other units that exist; units that were not read keep their entry.
+// places returns the places of the other units that exist; units that were not read keep their entry.
 func places(cache Cache, m Application) map[string]Place {
 	all := map[string]Place{}
 	for _, unit := range m.Others() {
@@ -72,7 +72,7 @@ const cacheFile = "ovn-central-operator.json"
 // CachePath is the path of the unit's cache.
 func (s *Observer) CachePath() string { return filepath.Join(s.Control.Paths.DB, cacheFile) }
 
-// loadCache reads the unit's cache. An unreadable one is dropped and logged: nothing depends on it.
+// loadCache reads the unit's cache. It drops and logs an unreadable one: nothing depends on it.
 func (s *Observer) loadCache(ctx context.Context) Cache {
 	var m Cache
 	text, err := os.ReadFile(s.CachePath())
@@ -109,9 +109,10 @@ func (s *Observer) saveCache(m Cache) error {
 	return nil
 }
 
-// identities returns what this unit should publish, from the servers that answer and the files of the others. A failure
-// of one database does not hide the other. A server that has left has no identity. One whose file can't be read keeps
-// the identity that was published last, even after a kick, until the file is moved away.
+// identities returns the identities that this unit should publish, from the servers that answer and from the files of
+// the others. A failure of one database does not hide the other. A server that has left has no identity. A server
+// whose file can't be read keeps the identity that was published last, even after a kick, until the file is moved
+// away.
 func (s *Observer) identities(
 	ctx context.Context, servers map[ovndb.Database]ServerState, cache Cache,
 ) relation.Identities {
@@ -137,8 +138,8 @@ func (s *Observer) identities(
 	return own
 }
 
-// updateCache adds to the cache what the model and the unit's servers show, and to both since when the servers are
-// members.
+// updateCache adds the state of the model and of the unit's servers to the cache. It adds to the cache and the model
+// the indexes since which the servers are members.
 func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
 	next := Cache{
 		History: m.History, Published: m.Published, Configurations: map[ovndb.Database]relation.Configuration{},
@@ -189,12 +190,12 @@ func (c Cache) addSince(m *Application) {
 // `stop` runs, and removes its data seconds before or after. Several `update-status` run in that time.
 const leavePatience = 5 * time.Minute
 
-// notedLeavePatience is the same for a unit with a recorded leave. No hook begins a change 20 minutes after its start,
-// but with a large database or without a leader `stop` may wait that long.
+// notedLeavePatience is the same for a unit with a recorded leave. No hook begins a change 20 minutes after its
+// start, but with a large database or without a leader `stop` may wait that long.
 const notedLeavePatience = 20 * time.Minute
 
-// departed returns the units that recently disappeared from the model, with the time when they were first missed. If
-// Juju could not be asked, none is missing.
+// departed returns the units that recently disappeared from the model, with the time when each was first missed. If
+// Juju could not be asked, no unit counts as missing.
 func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 	all := map[string]time.Time{}
 	for unit := range cache.Published {
@@ -214,7 +215,7 @@ func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 	return all
 }
 
-// RemovedBefore reports whether the history has the server as removed.
+// RemovedBefore reports whether the history lists the server as removed.
 func (c Cache) RemovedBefore(d ovndb.Database, id raft.ID) bool {
 	return !c.History[d][id].Removed.IsZero()
 }
@@ -245,7 +246,7 @@ type FormerServer struct {
 	Server raft.ID `json:"server"`
 }
 
-// leftBehind returns the servers that the unit of this cache had, or had found.
+// leftBehind returns the servers that the unit of this cache had itself, or had found on the machine.
 func (c Cache) leftBehind() map[ovndb.Database]FormerServer {
 	all := map[ovndb.Database]FormerServer{}
 	maps.Copy(all, c.Former)
@@ -257,9 +258,9 @@ func (c Cache) leftBehind() map[ovndb.Database]FormerServer {
 	return all
 }
 
-// formerServers returns those of before that are still not this unit's. A server becomes this unit's once it is a
-// member with a leader in the cluster that the other units publish. Until then it may be removed, or of a cluster that
-// was given up, and its view shows nothing about the application.
+// formerServers returns the servers of before that do not belong to this unit yet. A server belongs to this unit once
+// it is a member with a leader in the cluster that the other units publish. Until then it may have been removed, or
+// be of an abandoned cluster, and its view shows nothing about the application.
 func formerServers(
 	before map[ovndb.Database]FormerServer, m Application, servers map[ovndb.Database]ServerState,
 ) map[ovndb.Database]FormerServer {
@@ -275,7 +276,7 @@ func formerServers(
 	return all
 }
 
-// sharesCluster reports whether the other units are in the cluster, as far as they publish one.
+// sharesCluster reports whether every other unit that publishes a cluster is in this one.
 func (m Application) sharesCluster(d ovndb.Database, cluster raft.ID) bool {
 	shared := len(m.Others()) == 0
 	for unit, published := range m.Published {

@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// newCacheObserver is an observer with only a directory and a log.
+// newCacheObserver returns an observer with only a directory and a log.
 func newCacheObserver(dir string) (*observe.Observer, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return &observe.Observer{Machine: &observe.Machine{
@@ -130,8 +130,8 @@ func TestCache_of_other_model_is_ignored(t *testing.T) {
 	assert.NotEmpty(t, next.Former)
 }
 
-// A server reports a skipped entry only until its restart, but lacks it for ever, so the unit remembers the server
-// while it has it.
+// A server reports a skipped entry only until it restarts, but never gets the entry, so the unit remembers the server
+// as long as it has it.
 func TestInconsistent_is_cached_until_replaced(t *testing.T) {
 	s, _ := newCacheObserver(t.TempDir())
 	s.Now = time.Now

@@ -18,10 +18,10 @@ import (
 type Row struct {
 	raft.Peer
 	Owner Owner
-	// Leaving reports whether its unit is being removed.
+	// Leaving reports whether the member's unit is being removed.
 	Leaving bool
-	// Clients is the number of its server's clients, approximate and as of the last hook for another unit's; nil if
-	// unknown.
+	// Clients is the number of clients of the member's server; nil if unknown. For another unit's server it is
+	// approximate, and as of that unit's last hook.
 	Clients *int
 }
 
@@ -47,15 +47,15 @@ type Cluster struct {
 	// Quorum is valid if Condition is Serving.
 	Quorum raft.Quorum
 	Rows   []Row
-	// Damage is what this unit's file lacks of its server's log ([Observer.MissingEntries]). It is valid if the file
-	// was Checked.
+	// Damage describes the entries of its server's log that this unit's file lacks ([Observer.MissingEntries]). It is
+	// valid if the file was Checked.
 	Damage  string
 	Checked bool
-	// Facts are those of this unit's server; nil if not requested.
+	// Facts are facts about this unit's server; nil if not requested.
 	Facts *ServerFacts
 }
 
-// Report is what this unit sees of both clusters.
+// Report is this unit's view of both clusters.
 type Report struct {
 	Application Application
 	Clusters    []Cluster
@@ -72,8 +72,8 @@ func (s *Observer) Report(ctx context.Context, m Application, servers map[ovndb.
 // second. If more was appended, as after a compaction, the unit's next hook reads it.
 const mostUnread = 32 << 20
 
-// ReportRemembered makes a report without Juju: the owners of the members are those that the unit's last hook found. Of
-// files it reads what was appended, up to a limit, and it calls no member stale.
+// ReportRemembered makes a report without Juju: the unit's last hook has found the owners of the members. Of files it
+// only reads appended data, up to a limit, and it calls no member stale.
 func (s *Observer) ReportRemembered(ctx context.Context) Report {
 	cache := s.loadCache(ctx)
 	m := Application{
@@ -174,8 +174,8 @@ func (s *Observer) CountClients() (map[ovndb.Database]ovndb.Clients, error) {
 	return machine.CountClients()
 }
 
-// clientsOf returns the number of a server's clients, nil if unknown: this unit's as counted now, another unit's
-// approximately, as of its last hook.
+// clientsOf returns the number of a server's clients, nil if unknown. This unit's clients are counted now, those of
+// another unit are approximate and as of its last hook.
 func clientsOf(m Application, now map[ovndb.Database]ovndb.Clients, db ovndb.Database, unit string) *int {
 	if unit != m.Unit {
 		if n, known := m.Peers[unit].State.Clients[db]; known {
@@ -190,8 +190,8 @@ func clientsOf(m Application, now map[ovndb.Database]ovndb.Clients, db ovndb.Dat
 }
 
 // QuorumWithout determines the quorum of the other members of a cluster without this unit's server l, which does not
-// answer. Its file, which ends at end, lists the members; since then some, or this one (removed), may have joined or
-// left.
+// answer. Its file, which ends at end, lists the members. Since then some members may have joined or left, or this
+// one may have been removed (removed).
 func (s *Observer) QuorumWithout(
 	ctx context.Context, m Application, cache Cache, l ServerState, end raftfile.End,
 ) (q raft.Quorum, removed bool) {

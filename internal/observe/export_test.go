@@ -10,7 +10,7 @@ import (
 // ChangedBy is changedBy.
 var ChangedBy = changedBy
 
-// Identities are what the unit publishes about its servers.
+// Identities returns the identities that the unit publishes of its servers.
 func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
 	return s.identities(ctx, servers, Cache{})
 }
@@ -18,10 +18,10 @@ func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]Se
 // LoadCache reads the unit's cache.
 func (s *Observer) LoadCache(ctx context.Context) Cache { return s.loadCache(ctx) }
 
-// SaveCache writes it.
+// SaveCache writes the unit's cache.
 func (s *Observer) SaveCache(c Cache) error { return s.saveCache(c) }
 
-// UpdateCache adds what was observed.
+// UpdateCache adds the observed state to the cache.
 func (s *Observer) UpdateCache(c Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
 	return s.updateCache(c, m, servers)
 }

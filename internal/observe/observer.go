@@ -1,5 +1,6 @@
-// Package observe determines the state of this unit's servers, of the clusters that they see, and of the application in
-// Juju, and compares it with the cache. The result is an immutable [Snapshot]; nothing here changes what it observes.
+// Package observe determines the state of this unit's servers, of the clusters that they see, and of the application
+// in Juju, and compares it with the cache. The result is an immutable [Snapshot]; the package changes nothing that it
+// observes.
 package observe
 
 import (
@@ -41,33 +42,33 @@ type Machine struct {
 // Intervals and limits of observations.
 const (
 	// PollInterval is the time between two checks whether a change is done: a follower's leave takes about 5 ms, a
-	// leader's one election timer.
+	// leader's takes one election timer.
 	PollInterval = 20 * time.Millisecond
-	// ProbeTimeout is how long a member may take to answer on its client port before it counts as down (R0). For an
-	// established connection, a large database adds to it ([raft.Patience]), since the server may be compacting.
+	// ProbeTimeout is how long a member may take to answer on its client port before it counts as down (R0). On an
+	// established connection, the size of the database adds to it ([raft.Patience]), since the server may be compacting.
 	ProbeTimeout = 2 * time.Second
 	// storeTimeout limits one read or write of external_ids; a write waits until a majority has stored it. A large
 	// database adds to it ([raft.Patience]).
 	storeTimeout = 10 * time.Second
 )
 
-// Patience is the timeout for servers of a database, if base suffices for a small one. The size of this unit's file
-// represents all of theirs.
+// Patience returns the timeout for servers of a database, given the timeout for a small one. The size of this unit's
+// file represents the size of all copies.
 func (s *Machine) Patience(d ovndb.Database, base time.Duration) time.Duration {
 	return raft.Patience(base, raftfile.Size(s.Control.Paths.File(d)))
 }
 
-// Snapshot is the state that a hook or an action starts from. It is immutable; a later observation is a new one
+// Snapshot is the state from which a hook or an action starts. It is immutable; a later observation is a new one
 // ([Observer.Refresh]).
 type Snapshot struct {
 	Servers map[ovndb.Database]ServerState
-	// Own is what this unit should publish.
+	// Own are the identities that this unit should publish.
 	Own         relation.Identities
 	Application Application
 	Cache       Cache
 }
 
-// MemberAddresses are those of all members of both clusters, as this unit's servers have them.
+// MemberAddresses returns the addresses of all members of both clusters, as this unit's servers know them.
 func (s Snapshot) MemberAddresses() (all []netip.Addr) {
 	for _, l := range s.Servers {
 		for _, member := range l.Status.Servers {
@@ -129,8 +130,8 @@ func (s *Observer) snapshot(
 // Join is the progress of a server of this unit that joins a cluster.
 type Join struct {
 	Server raft.ID `json:"server"`
-	// End is the end of its log, Since when that was first seen. The leader sends it the log, so it grows until the
-	// server is a member.
+	// End is the end of its log, Since when that end was first seen. The leader sends the log to the server, so it grows
+	// until the server is a member.
 	End   uint64    `json:"end"`
 	Since time.Time `json:"since"`
 	// Earlier counts the servers that have tried to join before, since the unit last had a member.
@@ -139,25 +140,25 @@ type Join struct {
 
 const (
 	// lostJoinPatience is how long the log of a joining server that knows the leader may stay unchanged, besides the
-	// time for its database's size. It grows within a second of the leader's answer, by a whole snapshot at once: the
-	// longest one measured took 30 s ([raft.Patience]).
+	// time for its database's size. The log grows within a second of the leader's answer, by a whole snapshot at once:
+	// the longest measured one took 30 s ([raft.Patience]).
 	lostJoinPatience = 5 * time.Minute
-	// mostDoublings limits the longer wait for each further server, to five hours: each leaves a copy of the database
-	// behind.
+	// mostDoublings limits the longer wait for each further server, to five hours: each server leaves a copy of the
+	// database behind.
 	mostDoublings = 6
 )
 
 // JoinIsLost reports whether a server's join will never end: it knows the leader, but the leader sends it nothing.
-// Before 2.17.10, 3.1.5, 3.2.3 and 3.3.1, a leader that lost leadership for a moment, and with it the answer of the
-// server that it was adding, keeps waiting for that answer, and rejects each new attempt as already in progress (Open
-// vSwitch, "ovsdb: raft: Fix inability to join after leadership change round trip").
+// The cause is a defect of Open vSwitch before 2.17.10, 3.1.5, 3.2.3 and 3.3.1. A leader that loses leadership for a
+// moment also loses the answer of the server that it is adding. It keeps waiting for that answer, and rejects each
+// new attempt as already in progress ("ovsdb: raft: Fix inability to join after leadership change round trip").
 func (s Snapshot) JoinIsLost(d ovndb.Database, now time.Time, size int64) bool {
 	l, join := s.Servers[d], s.Cache.Joins[d]
 	if l.Condition != ovndb.Serving || l.Status.State != raft.JoiningCluster || !l.Status.HasLeader() {
 		return false
 	}
 	if join.Server != l.Status.Server || join.End != l.Status.Log.End {
-		return false // it has progressed since
+		return false // it has made progress since
 	}
 	return now.Sub(join.Since) >= raft.Patience(lostJoinPatience, size)<<min(join.Earlier, mostDoublings)
 }
@@ -189,7 +190,7 @@ func joins(
 	return all
 }
 
-// newest is the highest index that any other member shows its clients.
+// newest returns the highest index that any other member shows to its clients.
 func (s *Observer) newest(ctx context.Context, l ServerState) (index uint64) {
 	for _, address := range OtherAddresses(l.Status) {
 		ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
@@ -212,8 +213,8 @@ func (l ServerState) LeaderUnreachable() bool {
 	return l.Member() && l.Status.Role == raft.Follower && l.Status.HasLeader() && !l.Status.Hears(string(l.Status.Leader))
 }
 
-// AwaitMember returns when this unit's server is a member that knows a leader and has caught up with the others, or at
-// the timeout with the last state. The server's own status can't show that it lags.
+// AwaitMember returns when this unit's server is a member that knows a leader and has caught up with the others, or
+// at the timeout with the last state. The server's own status can't show that it lags behind.
 func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
 	var l ServerState
 	var others uint64

@@ -69,8 +69,8 @@ func TestR16_owner(t *testing.T) {
 	}
 }
 
-// A unit whose server was removed joins again with another one, and publishes the old one until its hook has succeeded:
-// meanwhile no member may be called stale.
+// A unit whose server was removed joins again with another one, and publishes the old one until its hook has
+// succeeded. Until then no member may be called stale.
 func TestR16_identity_of_no_member_counts_as_none(t *testing.T) {
 	unknown := peer("aa0e", observetest.Full("aa0e"))
 	m := observetest.JoinedBy4(t).Application()
@@ -91,8 +91,8 @@ func TestR16_identity_of_no_member_counts_as_none(t *testing.T) {
 	assert.Equal(t, outdated, briefs(absent.Unpublished()))
 }
 
-// A member that runs may be a unit's that has yet to publish it, or still be leaving: Juju 4 removes a unit from the
-// model while its `stop` runs, which takes long without a leader. Then no text may advise a forced kick.
+// A running member may belong to a unit that has yet to publish it, or may still be leaving: Juju 4 removes a unit
+// from the model while its `stop` runs, which takes long without a leader. Then no text may advise a forced kick.
 func TestR16_running_member(t *testing.T) {
 	const gone = "ovn-central/4"
 	unknown, stale := observe.Owner{Was: gone}, observe.Owner{Was: gone, Stale: true}

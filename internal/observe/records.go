@@ -36,8 +36,8 @@ func leavingServers(ids map[string]string) (leaving []raft.ID) {
 // anotherUnit is returned if an unknown unit changed the membership during the observation.
 const anotherUnit = "another unit"
 
-// changedBy is the unit that changes the membership, according to external_ids of NB_Global or SB_Global from before
-// and after the observation of the cluster; empty if none does.
+// changedBy returns the unit that changes the membership, according to external_ids of NB_Global or SB_Global from
+// before and after the observation of the cluster; empty if no unit does.
 func changedBy(before, after map[string]string, now time.Time) string {
 	first, _ := lease.Parse(before[LockKey]) // a malformed one has no data; its next holder reports it
 	last, _ := lease.Parse(after[LockKey])
@@ -54,29 +54,29 @@ func changedBy(before, after map[string]string, now time.Time) string {
 	return ""
 }
 
-// Global opens NB_Global or SB_Global of d at the endpoints, within the timeout for a database of its size. The caller
-// closes it.
+// Global opens NB_Global or SB_Global of d at the endpoints, within the timeout for a database of its size. The
+// caller must close it.
 func (s *Machine) Global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
 	defer cancel()
 	return s.Dialer.Global(ctx, d, endpoints...)
 }
 
-// StorePatience limits one read or write of the lock.
+// StorePatience is the timeout for one read or write of the lock.
 func (s *Machine) StorePatience(d ovndb.Database) time.Duration {
 	return s.Patience(d, storeTimeout)
 }
 
-// SupersededKey is the key in external_ids of NB_Global and SB_Global for the full IDs of the clusters that this one
-// replaced by a recovery or a restore, separated by spaces. It is written with the new cluster's data.
+// SupersededKey is the key in external_ids of NB_Global and SB_Global for the full IDs, separated by spaces, of the
+// clusters that this one has replaced by a recovery or a restore. It is written with the new cluster's data.
 const SupersededKey = "ovn-central:superseded"
 
-// ClustersKey is the key in external_ids of NB_Global or SB_Global for the clusters of the other database d, after one
-// of them was replaced: their full IDs, separated by spaces, the present one last.
+// ClustersKey is the key in external_ids of NB_Global or SB_Global for the clusters of the other database d, after
+// one of them was replaced. The value is their full IDs, separated by spaces, the present one last.
 func ClustersKey(d ovndb.Database) string { return "ovn-central:" + d.Short() + "-clusters" }
 
-// SupersededAnswers returns what ids, the external_ids of NB_Global or SB_Global read at an address, report about
-// clusters that were given up, by database. own is the cluster of d that is served there.
+// SupersededAnswers returns the reports about replaced clusters, by database, in ids: the external_ids of NB_Global
+// or SB_Global read at an address. own is the cluster of d that is served there.
 func SupersededAnswers(
 	address string, d ovndb.Database, own raft.ID, ids map[string]string,
 ) map[ovndb.Database][]recovery.Answer {
@@ -91,8 +91,8 @@ func SupersededAnswers(
 	return all
 }
 
-// SupersededDrift returns the entries about clusters that were given up, of database d and of the other one, that ids,
-// the external_ids of NB_Global or SB_Global, lack, by key.
+// SupersededDrift returns the entries about replaced clusters, of database d and of the other one, that are missing
+// in ids, the external_ids of NB_Global or SB_Global. The entries are by key.
 func SupersededDrift(
 	d ovndb.Database, present map[ovndb.Database]raft.ID, superseded map[ovndb.Database][]raft.ID, ids map[string]string,
 ) map[string]string {
@@ -118,8 +118,8 @@ func FormatIDs(ids []raft.ID) string {
 	return strings.Join(all, " ")
 }
 
-// SupersededClusters returns the clusters that were given up according to ids, the external_ids of NB_Global or
-// SB_Global, the oldest first. Invalid IDs are ignored.
+// SupersededClusters returns the replaced clusters listed in ids, the external_ids of NB_Global or SB_Global, the
+// oldest first. It ignores invalid IDs.
 func SupersededClusters(ids map[string]string) []raft.ID { return parseIDs(ids[SupersededKey]) }
 
 func parseIDs(texts string) (all []raft.ID) {
@@ -134,7 +134,7 @@ func parseIDs(texts string) (all []raft.ID) {
 // RecoveryKey is the key in external_ids of NB_Global and SB_Global for the recovery or restore that made the cluster.
 const RecoveryKey = "ovn-central:recovery"
 
-// madeBy returns what the recovery or restore that made the cluster has given up, and its time.
+// madeBy returns the units and members that the recovery or restore that made the cluster has given up, and its time.
 func madeBy(ids map[string]string) (givenUp []string, at time.Time) {
 	var mark struct {
 		At      time.Time `json:"at"`
@@ -147,8 +147,8 @@ func madeBy(ids map[string]string) (givenUp []string, at time.Time) {
 	return mark.GivenUp, mark.At
 }
 
-// supersededBy is [SupersededClusters] without own, the cluster that the external_ids belong to: a cluster can't
-// replace itself. itself reports whether own was listed.
+// supersededBy returns the result of [SupersededClusters] without own, the cluster that the external_ids belong to: a
+// cluster can't replace itself. itself reports whether own was listed.
 func supersededBy(own *raft.ID, ids map[string]string) (all []raft.ID, itself bool) {
 	all = SupersededClusters(ids)
 	if own == nil {
@@ -163,8 +163,8 @@ func supersededBy(own *raft.ID, ids map[string]string) (all []raft.ID, itself bo
 // which unit's server was removed, when and by which unit: a server that was down during the kick reads it.
 const RemovedPrefix = "ovn-central:removed/"
 
-// RemovedWhileDown reports whether the remaining members removed this unit's server, which does not run: according to
-// this unit's history, or to a record in another unit's database.
+// RemovedWhileDown reports whether the remaining members removed this unit's server, which does not run. The source
+// is this unit's history, or a record in another unit's database.
 func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.Database, cache Cache) bool {
 	id := m.Published[m.Unit][d].Server
 	if id == "" {
@@ -177,8 +177,9 @@ func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.
 	return s.removed(ctx, d, id, cache, addresses)
 }
 
-// removed reports whether the cache, or any member at the addresses, has a record that the server was removed. All are
-// asked at the same time: each machine that is off takes the whole [ProbeTimeout], and without a quorum most are off.
+// removed reports whether the cache, or any member at the addresses, has a record that the server was removed. It
+// asks all members at the same time: each machine that is off takes the whole [ProbeTimeout], and without a quorum
+// most are off.
 func (s *Observer) removed(ctx context.Context, d ovndb.Database, id raft.ID, cache Cache, addresses []string) bool {
 	if cache.RemovedBefore(d, id) {
 		return true
@@ -232,9 +233,9 @@ func RemovedServers(ids map[string]string) map[raft.ID]string {
 	return all
 }
 
-// RemovedElsewhere reports whether the other members have removed this unit's server while it was down or cut off. The
-// server itself can't know: it waits for a leader for ever. The source is a record in the database, or this unit's
-// cache.
+// RemovedElsewhere reports whether the other members have removed this unit's server while it was down or cut off.
+// The server itself can't know: it waits for a leader for ever. The source is a record in the database, or this
+// unit's cache.
 func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
 	if l.Status.MemberWithLeader() {
 		return false

@@ -29,16 +29,16 @@ type ServerState struct {
 	Condition ovndb.Condition
 	// Status is set if Condition is Serving.
 	Status raft.Status
-	// Inconsistent is why the server reports that its data differs from its log; empty if it does not
+	// Inconsistent explains why the server's data differs from its log; empty if the server reports no difference
 	// ([Snapshot.Inconsistent]).
 	Inconsistent string
-	// File is set if the server could not be asked.
+	// File describes the database's file; set if the server could not be asked.
 	File ovsctl.File
 	// Starting reports, if Condition is Unreadable, whether the server may not have read its file yet.
 	Starting bool
-	// Cause is, if Condition is Down, what keeps the server from starting, if known.
+	// Cause is, if Condition is Down, the reason why the server does not start; empty if unknown.
 	Cause string
-	// Err is the reason for any Condition but Serving. FileErr is why File could not be read.
+	// Err explains any Condition but Serving. FileErr explains why File could not be read.
 	Err, FileErr error
 }
 
@@ -58,8 +58,8 @@ func (l ServerState) ServesStandalone() bool {
 	return l.Condition == ovndb.Standalone && errors.Is(l.Err, ovsctl.ErrNotClustered)
 }
 
-// Identity is the server's identity by its status, or by its file if the server could not be asked. Unknown parts are
-// empty, and so is the cluster of a joining server.
+// Identity returns the server's identity, from its status, or from its file if the server could not be asked. Unknown
+// parts are empty, and so is the cluster of a joining server.
 func (l ServerState) Identity() relation.Identity {
 	if l.Condition != ovndb.Serving {
 		return relation.Identity{Server: l.File.Server, Cluster: l.File.Cluster}
@@ -129,8 +129,8 @@ func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	}
 }
 
-// startPatience is how long a running server may be without its control socket: it opens it after it has read its file,
-// and closes it before it ends.
+// startPatience is how long a running server may be without its control socket: the server opens it after it has read
+// its file, and closes it before it ends.
 const startPatience = time.Second
 
 // readPatience is how long a server with a small file may take from writing its pid file to opening its control socket,
@@ -201,8 +201,8 @@ func (s *Observer) ObserveServers(ctx context.Context) map[ovndb.Database]Server
 }
 
 const (
-	// lagInterval and lagTimeout are how often and how long View reads the status of a leader again until its connected
-	// members have stored what was committed before.
+	// lagInterval and lagTimeout are the interval at which, and the time for which, View reads the status of a leader
+	// again until its connected members have stored the entries that were committed before.
 	lagInterval = 50 * time.Millisecond
 	lagTimeout  = time.Second
 	// linkInterval and linkTimeout are the same for connections in both directions.
@@ -210,8 +210,8 @@ const (
 	linkTimeout  = 1500 * time.Millisecond
 )
 
-// View observes the cluster from this unit's server: on a leader until every connected member has had time to keep up,
-// elsewhere by asking the others. names are known full IDs.
+// View observes the cluster from this unit's server: on a leader until every connected member has had time to keep
+// up, elsewhere by asking the other members. names are known full IDs.
 func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
 	notes := s.externalIDs(ctx, l.Database)
 	v, err := s.view(ctx, l, names, notes)
@@ -269,8 +269,8 @@ func (s *Observer) view(
 	return v, nil
 }
 
-// awaitLinks gives members that were just started a moment to connect in both directions: they retry after a second. It
-// leaves the last state in l, and returns the members with connections if the server itself does not report them.
+// awaitLinks gives members that were just started a moment to connect in both directions: they retry after a second.
+// It stores the last state in l, and returns the members with connections if the server itself does not report them.
 func (s *Observer) awaitLinks(ctx context.Context, l *ServerState) (reached []string, err error) {
 	patience, cancel := context.WithTimeout(ctx, linkTimeout)
 	defer cancel()
@@ -290,7 +290,7 @@ func (s *Observer) awaitLinks(ctx context.Context, l *ServerState) (reached []st
 	}
 }
 
-// reached are the members to which this machine has a connection.
+// reached returns the members to which this machine has a connection.
 func (s *Observer) reached(status raft.Status) (all []string, err error) {
 	if !status.AmbiguousLinks() {
 		return nil, nil
@@ -326,7 +326,8 @@ func (s *Observer) Probe(ctx context.Context, l ServerState) []raft.ProbeResult 
 	return slices.DeleteFunc(answers, func(a raft.ProbeResult) bool { return a.Address == "" })
 }
 
-// Refusal is the start guard's record of a server that it did not let start. The next allowed start removes it.
+// Refusal is the start guard's record of a server that it did not permit to start. The next permitted start removes
+// it.
 type Refusal struct {
 	// Cluster is the cluster of the server's file.
 	Cluster raft.ID `json:"cluster"`
@@ -336,8 +337,8 @@ type Refusal struct {
 	Answers map[ovndb.Database][]recovery.Answer `json:"answers,omitempty"`
 }
 
-// RefusedStart returns the start guard's refusal of the last start of a database's server. It is zero if the start was
-// allowed, or the guard not asked.
+// RefusedStart returns the start guard's refusal of the last start of a database's server. It is zero if the start
+// was permitted, or the guard not asked.
 func RefusedStart(p ovndb.Paths, d ovndb.Database) (r Refusal, err error) {
 	text, err := os.ReadFile(p.StartRefusal(d))
 	if errors.Is(err, fs.ErrNotExist) {

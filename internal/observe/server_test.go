@@ -23,7 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// A database's state on the unit, and what the unit may publish about it.
+// Each condition of a database on the unit, and the identity that the unit may then publish.
 func TestObserveServer_conditions_and_identities(t *testing.T) {
 	member := relation.Identity{Server: observetest.Full("aa00"), Cluster: observetest.Cluster(ovndb.NB)}
 	server, none := relation.Identity{Server: observetest.Full("aa00")}, relation.Identity{}
@@ -87,7 +87,7 @@ func TestObserveServer_without_socket_is_starting(t *testing.T) {
 	assert.ErrorContains(t, l.Err, "process 4711 of service ovn-ovsdb-server-nb runs")
 }
 
-// S5: the reason why the server does not start is reported, except from a note about another cluster's file.
+// S5: the reason why the server does not start is reported, unless the record is about another cluster's file.
 func TestObserveServer_refused_by_start_guard(t *testing.T) {
 	s := observetest.Three(t)
 	s.NB = observetest.Members{Condition: ovndb.Down}
@@ -101,8 +101,8 @@ func TestObserveServer_refused_by_start_guard(t *testing.T) {
 	}
 }
 
-// A server continues to write to a file that was deleted or moved away, and no status shows it. No server could be
-// started with these entries.
+// A server continues to write to a file that was deleted or moved away, and no status shows it. No server could start
+// with these entries.
 func TestMissingEntries_file_is_gone(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -176,7 +176,7 @@ func TestForgetServers_keeps_snapshot(t *testing.T) {
 
 func TestScenario_matches_observer(t *testing.T) {
 	s := observetest.Three(t)
-	s.SB = observetest.Up("bb00", "bb01").Down("bb02") // a leader need not ask another
+	s.SB = observetest.Up("bb00", "bb01").Down("bb02") // a leader need not ask another member
 	report, observer := s.Report(), s.Observer()
 	observer.Files.Paths = ovndb.Paths{Run: t.TempDir(), DB: t.TempDir()}
 	servers := map[ovndb.Database]observe.ServerState{}
@@ -193,7 +193,7 @@ func TestScenario_matches_observer(t *testing.T) {
 	}
 }
 
-// bindings are the addresses of each binding, as network-get has them.
+// bindings are the addresses of each binding, in the form of network-get.
 type bindings map[string]string
 
 func (b bindings) Run(_ context.Context, c run.Command) ([]byte, error) {

@@ -21,7 +21,7 @@ import (
 const DamagedPrefix = "ovn-central:unhealthy/"
 
 // DamagedServers returns the full IDs of the servers that have lost entries, according to ids, the external_ids of
-// NB_Global or SB_Global; in no order. Keys without a valid ID are ignored.
+// NB_Global or SB_Global; in no order. It ignores keys without a valid ID.
 func DamagedServers(ids map[string]string) (lost []raft.ID) {
 	for key := range ids {
 		text, found := strings.CutPrefix(key, DamagedPrefix)
@@ -33,7 +33,7 @@ func DamagedServers(ids map[string]string) (lost []raft.ID) {
 }
 
 // externalIDs reads the external_ids of NB_Global or SB_Global from this unit's own server. If that fails, the
-// observation of the members has to suffice; the lock's holder reads it there, or does nothing.
+// observation of the members has to suffice; the lock's holder reads them again, or does nothing.
 func (s *Observer) externalIDs(ctx context.Context, d ovndb.Database) map[string]string {
 	ids, err := s.readIDs(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
@@ -42,27 +42,30 @@ func (s *Observer) externalIDs(ctx context.Context, d ovndb.Database) map[string
 	return ids
 }
 
-// How often and at what interval to check again if a log seems to be longer in the server than in its file, or the file
+// The number and interval of further checks if a log seems to be longer in the server than in its file, or the file
 // is missing: a follower may just have dropped entries that were not committed.
 const (
 	lostInterval = 50 * time.Millisecond
 	lostLooks    = 4
 )
 
-// MissingEntries explains what is wrong with the file of a server that runs as a member, if no server could be started
-// on it, or one would lack entries that this server has acknowledged; it is empty if the file has the whole log. After
-// a failed write the entry is in the log in memory already, and is acknowledged with the next successful one
+// MissingEntries explains what is wrong with the file of a server that runs as a member, if no server could be
+// started on it, or a started one would lack entries that this server has acknowledged. It returns an empty text if
+// the file has the whole log.
+//
+// After a failed write the entry is already in the log in memory, and is acknowledged with the next successful write
 // (raft_write_entry() in ovsdb/raft.c of Open vSwitch, all releases up to 3.6): no member's status shows it. After a
 // file was deleted or moved away, later writes of its server are lost; a compaction renames the new file over the old
-// one (ovsdb_log_replace_commit() in ovsdb/log.c), so a file always exists. The error is that of ctx, or of a server
-// that no longer answers.
+// one (ovsdb_log_replace_commit() in ovsdb/log.c), so a file always exists.
+//
+// The error is the error of ctx, or of a server that no longer answers.
 func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, error) {
 	d := l.Database
 	for look := 1; ; look++ {
 		if l.Condition != ovndb.Serving || l.Status.State == raft.JoiningCluster || l.Status.State == raft.LeavingCluster {
 			return "", nil
 		}
-		// The server first, then the file: it writes an entry before it counts it.
+		// The order matters: the server writes an entry before it counts it.
 		log, err := raftfile.ReadLog(ctx, s.Files.Paths, d)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && look == lostLooks:
@@ -88,9 +91,9 @@ func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, e
 	}
 }
 
-// unstoredEntries describes entries that a leading server has appended to its log but not stored, although its file may
-// have them: a write or an fsync that failed once is not repeated until the file is rewritten (measured with Open
-// vSwitch 3.1). Entries are always in flight, so the server gets some time for the first ones.
+// unstoredEntries describes entries that a leading server has appended to its log but not stored, although its file
+// may have them: a write or an fsync that failed once is not repeated until the file is rewritten (measured with Open
+// vSwitch 3.1). Entries are always in flight, so the server gets some time to store the first ones.
 func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, error) {
 	appended := l.Status.Log.End - 1
 	for until := s.Now().Add(s.Patience(l.Database, fsyncPatience)); ; {
@@ -111,8 +114,8 @@ func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, 
 	}
 }
 
-// EntriesMissing describes how many more entries a server that has given up the database may have acknowledged than its
-// file has; empty if none, or unknown. Its last entry, on which it failed, is on no other server.
+// EntriesMissing describes how many more entries than its file has a server may have acknowledged that has given up
+// the database; empty if none, or unknown. No other server has its last entry, on which it failed.
 func (l ServerState) EntriesMissing(log raftfile.Log) string {
 	failed := (*ovsctl.FailedError)(nil)
 	if !errors.As(l.Err, &failed) || log.End+1 >= failed.Status.Log.End {
@@ -121,11 +124,11 @@ func (l ServerState) EntriesMissing(log raftfile.Log) string {
 	return fmt.Sprintf("the server has entries up to %d, its file has them up to %d", failed.Status.Log.End-2, log.End-1)
 }
 
-// fsyncPatience is how long a server may take to store what it has appended: an fsync on a busy disk takes hundreds of
+// fsyncPatience is how long a server may take to store appended entries: an fsync on a busy disk takes hundreds of
 // milliseconds.
 const fsyncPatience = 3 * time.Second
 
-// notApplied is the reason for a server that was found inconsistent before its restart: after a compaction it no longer
+// notApplied is the reason if a server was found inconsistent before its restart: after a compaction it no longer
 // reports that, although its data is unchanged.
 const notApplied = "an entry of its log was not applied"
 
@@ -142,8 +145,8 @@ func (s *Observer) observeStorage(ctx context.Context, l *ServerState) {
 	}
 }
 
-// Inconsistent explains why the data of this unit's server differs from the cluster's; empty if it does not, as far as
-// is known. The result is kept: only a new server that joins gets the cluster's data.
+// Inconsistent explains why the data of this unit's server differs from the cluster's; empty if it is not known to
+// differ. The result is kept: only a new server that joins gets the cluster's data.
 func (s Snapshot) Inconsistent(d ovndb.Database) string {
 	l := s.Servers[d]
 	switch {
@@ -173,10 +176,10 @@ func inconsistent(
 	return all
 }
 
-// longPollWindow is how much of the server's log is read.
+// longPollWindow is the part of the server's log that is read, counted back from now.
 const longPollWindow = time.Hour
 
-// ServerFacts are an operator's facts about a running server, apart from its cluster. Unknown ones are nil.
+// ServerFacts are facts about a running server for operators, apart from its cluster. Unknown ones are nil.
 type ServerFacts struct {
 	Schemas   *ovsctl.Schemas
 	Storage   *raftfile.Storage

@@ -21,7 +21,7 @@ const (
 	sbSecond raft.ID = "b2000000-0000-4000-8000-000000000000"
 )
 
-// Each database lists the replaced clusters of both, and no present one.
+// Each database lists the replaced clusters of both databases, and no present one.
 func TestSuperseded_each_database_has_both(t *testing.T) {
 	present := map[ovndb.Database]raft.ID{ovndb.NB: nbThird, ovndb.SB: sbSecond}
 	superseded := map[ovndb.Database][]raft.ID{ovndb.NB: {nbFirst, nbSecond}, ovndb.SB: {sbFirst}}

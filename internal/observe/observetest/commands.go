@@ -51,8 +51,8 @@ func Parse(t require.TestingT, line string) Typed {
 	return k
 }
 
-// Given is how Juju's YAML parser reads an unquoted ID: digits are a number, octal after a zero, and 0b begins a binary
-// one.
+// Given returns an unquoted ID as Juju's YAML parser reads it: digits are a number, octal after a zero, and 0b begins
+// a binary one.
 func Given(value string) raft.IDArgument {
 	if text, quoted := strings.CutPrefix(value, `'"`); quoted {
 		return raft.IDArgument{Text: strings.TrimSuffix(text, `"'`)}
@@ -63,7 +63,7 @@ func Given(value string) raft.IDArgument {
 	return raft.IDArgument{Text: value}
 }
 
-// Accepts judges a printed kick by the action's own rules.
+// Accepts judges a printed kick by the rules of the action.
 func Accepts(t require.TestingT, s Scenario, line string) {
 	k := Parse(t, line)
 	require.True(t, k.Really, line)
@@ -106,8 +106,8 @@ func Accepts(t require.TestingT, s Scenario, line string) {
 	runsOnAWorkingUnit(t, s, line, k.Unit, targets)
 }
 
-// runsOnAWorkingUnit reports whether a printed command names a unit that can run it: not one of its targets, none that
-// is known to be down, and one that is being removed only if there is no other.
+// runsOnAWorkingUnit reports whether a printed command names a unit that can run it: not one of its targets, no unit
+// that is known to be down, and a unit that is being removed only if there is no other.
 func runsOnAWorkingUnit(t require.TestingT, s Scenario, line, unit string, targets map[string]bool) {
 	if strings.HasSuffix(unit, "/leader") {
 		return

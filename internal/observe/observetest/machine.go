@@ -26,7 +26,7 @@ import (
 type Machine struct {
 	// Answers are the servers' statuses, Errors the errors that replace them.
 	Answers, Errors map[ovndb.Database]string
-	// Left and Joining are what ovsdb-tool finds in the files.
+	// Left and Joining are the states that ovsdb-tool finds in the files.
 	Left, Joining bool
 	// Starting: systemd has a process for nb's service.
 	Starting bool
@@ -69,8 +69,8 @@ func (m *Machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return nil, Failed(c, 1, "this machine has no "+c.String()+"\n")
 }
 
-// FileOf is the file of a server, without data (ovsdb(5), "Clustered Format"). The cluster and the members' addresses
-// may be empty.
+// FileOf returns the file of a server, without data (ovsdb(5), "Clustered Format"). The cluster and the members'
+// addresses may be empty.
 func FileOf(d ovndb.Database, server, cluster raft.ID, members map[raft.ID]string) []byte {
 	return FileUpTo(1, d, server, cluster, members)
 }
@@ -88,12 +88,12 @@ func FileUpTo(index uint64, d ovndb.Database, server, cluster raft.ID, members m
 	return fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum(text), text)
 }
 
-// Failed is the error of a program with that exit code.
+// Failed returns the error of a program with that exit code.
 func Failed(c run.Command, code int, stderr string) error {
 	return &run.Error{Command: c, ExitCode: code, Stderr: stderr, Err: errors.New("exit status")}
 }
 
-// ObserverOn makes an observer for the scenario's unit on a machine.
+// ObserverOn returns an observer for the scenario's unit on a machine.
 func (s Scenario) ObserverOn(m *Machine) *observe.Observer {
 	m.Answers = map[ovndb.Database]string{}
 	if m.Errors == nil {

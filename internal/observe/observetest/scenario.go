@@ -1,5 +1,5 @@
-// Package observetest has applications and their clusters as one unit sees them, for tests of packages that observe,
-// report or change them.
+// Package observetest provides applications and their clusters as one unit sees them, for tests of packages that
+// observe, report or change them.
 package observetest
 
 import (
@@ -22,27 +22,27 @@ import (
 // Now is the time of every test.
 var Now = time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
 
-// Full is a server's whole ID, given its identity.
+// Full returns a server's whole ID, given its identity.
 func Full(identity string) raft.ID { return raft.ID(identity + "7c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b") }
 
 // Scenario is an application and its clusters, as one unit sees them.
 type Scenario struct {
 	T *testing.T
-	// Unit is the observing unit, Version its Juju's version.
+	// Unit is the observing unit, Version the version of its Juju.
 	Unit, Version string
-	// Goal is the goal-state: the status of each unit; nil: Juju can't be asked.
+	// Goal is the goal-state: the status of each unit; nil if Juju can't be asked.
 	Goal map[string]string
-	// Published has the identities nb and sb of each unit; empty: none.
+	// Published are the identities nb and sb of each unit; an empty one is not published.
 	Published map[string][2]string
-	// History is the unit that once had a server, by its identity.
+	// History maps a server, by its identity, to the unit that once had it.
 	History map[ovndb.Database]map[string]string
 	// NB and SB are the clusters.
 	NB, SB Members
 }
 
-// Members are those of one cluster, by their identities.
+// Members are the members of one cluster, by their identities.
 type Members struct {
-	// Condition replaces a cluster.
+	// Condition, if set, replaces the cluster.
 	Condition ovndb.Condition
 	Err       error
 	State     raft.MemberState
@@ -72,7 +72,7 @@ type Row struct {
 	Extra   string
 }
 
-// Up makes working members; the first is this unit's own, which leads.
+// Up returns working members; the first is this unit's own, and leads.
 func Up(identities ...string) Members {
 	return Members{State: raft.ClusterMember, Role: raft.Leader, Leader: identities[0]}.with(Row{}, identities)
 }
@@ -88,7 +88,7 @@ func (m Members) with(row Row, identities []string) Members {
 // Down adds members that are down.
 func (m Members) Down(identities ...string) Members { return m.with(Row{Down: true}, identities) }
 
-// Searching adds members that answer but hear no leader.
+// Searching adds members that answer but know no leader.
 func (m Members) Searching(identities ...string) Members {
 	return m.with(Row{Searching: true}, identities)
 }
@@ -102,19 +102,19 @@ func (m Members) Following(leader string) Members {
 	return m
 }
 
-// CutOff is a server that no longer knows a leader.
+// CutOff returns the members with this unit's server knowing no leader.
 func (m Members) CutOff() Members {
 	m.State, m.Role, m.Leader = raft.Disconnected, raft.Candidate, ""
 	return m
 }
 
-// In is a server in a state other than a member's.
+// In returns the members with this unit's server in a state other than a member's.
 func (m Members) In(state raft.MemberState) Members {
 	m.State, m.Role, m.Leader = state, raft.Follower, ""
 	return m
 }
 
-// Three is a healthy application: this unit leads nb, another one sb.
+// Three returns a healthy application: this unit leads nb, another one sb.
 func Three(t *testing.T) Scenario {
 	t.Helper()
 	return Scenario{
@@ -133,7 +133,7 @@ func (s *Scenario) Led() *Scenario {
 	return s
 }
 
-// JoinedBy4 has three units, and members that ovn-central/4 has left behind.
+// JoinedBy4 returns an application of three units, with members that ovn-central/4 has left behind.
 func JoinedBy4(t *testing.T) Scenario {
 	t.Helper()
 	s := Three(t)
@@ -144,7 +144,7 @@ func JoinedBy4(t *testing.T) Scenario {
 	return s
 }
 
-// Application is the unit's view of the application.
+// Application returns the unit's view of the application.
 func (s Scenario) Application() observe.Application {
 	m := observe.Application{
 		Unit: s.Unit, Version: juju.ReadEnv(func(string) string { return s.Version }).Version,
@@ -173,12 +173,12 @@ func (s Scenario) Application() observe.Application {
 	return m
 }
 
-// Cluster is the ID of each scenario's cluster of a database.
+// Cluster returns the ID of each scenario's cluster of a database.
 func Cluster(d ovndb.Database) raft.ID {
 	return raft.ID(map[ovndb.Database]string{ovndb.NB: "c1", ovndb.SB: "c2"}[d] + "000000-0000-4000-8000-000000000000")
 }
 
-// other adds to another unit's member, and to the status, how the member is, and returns its answer.
+// other adds the state in r to another unit's member and to the status, and returns the member's answer.
 func (m Members) other(r Row, member *raft.Member, status *raft.Status) (probes []raft.ProbeResult) {
 	ago, match := 20*time.Millisecond, status.Committed()
 	if r.Down {
@@ -200,7 +200,7 @@ func (m Members) other(r Row, member *raft.Member, status *raft.Status) (probes 
 	return probes
 }
 
-// View is what this unit sees of one cluster.
+// View returns the unit's view of one cluster.
 func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 	cid := Cluster(d)
 	status := raft.Status{
@@ -262,12 +262,12 @@ func textOf(s raft.Status) string {
 		s.NotApplied, &connections, &rows, strings.Join(s.Unknown, "\n"))
 }
 
-// Address is the Raft address of the member in row i.
+// Address returns the Raft address of the member in row i.
 func Address(d ovndb.Database, i int) string {
 	return "ssl:10.0.0.1" + string(rune('0'+i)) + ":" + fmt.Sprint(ovndb.RaftPort(d))
 }
 
-// Cluster is what the unit reports of one cluster.
+// Cluster returns the unit's report on one cluster.
 func (s Scenario) Cluster(d ovndb.Database, m Members) observe.Cluster {
 	c := observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving}}
 	if m.Condition != "" {
@@ -284,7 +284,7 @@ func (s Scenario) Cluster(d ovndb.Database, m Members) observe.Cluster {
 	return c
 }
 
-// Report is what the unit reports of both.
+// Report returns the unit's report on both clusters.
 func (s Scenario) Report() observe.Report {
 	return observe.Report{
 		At: Now, Application: s.Application(),
@@ -292,7 +292,7 @@ func (s Scenario) Report() observe.Report {
 	}
 }
 
-// Observer is the unit's, on a machine without programs.
+// Observer returns the unit's observer, on a machine without programs.
 func (s Scenario) Observer() *observe.Observer {
 	env := map[string]string{"JUJU_UNIT_NAME": s.Unit, "JUJU_VERSION": s.Version}
 	return &observe.Observer{Machine: &observe.Machine{
