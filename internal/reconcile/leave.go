@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// PrepareToLeave does, in the `stop` of a unit, what must precede the leave of its servers. While `stop` fails, no
-// other hook runs. It returns what a recovery waits for, and refuses as [steps.Unit.PutAwaySuperseded] does.
+// PrepareToLeave makes the steps that must precede the leave of a unit's servers in its `stop`. While `stop` fails,
+// no other hook runs. It returns the reason why a recovery waits, and refuses as [steps.Unit.PutAwaySuperseded] does.
 func (u *Reconciler) PrepareToLeave(
 	ctx context.Context, snapshot observe.Snapshot,
 ) (after observe.Snapshot, waiting []string, err error) {
@@ -31,8 +31,8 @@ func (u *Reconciler) PrepareToLeave(
 	return snapshot, waiting, err
 }
 
-// finishRecoveries makes the steps of a recovery that [plan.Decide] leaves to a unit that is being removed. It
-// returns what they wait for. If Juju does not answer, it does nothing: `stop` needs no relation.
+// finishRecoveries makes the steps of a recovery that [plan.Decide] assigns to a unit that is being removed. It
+// returns the reason why they wait. If Juju does not answer, it does nothing: `stop` needs no relation.
 func (u *Reconciler) finishRecoveries(
 	ctx context.Context, r *record, snapshot observe.Snapshot,
 ) (after observe.Snapshot, waiting []string) {
@@ -95,8 +95,8 @@ func (u *Reconciler) HaltAgent(ctx context.Context) {
 	}
 }
 
-// Admit lets the other units connect, in addition to those that may connect already. While this unit waits to leave
-// with the only copy, its only hook is `stop`, which must let new units in. The clients are not known there.
+// Admit lets the other units connect, in addition to the hosts that may already connect. While this unit waits to
+// leave with the only copy, its only hook is `stop`, which must let new units in. The clients are not known there.
 func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 	peers := m.PeerAddresses()
 	if len(peers) == 0 {
@@ -108,8 +108,9 @@ func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 	}
 }
 
-// Remove removes from the machine what would endanger a later unit: the key, the package sources, the firewall's rules,
-// the options of the services, which stay masked, this unit's state, and a cluster that was never put in place.
+// Remove removes from the machine everything that would endanger a later unit: the key, the package sources, the
+// firewall's rules, the options of the services, which stay masked, this unit's state, and a cluster that was never
+// put in place.
 func (u *Reconciler) Remove(ctx context.Context) error {
 	r, err := u.loadRecord()
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// bare is a machine where every command succeeds but ufw, which ends with the error.
+// bare is a machine on which every command succeeds except ufw, which ends with the error.
 type bare struct{ ufw error }
 
 // Run implements run.Runner.

@@ -23,8 +23,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// managers are the owners of a unit's concerns that no step changes. Each has a section of the unit's state, and is
-// used during one hook.
+// managers own the concerns of a unit that no step changes. Each has a section of the unit's state, and is used
+// during one hook.
 type managers struct {
 	publish    *publish.Manager
 	monitoring *monitoring.Manager
@@ -45,7 +45,7 @@ func (u *Reconciler) managers(s *unitstate.State) managers {
 	}
 }
 
-// steps need the other managers.
+// steps returns the functions of steps, which need the other managers.
 func (u *Reconciler) steps(s *unitstate.State, save func() error) *steps.Unit {
 	return &steps.Unit{
 		Machine: u.Machine, Juju: u.Tools, Observer: u.Observer, Members: u.Members, Paths: u.Paths, Save: save,
@@ -81,7 +81,7 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 	if stays && sound {
 		all = append(all, func(ctx context.Context) ([]finding.Finding, error) {
 			_, err := r.agent.Ensure(ctx, u.agentSnapshot(*o))
-			return nil, err // what it finds, Ask finds too
+			return nil, err // Ask finds the same problem
 		})
 	}
 	if stays {
@@ -103,7 +103,7 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 	return nil
 }
 
-// collect adds what is found without a change.
+// collect adds the findings of managers that change nothing.
 func (u *Reconciler) collect(ctx context.Context, r *record, o *Result, found []finding.Finding) {
 	agent, all := r.agent.Ask(ctx)
 	o.agent, o.managed, o.backupAge = agent, slices.Concat(all, r.Firewall.Findings(), found), r.backups.Age()

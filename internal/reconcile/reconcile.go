@@ -25,7 +25,7 @@ import (
 
 // Reconciler brings one unit to its wanted state.
 type Reconciler struct {
-	// Machine is what Observer observes and Members changes.
+	// Machine is observed by Observer and changed by Members.
 	*observe.Machine
 	Tools    *juju.Tools
 	Observer *observe.Observer
@@ -38,7 +38,7 @@ type Reconciler struct {
 	Monitoring monitoring.Machine
 	// Program is the file of the running program, which the agent runs as a copy. If it is empty, the unit has no agent.
 	Program string
-	// OS is the machine's system, on which sources of packages depend.
+	// OS is the machine's system, on which the package sources depend.
 	OS apt.OS
 }
 
@@ -59,9 +59,9 @@ type Result struct {
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty machine to a member.
 const maxSteps = 60
 
-// Reconcile makes all steps that are possible now. If thorough is false, it asks Juju only for data that change without
-// a hook of their own, and takes the rest from memory. It returns an error, and has done nothing, if a tool of Juju
-// fails: unread data can't be told from missing data. The error of a step is in the result.
+// Reconcile makes all steps that are possible now. If thorough is false, it asks Juju only for data that changes
+// without a hook of its own, and takes the rest from memory. If a tool of Juju fails, it changes nothing and returns
+// an error: unread data can't be told from missing data. The error of a step is in the result.
 func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, error) {
 	_, o, err := u.reconcile(ctx, thorough)
 	return o, err
@@ -117,7 +117,7 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 		r.Recovery.Observed(o.State)
 		step := o.Decision.Step
 		if step == nil || slices.ContainsFunc(made, step.Same) {
-			return len(made) > 0, nil // the step changed nothing: to repeat it is useless
+			return len(made) > 0, nil // the step changed nothing, and would change nothing again
 		}
 		if len(made) == maxSteps {
 			return false, fmt.Errorf("cannot settle: after %d steps the next is %q", maxSteps, step)
@@ -166,15 +166,15 @@ func (u *Reconciler) continuesWithout(ctx context.Context, r *record, o *Result,
 	return true
 }
 
-// settled reports whether nothing is left to do, to repair or to wait for. Only then the next hook may ask Juju for
-// less.
+// settled reports whether there is nothing left to do, to repair or to wait for. Only then may the next hook ask Juju
+// for less.
 func (o Result) settled() bool {
 	d, c := o.Decision, o.State.Certificates
 	return d.Step == nil && o.Failure == nil && d.Ready && !plan.Pressing(d.Findings) && !c.Drifted() && !c.Awaited()
 }
 
-// adopt records what was installed before this charm, so that the change of charms restarts nothing. It discards what
-// a force-removed unit has begun.
+// adopt records the services that were installed before this charm, so that the change of charms restarts nothing. It
+// discards the leftovers of a force-removed unit.
 func (u *Reconciler) adopt(ctx context.Context, r *record, settings plan.Settings) error {
 	if r.Known {
 		return nil
@@ -197,7 +197,7 @@ func (u *Reconciler) adopt(ctx context.Context, r *record, settings plan.Setting
 	}
 	// A half-configured package counts as installed: its services may run, and the next step completes it.
 	for _, service := range plan.RestartOrder() {
-		// The running ovsdb-server may be older than the installed one; it is asked for its version elsewhere.
+		// The running ovsdb-server may be older than the installed one; other code asks it for its version.
 		r.Restarts.Started(service, ovndb.Version{OVN: version.OVN})
 	}
 	if !complete {

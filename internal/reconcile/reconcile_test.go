@@ -70,7 +70,8 @@ func TestResult_settled(t *testing.T) {
 	}
 }
 
-// The version that dpkg unpacked when it was killed does not run yet, and the end of the upgrade restarts nothing.
+// dpkg was killed after it had unpacked a version. That version does not run yet, and finishing the upgrade restarts
+// nothing.
 func TestAdopt_interrupted_upgrade_restarts_northd(t *testing.T) {
 	t.Parallel()
 	dpkg := func(output string) runtest.Call {
@@ -107,7 +108,7 @@ func TestAdopt_interrupted_upgrade_restarts_northd(t *testing.T) {
 	}
 }
 
-// What a hook reports beside the findings of its decision.
+// The findings that a hook reports beside those of its decision.
 func TestFound(t *testing.T) {
 	t.Parallel()
 	refused := finding.Refuse([]finding.Finding{finding.Of(finding.NoLeader, ovndb.NB, finding.Args{})})
@@ -125,7 +126,7 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// A lost quorum needs no second recovery while the one that was asked for here waits.
+// A lost quorum needs no second recovery while the one that was requested here waits.
 func TestFound_recovery_not_accepted(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
@@ -162,7 +163,7 @@ func TestActing(t *testing.T) {
 	assert.Equal(t, []string{"acts for gateways", s.Drains[1].Line(), s.Drains[3].Line()}, runs)
 }
 
-// recorded keeps on the disk what an operator has asked of the unit, and returns the record.
+// recorded stores an operator's requests to the unit on the disk, and returns the record.
 func recorded(t *testing.T, u *Reconciler, k kept) *record {
 	t.Helper()
 	r, err := u.loadRecord()
@@ -172,8 +173,8 @@ func recorded(t *testing.T, u *Reconciler, k kept) *record {
 	return r
 }
 
-// A unit that was removed by force leaves its record on the machine. The next one there is not paused because that one
-// was, even if it has the same name in another model.
+// A unit that was removed by force leaves its record on the machine. The next unit there is not paused because the
+// former was, even if it has the same name in another model.
 func TestRecord_of_other_unit_is_ignored(t *testing.T) {
 	t.Parallel()
 	paths, log := ovndb.Paths{DB: t.TempDir()}, new(bytes.Buffer)

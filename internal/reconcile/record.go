@@ -26,7 +26,7 @@ type record struct {
 
 var section = unitstate.NewSection[kept]("unit")
 
-// kept is what an operator has asked of the unit, and the outcome of the last hook.
+// kept records an operator's requests to the unit, and the outcome of the last hook.
 type kept struct {
 	// Known is false until the first hook of this charm on the machine.
 	Known bool `json:"known,omitempty"`
@@ -75,15 +75,15 @@ func (u *Reconciler) save(ctx context.Context, r *record) {
 	}
 }
 
-// Operate returns the operations on the unit's services that an operator asks for.
+// Operate returns the operations on the unit's services that an operator may request.
 func (u *Reconciler) Operate() (operate.Unit, error) {
 	r, err := u.loadRecord()
 	return operate.Unit{Unit: r.Unit, Asked: &r.Asked, Agent: r.agent, Tools: u.Tools}, err
 }
 
-// ForgetFormer removes the state of an earlier unit of the same name on this machine: Juju 4 numbers the units of
-// an application that is deployed again from 0 (juju#21441), and runs no hook remove for a unit that is removed by
-// force. It is for the hook install, and keeps the state of that hook's own earlier attempts.
+// ForgetFormer removes the state of an earlier unit of the same name on this machine. Juju 4 numbers the units of an
+// application that is deployed again from 0 (juju#21441), and runs no hook remove for a unit that is removed by
+// force. Call it in the hook install; it keeps the state of that hook's own earlier attempts.
 func (u *Reconciler) ForgetFormer(ctx context.Context) error {
 	r, err := u.loadRecord()
 	if err == nil && r.state.Owner().Installing {

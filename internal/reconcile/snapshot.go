@@ -26,8 +26,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
-// askJuju adds to a snapshot of servers and application what else Juju knows. If it is not thorough, it reads only
-// the peer relation, and takes from memory what the Juju leader has published.
+// askJuju adds further answers of Juju to a snapshot of servers and application. If the snapshot is not thorough, it
+// reads only the peer relation, and takes the data that the Juju leader has published from memory.
 func (u *Reconciler) askJuju(ctx context.Context, r *record, o *steps.Snapshot) error {
 	m, x := o.Application, &o.Known
 	if m.Unread != nil {
@@ -73,8 +73,8 @@ func (u *Reconciler) askJuju(ctx context.Context, r *record, o *steps.Snapshot) 
 	return err
 }
 
-// leaderless reports whether the state to show is the same on Juju's leader as elsewhere: the clusters exist, both
-// servers are members that know a leader, and no recovery was asked for.
+// leaderless reports whether the shown state is the same on Juju's leader as elsewhere: the clusters exist, both
+// servers are members that know a leader, and no recovery was requested.
 func leaderless(r *record, o steps.Snapshot) bool {
 	if !o.Looks || o.Thorough || r.Recovery.Requested() || len(r.Recovery.Held) > 0 {
 		return false
@@ -99,15 +99,15 @@ func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]str
 }
 
 // Plan determines the unit's state, as [Reconciler.Reconcile] does in `update-status`, and makes no step. It is for
-// actions that show the state, or have changed what the status reports. With an error, which is one of Juju's tools
-// or of the machine, the result still has what was seen of the clusters.
+// actions that show the state, or have changed the state that the status reports. If it returns an error, of one of
+// Juju's tools or of the machine, the result still has the observed state of the clusters.
 //
 // The firewall is not asked: only its last failure is reported.
 func (u *Reconciler) Plan(ctx context.Context) (Result, error) { return u.preview(ctx, false) }
 
-// Look is Plan for an action that only shows the state. If the unit's servers are at one of the machine's
-// addresses, it does not ask Juju for the network: Juju could only add that it would choose another address today,
-// which the unit's status reports.
+// Look is Plan for an action that only shows the state. If the unit's servers are at one of the machine's addresses,
+// it does not ask Juju for the network: Juju could only add that it would choose another address today, which the
+// unit's status reports.
 func (u *Reconciler) Look(ctx context.Context) (Result, error) { return u.preview(ctx, true) }
 
 func (u *Reconciler) preview(ctx context.Context, looks bool) (o Result, err error) {
@@ -138,8 +138,8 @@ func (o Result) Northd() ovndb.NorthdHealth {
 // Agent returns the report of this unit's agent; the zero value if it does not answer.
 func (o Result) Agent() report.Status { return o.agent }
 
-// Recovery returns the operations on recoveries that an operator asks for. If one begins, after receives the
-// outcome of the reconcile that follows.
+// Recovery returns the operations on recoveries that an operator may request. If an operation begins, after receives
+// the outcome of the reconcile that follows.
 func (u *Reconciler) Recovery(after *Result) restore.Operation {
 	return restore.Operation{
 		Look: u.judging, Progress: u.Members.Progress,
@@ -151,7 +151,7 @@ func (u *Reconciler) Recovery(after *Result) restore.Operation {
 	}
 }
 
-// judging returns the state of the unit and of both databases, as the judgement of a recovery needs it.
+// judging returns the state of the unit and of both databases, as input for judging a recovery.
 func (u *Reconciler) judging(ctx context.Context) (found restore.Seen, err error) {
 	r, err := u.loadRecord()
 	if err != nil {
@@ -229,8 +229,8 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	return slices.Concat(all, o.managed, stalled)
 }
 
-// clusters returns the findings about the clusters. What this unit itself waits for is probably their cause, and
-// more precise: then only a lost quorum that both servers see counts.
+// clusters returns the findings about the clusters. If this unit itself waits for something, that is probably their
+// cause, and more precise: then only a lost quorum that both servers see counts.
 func clusters(o Result, own []finding.Finding) []finding.Finding {
 	found := status.Clusters(o.Report)
 	if !plan.Pressing(own) {
@@ -239,7 +239,7 @@ func clusters(o Result, own []finding.Finding) []finding.Finding {
 	judges := serves(o) || o.State.Dying
 	var all []finding.Finding
 	for _, f := range found {
-		if f.Code == finding.NoQuorum && finding.Has(own, finding.RecoveryNotAccepted) { // asked for on this unit
+		if f.Code == finding.NoQuorum && finding.Has(own, finding.RecoveryNotAccepted) { // requested on this unit
 			f.Remedies = []finding.Remedy{finding.ByHand(finding.AwaitAccept).For(o.State.Unit)}
 		}
 		if f.Severity < finding.Waiting || f.Severity == finding.Error && judges {
@@ -254,8 +254,8 @@ func serves(o Result) bool {
 	return !slices.ContainsFunc(slices.Collect(maps.Values(o.Servers)), fails)
 }
 
-// busy reports whether an error only means that another unit has its turn, or that this unit must wait for a
-// quorum. The next hook tries again.
+// busy reports whether an error only means that it is another unit's turn, or that this unit must wait for a quorum.
+// The next hook tries again.
 func busy(err error) bool {
 	waits := func(target error) bool { return errors.Is(err, target) }
 	return errors.As(err, new(*finding.RefusedError)) || slices.ContainsFunc([]error{
@@ -271,7 +271,7 @@ func firstLine(text string) string {
 // shownDrains is the number of drains that the status names.
 const shownDrains = 3
 
-// acting returns the status's part about the acting unit: the stalled drains, which need an operator, and texts
+// acting returns the part of the status about the acting unit: the stalled drains, which need an operator, and texts
 // about the running ones.
 func acting(s report.Status) (stalled []finding.Finding, runs []string) {
 	if !s.Acts {
