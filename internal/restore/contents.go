@@ -25,8 +25,8 @@ import (
 // standalone returns the path of a new cluster's contents, which exist until it is made.
 func (u *Unit) standalone(db ovndb.Database) string { return u.Files.Paths.File(db) + ".standalone" }
 
-// PutAwayStaged puts away the files of new clusters beside the databases' files, except those of the clusters in but,
-// and removes the contents of clusters that were not made. A withdrawn recovery leaves its new cluster behind, which
+// PutAwayStaged puts away the files of new clusters beside the databases' files, except the clusters in but, and
+// removes the contents of clusters that were not made. A withdrawn recovery leaves its new cluster behind, which
 // another application would take for its own.
 func (u *Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID) (failures error) {
 	for _, db := range ovndb.Databases() {
@@ -51,8 +51,9 @@ func (u *Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID
 // that still serves must not run out of space.
 const trials = "/var/tmp"
 
-// refuseContents returns why no new clusters could be made for these requests, before any unit has stopped its server:
-// it writes the contents to another directory, loads and removes them. [Unit.contents] checks again once they are off.
+// refuseContents returns why no new clusters could be made for these requests, before any unit has stopped its
+// server. It writes the contents to another directory, loads and removes them. [Unit.contents] checks again once the
+// servers are off.
 func (u *Unit) refuseContents(
 	ctx context.Context, asked map[ovndb.Database]recovery.Request,
 ) (refusals []finding.Finding) {
@@ -64,7 +65,7 @@ func (u *Unit) refuseContents(
 	var sizes []int64
 	for db, q := range asked {
 		if q.New != "" {
-			continue // already made
+			continue // the cluster is already made
 		}
 		size, err := u.contentsSize(q, db)
 		if err == nil {
@@ -89,8 +90,8 @@ func unusable(why error, databases ...ovndb.Database) finding.Finding {
 	return finding.New(finding.RecoveryDataUnusable, finding.Subject{Databases: databases}, finding.Args{Value: line})
 }
 
-// tryContents returns why no new cluster could be made of contents of that size, in bytes, which it writes to the file
-// to and loads. Without room for them there, it only reads a backup, and takes the schema from its manifest.
+// tryContents returns why no new cluster could be made of contents of that size, in bytes. It writes them to the file
+// to, and loads them. If there is no room for them, it only reads a backup, and takes the schema from its manifest.
 func (u *Unit) tryContents(
 	ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string,
 ) error {
@@ -188,8 +189,8 @@ func room(dir string, sizes ...int64) error {
 	return checkSpace(dir, free, sizes...)
 }
 
-// checkSpace returns why free, in bytes, is too little: each new cluster is kept beside the existing file, and one at a
-// time beside its contents.
+// checkSpace returns why free, in bytes, is too little. Each new cluster is kept beside the existing file; one at a
+// time is also beside its contents.
 func checkSpace(dir string, free int64, sizes ...int64) error {
 	if need := machine.CopySpace(sizes...) + spareSpace; free < need {
 		return fmt.Errorf("the disk of %s has %d MiB free, and it takes %d; make space", dir, free>>20, need>>20)
@@ -207,9 +208,9 @@ func remove(path string) error {
 	return nil
 }
 
-// Stop stops the server of a database for the request of a unit, and ovn-northd, which would take a new cluster for one
-// with old data. The server stays masked, so that a reboot does not start it. A server whose file lacks entries first
-// rewrites it: no other one may have them.
+// Stop stops the server of a database for the request of a unit. It also stops ovn-northd, which would mistake a new
+// cluster for one with old data. The server stays masked, so that a reboot does not start it. A server whose file
+// lacks entries first rewrites the file: no other server may have them.
 func (u *Unit) Stop(ctx context.Context, db ovndb.Database, unit string) error {
 	if err := u.Members.RewriteFile(ctx, db); err != nil {
 		return err
@@ -258,8 +259,8 @@ func (u *Unit) Remake(
 	return u.Save()
 }
 
-// MayReplace returns an error if a unit's new cluster must not replace the old one now: the old one has a quorum again,
-// or the unit's machine doesn't answer.
+// MayReplace returns an error if a unit's new cluster must not replace the old one now, because the old one has a
+// quorum again or the unit's machine doesn't answer.
 func (u *Unit) MayReplace(
 	ctx context.Context, snapshot observe.Snapshot, s plan.State, db ovndb.Database, unit string,
 ) error {

@@ -23,7 +23,7 @@ import (
 func TestCheckSpace(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		free  int64 // in MiB, as the others
+		free  int64 // in MiB, like the others
 		sizes []int64
 		takes int64
 	}{
@@ -62,7 +62,8 @@ func (l *looking) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return nil, errors.New("it is not played")
 }
 
-// A dry run, and the checks before a server stops, write nothing beside its file: a full disk would fail the server.
+// A dry run, and the checks before a server stops, write nothing beside its file: a full disk would make the server
+// fail.
 func TestTryContents_uses_other_directory(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
@@ -129,7 +130,7 @@ func TestRemake_withdraws_for_bad_data_only(t *testing.T) {
 	over, end := context.WithCancel(t.Context())
 	end()
 	for name, c := range map[string]struct {
-		hook      context.Context //nolint:containedctx // it is what the cases differ in
+		hook      context.Context //nolint:containedctx // the cases differ in it
 		program   error
 		withdrawn bool
 	}{

@@ -14,33 +14,34 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Request is the command of an operator.
+// Request is the command that an operator typed.
 type Request struct {
-	// Databases are the named databases. None means all that know no leader here, or with a Backup both.
+	// Databases are the named databases. If there are none, it means all that know no leader here, or with a Backup
+	// both.
 	Databases []ovndb.Database
 	// GivenUp are names of units, or IDs of members.
 	GivenUp []raft.IDArgument
-	// Force is as in [recovery.Request].
+	// Force has the meaning of [recovery.Request].Force.
 	Force bool
 	// Backup is the directory of a backup; empty recovers from this unit's file.
 	Backup string
-	// Again permits to replace a cluster that an earlier request of this unit has made.
+	// Again permits replacing a cluster that was made for an earlier request of this unit.
 	Again bool
 	// Withdraw ends the requests of this unit whose new cluster is not published yet.
 	Withdraw bool
-	// Confirmed is i-really-mean-it. DryRun changes nothing.
+	// Confirmed is the parameter i-really-mean-it. DryRun changes nothing.
 	Confirmed, DryRun bool
 }
 
 // Found is the judgement of a request.
 type Found struct {
-	// Plan is as in [recovery.Verdict].
+	// Plan has the meaning of [recovery.Verdict].Plan.
 	Plan []finding.Statement
-	// Findings are problems, waits and results, with the next commands.
+	// Findings are problems, reasons to wait, and results, with the next commands.
 	Findings []finding.Finding
 	// Begun reports whether the unit has changed, so that its status must be set.
 	Begun bool
-	// Proofs are those of databases that a new member has joined.
+	// Proofs are the proofs of databases that a new member has joined.
 	Proofs []recovery.Proof
 }
 
@@ -65,11 +66,11 @@ func (r Request) againCommand(unit string, states map[ovndb.Database]recovery.St
 // judgement is the judgement of a request for all its databases.
 type judgement struct {
 	asked map[ovndb.Database]recovery.Request
-	// lacking are the refusals that giving up their units ends, refusals all others.
+	// lacking are the refusals that end if their units are given up, refusals all others.
 	refusals, lacking []finding.Finding
 	// giveUp are the units, and IDs of members, that the request gives up or would have to give up, in order.
 	giveUp []string
-	// unknown counts by name the databases that don't know it.
+	// unknown maps a name to the number of databases that don't know it.
 	unknown map[string]int
 }
 
@@ -84,7 +85,7 @@ func (u *Unit) judgeAll(request Request, states map[ovndb.Database]recovery.Stat
 			args := finding.Args{Cluster: string(before.Cluster)}
 			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyReplaced, Args: args})
 			continue
-		case recovery.Placed: // a dry run; any other is refused earlier
+		case recovery.Placed: // this is a dry run; other requests were refused earlier
 			args := finding.Args{Time: before.Asked}
 			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyMade, Args: args})
 		}
@@ -112,12 +113,12 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 		Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup,
 	}
 	if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {
-		if made.Backup != request.Backup { // its cluster would be published, not the typed one
+		if made.Backup != request.Backup { // this request's cluster would be published, not the typed one's
 			goOn := recovery.Request{Backup: made.Backup}.Command(state.Unit, []ovndb.Database{db}, confirmed)
 			j.refusals = append(j.refusals, finding.Of(finding.RecoveryUnderWay, db, finding.Args{}, finding.Do(goOn)))
 			return
 		}
-		// It may be published, so it continues, and also gives up the units that were lost since.
+		// The made cluster may be published, so the request continues, and also gives up the units that were lost since.
 		q = made.Repeated(q.GivenUp, q.Force)
 	}
 	if slices.Contains(q.GivenUp, state.Unit) {
@@ -144,7 +145,7 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 		}
 	}
 	for _, name := range state.Unknown(q) {
-		// The unit of a name in the pending request may have been removed since.
+		// The name may be in the pending request although its unit was removed since.
 		if state.Request == nil || !slices.Contains(state.Request.GivenUp, name) {
 			j.unknown[name]++
 		}
@@ -152,7 +153,7 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 	j.asked[db] = state.WithUnits(q)
 }
 
-// Forget permits to replace the clusters of the request's databases once more.
+// Forget permits replacing the clusters of the request's databases once more.
 func (k *Kept) Forget(request Request) {
 	for _, db := range ovndb.Databases() {
 		if len(request.Databases) == 0 || slices.Contains(request.Databases, db) {
@@ -165,8 +166,8 @@ func (k *Kept) Forget(request Request) {
 }
 
 // Done returns a finding for each database whose cluster the same request has replaced, and whose new cluster is
-// served. If that is no longer served, it refuses the request: a person must decide to repeat it (R19), by the command
-// again.
+// served. If the new cluster is no longer served, Done refuses the request: a person must decide to repeat it (R19),
+// with the command that it names.
 func (k *Kept) Done(
 	request Request, states map[ovndb.Database]recovery.State, again command.Command,
 ) (done, refusals []finding.Finding) {
@@ -199,8 +200,8 @@ func (k *Kept) Done(
 	return done, refusals
 }
 
-// refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other unit stops
-// its server for it. Which of the staying units are lost is not known here.
+// refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other unit
+// stops its server for it. It can't know which of the staying units are lost.
 func (u *Unit) refuseDying(s plan.State) []finding.Finding {
 	if !s.Dying {
 		return nil
@@ -223,8 +224,8 @@ const (
 	confirmed = "i-really-mean-it"
 )
 
-// judge judges a request, including the space on the disk and the packages, and completes the typed command. A missing
-// unit or confirmation refuses all but a dry run.
+// judge judges a request, including the space on the disk and the packages, and completes the typed command. If a
+// unit or the confirmation is missing, it refuses all but a dry run.
 func (u *Unit) judge(
 	ctx context.Context, request, typed Request, state plan.State, found *Found,
 ) (asked map[ovndb.Database]recovery.Request, refusals []finding.Finding) {

@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// playedUnit is a unit of three on a machine with simulated programs.
+// playedUnit returns one of three units, on a machine with simulated programs.
 func playedUnit(t *testing.T) *Unit {
 	t.Helper()
 	return playedOn(t, new(observetest.Machine))
@@ -35,7 +35,7 @@ func playedOn(t *testing.T, m *observetest.Machine) *Unit {
 	return &Unit{Machine: o.Machine, Members: members, Save: func() error { return nil }}
 }
 
-// beingMade is the state of a unit that has made a new cluster for a request.
+// beingMade returns the state of a unit that has made a new cluster for a request.
 func beingMade(r recovery.Request) map[ovndb.Database]recovery.State {
 	old := observetest.Cluster(ovndb.NB)
 	r.Cluster, r.New = old, observetest.Cluster(ovndb.SB)
@@ -45,7 +45,8 @@ func beingMade(r recovery.Request) map[ovndb.Database]recovery.State {
 	}}
 }
 
-// A command for other data than those of a new cluster that is made is refused: the made one would be published.
+// A command is refused if it asks for other data than the cluster that is already made: the made one would be
+// published.
 func TestJudge_other_backup_than_made_cluster(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)

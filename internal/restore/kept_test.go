@@ -20,16 +20,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// attempted is a recovery after its request.
+// attempted returns the attempt of a recovery after its request.
 func attempted(r recovery.Request) recovery.Attempt { return recovery.Attempt{}.AskFor(r) }
 
-// requests is the state of a unit with a request for the Northbound database.
+// requests returns the state of a unit with a request for the Northbound database.
 func requests(q recovery.Request) *Kept {
 	return &Kept{Attempts: map[ovndb.Database]recovery.Attempt{ovndb.NB: attempted(q)}}
 }
 
-// One database's cluster is replaced, and the action was killed before the other's: the repeated command may name a
-// member of the replaced one.
+// The action was killed after it had replaced the cluster of one database but not the other's. The repeated command
+// may name a member of the replaced one.
 func TestGaveUp_of_finished_request(t *testing.T) {
 	t.Parallel()
 	const full = "57f8a1b2-0000-4000-8000-000000000001"
@@ -50,8 +50,8 @@ func TestGaveUp_of_finished_request(t *testing.T) {
 	assert.False(t, new(Kept).gaveUp(raft.IDArgument{Text: "57f8"}))
 }
 
-// A repeated command is done if its cluster serves, and refused if that one has no leader, or if another restore came
-// before or after it. With again=true it is neither.
+// A repeated command is done if its cluster serves. It is refused if its cluster has no leader, or if another restore
+// came before or after it. With again=true it is neither.
 func TestDone(t *testing.T) {
 	t.Parallel()
 	const backup, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
@@ -107,7 +107,8 @@ func TestDone(t *testing.T) {
 	assert.False(t, k.starts(Request{}, recovery.State{Cluster: "later"}, ovndb.NB), "that one was given up, too")
 }
 
-// The reason of a withdrawal is stored. Load drops it if another release has stored an unknown one.
+// The reason of a withdrawal is stored. Load drops a reason that another release has stored and this one does not
+// know.
 func TestKept_reason_of_withdrawal(t *testing.T) {
 	t.Parallel()
 	state, err := unitstate.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))

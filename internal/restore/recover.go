@@ -27,7 +27,7 @@ type Operation struct {
 	Progress func(ctx context.Context, text string)
 }
 
-// Seen is an observed unit.
+// Seen is the observed state of a unit.
 type Seen struct {
 	*Unit
 	Snapshot observe.Snapshot
@@ -81,8 +81,8 @@ func (o Operation) Recover(ctx context.Context, request Request) (found Found, e
 	return found, o.begin(ctx, u, request, asked, &found)
 }
 
-// continued continues an action that was killed after the new cluster replaced the old one: a server that was not
-// started yet has not lost a quorum.
+// continued continues an action that was killed after the new cluster replaced the old one: if the new server was not
+// started yet, no quorum was lost.
 func (o Operation) continued(ctx context.Context, u Seen, request Request) (Seen, error) {
 	starts := func(db ovndb.Database) bool { return u.starts(request, u.Plan.Recovery[db], db) }
 	if request.DryRun || !slices.ContainsFunc(request.Databases, starts) {
@@ -142,8 +142,8 @@ func (o Operation) saved(ctx context.Context, u Seen, found *Found) (Seen, error
 	return after, err
 }
 
-// takeBack ends the requests of this unit. One whose new cluster is being published right now is carried out
-// nevertheless.
+// takeBack ends the requests of this unit. A request is still carried out if its new cluster is being published right
+// now.
 func (o Operation) takeBack(ctx context.Context, u Seen, request Request) (found Found, err error) {
 	for _, db := range ovndb.Databases() {
 		if q := u.Request(db); q != nil && (len(request.Databases) == 0 || slices.Contains(request.Databases, db)) {
@@ -162,18 +162,19 @@ func (o Operation) takeBack(ctx context.Context, u Seen, request Request) (found
 	return found, err
 }
 
-// RejoinRequest is the command of an operator.
+// RejoinRequest is the command that an operator typed.
 type RejoinRequest struct {
-	// Databases are the named databases. None means all with a damaged file or other data than the cluster's.
+	// Databases are the named databases. If there are none, it means all whose file is damaged, or whose data is not the
+	// cluster's.
 	Databases []ovndb.Database
-	// Confirmed and DryRun are as in [Request].
+	// Confirmed and DryRun have the meanings of [Request]'s fields.
 	Confirmed, DryRun bool
 }
 
-// Rejoin replaces servers of this unit that can't be started any more, or whose data differ from the cluster's. It asks
-// the unit that leads a database, or a staying one if that unit is being removed, to remove the old server. That unit
-// does so as the action kick does, if the others are a quorum without it (R1). Then this unit puts the file away and
-// joins again. Called again after that, Rejoin proves that the new server serves.
+// Rejoin replaces servers of this unit that can't be started any more, or whose data differs from the cluster's. It
+// asks the unit that leads a database, or a staying one if that unit is being removed, to remove the old server. That
+// unit removes it like the action kick, if the others are a quorum without it (R1). Then this unit puts the file away
+// and joins again. If it is called again after that, Rejoin proves that the new server serves.
 func (o Operation) Rejoin(ctx context.Context, request RejoinRequest) (found Found, err error) {
 	u, err := o.Look(ctx)
 	if err != nil {
@@ -229,7 +230,7 @@ func (u Seen) judgeRejoin(
 			removes := finding.Statement{
 				Database: db, Line: finding.LeaderRemoves, Name: id.Short(), Args: finding.Args{Path: x.File.Path},
 			}
-			if x.IsRaftLeader() { // it can't remove itself
+			if x.IsRaftLeader() { // a leader can't remove itself
 				removes.Line = finding.OthersRemove
 			}
 			found.Plan = append(found.Plan, removes)

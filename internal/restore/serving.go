@@ -23,8 +23,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// answers are the addresses of servers of some clusters: those that answer clients, and of these those that are
-// connected to a leader. They count until the time until.
+// answers are the addresses of servers of some clusters: those that answer clients, and those that also report a
+// connection to a leader. They are valid until the time until.
 type answers struct {
 	clusters             []raft.ID
 	until                time.Time
@@ -39,7 +39,7 @@ const answerAge = 10 * time.Second
 const answerTimeout = 2 * time.Second
 
 // ask asks the servers of the wanted clusters, all at the same time, unless they have answered recently in this hook:
-// machines that are off use up the whole timeout.
+// a machine that is off takes the whole timeout.
 func (u *Unit) ask(ctx context.Context, snapshot observe.Snapshot, wanted map[ovndb.Database][]raft.ID) {
 	var databases []ovndb.Database
 	for db, clusters := range wanted {
@@ -65,7 +65,7 @@ func (u *Unit) Rival(ctx context.Context, snapshot observe.Snapshot, db ovndb.Da
 	return first(u.served[db].connected)
 }
 
-// askServers asks all addresses that a server of one of the clusters may have. A server that doesn't answer in time
+// askServers asks all addresses at which a server of one of the clusters may be. A server that doesn't answer in time
 // counts as not serving.
 func (u *Unit) askServers(
 	ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID,
@@ -92,7 +92,8 @@ func (u *Unit) askServers(
 	return all
 }
 
-// reached reports whether the machine at an address answers. With a stopped server it refuses the connection.
+// reached reports whether the machine at an address answers. If its server is stopped, the machine refuses the
+// connection.
 func reached(ctx context.Context, address string, db ovndb.Database) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -104,8 +105,8 @@ func reached(ctx context.Context, address string, db ovndb.Database) bool {
 	return err == nil || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// raftAddresses returns the addresses of present and former members of a database: by its status, by the data of Juju's
-// leader, and by the units' addresses.
+// raftAddresses returns the addresses of present and former members of a database: from its status, from the data of
+// Juju's leader, and from the units' addresses.
 func raftAddresses(snapshot observe.Snapshot, db ovndb.Database) []string {
 	m := snapshot.Application
 	all := slices.Clone(relation.ParseMembers(m.AppData.Values())[db])
@@ -131,7 +132,7 @@ func first(all []string) string {
 const proofKey = "ovn-central:recovery-proof/"
 
 const (
-	// acknowledgement limits a write: it allows for some elections at the default timer.
+	// acknowledgement is the timeout of a write: it allows for some elections at the default timer.
 	acknowledgement = 30 * time.Second
 	// readBack is how long another server may lag behind an acknowledged write, readPoll the interval of reads.
 	readBack = 10 * time.Second
@@ -202,7 +203,7 @@ func unitProofs(
 	return all
 }
 
-// writeProof returns once a majority has stored it.
+// writeProof writes the key, and returns once a majority has stored it.
 func (u *Unit) writeProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
 	ctx, cancel := context.WithTimeout(ctx, acknowledgement)
 	defer cancel()
@@ -228,7 +229,7 @@ func (u *Unit) readProof(ctx context.Context, db ovndb.Database, address, key, v
 		})
 	})
 	if err != nil {
-		err = context.Cause(ctx) // not the last read's error
+		err = context.Cause(ctx) // not the error of the last read
 	}
 	return err
 }

@@ -25,7 +25,7 @@ type Status struct {
 	Made []finding.Statement
 	// Running states the progress of unfinished recoveries.
 	Running []finding.Statement
-	// Findings are waits, withdrawals and incomplete proofs, or that everything is proved.
+	// Findings are reasons to wait, withdrawals and incomplete proofs, or that everything is proved.
 	Findings []finding.Finding
 	// Proofs are the proofs of new clusters of databases without an unfinished recovery.
 	Proofs []recovery.Proof
@@ -36,8 +36,8 @@ type Status struct {
 // errNotProved is returned if a new cluster has replaced the old one, but not all of its members serve it.
 var errNotProved = errors.New("the new cluster is in place, but not every member serves it")
 
-// Status reports the progress of recoveries and restores. It proves that a cluster that one of them made serves: it
-// writes a key, reads it back from each unit, and deletes it. It changes nothing else.
+// Status reports the progress of recoveries and restores. If one of them made the served cluster, it proves that the
+// cluster serves: it writes a key, reads it back from each unit, and deletes it. It changes nothing else.
 func (o Operation) Status(ctx context.Context) (Status, error) {
 	found := Status{proved: map[ovndb.Database]recovery.Request{}}
 	u, err := o.Look(ctx)
@@ -111,10 +111,10 @@ const markKey = observe.RecoveryKey
 
 // mark is the value of [markKey]. The new cluster has it from its first entry on, so each unit can read it.
 type mark struct {
-	// Unit made the cluster, At by its clock.
+	// Unit made the cluster, at the time At of its clock.
 	Unit string    `json:"unit"`
 	At   time.Time `json:"at"`
-	// Cluster is the replaced one.
+	// Cluster is the replaced cluster.
 	Cluster raft.ID `json:"cluster"`
 	// Backup is the path of the backup on that unit's machine; empty if the cluster was made of the unit's own data.
 	Backup string `json:"backup,omitempty"`
@@ -128,7 +128,7 @@ func newMark(unit string, r recovery.Request, at time.Time) mark {
 
 // transaction returns the transaction, for ovsdb-tool(1), that writes the mark and the replaced clusters.
 func (m mark) transaction(db ovndb.Database, superseded []raft.ID) string {
-	value, _ := json.Marshal(m) // texts and a time only
+	value, _ := json.Marshal(m) // it has only texts and a time
 	keys := []string{markKey, observe.SupersededKey}
 	pairs := [][]string{{markKey, string(value)}, {observe.SupersededKey, observe.FormatIDs(superseded)}}
 	text, _ := json.Marshal([]any{db, map[string]any{

@@ -1,5 +1,5 @@
-// Package restore carries out an operator's recoveries and restores, replaces servers that can't be started, and proves
-// that the new clusters and servers serve. Package recovery decides.
+// Package restore carries out an operator's recoveries and restores, replaces servers that can't be started, and
+// proves that the new clusters and servers serve. Package recovery decides about them.
 package restore
 
 import (
@@ -32,7 +32,7 @@ type Unit struct {
 	Kept
 	// Judging makes [Unit.States] ask for all databases, even without a request.
 	Judging bool
-	// served has the answers of servers in this hook.
+	// served are the answers of servers in this hook.
 	served map[ovndb.Database]*answers
 }
 
@@ -56,7 +56,7 @@ func (u *Unit) telling(ctx context.Context, text string, do func()) {
 	wg.Wait()
 }
 
-// Load reads the stored state, without withdrawals for reasons that this release does not know.
+// Load reads the stored state. It drops withdrawals for reasons that this release does not know.
 func (u *Unit) Load() *Unit {
 	u.Kept = section.Get(u.State)
 	maps.DeleteFunc(u.Attempts, func(_ ovndb.Database, a recovery.Attempt) bool {
@@ -65,10 +65,10 @@ func (u *Unit) Load() *Unit {
 	return u
 }
 
-// Store puts the state into the unit's, which must then be saved.
+// Store puts the state into the unit's state, which must then be saved.
 func (u *Unit) Store() error { return section.Set(u.State, u.Kept) }
 
-// Observed updates attempts and rejoins by an observation.
+// Observed updates attempts and rejoins with an observation.
 func (u *Unit) Observed(s plan.State) {
 	for db, x := range s.Databases {
 		if s.Recovery[db].Accepts() {
@@ -97,8 +97,8 @@ func (u *Unit) Involved(ctx context.Context, m observe.Application) bool {
 	return len(u.Held) > 0 || u.Requested() || m.RequestsRecovery()
 }
 
-// States returns the state of each database for which it matters: a recovery was requested on any unit, this unit's
-// server was stopped for one, or it knows no leader.
+// States returns the state of each database that may need a recovery: one was requested on any unit, this unit's
+// server was stopped for one, or the server knows no leader.
 func (u *Unit) States(
 	ctx context.Context, snapshot observe.Snapshot, s plan.State, accepted map[ovndb.Database]recovery.Acceptance,
 ) (map[ovndb.Database]recovery.State, error) {
@@ -125,7 +125,7 @@ func (u *Unit) States(
 			served = *u.served[db]
 		}
 		x := s.Databases[db]
-		// This unit's own server may call itself connected for a while after it has lost its leader; its status is exact.
+		// This unit's own server may report a connection for a while after it has lost its leader; its status is exact.
 		state.Serving = slices.DeleteFunc(slices.Clone(served.connected),
 			func(a string) bool { return a == x.Status.Address })
 		if err := u.ownCopy(ctx, &state, x, snapshot.Application, served.answering); err != nil {
@@ -143,7 +143,7 @@ func (u *Unit) requested(s plan.State, db ovndb.Database) bool {
 	})
 }
 
-// peers returns the other units. Juju's leader also checks the machines of those that have made a new cluster.
+// peers returns the other units. On Juju's leader it also checks the machines of those that have made a new cluster.
 func peers(ctx context.Context, s plan.State, db ovndb.Database) (all []recovery.Peer) {
 	for _, p := range s.Peers {
 		peer := recovery.Peer{Unit: p.Unit, Dying: p.Dying, Read: p.Data != plan.Unread}
@@ -159,8 +159,8 @@ func peers(ctx context.Context, s plan.State, db ovndb.Database) (all []recovery
 	return all
 }
 
-// ownCopy adds this unit's copy, and the members by its file, to the state. answering are the addresses at which
-// servers answer.
+// ownCopy adds this unit's copy, and the members listed in its file, to the state. answering are the addresses at
+// which servers answer.
 func (u *Unit) ownCopy(
 	ctx context.Context, state *recovery.State, x plan.Database, m observe.Application, answering []string,
 ) error {
@@ -188,7 +188,7 @@ func (u *Unit) ownCopy(
 	return nil
 }
 
-// Copies returns this unit's copies as they are published.
+// Copies returns this unit's copies in the form in which they are published.
 func Copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Copy {
 	all := map[ovndb.Database]recovery.Copy{}
 	for db, state := range states {
@@ -207,9 +207,9 @@ type Kept struct {
 	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
 	// Restored are the backups that were restored.
 	Restored map[ovndb.Database][]restored `json:"restored,omitempty"`
-	// Rejoin are the servers that other units are asked to remove.
+	// Rejoin are the servers that this unit asks other units to remove.
 	Rejoin map[ovndb.Database]raft.ID `json:"rejoin,omitempty"`
-	// Rejoined are replaced servers. The same action, run again, proves that the new ones serve.
+	// Rejoined are replaced servers. If the same action is run again, it proves that the new ones serve.
 	Rejoined map[ovndb.Database]raft.ID `json:"rejoined,omitempty"`
 }
 
@@ -265,8 +265,8 @@ func (k *Kept) noteRestored(db ovndb.Database, q recovery.Request) {
 	k.Restored[db] = all[max(0, len(all)-maxRestored):]
 }
 
-// Databases returns the databases of a request. If it names none, they are those without a leader, and those whose
-// cluster the same request has made.
+// Databases returns the databases of a request. If it names none, they are the databases without a leader, and those
+// whose cluster the same request has made.
 func (k *Kept) Databases(request Request, states map[ovndb.Database]recovery.State) []ovndb.Database {
 	if len(request.Databases) > 0 {
 		return request.Databases
@@ -280,7 +280,7 @@ func (k *Kept) Databases(request Request, states map[ovndb.Database]recovery.Sta
 	return all
 }
 
-// Answered returns this unit's pending requests as they are published.
+// Answered returns this unit's pending requests in the form in which they are published.
 func (k *Kept) Answered(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Request {
 	all := map[ovndb.Database]recovery.Request{}
 	for db := range k.Attempts {
@@ -291,8 +291,8 @@ func (k *Kept) Answered(states map[ovndb.Database]recovery.State) map[ovndb.Data
 	return all
 }
 
-// joinedAnew records that this unit's server is a member again. It has replaced the server that was to be removed,
-// unless that one could be started after all.
+// joinedAnew records that this unit's server is a member again. The server has replaced the one to be removed, unless
+// that one could be started after all.
 func (k *Kept) joinedAnew(db ovndb.Database, server raft.ID) {
 	old := k.Rejoin[db]
 	delete(k.Rejoin, db)
@@ -324,8 +324,8 @@ func (k *Kept) gaveUp(name raft.IDArgument) bool {
 	return len(found.Peers) > 0
 }
 
-// stage returns the stage of a request for which the old cluster was replaced; otherwise [recovery.Idle]. A server that
-// runs and knows no leader may have lost its quorum once more.
+// stage returns the stage of a request for which the old cluster was replaced; otherwise [recovery.Idle]. A server
+// that runs and knows no leader may have lost its quorum once more.
 func (k *Kept) stage(request Request, state recovery.State, db ovndb.Database) recovery.Stage {
 	return k.Attempts[db].Seen(state.Cluster).Led(state.Own == nil || state.Own.HasRaftLeader).Of(request.Backup)
 }
@@ -336,7 +336,7 @@ func (k *Kept) starts(request Request, state recovery.State, db ovndb.Database) 
 	return stage == recovery.Placed || stage == recovery.Served && state.Own == nil
 }
 
-// withoutRaftLeader returns the databases whose server here knows no leader; with all, every known database.
+// withoutRaftLeader returns the databases whose server here knows no leader; if all is set, every known database.
 func withoutRaftLeader(states map[ovndb.Database]recovery.State, all bool) (databases []ovndb.Database) {
 	for _, db := range ovndb.Databases() {
 		if s, known := states[db]; known && (all || s.Own != nil && !s.Own.HasRaftLeader) {
