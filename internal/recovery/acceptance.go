@@ -12,20 +12,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Acceptance is published by Juju's leader for the one request for a database that is carried out.
+// Acceptance is the decision of Juju's leader about which one request for a database is carried out, as published.
 type Acceptance struct {
-	// Cluster is the old cluster. The acceptance is over once the application has another one.
+	// Cluster is the old cluster. The acceptance ends once the application has another one.
 	Cluster raft.ID `json:"cluster"`
 	// Unit and Asked identify the request.
 	Unit  string    `json:"unit"`
 	Asked time.Time `json:"asked"`
-	// By is the leader. At is the time, by its clock, at which it accepted the request, or last asked the unit to answer.
-	// The unit answers with the acceptance.
+	// By is the leader. At is the time, by its clock, at which it accepted the request, or last asked the request's unit
+	// to answer. The unit answers with the acceptance.
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-// request identifies the accepted request; empty if none is.
+// request identifies the accepted request; empty if there is none.
 func (a Acceptance) request() string {
 	if a.Unit == "" {
 		return ""
@@ -37,8 +37,8 @@ func (a Acceptance) same(o Acceptance) bool {
 	return a.Cluster == o.Cluster && a.request() == o.request() && a.By == o.By && a.At.Equal(o.At)
 }
 
-// answerAge is how long an answer counts, by the clock of the unit that asked. It is two intervals of update-status: a
-// hook that copies a large database takes minutes.
+// answerAge is how long an answer counts, by the clock of the unit that asked. It is two intervals of update-status:
+// a hook that copies a large database takes minutes.
 const answerAge = 10 * time.Minute
 
 // asking reports whether this unit has asked recently enough for answers to count.
@@ -55,7 +55,7 @@ func (s State) Accept(unit string) Acceptance {
 	}
 }
 
-// accepted returns the accepted request, unless it is over; is reports whether there is one.
+// accepted returns the accepted request; is reports whether there is one that has not ended.
 func (s State) accepted(all map[string]Request) (unit string, r Request, is bool) {
 	unit = s.Accepted.Unit
 	r, is = all[unit]
@@ -68,9 +68,9 @@ func (s State) Accepts() bool {
 	return is && unit == s.Unit
 }
 
-// toAccept returns the unit whose request this unit, as Juju's leader, must accept: the oldest one, or one that gives
-// up the unit of the accepted one, or the accepted one again, to ask its unit for an answer. A request is not accepted
-// while a unit is being removed that it does not give up (R21).
+// toAccept returns the unit whose request this unit, as Juju's leader, must accept. That is the oldest request; or a
+// request that gives up the unit of the accepted one; or the accepted one again, to ask its unit for an answer. While
+// a unit is being removed, only a request that gives up that unit is accepted (R21).
 func (s State) toAccept(all map[string]Request) string {
 	accepted, r, is := s.accepted(all)
 	p := s.peer(s.Accepted.Unit)
@@ -88,8 +88,8 @@ func (s State) toAccept(all map[string]Request) string {
 	return ""
 }
 
-// replaces reports whether the request o of a unit replaces r, the accepted one: o gives up the unit of r. Of two
-// requests that give up each other's unit the later one counts.
+// replaces reports whether the unit's request o replaces r, the accepted request: o gives up the unit of r. If two
+// requests give up each other's unit, the later one counts.
 func (s State) replaces(unit string, o Request, accepted string, r Request) bool {
 	return s.givesUp(o, accepted) && (!s.givesUp(r, unit) || o.Asked.After(r.Asked))
 }
@@ -101,8 +101,8 @@ func inOrder(all map[string]Request) []string {
 }
 
 // Before returns the finding that another unit's request precedes r, an operator's request on this unit; is reports
-// whether there is one. A request whose unit r gives up doesn't count. If none is accepted and this unit already has a
-// request, none precedes r: Juju's leader then accepts one of them.
+// whether there is such a request. A request whose unit r gives up doesn't count. If no request is accepted and this
+// unit already has one, none precedes r: Juju's leader then accepts one of them.
 func (s State) Before(r Request) (f finding.Finding, is bool) {
 	all := s.standing()
 	unit, _, accepted := s.accepted(all)
@@ -115,8 +115,8 @@ func (s State) Before(r Request) (f finding.Finding, is bool) {
 	return f, false
 }
 
-// AskedAt returns the time of a new request, by this unit's clock, but later than all requests that it may have to
-// replace. A repeated request keeps its time, unless another one was accepted since.
+// AskedAt returns the time of a new request: this unit's clock, but later than all requests that the new one may have
+// to replace. A repeated request keeps its time, unless another request was accepted since.
 func (s State) AskedAt(backup string) time.Time {
 	all := s.standing()
 	unit, _, accepted := s.accepted(all)
@@ -132,8 +132,8 @@ func (s State) AskedAt(backup string) time.Time {
 	return at
 }
 
-// Answer returns this unit's request to publish: with an answer to its acceptance, if the new cluster is not
-// made yet, or its file still exists.
+// Answer returns this unit's request as it must be published. It has an answer to the request's acceptance as long as
+// the new cluster is not made yet, or its file still exists.
 func (s State) Answer(r Request) Request {
 	r.Heard = Acceptance{}
 	if s.Accepts() && (r.New == "" || r.New == s.Staged) {
@@ -142,8 +142,8 @@ func (s State) Answer(r Request) Request {
 	return r
 }
 
-// Publishes returns this unit's copy to publish; nil if it has none. A copy with a leader is published without
-// its last entry: otherwise each write would cause a hook on all other units.
+// Publishes returns this unit's copy as it must be published; nil if it has none. A copy with a leader is published
+// without its last entry: otherwise each write would cause a hook on all other units.
 func (s State) Publishes() *Copy {
 	if s.Own == nil {
 		return nil
@@ -158,7 +158,7 @@ func (s State) Publishes() *Copy {
 	return &own
 }
 
-// request identifies the accepted request, if it is for this cluster.
+// request identifies the accepted request if it is for this cluster.
 func (s State) request() string {
 	if s.Accepted.Cluster != s.Cluster {
 		return ""
@@ -166,15 +166,15 @@ func (s State) request() string {
 	return s.Accepted.request()
 }
 
-// mayPublish reports whether this unit, as Juju's leader, may replace the old cluster by the new one of a unit's
-// request.
+// mayPublish reports whether this unit, as Juju's leader, may replace the old cluster with the new one made for a
+// unit's request.
 func (s State) mayPublish(unit string, r Request) bool {
 	return r.New != "" && s.newClusterConfirmed(unit, r) && s.unitStillVoting(r) == "" && s.unitAhead(unit, r) == "" &&
 		len(s.Serving)+len(s.leaving(r)) == 0
 }
 
 // unitAhead returns a unit that has published a newer copy, or a leader, after the new cluster was made of another
-// unit's copy; empty if there is none. A majority that was given up may have come back and stored more.
+// unit's copy; empty if there is none. Members that were given up may have come back as a majority and stored more.
 func (s State) unitAhead(unit string, r Request) string {
 	made := s.copyOf(unit)
 	if made == nil || r.Backup != "" {
@@ -190,7 +190,8 @@ func (s State) unitAhead(unit string, r Request) string {
 }
 
 // newClusterConfirmed reports whether a unit still has the new cluster that it has made, which has no other member.
-// Published data outlive a machine: it must answer now, and a hook must have confirmed recently that the file exists.
+// Published data outlives a machine: the machine must answer now, and a hook must have confirmed recently that the
+// file exists.
 func (s State) newClusterConfirmed(unit string, r Request) bool {
 	if unit == s.Unit {
 		return s.Staged == r.New
@@ -229,7 +230,7 @@ func (s State) leaving(r Request) (units []string) {
 	return units
 }
 
-// waitsFor returns why this unit waits, whose server is stopped for a unit's request.
+// waitsFor returns the finding why this unit waits, whose server is stopped for a unit's request.
 func (s State) waitsFor(unit string, r Request) finding.Finding {
 	args := finding.Args{Unit: unit}
 	switch {
@@ -256,8 +257,8 @@ func (s State) waitsFor(unit string, r Request) finding.Finding {
 	return f
 }
 
-// unheard is the way out if Juju's leader may not see the request: a unit whose removal waits has no peer relation any
-// more, and remains the leader while its agent runs.
+// unheard returns the remedies if Juju's leader may not see the request: a unit that waits for its removal has no
+// peer relation any more, but remains the leader while its agent runs.
 func (s State) unheard() []finding.Remedy {
 	i := slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Dying })
 	if i < 0 || s.JujuLeader {
@@ -266,8 +267,8 @@ func (s State) unheard() []finding.Remedy {
 	return []finding.Remedy{finding.If(finding.IfThisLasts, command.Resolved(s.Peers[i].Unit, true))}
 }
 
-// unaccepted returns why this unit's request is not accepted yet. If the machine of Juju's leader is off, Juju elects
-// another unit within a minute or two, whose next hook accepts it.
+// unaccepted returns the finding why this unit's request is not accepted yet. If the machine of Juju's leader is off,
+// Juju elects another unit within a minute or two, and that unit's next hook accepts the request.
 func (s State) unaccepted() finding.Finding {
 	f := s.finds(finding.RecoveryNotAccepted, "", finding.Args{Unit: s.Unit}, s.unheard()...)
 	if len(f.Remedies) == 0 {

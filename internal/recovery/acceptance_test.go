@@ -27,8 +27,8 @@ func made(r Request, cluster raft.ID) *Request {
 	return &r
 }
 
-// accepts is the state after unit 0, as Juju's leader, has accepted the request of unit n, and all units with stopped
-// servers have seen that.
+// accepts returns the state after unit 0, as Juju's leader, has accepted the request of unit n, and all units with
+// stopped servers have seen that.
 func (s State) accepts(n int) State {
 	s.Accepted = Acceptance{Cluster: old, Unit: unit(n), By: unit(0), At: noon}
 	s.Peers = slices.Clone(s.Peers)
@@ -42,7 +42,7 @@ func (s State) accepts(n int) State {
 	return s
 }
 
-// publisher is the state of unit 0 of 3, Juju's leader. Unit 1 has made a new cluster, and answers.
+// publisher returns the state of unit 0 of 3, Juju's leader. Unit 1 has made a new cluster, and answers.
 func publisher() State {
 	s := of(3).publishes(Copy{Term: 2, Index: 10, Stopped: true}).accepts(1)
 	s.JujuLeader, s.Own.Stopped, s.HeldFor, s.Now = true, true, unit(1), noon.Add(time.Minute)
@@ -51,8 +51,8 @@ func publisher() State {
 	return s
 }
 
-// Published data outlive a unit, and a new cluster has no other member. So it does not replace the old one unless its
-// unit answers.
+// Published data outlives a unit, and a new cluster has no other member. So it does not replace the old one unless
+// its unit answers.
 func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	next := publisher().Next()
 	assert.Equal(t, Publish, next.Action)
@@ -122,13 +122,13 @@ func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	}
 }
 
-// kicked is unit 4, whose machine died before its member was removed by force. Its published data remain.
+// kicked returns unit 4, whose machine died before its member was removed by force. Its published data remains.
 func kicked() Peer {
 	return Peer{Unit: unit(4), Read: true, Copy: &Copy{Cluster: old, Term: 2, Index: 7}}
 }
 
-// The new cluster is neither made nor published before a unit with a copy that is no member has stopped. That unit can
-// be given up, and no majority counts its copy.
+// The new cluster is neither made nor published before a unit that has a copy but no member has stopped. That unit
+// can be given up, and no majority counts its copy.
 func TestJudge_copy_of_nonmember(t *testing.T) {
 	s := of(3)
 	s.Own.Stopped = true
@@ -206,7 +206,7 @@ func TestNext_lost_file_is_made_again(t *testing.T) {
 	assert.Equal(t, Withdraw, s.Next().Action, "nor is there anything to make it of")
 }
 
-// A unit that has made a cluster is lost, and another request gives it up. When it returns, its cluster is not
+// A unit has made a cluster and is lost, and another request gives it up. When the unit returns, its cluster is not
 // published, and its server stays off.
 func TestNext_given_up_unit_returns(t *testing.T) {
 	s := publisher()
@@ -238,8 +238,8 @@ func TestNext_given_up_unit_returns(t *testing.T) {
 	assert.Equal(t, finding.RecoveryUnanswered, next.Why.Code)
 }
 
-// Two units have a request: Juju's leader accepts the first, the other one is withdrawn, and no server is stopped
-// before that.
+// Two units have a request: Juju's leader accepts the first and withdraws the other, and no server is stopped before
+// that.
 func TestR21_one_request_is_accepted(t *testing.T) {
 	s := of(3)
 	early, late := givingUp(2), givingUp(2)
@@ -278,7 +278,7 @@ func TestR21_one_request_is_accepted(t *testing.T) {
 	assert.Equal(t, Release, s.Next().Action, "all are withdrawn")
 }
 
-// A majority that was given up comes back and stores more after the new cluster was made. It is not replaced.
+// A majority that was given up comes back and stores more after the new cluster was made. Then the old cluster stays.
 func TestNext_withdraws_for_newer_data(t *testing.T) {
 	s := of(3).accepts(0)
 	s.Own.Stopped, s.HeldFor, s.Staged, s.Request = true, unit(0), one, made(givingUp(1, 2), one)
@@ -306,7 +306,7 @@ func TestR21_no_acceptance_during_removal(t *testing.T) {
 	assert.Equal(t, Accept, s.Next().Action)
 }
 
-// An acceptance stays while its unit's data can't be read, and ends when the request is withdrawn.
+// An acceptance stays while the data of the request's unit can't be read, and ends when the request is withdrawn.
 func TestAccept_unread_unit(t *testing.T) {
 	s := publisher()
 	asked := givingUp(2)
@@ -330,8 +330,8 @@ func TestNext_unpublished_names_dying_leader(t *testing.T) {
 	assert.Equal(t, waits+" -> IF_THIS_LASTS: resolved --no-retry ovn-central/2", findingtest.Brief(s.Next().Why))
 }
 
-// Of two requests that give up each other's unit the later one counts, and the last typed one is later by any unit's
-// clock.
+// If two requests give up each other's unit, the later one counts. The request that was typed last is later by any
+// unit's clock.
 func TestAccept_later_of_two_that_give_each_other_up(t *testing.T) {
 	s := of(3).accepts(1)
 	s.JujuLeader, s.Now = true, noon
@@ -344,8 +344,8 @@ func TestAccept_later_of_two_that_give_each_other_up(t *testing.T) {
 	assert.Equal(t, Accept, s.Next().Action)
 }
 
-// The quorum of the old cluster returns after the new one was made. The unit withdraws its request, every unit reports
-// that, and all servers are released. A restore replaces the old cluster nevertheless.
+// The quorum of the old cluster returns after the new one was made. The unit withdraws its request, every unit
+// reports that, and all servers are released. A restore, however, still replaces the old cluster.
 func TestNext_withdraws_for_returned_quorum(t *testing.T) {
 	for _, leads := range []bool{false, true} {
 		s := of(3).accepts(0)

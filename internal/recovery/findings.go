@@ -54,18 +54,18 @@ func (s State) plans(r Request, unit string) command.Command {
 
 const dryRun = "dry-run"
 
-// Without returns the remedy of a command that gives up units, under the condition that they are lost.
+// Without returns the remedy that the command gives up units, under the condition that they are lost.
 func Without(c command.Command, units ...string) finding.Remedy {
 	return finding.If(finding.IfOff, c).For(strings.Join(units, ", "))
 }
 
-// without returns the way out if units are lost: the request on the unit asked, which also gives them up.
+// without returns the remedy if units are lost: the request on the unit asked, which also gives them up.
 func (s State) without(r Request, asked string, units ...string) finding.Remedy {
 	return Without(s.plans(r.Repeated(units, false), asked), units...)
 }
 
-// instead returns the way out if the unit of a request is lost: a recovery here, since the backup of a restore is on
-// that unit's machine.
+// instead returns the remedy if the unit of a request is lost: a recovery here, since only that unit's machine has
+// the backup of a restore.
 func (s State) instead(r Request, asked string) (remedies []finding.Remedy) {
 	if asked == s.Unit {
 		return nil
@@ -76,7 +76,7 @@ func (s State) instead(r Request, asked string) (remedies []finding.Remedy) {
 	return []finding.Remedy{s.without(r, s.Unit, asked)}
 }
 
-// lacks adds a refusal for a member that the request needs unless it gives it up. One finding names all members with
+// lacks adds the refusal that the request needs a member that it does not give up. One finding names all members with
 // the same code and subject.
 func (v *Verdict) lacks(f finding.Finding, m Member) {
 	giveUp := m.Unit
@@ -97,8 +97,8 @@ func (v *Verdict) lacks(f finding.Finding, m Member) {
 // is empty if giving up does not help.
 func Lacking(refusal finding.Finding) []string { return refusal.Args.Units }
 
-// withWays adds the ways out to the refusals of the request r that giving up helps against; the command gives up all of
-// their units.
+// withWays adds remedies to those refusals of the request r that end if units are given up; the command gives up the
+// units of all these refusals.
 func (v *Verdict) withWays(s State, r Request) {
 	var all []string
 	for _, f := range v.Refusals {
@@ -111,7 +111,7 @@ func (v *Verdict) withWays(s State, r Request) {
 	}
 }
 
-// Ways returns the ways out of a refusal that giving up helps against, the last of which is without.
+// Ways returns the remedies of a refusal that ends if units are given up; the last one is without.
 func Ways(lacking finding.Finding, without finding.Remedy) []finding.Remedy {
 	if lacking.Code == finding.RecoveryNotReported {
 		return []finding.Remedy{finding.ByHand(finding.StartMachine).For(strings.Join(Lacking(lacking), ", ")), without}
@@ -120,7 +120,8 @@ func Ways(lacking finding.Finding, without finding.Remedy) []finding.Remedy {
 }
 
 // ahead refuses a recovery here because a member's unit last published newer data, or a leader. A lost unit can't
-// correct that, so force permits it; for a leader that way is printed only to an operator who gives the unit up.
+// correct that, so force permits the recovery. In the case of a leader, that remedy is printed only to an operator
+// who gives the unit up.
 func (s State) ahead(r Request, m Member, c Copy) finding.Finding {
 	f := s.finds(finding.RecoveryHasQuorum, m.Unit, finding.Args{})
 	if !c.HasRaftLeader {
@@ -147,7 +148,7 @@ func (s State) ahead(r Request, m Member, c Copy) finding.Finding {
 
 func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.Index) }
 
-// copies returns a statement about each copy. The newest is marked only if all are known.
+// copies returns a statement about each copy. The newest one is marked only if all are known.
 func (s State) copies(r Request) (all []finding.Statement) {
 	judged, newest := s.inOrder(), s.newest()
 	for _, m := range judged {
@@ -204,7 +205,7 @@ func (s State) about(m Member, c Copy, newest *Copy) (more []finding.Line) {
 	return more
 }
 
-// forced returns the losses of data that units had which are given up by force.
+// forced returns statements about the data that is lost because the units that have it are given up by force.
 func (s State) forced(r Request) (all []finding.Statement) {
 	for _, m := range s.inOrder() {
 		c := s.copyOf(m.Unit)
@@ -227,7 +228,7 @@ func (s State) givesUp(r Request, unit string) bool {
 		func(m Member) bool { return m.Unit == unit && r.givesUp(m) })
 }
 
-// Progress states the progress of each unfinished recovery or restore of the database.
+// Progress describes the progress of each unfinished recovery or restore of the database.
 func (s State) Progress() (said []finding.Statement) {
 	all := s.standing()
 	accepted, _, is := s.accepted(all)
@@ -256,17 +257,17 @@ func (s State) Progress() (said []finding.Statement) {
 
 // Answer is the answer of another unit's server about the cluster that it serves.
 type Answer struct {
-	// Address is the server's.
+	// Address is the address of the server.
 	Address string
 	// Cluster is the cluster that it serves; empty if unknown.
 	Cluster raft.ID
-	// Supersedes are the clusters that its cluster has replaced.
+	// Supersedes are the clusters that the served cluster has replaced.
 	Supersedes []raft.ID
 }
 
 // Superseded returns why a server of the cluster own must not be started: another unit's server serves a cluster that
-// has replaced it. It is the zero value if no answer reports that. An answer of the cluster own itself doesn't count:
-// no cluster replaces itself.
+// has replaced it. It is the zero value if no answer reports that. Answers of the cluster own itself don't count: no
+// cluster replaces itself.
 func Superseded(own raft.ID, answers []Answer) finding.Statement {
 	for _, a := range answers {
 		if own != "" && a.Cluster != own && slices.Contains(a.Supersedes, own) {

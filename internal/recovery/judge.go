@@ -13,11 +13,11 @@ import (
 
 // Verdict is the judgement of a request.
 type Verdict struct {
-	// Refusals are the reasons against it, each with its ways out.
+	// Refusals are the reasons against the request, each with its remedies.
 	Refusals []finding.Finding
-	// Waiting are events that must come first, and come by themselves.
+	// Waiting are events that must come first, and that happen by themselves.
 	Waiting []finding.Finding
-	// Plan states what will be done, and what is lost.
+	// Plan states what will be done, and which data is lost.
 	Plan []finding.Statement
 }
 
@@ -51,7 +51,7 @@ type judging struct {
 	joining, away []string
 }
 
-// judge judges a member, whose unit will join the new cluster if nothing is against it.
+// judge judges a member, whose unit will join the new cluster unless there is a reason against it.
 func (j *judging) judge(m Member) {
 	s, r := j.s, j.r
 	given, copied := r.givesUp(m), s.copyOf(m.Unit)
@@ -91,11 +91,11 @@ func (j *judging) judge(m Member) {
 	j.joining = append(j.joining, m.Unit)
 }
 
-// silent reports whether a member's server does not answer although nothing has stopped it yet. Its unit publishes a
-// copy if it lives: its server has no leader then.
+// silent reports whether a member's server does not answer although nothing has stopped it yet. If its unit lives, it
+// publishes a copy, since its server has no leader then.
 func (s State) silent(m Member) bool { return s.Request == nil && m.ID != "" && !m.Answers }
 
-// hasNothing refuses a request if this unit has no data for a new cluster, or if there is no old one.
+// hasNothing refuses a request if this unit has no data for a new cluster, or if there is no old cluster.
 func (s State) hasNothing(r Request) (f finding.Finding) {
 	elsewhere := finding.ByHand(finding.RunElsewhere)
 	switch {
@@ -125,8 +125,8 @@ func (s State) refuseHere(r Request) (all []finding.Finding) {
 		refuse(finding.RecoveryCopyDamaged, s.Unit, finding.Args{Detail: s.Own.Damage}, finding.ByHand(finding.RunElsewhere))
 	}
 	if len(s.Serving) > 0 && r.Backup == "" {
-		// After the loss of its leader a server calls itself connected for up to twice its election timer, which is 60 s
-		// at most (raft_is_connected() in ovsdb/raft.c).
+		// After the loss of its leader a server reports a connection for up to twice its election timer, which is at most
+		// 60 s (raft_is_connected() in ovsdb/raft.c).
 		refuse(finding.RecoveryHasQuorum, strings.Join(s.Serving, ", "), finding.Args{})
 	}
 	if r.Force && len(r.GivenUp) == 0 {
@@ -135,8 +135,8 @@ func (s State) refuseHere(r Request) (all []finding.Finding) {
 	return all
 }
 
-// mustStop returns that the request of the unit asked waits until another unit's server is stopped. While that server
-// answers, its machine is on, and its next hook stops it; only afterwards may the unit be given up.
+// mustStop returns the finding that the request of the unit asked waits until another unit's server is stopped. While
+// that server answers, its machine is on, and its next hook stops it; only afterwards may the unit be given up.
 func (s State) mustStop(r Request, asked, unit string) finding.Finding {
 	remedies := []finding.Remedy{s.without(r, asked, unit)}
 	if s.Request != nil && asked == s.Unit {
@@ -156,8 +156,8 @@ func (s State) inOrder() []Member {
 }
 
 // final reports whether a member's published copy is its last one, since its server is off. While this unit's own
-// server runs, a member that does not answer was not stopped for this request; afterwards it may have been, and its
-// last entry may not be published yet. Only members in this unit's file are known to answer.
+// server runs, a member that does not answer was not stopped for this request. Afterwards it may have been stopped,
+// but may not have published its last entry yet. Only members in this unit's file are known to answer.
 func (s State) final(m Member, c Copy) bool {
 	return c.Stopped || m.ID != "" && !m.Answers && !s.Own.Stopped
 }
@@ -166,7 +166,7 @@ func (s State) says(line finding.Line, args finding.Args) finding.Statement {
 	return finding.Statement{Database: s.Database, Line: line, Args: args}
 }
 
-// plan states what will be done, and what is lost.
+// plan states what will be done, and which data is lost.
 func (j *judging) plan() {
 	s, r := j.s, j.r
 	n, args := len(s.Members), finding.Args{Unit: s.Unit, Value: s.Own.end(), Path: r.Backup, Cluster: string(s.Cluster)}
@@ -205,8 +205,8 @@ func (s State) givenUp(r Request) (n int) {
 	return n
 }
 
-// surelyComplete reports whether the newest of so many copies, of n members, has every committed entry: a majority has
-// each entry, and every majority includes one of these copies.
+// surelyComplete reports whether the newest of some copies, out of n members, has every committed entry. A majority
+// has each entry, so it does if every majority includes one of these copies.
 func surelyComplete(n, copies int) bool { return copies+n/2+1 > n }
 
 func (m Member) name() string {
@@ -228,8 +228,8 @@ func (r Request) givesUp(m Member) bool {
 	})
 }
 
-// Named returns the typed names of units and members as a request gives them up. An ID that Juju took for a number
-// becomes the ID of the only member that the number can mean, if there is one.
+// Named returns the typed names of units and members in the form in which a request gives them up. An ID that Juju
+// took for a number becomes the ID of the only member that the number can mean, if there is exactly one.
 func (s State) Named(typed []raft.IDArgument) []string {
 	peers := make([]raft.Peer, len(s.Members))
 	for i, m := range s.Members {
@@ -246,8 +246,8 @@ func (s State) Named(typed []raft.IDArgument) []string {
 	return names
 }
 
-// WithUnits adds to a request's names the units of which it names all members by their identities: once there is a new
-// cluster, the identities of the old one no longer tell which units may be missing.
+// WithUnits adds to a request's names the units whose members it names completely by their identities: once there is
+// a new cluster, the identities of the old one no longer show which units may be missing.
 func (s State) WithUnits(r Request) Request {
 	given, kept := map[string]bool{}, map[string]bool{}
 	for _, m := range s.Members {
@@ -261,7 +261,7 @@ func (s State) WithUnits(r Request) Request {
 	return r.Repeated(slices.Sorted(maps.Keys(given)), false)
 }
 
-// Repeated returns the request with more given up units: a command may be repeated because units were lost since.
+// Repeated returns the request with more given up units: a command may be repeated because more units were lost.
 func (r Request) Repeated(givenUp []string, force bool) Request {
 	r.GivenUp, r.Force = slices.Clone(r.GivenUp), r.Force || force
 	for _, name := range givenUp {

@@ -9,16 +9,16 @@ import (
 // Action is the action of a [Step].
 type Action string
 
-// The actions. Each may be interrupted anywhere, and repeated. Only Juju's leader does Accept and Publish.
+// The actions. Each may be interrupted at any point, and repeated. Only Juju's leader performs Accept and Publish.
 const (
 	None Action = ""
 	// Stop stops this unit's server, and keeps it from being started.
 	Stop Action = "stop"
-	// Make makes the new cluster beside the file.
+	// Make makes the new cluster beside the database's file.
 	Make Action = "make"
 	// Accept publishes the acceptance of a request, which asks its unit for an answer.
 	Accept Action = "accept"
-	// Publish replaces the ID of the old cluster by that of the new one.
+	// Publish replaces the ID of the old cluster with the ID of the new one.
 	Publish Action = "publish"
 	// Withdraw ends this unit's own request.
 	Withdraw Action = "withdraw"
@@ -29,13 +29,13 @@ const (
 // Step is this unit's next step for one database.
 type Step struct {
 	Action Action
-	// For is the unit with the request.
+	// For is the unit that has the request.
 	For string
-	// New is the cluster of a Publish.
+	// New is the cluster that a Publish publishes.
 	New raft.ID
 	// Held reports whether the server must stay off; then nothing else is done about the database.
 	Held bool
-	// Why is why a request is withdrawn, or why the unit waits.
+	// Why explains why a request is withdrawn, or why the unit waits.
 	Why finding.Finding
 }
 

@@ -21,11 +21,11 @@ type world struct {
 	leader  int
 	units   []played
 	made    int
-	// accepted is the acceptance that Juju's leader has published, and acceptedIn the event.
+	// accepted is the acceptance that Juju's leader has published, acceptedIn the event in which it did.
 	accepted   Acceptance
 	acceptedIn int
-	// events counts the events, half a minute each; takenBack the new clusters that were withdrawn since the old one had a
-	// quorum again; byDying the clusters that a dying leader has published; removals the requests that were withdrawn
+	// events counts the events, half a minute each; takenBack the new clusters that were withdrawn since the old one had
+	// a quorum again; byDying the clusters that a dying leader has published; removals the requests that were withdrawn
 	// because a removal began.
 	events, takenBack, byDying, removals int
 }
@@ -35,16 +35,16 @@ type played struct {
 	gone    bool // its copy of the cluster was put away
 	held    string
 	request *Request
-	// published is the unit's data as the others see them.
+	// published is the unit's data as the other units see it.
 	copy    *Copy
 	asked   *Request
 	running bool
 	off     bool
-	// dying reports whether it is being removed, in a `stop` that fails. It publishes only acceptances.
+	// dying reports whether the unit is being removed, in a `stop` that fails. It publishes only acceptances.
 	dying bool
-	// staged is the new cluster beside its file.
+	// staged is the new cluster beside the unit's file.
 	staged    raft.ID
-	published raft.ID // what stood beside its file when its last hook ended, in which event
+	published raft.ID // the staged cluster when its last hook ended, and in which event
 	seenIn    int
 }
 
@@ -58,7 +58,7 @@ func (w *world) quorum() bool {
 	return up >= w.n/2+1
 }
 
-// state is the state of unit i.
+// state returns the state of unit i.
 func (w *world) state(i int) State {
 	s := of(w.n)
 	u := w.units[i]
@@ -86,7 +86,7 @@ func (w *world) state(i int) State {
 
 func (w *world) now() time.Time { return noon.Add(time.Duration(w.events) * 30 * time.Second) }
 
-// hook runs a hook on unit i, which makes so many steps and then publishes.
+// hook runs a hook on unit i, which makes the given number of steps and then publishes.
 func (w *world) hook(i int, steps int) {
 	for range steps {
 		u := &w.units[i]
@@ -138,7 +138,7 @@ func (w *world) hook(i int, steps int) {
 	u.published, u.seenIn = u.staged, w.events
 }
 
-// dying are the units that are being removed.
+// dying returns the units that are being removed.
 func (w *world) dying() (all []int) {
 	for i, u := range w.units {
 		if u.dying {
@@ -148,7 +148,7 @@ func (w *world) dying() (all []int) {
 	return all
 }
 
-// make checks that no server that is not given up can vote, and that no such unit has newer data.
+// make checks that only given up servers can vote or have newer data.
 func (w *world) make(i int) {
 	r := w.units[i].request
 	for j, p := range w.units {

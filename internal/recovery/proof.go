@@ -11,14 +11,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Proof is the proof that a new cluster serves: a write that it acknowledged, read back from each unit's server.
+// Proof is the proof that a new cluster serves: the cluster acknowledged a write, and it was read from each unit's
+// server.
 type Proof struct {
 	Database ovndb.Database
-	// Unserved reports whether nothing was written, since this unit's server is not yet a member that knows a leader.
+	// Unserved reports whether nothing was written because this unit's server is not yet a member that knows a leader.
 	Unserved bool
 	// Failure is why the write was not acknowledged.
 	Failure string
-	// Units are the units of the model, without those that are being removed.
+	// Units are the units of the model, except those that are being removed.
 	Units []UnitProof
 }
 
@@ -27,7 +28,7 @@ type UnitProof struct {
 	Unit string
 	// GivenUp reports whether the request gives the unit up.
 	GivenUp bool
-	// Member reports whether its server is in the configuration of the new cluster.
+	// Member reports whether the unit's server is in the configuration of the new cluster.
 	Member bool
 	// Failure is why the write was not read back from a member; empty if it was.
 	Failure string
@@ -36,8 +37,8 @@ type UnitProof struct {
 // Complete reports whether every unit has the write. A unit that was given up counts only if it has returned.
 func (p Proof) Complete() bool { return len(p.Findings("")) == 0 }
 
-// Broken returns problems that do not end by themselves, as the unit own sees them. A member that may be lost should be
-// started first, so the other way out is the dry run of a kick.
+// Broken returns the problems that do not end by themselves, as the unit own sees them. A member that may be lost
+// should first be started, so the other remedy is only the dry run of a kick.
 func (p Proof) Broken(own string) (all []finding.Finding) {
 	found := State{Database: p.Database}.finds
 	if p.Failure != "" {
@@ -60,7 +61,7 @@ func (p Proof) Broken(own string) (all []finding.Finding) {
 	return all
 }
 
-// awaited returns problems that end by themselves.
+// awaited returns the problems that end by themselves.
 func (p Proof) awaited() (all []finding.Finding) {
 	found := State{Database: p.Database}.finds
 	if p.Unserved {
@@ -101,7 +102,7 @@ func (p Proof) Proved() (all []finding.Statement) {
 const fullCluster = 3
 
 // Proved returns the finding that all proofs are complete, with the operator's remaining tasks: to remove and replace
-// the units that were given up, and to reset clients, which would take the new log for old data (ovsdb_cs in OVS).
+// the units that were given up, and to reset clients, which would mistake the new log for old data (ovsdb_cs in OVS).
 func Proved(own string, proofs []Proof) finding.Finding {
 	var gone []string
 	members := math.MaxInt
@@ -132,7 +133,7 @@ func Proved(own string, proofs []Proof) finding.Finding {
 	return f
 }
 
-// ClientsAfter is the advice for clients after their database was replaced.
+// ClientsAfter returns the remedies for clients after their database was replaced.
 func ClientsAfter() []finding.Remedy {
 	return []finding.Remedy{finding.ByHand(finding.ResetChassis), finding.ByHand(finding.SyncNeutron)}
 }

@@ -1,12 +1,12 @@
-// Package recovery decides how a new cluster is made of one unit's data, after a quorum was lost for good, or of a
-// backup. Its input is the [State] of a database, its output this unit's next [Step].
+// Package recovery decides how to make a new cluster from one unit's data, after a quorum was lost for good, or from
+// a backup. Its input is the [State] of a database, its output this unit's next [Step].
 //
-// An operator asks for a recovery on one unit, which publishes a [Request]. Juju's leader accepts one request at a time
-// by an [Acceptance]. Every unit then stops its server of the old cluster and publishes how far its copy goes. Once no
-// server can vote, the unit with the request makes the new cluster beside its file, and publishes its ID. Juju's leader
-// replaces the old ID by that one, if the unit has answered its acceptance and the unit's machine answers right then:
-// published data outlive a machine, and no other unit could start a cluster whose only member is gone. Only then is the
-// new cluster started, and each unit stops its server of the old one.
+// An operator requests a recovery on one unit, which publishes a [Request]. Juju's leader accepts one request at a
+// time with an [Acceptance]. Every unit then stops its server of the old cluster and publishes how far its copy goes.
+// Once no server can vote, the unit with the request makes the new cluster beside its file, and publishes its ID.
+// Juju's leader replaces the old ID with the new one, if the unit has answered the acceptance and the unit's machine
+// answers at that moment: published data outlives a machine, and no other unit could start a cluster whose only
+// member is gone. Only then is the new cluster started; a unit that still runs a server of the old one stops it.
 package recovery
 
 import (
@@ -20,38 +20,38 @@ import (
 
 // Request is an operator's request for a recovery or a restore on one unit.
 type Request struct {
-	// Cluster is the old cluster. The request is over once the application has another one.
+	// Cluster is the old cluster. The request ends once the application has another one.
 	Cluster raft.ID `json:"cluster"`
-	// GivenUp are the lost units, or identities of lost members. They are not waited for, and data that only they have
-	// are lost.
+	// GivenUp are the lost units, or identities of lost members. No unit waits for them, and data that only they have is
+	// lost.
 	GivenUp []string `json:"given-up,omitempty"`
 	// Force gives units up even if they last published newer data, or a leader.
 	Force bool `json:"force,omitempty"`
-	// Backup is the backup to restore; empty for a recovery from this unit's file. A restore neither compares copies nor
-	// minds a leader.
+	// Backup is the backup to restore; empty for a recovery from this unit's file. A restore does not compare copies,
+	// and replaces even a cluster with a leader.
 	Backup string `json:"backup,omitempty"`
-	// Asked is the time of the request, which also distinguishes the requests of a unit.
+	// Asked is the time of the request. It also distinguishes the requests of a unit.
 	Asked time.Time `json:"asked"`
 	// New is the new cluster, once it is made.
 	New raft.ID `json:"new,omitempty"`
-	// Heard is this unit's answer to Juju's leader: the acceptance of this request that it last saw.
+	// Heard is this unit's answer to Juju's leader: the last acceptance of this request that the unit saw.
 	Heard Acceptance `json:"heard,omitzero"`
 }
 
 // Copy is how far a unit's copy of a database goes.
 type Copy struct {
 	Cluster raft.ID `json:"cluster"`
-	// Term and Index are those of the newest entry of its log; unknown for another unit's copy that has a leader.
+	// Term and Index belong to the newest entry of the copy's log; unknown for another unit's copy that has a leader.
 	Term  uint64 `json:"term"`
 	Index uint64 `json:"index"`
-	// Stopped reports whether its server was stopped for a recovery, and stays stopped.
+	// Stopped reports whether the unit's server was stopped for a recovery, and stays stopped.
 	Stopped bool `json:"stopped,omitempty"`
-	// For is the accepted request for which the server is stopped, as its unit last saw it. The unit starts the server
-	// again only once it no longer sees that request.
+	// For is the accepted request for which the server is stopped, as the server's unit last saw it. The unit starts the
+	// server again only once it no longer sees that request.
 	For string `json:"stopped-for,omitempty"`
-	// HasRaftLeader reports whether its server runs and knows a leader of the database.
+	// HasRaftLeader reports whether the unit's server runs and knows a leader of the database.
 	HasRaftLeader bool `json:"has-leader,omitempty"`
-	// Damage describes the entries that its file lacks.
+	// Damage describes the entries that the file lacks.
 	Damage string `json:"damage,omitempty"`
 }
 
@@ -60,15 +60,16 @@ func (c Copy) newer(other Copy) bool {
 	return c.Term > other.Term || c.Term == other.Term && c.Index > other.Index
 }
 
-// Peer is another unit of the model, as published.
+// Peer is the published state of another unit of the model.
 type Peer struct {
 	Unit  string
 	Dying bool
-	// Read reports whether its data could be read.
+	// Read reports whether the unit's data could be read.
 	Read    bool
 	Copy    *Copy
 	Request *Request
-	// Reached reports whether its machine answers now. It is known only on Juju's leader, for a unit with a new cluster.
+	// Reached reports whether the unit's machine answers now. Only Juju's leader knows it, and only for a unit with a
+	// new cluster.
 	Reached bool
 }
 
@@ -79,7 +80,7 @@ type Member struct {
 	Unit string
 	// Exists reports whether the unit is in the model.
 	Exists bool
-	// Answers reports whether its server answers clients, with or without a leader.
+	// Answers reports whether the member's server answers clients, with or without a leader.
 	Answers bool
 }
 
@@ -93,14 +94,14 @@ type State struct {
 	Now time.Time
 	// Accepted is the acceptance that Juju's leader has published.
 	Accepted Acceptance
-	// Cluster is the application's.
+	// Cluster is the application's cluster.
 	Cluster raft.ID
 	// Own is this unit's copy of that cluster, Request this unit's request; each is nil if there is none.
 	Own     *Copy
 	Request *Request
 	// Staged is the new cluster whose file is beside this unit's file; empty if there is none.
 	Staged raft.ID
-	// Peers are the other units of the model. Members are the members by this unit's file.
+	// Peers are the other units of the model. Members are the members listed in this unit's file.
 	Peers   []Peer
 	Members []Member
 	// Serving are the addresses of servers of the application's cluster that report a connection to a leader.
@@ -109,7 +110,7 @@ type State struct {
 	HeldFor string
 }
 
-// standing returns the requests that are not over, by unit.
+// standing returns the requests that have not ended, by unit.
 func (s State) standing() map[string]Request {
 	all := map[string]Request{}
 	if s.Request != nil && s.Request.Cluster == s.Cluster {
@@ -137,8 +138,8 @@ func (s State) dying(unit string) bool {
 	return p == nil || p.Dying
 }
 
-// judged returns the members, and the units that publish a copy but are no members by this unit's file: their servers
-// may have joined later, or may not know that they were removed.
+// judged returns the members, and the units that publish a copy but are not members according to this unit's file:
+// their servers may have joined later, or may not know that they were removed.
 func (s State) judged() []Member {
 	all := slices.Clone(s.Members)
 	for _, p := range s.Peers {
@@ -159,7 +160,7 @@ func (s State) copyOf(unit string) *Copy {
 		return nil
 	}
 	c := *p.Copy
-	c.Stopped = c.Stopped && c.For == s.request() // otherwise it may have been started since
+	c.Stopped = c.Stopped && c.For == s.request() // otherwise the server may have been started since
 	return &c
 }
 
@@ -168,25 +169,25 @@ type Stage string
 
 // The stages.
 const (
-	// Idle: none was requested, or the lost quorum is back.
+	// Idle means that none was requested, or that the lost quorum has returned.
 	Idle Stage = ""
-	// Requested: an operator has asked for it, and Juju's leader has yet to accept it.
+	// Requested means that an operator has requested it, and Juju's leader has yet to accept it.
 	Requested Stage = "requested"
-	// Accepted: Juju's leader has accepted it, and all units stop their servers.
+	// Accepted means that Juju's leader has accepted it, and all units stop their servers.
 	Accepted Stage = "accepted"
-	// Made: its new cluster is made, but not published.
+	// Made means that the new cluster is made, but not published.
 	Made Stage = "made"
-	// Withdrawn: it is over, and the old cluster stays.
+	// Withdrawn means that it has ended, and the old cluster stays.
 	Withdrawn Stage = "withdrawn"
-	// Placed: the new cluster has replaced the old one, and has no leader here.
+	// Placed means that the new cluster has replaced the old one, and has no leader here.
 	Placed Stage = "placed"
-	// Served: the new cluster has a leader here, or this unit has no copy of it yet.
+	// Served means that the new cluster has a leader here, or that this unit has no copy of it yet.
 	Served Stage = "served"
-	// Overtaken: the application has another cluster than the new one.
+	// Overtaken means that the application has another cluster than the new one.
 	Overtaken Stage = "overtaken"
 )
 
-// transition has the next stage by the present one. A stage without an entry stays.
+// transition maps a stage to the next one. A stage without an entry stays.
 type transition map[Stage]Stage
 
 // The transitions. The methods of [Attempt] explain them.
@@ -211,10 +212,10 @@ var (
 // Attempt is this unit's last recovery or restore of a database, and its outcome.
 type Attempt struct {
 	Stage Stage `json:"stage,omitempty"`
-	// Request is the operator's request. Its New is the cluster that was made for it. After the old cluster of a recovery
-	// was replaced, it is the cluster that replaced it, whichever unit made that one.
+	// Request is the operator's request. Its New is the cluster that was made for it. Once the old cluster of a recovery
+	// was replaced, New is the cluster that has replaced it, whichever unit made that one.
 	Request Request `json:"request,omitzero"`
-	// Why is why it was withdrawn.
+	// Why explains why the request was withdrawn.
 	Why finding.Finding `json:"why,omitzero"`
 }
 
@@ -261,7 +262,7 @@ func (a Attempt) Accept() Attempt { return a.on(onAccept) }
 // TakeBack returns the attempt after an operator has withdrawn it.
 func (a Attempt) TakeBack() Attempt { return a.on(onTakeBack) }
 
-// Forget returns the attempt after an operator has permitted to replace its cluster once more.
+// Forget returns the attempt after an operator has permitted replacing its cluster once more.
 func (a Attempt) Forget() Attempt { return a.on(onForget) }
 
 // Makes returns the attempt after its new cluster was made.
@@ -271,9 +272,9 @@ func (a Attempt) Makes(cluster raft.ID) Attempt {
 	return a
 }
 
-// Withdraws returns the attempt after it was withdrawn, because it can't be done or another one is accepted. Its new
-// cluster stays beside the file: Juju's leader may be publishing its ID right now. The next one that is made, or
-// published, replaces it.
+// Withdraws returns the attempt after it was withdrawn, because it can't be carried out or another one is accepted.
+// Its new cluster stays beside the file: Juju's leader may be publishing its ID right now. The next cluster that is
+// made, or published, replaces it.
 func (a Attempt) Withdraws(why finding.Finding) Attempt {
 	a = a.on(onWithdraw)
 	a.Why = why

@@ -21,7 +21,7 @@ func unit(n int) string { return fmt.Sprintf("ovn-central/%d", n) }
 
 func id(n int) raft.ID { return raft.ID(fmt.Sprintf("%04d0000-e8e4-4719-b344-902444227dd7", n)) }
 
-// of is the state of unit 0 of n. The others have published nothing.
+// of returns the state of unit 0 of n. The other units have published nothing.
 func of(n int) State {
 	s := State{Database: ovndb.NB, Unit: unit(0), Cluster: old, Own: &Copy{Cluster: old, Term: 2, Index: 10}}
 	for i := range n {
@@ -62,8 +62,8 @@ func (s State) answers(n int) State {
 	return s
 }
 
-// A unit is given up if all its members are given up by their identities. A unit with another member is not, since that
-// one may serve.
+// A unit is given up if all its members are given up by their identities. If it has another member, it is not given
+// up, since that member may serve.
 func TestGivesUp_unit_by_all_identities(t *testing.T) {
 	s := of(3)
 	s.Members = append(s.Members, Member{ID: id(7), Unit: unit(2), Exists: true}, Member{ID: id(8)})
@@ -96,7 +96,7 @@ func TestGivesUp_ID_read_as_number(t *testing.T) {
 	assert.Equal(t, []string{"15"}, s.Named(number("15")), "it can be either of two")
 }
 
-// again is the remedy of the same request that gives up more.
+// again returns the remedy that repeats the request and gives up more.
 func again(units string, lost string) string {
 	return "-> IF_LOST_AND_OFF: ovn-central/0 recover give-up=" + units + " dry-run=true {unit=" + lost + "}"
 }
@@ -108,7 +108,7 @@ func briefs(all []finding.Finding) (lines []string) {
 	return lines
 }
 
-// with is a state with a change.
+// with returns a changed state.
 func (s State) with(change func(s *State)) State {
 	s.Members, s.Peers = slices.Clone(s.Members), slices.Clone(s.Peers)
 	change(&s)
@@ -207,7 +207,7 @@ func TestRefusals(t *testing.T) {
 	assert.Empty(t, behind.Judge(givingUp(2)).Refusals)
 	assert.Empty(t, has(Copy{Stopped: true, Damage: "record 7"}).Judge(givingUp(1, 2)).Refusals)
 
-	// A backup replaces whatever there is.
+	// A backup replaces any state.
 	restored := givingUp()
 	restored.Backup = backup
 	unheard := leads.with(func(s *State) { s.Peers[0].Copy.Term = 9 })
@@ -221,7 +221,7 @@ func TestRefusals(t *testing.T) {
 
 const backup = "/var/backups/ovn-central/20261123T190312Z"
 
-// restoring is the text of a recovery's command as that of a restore of the backup.
+// restoring turns the text of a recovery's command into that of a restore of the backup.
 func restoring(text string) string {
 	return strings.Replace(text, "recover ", "restore from="+backup+" database=nb ", 1)
 }
@@ -229,14 +229,14 @@ func restoring(text string) string {
 // waits is the finding that a request of unit 0 waits for unit 1.
 const waits = "waiting RECOVERY_NOT_STOPPED nb ovn-central/1 Unit=ovn-central/0"
 
-// withdraws is the way back once it has begun.
+// withdraws is the remedy once the request has begun.
 const withdraws = " -> TO_WITHDRAW: ovn-central/0 recover withdraw=true"
 
 // mustStop is the same with the command that gives units up.
 func mustStop(args, units string) string { return waits + args + " " + again(units, "ovn-central/1") }
 
-// A server whose file lacks entries has acknowledged them. Its last entry is known once it has rewritten the file;
-// until then no loss is excluded.
+// A server whose file lacks entries has acknowledged them. Its last entry is known once it has rewritten the file.
+// Until then the plan can't exclude a loss.
 func TestJudge_damaged_copy(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).answers(1)
 	v := s.Judge(givingUp(2, 3))
@@ -281,7 +281,7 @@ func TestNext_damaged_copy_stops_no_server(t *testing.T) {
 	assert.Equal(t, Withdraw, s.accepts(0).Next().Action)
 }
 
-// Published data outlive a machine. Force gives a lost unit up, and the plan shows which data that loses.
+// Published data outlives a machine. Force gives a lost unit up, and the plan shows which data that loses.
 func TestJudge_force_gives_up_newer_data(t *testing.T) {
 	v := of(3).publishes(Copy{Term: 3, Index: 40}).Judge(forced(1, 2))
 	assert.Empty(t, v.Refusals)
@@ -296,7 +296,7 @@ func TestJudge_force_gives_up_newer_data(t *testing.T) {
 		finding.GivenUpWithMore)
 }
 
-// lines are the lines of a plan, with their additions.
+// lines returns the lines of a plan, with their additions.
 func lines(plan []finding.Statement) (all []finding.Line) {
 	for _, s := range plan {
 		all = append(append(all, s.Line), s.More...)
@@ -304,7 +304,7 @@ func lines(plan []finding.Statement) (all []finding.Line) {
 	return all
 }
 
-// loses is the line of a plan about losses.
+// loses returns the line of a plan about losses.
 func loses(line finding.Line, count, total int) finding.Statement {
 	return finding.Statement{Database: ovndb.NB, Line: line, Args: finding.Args{Count: count, Total: total}}
 }
@@ -333,7 +333,7 @@ func TestPlan_one_line_per_copy(t *testing.T) {
 func TestPlan_complete_only_with_every_majority(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		for copies := 1; copies <= n; copies++ {
-			lost := n - copies // the most that can have stored an entry which no copy has
+			lost := n - copies // the most members that can have stored an entry that no copy has
 			assert.Equal(t, lost < n/2+1, surelyComplete(n, copies), "%d of %d", copies, n)
 		}
 	}

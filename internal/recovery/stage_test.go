@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// From idle every stage can be reached, and each is left by some event.
+// From idle every stage can be reached, and some event leads out of each.
 func TestTransitions(t *testing.T) {
 	events := map[string]transition{
 		"ask": onAsk, "accept": onAccept, "make": onMake, "withdraw": onWithdraw, "take back": onTakeBack,
