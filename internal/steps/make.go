@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// functions make the steps.
+// functions has the function that makes each kind of step.
 var functions = map[plan.Kind]func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error{
 	plan.Install: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
 		u.Schemas.Forget(ovndb.Databases()...)
@@ -105,8 +105,8 @@ func (u *Unit) Make(ctx context.Context, o Snapshot, s plan.Step) error {
 	return do(u, ctx, o, s)
 }
 
-// convert converts a database to the schema of the packages. It compares once more right before, since the conversion
-// that a killed hook began may have ended.
+// convert converts a database to the schema of the packages. Right before, it compares the schemas again, since a
+// conversion that a killed hook began may have ended.
 func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
 	db := s.Database
 	u.Schemas.Forget(db)
@@ -138,7 +138,7 @@ func (u *Unit) installCertificate(ctx context.Context, o Snapshot, s plan.Step) 
 		return u.Certificates.Install(ctx, s.Kind, o.Addresses.Own, served)
 	}
 	if !locked {
-		return install(ctx, nil) // no member is at risk, and the certificate may be what keeps them apart
+		return install(ctx, nil) // no member is at risk, and the lack of a certificate may be what separates them
 	}
 	return u.Members.WithLocks(ctx, o.Application, ovndb.Databases(), false, install)
 }
@@ -187,8 +187,8 @@ func (u *Unit) compareListeners(ctx context.Context, o Snapshot, db ovndb.Databa
 	return o.judgeListeners(db, rows)
 }
 
-// judgeListeners judges the rows. While the probe's option is invalid, existing rows stay as they are; without any, the
-// default is used, so that clients can connect.
+// judgeListeners judges the rows. While the probe's option is invalid, existing rows stay unchanged; if there are
+// none, the default is used, so that clients can connect.
 func (o Snapshot) judgeListeners(db ovndb.Database, rows []ovsdb.Listener) (drift plan.Drift, exposed []plan.Listener) {
 	for _, row := range rows {
 		if row.WithoutTLS() {
@@ -210,7 +210,8 @@ func (u *Unit) ensureListeners(ctx context.Context, o Snapshot, s plan.Step) err
 	return err
 }
 
-// rewriteFile makes a server rewrite its file that lacks entries. If it can't, the next decision reports that.
+// rewriteFile makes a server rewrite its file that lacks entries. If the server can't, the next decision reports
+// that.
 func (u *Unit) rewriteFile(ctx context.Context, _ Snapshot, s plan.Step) error {
 	db := s.Database
 	err := u.Members.RewriteFile(ctx, db)
@@ -229,7 +230,7 @@ func (u *Unit) rewriteFile(ctx context.Context, _ Snapshot, s plan.Step) error {
 	return nil
 }
 
-// PublishDamage publishes to the other units which servers' files lack entries.
+// PublishDamage tells the other units which servers' files lack entries.
 func (u *Unit) PublishDamage(ctx context.Context, o Snapshot) {
 	for _, c := range o.Report.Clusters {
 		l := o.Servers[c.Database]
@@ -248,9 +249,9 @@ func (u *Unit) PublishDamage(ctx context.Context, o Snapshot) {
 	}
 }
 
-// TrimMemory makes servers that don't do it by themselves return memory after each compaction. A restarted server
-// forgets the setting and can't be asked for it, so each hook sets it. A server that has not reported its version
-// yet waits for the hook in which it does ([restarts.Manager.Complete]). A failure fails no hook.
+// TrimMemory makes servers return memory after each compaction if they don't do that by themselves. A restarted
+// server forgets the setting and can't be asked for it, so each hook sets it. If a server has not reported its
+// version yet, the hook in which it does sets it ([restarts.Manager.Complete]). A failure fails no hook.
 func (u *Unit) TrimMemory(ctx context.Context, servers map[ovndb.Database]observe.ServerState) {
 	for _, db := range ovndb.Databases() {
 		runs, _ := u.Restarts.Runs(ovndb.ServiceOf(db))
@@ -288,10 +289,11 @@ func drift(
 	return plan.Drifted, nil
 }
 
-// wantedDefaults names the unit itself as the remote to join. If there is a database file, ovn-ctl ignores the remote;
-// otherwise the start fails, since ovsdb-tool refuses to join a server to itself. Without a remote ovn-ctl would create
-// a cluster, and with another unit's address it would join without checking the cluster's ID. The address is the one in
-// the database file, if there is one, even if the machine has lost it: a restart would not change the member's address.
+// wantedDefaults names the unit itself as the remote to join. If there is a database file, ovn-ctl ignores the
+// remote; otherwise the start fails, since ovsdb-tool refuses to join a server to itself. Without a remote ovn-ctl
+// would create a cluster, and with another unit's address it would join without checking the cluster's ID. If there
+// is a database file, the address is the one in that file, even if the machine has lost it: a restart would not
+// change the member's address.
 func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	own := a.Own
 	if a.Member.IsValid() {
@@ -319,9 +321,9 @@ func (u *Unit) northdParams(o Snapshot) (plan.Drift, error) {
 	return drift(o.Addresses, u.Paths.NorthdParams(), u.wantedNorthd(o).Render, systemd.NorthdNeedsRestart)
 }
 
-// wantedNorthd returns the arguments with all units that have servers, in the order of their addresses: the units that
-// publish a server, and all members, even of unknown units. A unit that is being removed may have a leader, which
-// ovn-northd needs; one with the Python charm publishes no servers.
+// wantedNorthd returns the arguments that name all units with servers, in the order of their addresses: the units
+// that publish a server, and all members, even of unknown units. A unit that is being removed may have a leader,
+// which ovn-northd needs; a unit with the Python charm publishes no servers.
 func (u *Unit) wantedNorthd(o Snapshot) systemd.NorthdParams {
 	m, addresses := o.Application, []netip.Addr{o.Addresses.Own}
 	for _, unit := range m.Others() {

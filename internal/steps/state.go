@@ -98,7 +98,7 @@ func (u *Unit) refused(s plan.State) map[ovndb.Database]finding.Finding {
 	return all
 }
 
-// Peers returns the other units that exist, as they publish themselves.
+// Peers returns the other existing units as they are published.
 func (u *Unit) Peers(ctx context.Context, m observe.Application) []plan.Peer {
 	var peers []plan.Peer
 	for _, unit := range m.Others() {
@@ -160,7 +160,7 @@ func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (pla
 	case !x.Status.HasLeader():
 		x.Removed = l.Member() && u.Observer.RemovedElsewhere(ctx, l, o.Cache)
 	case x.Status.State == raft.JoiningCluster: // it knows the leader, and has no data yet
-	case x.Inconsistent != "": // it may answer no client, and what it would answer is not the cluster's
+	case x.Inconsistent != "": // it may not answer clients, and its answers would not be the cluster's
 	default:
 		err = u.lookAtData(ctx, o, db, &x)
 	}
@@ -200,7 +200,7 @@ func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, installe
 	log := u.Log.With("database", db.Short())
 	if x.TriedTimer, err = u.Members.TriedConversion(ctx, db, installed.String()); err != nil {
 		log.WarnContext(ctx, "cannot read whether a conversion was tried; not converting the schema", "error", err)
-		x.Schema = "" // left alone until that is known
+		x.Schema = "" // left alone until the needs are known
 	}
 	if x.Runs, err = u.Control.Version(ctx, db); err != nil {
 		log.WarnContext(ctx, "cannot read the server's version; treating it as old", "error", err)
@@ -287,7 +287,7 @@ func (u *Unit) lookAtFile(ctx context.Context, o Snapshot, db ovndb.Database, x 
 	return nil
 }
 
-// tooNew reports whether a server is down because it is older than its file, and the installed one is no newer.
+// tooNew reports whether a server is down because it is older than its file, and the installed one is not newer.
 func (u *Unit) tooNew(ctx context.Context, db ovndb.Database) bool {
 	installed, _, err := u.Packages.Installed(ctx)
 	if runs, started := u.Restarts.Runs(ovndb.ServiceOf(db)); err == nil && started && !runs.Is(installed) {
@@ -313,8 +313,8 @@ type Schemas struct {
 
 // keptSchemas is the stored state.
 type keptSchemas struct {
-	// Compared has, for each database, the packages and the term of this unit's own leadership for which the
-	// schema was last found to be current.
+	// Compared maps each database to the packages, and the term of this unit's own leadership, for which the schema was
+	// last found to be current.
 	Compared map[ovndb.Database]string `json:"compared,omitempty"`
 }
 
@@ -327,11 +327,12 @@ func (m *Schemas) Forget(databases ...ovndb.Database) {
 	}
 }
 
-// Drift compares the schema of a database with that of the installed packages. If that fails, it reports no difference.
+// Drift compares the schema of a database with that of the installed packages. If that fails, it reports no
+// difference.
 //
-// The result is stored for as long as the packages stay the same: only they bring a newer schema. A member compares
-// again in each term in which it is the leader, since the leader converts, and as the leader in each thorough hook.
-// term is 0 if it isn't the leader.
+// The result is stored for as long as the packages stay the same: only other packages bring a newer schema. A member
+// compares again in each term in which it is the leader, since the leader converts. As the leader it also compares in
+// each thorough hook. term is 0 if the member isn't the leader.
 func (m *Schemas) Drift(
 	ctx context.Context, db ovndb.Database, installed ovndb.Version, term uint64, thorough bool,
 ) plan.Drift {

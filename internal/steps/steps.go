@@ -31,7 +31,7 @@ type Juju interface {
 	StatusSet(ctx context.Context, word juju.StatusWord, message string) error
 }
 
-// Unit is the unit whose steps are made, with the managers that take part in them. It is used during one hook.
+// Unit makes the steps of a unit, with the managers that take part in them. It is used during one hook.
 type Unit struct {
 	*observe.Machine
 	Juju         Juju
@@ -47,13 +47,13 @@ type Unit struct {
 	Recovery     *restore.Unit
 	// Save writes the unit's state to the disk.
 	Save func() error
-	// rewriteFailures has the reasons why servers could not rewrite their files in this hook.
+	// rewriteFailures explains for each server that could not rewrite its file in this hook why it could not.
 	rewriteFailures map[ovndb.Database]string
 }
 
 // Limits of waits for the effects of a step. No step relies on them: the next hook observes again.
 const (
-	// joinPatience bounds the time until a started server is a member; it takes 50 ms, and longer if the database
+	// joinPatience bounds the time until a started server is a member; joining takes 50 ms, and longer if the database
 	// is large.
 	joinPatience = 30 * time.Second
 	// leaderConnectionPatience bounds the time until the leader has connected to a member that this hook did not start.
@@ -67,18 +67,20 @@ const (
 	northdReturns = 10 * time.Second
 	// timerPatience bounds the time until a change of the election timer is committed; a large database adds to it.
 	timerPatience = 2 * time.Second
-	// lockPatience bounds the time until an ovn-northd with both databases gets the lock, if no other has it.
+	// lockPatience bounds the time until an ovn-northd that has both databases gets the lock, if no other ovn-northd has
+	// it.
 	lockPatience = time.Second
 	// pollInterval is the time between two checks.
 	pollInterval = 25 * time.Millisecond
 )
 
-// archive puts away the file of a server that is not a member, and masks the service: it would create a new cluster.
+// archive puts away the file of a server that is not a member, and masks the service, which would create a new
+// cluster.
 func (u *Unit) archive(ctx context.Context, l observe.ServerState) error {
 	db := l.Database
 	service := ovndb.ServiceOf(db)
 	if len(u.Leader.Clusters.Superseded[db]) > 0 {
-		// The cache would mistake the new cluster, whose log begins again, for one with old data.
+		// ovn-northd's cache would mistake the new cluster, whose log begins again, for one with old data.
 		if err := u.Services.Stop(ctx, ovndb.Northd); err != nil {
 			return err
 		}
@@ -102,9 +104,9 @@ func (u *Unit) archive(ctx context.Context, l observe.ServerState) error {
 	return nil
 }
 
-// start starts services at the same time; the failure of one does not stop the others. They run the installed version.
-// The version of a service that never ran is recorded before the start: the start may succeed after its timeout, and a
-// killed hook records nothing afterwards.
+// start starts services at the same time; the failure of one does not stop the others. They run the installed
+// version. If a service never ran, its version is recorded before the start: the start may succeed after its timeout,
+// and a killed hook records nothing afterwards.
 func (u *Unit) start(ctx context.Context, services []ovndb.Service) error {
 	installed, _, err := u.Packages.Installed(ctx)
 	if err != nil {
@@ -127,7 +129,7 @@ func (u *Unit) start(ctx context.Context, services []ovndb.Service) error {
 	return errors.Join(failures...)
 }
 
-// StartOne starts a service and waits until its server is a member, if it may soon be.
+// StartOne starts a service. If its server may soon be a member, it waits for that.
 func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 	if err := u.Services.Unmask(ctx, service); err != nil {
 		return err
@@ -171,8 +173,8 @@ func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time
 	return err
 }
 
-// Restart restarts a service, which then runs the installed version. A database's server is judged and restarted under
-// the lock, and Restart returns when the server is back.
+// Restart restarts a service, which then runs the installed version. It judges and restarts a database's server under
+// the lock, and returns when the server is back.
 func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, service ovndb.Service) error {
 	installed, _, err := u.Packages.Packages.Installed(ctx) // another process may have changed them since
 	if err != nil {
@@ -218,10 +220,10 @@ func (u *Unit) restartServer(ctx context.Context, snapshot observe.Snapshot, db 
 	return u.Members.WithLock(ctx, snapshot.Application, db, true, restart)
 }
 
-// ErrNotRemoved is returned if the removal of a member that its unit asked for failed; the next hook tries again.
+// ErrNotRemoved is returned if the removal of a member, requested by its unit, failed; the next hook tries again.
 var ErrNotRemoved = errors.New("not removed")
 
-// removeMember kicks the member of a unit that asks for it, with the judgement, the lock and the proof of every kick.
+// removeMember kicks the member of a unit that requests it, with the judgement, the lock and the proof of every kick.
 func (u *Unit) removeMember(ctx context.Context, o Snapshot, s plan.Step) error {
 	results, err := u.Members.Kick(ctx, o.Application, membership.KickRequest{
 		IDs:       map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}},
@@ -269,8 +271,8 @@ func (u *Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
 }
 
 // AwaitServers gives the servers of a machine that has just booted the time to read their files and to find their
-// leaders; otherwise the unit's status would show until the next hook that they start. It is for the first hooks after
-// a boot. It reports whether it has waited.
+// leaders; otherwise the unit's status would show until the next hook that they are starting. Call it in the first
+// hooks after a boot. It reports whether it has waited.
 func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]observe.ServerState) (awaited bool) {
 	var wg sync.WaitGroup
 	for _, db := range ovndb.Databases() {
@@ -301,7 +303,7 @@ type Snapshot struct {
 	observe.Snapshot
 	Report    observe.Report
 	Addresses observe.Addresses
-	// Known is the part of a decision's input that needs no look at the machine; State is the whole input.
+	// Known is the part of a decision's input that does not depend on the machine; State is the whole input.
 	Known, State plan.State
 	// Clients are the relations to applications that use the databases. They are known only if Thorough is set.
 	Clients []observe.Client

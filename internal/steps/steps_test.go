@@ -33,7 +33,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// northd is a machine whose ovn-northd runs and is masked, in the words of systemd's UnitFileState.
+// northd is a machine whose ovn-northd runs and is masked, as systemd's UnitFileState shows it.
 type northd struct {
 	masked string
 	calls  []string
@@ -59,7 +59,7 @@ func (n *northd) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return nil, nil
 }
 
-// An upgrade that was killed leaves masks until the next boot, and systemctl's restart stops what it then finds masked.
+// A killed upgrade leaves services masked until the next boot, and systemctl's restart stops a masked service.
 func TestRestart_northd_that_is_masked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, checkMaskedNorthd) // it waits for a control socket
@@ -136,7 +136,7 @@ func (dpkg) Run(context.Context, run.Command) ([]byte, error) {
 	return []byte("ovn-central installed 25.03\nopenvswitch-common installed 3.5\n"), nil
 }
 
-// unit is one on that machine, with no restarts that packages were refused.
+// unit returns a unit on that machine, without restarts that packages were refused.
 func unit(t *testing.T, m *observe.Machine) *Unit {
 	t.Helper()
 	dir := t.TempDir()
@@ -250,7 +250,8 @@ func TestFunctions(t *testing.T) {
 	assert.Equal(t, len(functions), kinds)
 }
 
-// While the probe's option is invalid, its default serves a database without listeners, and changes no others.
+// While the probe's option is invalid, a database without listeners gets the default, and other databases stay
+// unchanged.
 func TestJudgeListeners(t *testing.T) {
 	t.Parallel()
 	var valid, invalid Snapshot
@@ -281,11 +282,11 @@ func TestJudgeListeners(t *testing.T) {
 	assert.Equal(t, []plan.Listener{{Target: exposed.Target, UUID: exposed.UUID}}, found)
 }
 
-// Servers of 2.17 are played: what they do with it, ovsdb-server(1) says.
+// Servers of 2.17 are simulated; ovsdb-server(1) describes how they handle the command.
 func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
-		nb, sb string // the versions that run
+		nb, sb string // the running versions
 		sbIs   ovndb.Condition
 		told   []ovndb.Database
 	}{
@@ -313,12 +314,12 @@ func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 			servers := map[ovndb.Database]observe.ServerState{
 				ovndb.NB: {Condition: ovndb.Serving}, ovndb.SB: {Condition: c.sbIs},
 			}
-			u.TrimMemory(t.Context(), servers) // one that is too old for it fails no hook
+			u.TrimMemory(t.Context(), servers) // a server that is too old for it fails no hook
 		})
 	}
 }
 
-// Servers may run on although their packages are gone.
+// Servers may continue to run although their packages are gone.
 func TestPublishDamage_unobserved_stays_published(t *testing.T) {
 	t.Parallel()
 	log := new(bytes.Buffer)

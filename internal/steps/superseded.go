@@ -17,8 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
-// PutAwaySuperseded puts away the replaced clusters of a unit that is being removed. The other units don't need
-// them, and no other hook, in which [plan.Decide] would do that, runs while `stop` fails. It returns a
+// PutAwaySuperseded puts away the replaced clusters of a unit that is being removed. The other units don't need them,
+// and while `stop` fails, no other hook runs in which [plan.Decide] would put them away. It returns a
 // [*finding.RefusedError] if the new cluster is not in place yet.
 func (u *Unit) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot) (observe.Snapshot, error) {
 	unread := u.Leader.ReadForStop(ctx, snapshot.Application)
@@ -46,7 +46,7 @@ func (u *Unit) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot)
 	return snapshot, nil
 }
 
-// refuseUnplaced refuses to leave while units stay and the new cluster's file is not in place: its data exist
+// refuseUnplaced refuses to leave while units stay and the new cluster's file is not in place: its data exists
 // nowhere else (R9). If Juju could not be asked, that may be true of a cluster that was created for a request.
 func (u *Unit) refuseUnplaced(ctx context.Context, m observe.Application, unread bool) error {
 	if !m.OthersStay() {
@@ -85,8 +85,8 @@ func (u *Unit) superseded(ctx context.Context, db ovndb.Database, own raft.ID, u
 	return refused.Reason != ""
 }
 
-// supersededDrift compares the replaced clusters that this unit's server lists with those that the application
-// knows. If the server can't be read, it reports no difference.
+// supersededDrift compares the replaced clusters that this unit's server lists with those that the application knows.
+// If the server can't be read, it reports no difference.
 func (u *Unit) supersededDrift(ctx context.Context, db ovndb.Database) plan.Drift {
 	if len(u.Leader.Clusters.Superseded) == 0 {
 		return plan.InSync
