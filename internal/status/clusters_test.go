@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// briefs are findings without their details, which are for people. How many members there are is tested in one place.
+// briefs returns findings without their details, which are for people. One test checks the number of members.
 func briefs(all []finding.Finding) []string {
 	texts := []string{}
 	for _, f := range all {
@@ -38,10 +38,10 @@ func findingsOf(r observe.Report) []finding.Finding {
 
 type scenario = observetest.Scenario
 
-// change is a difference from another scenario.
+// change modifies a scenario.
 type change = func(*scenario)
 
-// all makes several changes.
+// all combines several changes.
 func all(changes ...change) change {
 	return func(s *scenario) {
 		for _, change := range changes {
@@ -78,7 +78,7 @@ const (
 	starts   = " -> " + string(finding.StartMachine)
 )
 
-// id8 is an ID as printed in brief.
+// id8 returns an ID in brief form.
 func id8(identity string) string { return observetest.Full(identity).Brief() }
 
 func TestClusters(t *testing.T) {
@@ -86,7 +86,7 @@ func TestClusters(t *testing.T) {
 	up := observetest.Up
 	nb := func(m observetest.Members) change { return func(s *scenario) { s.NB = m } }
 	sb := func(m observetest.Members) change { return func(s *scenario) { s.SB = m } }
-	// kick is the command for members of a former unit: by the unit's name or by an ID.
+	// kick returns the command for members of a former unit: by the unit's name or by an ID.
 	kick := func(target string) string { return " -> ovn-central/0 kick " + target + " i-really-mean-it=true" }
 	off := func(target string) string {
 		return " -> " + string(finding.PowerOff) + " -> ONCE_MACHINE_OFF:" + strings.TrimPrefix(kick(target), " ->")
@@ -95,7 +95,7 @@ func TestClusters(t *testing.T) {
 	down := func(dbs, unit string) string {
 		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + starts + lost(unit)
 	}
-	// on is a finding about a unit with a machine that is on.
+	// on returns a finding about a unit whose machine is on.
 	on := func(dbs, unit string) string {
 		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + " -> " + string(finding.AwaitHook)
 	}
@@ -327,8 +327,8 @@ func TestClusters_no_quorum_requires_peers(t *testing.T) {
 	}
 }
 
-// A follower that knows a leader but can ask no other server (no certificate, a closed port) does not know how
-// many are up.
+// A follower that knows a leader but can ask no other server (no certificate, a closed port) does not know how many
+// members are up.
 func TestClusters_follower_without_answers(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)

@@ -1,5 +1,5 @@
 // Package status judges the state of a unit and its clusters. It returns findings with the commands that an operator
-// types. Its input is what package observe has found; it does no I/O.
+// types. Its input is the result of package observe; it does no I/O.
 package status
 
 import (
@@ -17,7 +17,7 @@ import (
 // confirmed is the parameter without which no action changes a membership or makes a new cluster.
 var confirmed = command.Param{Key: "i-really-mean-it", Value: "true"}
 
-// RejoinCommand returns the command that replaces this unit's server, which can't be started any more: the action
+// RejoinCommand returns the command that replaces this unit's server if it can't be started any more: the action
 // rejoin, or a kick on another unit if this one knows only a part of its server's ID. It is zero if there is no other
 // unit, or the ID is unknown.
 func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.ServerState,
@@ -44,10 +44,10 @@ func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.Ser
 	return KickCommand(otherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), permit)
 }
 
-// recoveryPlanCommand returns the command for a unit that knows no leader. It shows which unit knows one, how far each
-// copy goes, and what a recovery would do. It runs on this unit: without a quorum no other unit is known to be up. A
-// unit that is being removed makes no new cluster: then the command runs on a unit that stays and is heard, or else it
-// is a backup.
+// recoveryPlanCommand returns the command for a unit that knows no leader. It shows which unit knows one, how far
+// each copy goes, and the effects of a recovery. It runs on this unit: without a quorum no other unit is known to be
+// up. A unit that is being removed makes no new cluster; in its place the command runs on a staying unit whose server
+// is connected, or else it makes a backup.
 func recoveryPlanCommand(m observe.Application, clusters Views) command.Command {
 	on := m.Unit
 	if m.Dying(m.Unit) {
@@ -132,9 +132,9 @@ const (
 	isDown                   // a member that is down
 )
 
-// runOn returns the unit to run a printed command on: this one, unless it is being removed and another stays. It is
-// none of not, the targets of the command, and no unit that is known to be down. If no unit is left, it is Juju's word
-// for the leader.
+// runOn returns the unit on which to run a printed command: this one, unless it is being removed and another stays.
+// It returns neither a unit in not, the targets of the command, nor a unit that is known to be down. If no unit is
+// left, it returns Juju's word for the leader.
 func runOn(m observe.Application, clusters Views, not ...string) string {
 	known := slices.Concat([]string{m.Unit}, m.Others(), m.Published.Names())
 	best, least := "", 0
@@ -160,7 +160,7 @@ func runOn(m observe.Application, clusters Views, not ...string) string {
 	return best
 }
 
-// otherUnit returns the best other unit to run a command on.
+// otherUnit returns the best other unit on which to run a command.
 func otherUnit(m observe.Application, clusters Views) string { return runOn(m, clusters, m.Unit) }
 
 func evidenceOf(m observe.Application, clusters Views, unit string) evidence {

@@ -31,8 +31,8 @@ func Clusters(r observe.Report) []finding.Finding {
 	return slices.Concat(all, stale(r), down(r))
 }
 
-// Own returns the findings about this unit's servers that are not working members. Those of package plan are more
-// precise.
+// Own returns the findings about this unit's servers that are not working members. The findings of package plan are
+// more precise.
 func Own(r observe.Report) (all []finding.Finding) {
 	if r.Application.AllDying() {
 		return nil
@@ -94,8 +94,8 @@ func superseded(c observe.Cluster, id raft.ID) bool {
 }
 
 // charms finds the units whose charm has another version than most units', or than this unit's if no version has a
-// majority. A unit counts only if it has seen this unit's version: then it has run a hook since, and Juju upgrades a
-// unit before it runs a hook. Juju may be about to upgrade any other unit.
+// majority. A unit counts only if it has seen this unit's version. Then it has run a hook since, and Juju upgrades a
+// unit's charm before it runs a hook; Juju may still be about to upgrade any other unit.
 func charms(m observe.Application) (all []finding.Finding) {
 	if m.Charm == "" {
 		return nil
@@ -136,7 +136,7 @@ func down(r observe.Report) (all []finding.Finding) {
 			continue
 		}
 		for _, row := range c.Rows {
-			if row.Self || row.Up || row.OneWay || row.Owner.Stale { // other findings
+			if row.Self || row.Up || row.OneWay || row.Owner.Stale { // has other findings
 				continue
 			}
 			ways := []finding.Remedy{finding.ByHand(finding.FindOwner).For(Describe(r.Application, c.Database, row.Peer))}
@@ -205,9 +205,9 @@ func reasons(m observe.Application, plans []raft.Plan) (all []finding.Finding) {
 // joinPatience is how long a unit may take to join a new cluster: two intervals of update-status.
 const joinPatience = 10 * time.Minute
 
-// notInNewCluster finds the other units whose server is in the cluster that this unit's has replaced. Published data
-// are late: a unit has joined if there is a member at its address. A unit that the recovery
-// has given up must be removed; a unit that had the time to join may be lost.
+// notInNewCluster finds the other units whose server is in the cluster that this unit's cluster has replaced.
+// Published data is late, so a unit also counts as joined if there is a member at its address. A unit that the
+// recovery has given up must be removed; a unit that had the time to join may be lost.
 func notInNewCluster(r observe.Report) (all []finding.Finding) {
 	for _, unit := range r.Application.Published.Names() {
 		awaited, givenUp, late := false, false, false
@@ -244,7 +244,8 @@ func hasMemberAt(c observe.Cluster, address netip.Addr) bool {
 	})
 }
 
-// oddMembers finds servers of the other database, shared addresses, too few members, and texts of a newer ovsdb-server.
+// oddMembers finds servers of the other database, shared addresses, too few members, and texts of a newer
+// ovsdb-server.
 func oddMembers(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.Condition != ovndb.Serving {
@@ -297,8 +298,8 @@ func removeWrong(r observe.Report, c observe.Cluster, row observe.Row) []finding
 	return []finding.Remedy{finding.Do(KickCommand(runOn(r.Application, viewsOf(r)), targets, permit))}
 }
 
-// wrongDatabase returns the other database, with the unit if known, if the member is a server of it by its ID or its
-// port; otherwise it is empty. ovsdb-server lets such a server join.
+// wrongDatabase returns the other database, with the unit if known, if the member's ID or port shows that it is a
+// server of that database; otherwise it is empty. ovsdb-server lets such a server join.
 func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 	other := d.Other()
 	for _, unit := range r.Application.Published.Names() {
@@ -326,11 +327,11 @@ func replacesItself(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// pair is two units, the first of which can't connect to the second.
+// pair is two units; the first can't connect to the second.
 type pair struct{ from, to string }
 
-// unconnected returns the ports at which units can't connect to others that are up, as far as this unit's servers show
-// it.
+// unconnected returns the ports at which units can't connect to other units that are up, as far as this unit's
+// servers show it.
 func unconnected(r observe.Report) map[pair][]string {
 	m := r.Application
 	ports := map[pair][]string{}

@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// Published data may be late, and are no evidence that a unit is lost.
+// Published data may be late, and is no evidence that a unit is lost.
 func TestClusters_unit_of_superseded_cluster(t *testing.T) {
 	t.Parallel()
 	const (
@@ -77,7 +77,7 @@ func TestClusters_supersedes_itself(t *testing.T) {
 	assert.Equal(t, typed, r.Application.Version.Render(all[0].Remedies[0].Command))
 
 	r = s.Report()
-	for i := range r.Clusters { // as if it had taken the list for true
+	for i := range r.Clusters { // as if it had believed the list
 		r.Clusters[i].View.Superseded = []raft.ID{observetest.Cluster(r.Clusters[i].Database)}
 	}
 	for _, f := range status.Clusters(r) {
@@ -85,7 +85,7 @@ func TestClusters_supersedes_itself(t *testing.T) {
 	}
 }
 
-// Each unit is written as the version that it runs, and those that it has seen.
+// Each unit is given as the version that it runs, and the versions that it has seen.
 func TestClusters_charm_versions(t *testing.T) {
 	t.Parallel()
 	const again = " -> " + string(finding.RefreshAgain)
@@ -124,7 +124,7 @@ func TestClusters_charm_versions(t *testing.T) {
 	}
 }
 
-// A recovery that another unit was asked for needs no second request.
+// If a recovery was requested on another unit, no second request is needed.
 func TestClusters_recovery_requested(t *testing.T) {
 	t.Parallel()
 	for cluster, want := range map[raft.ID]string{
@@ -141,7 +141,7 @@ func TestClusters_recovery_requested(t *testing.T) {
 	}
 }
 
-// specification is the status that the specification of cluster-status shows, as ovsdb-server prints it.
+// specification is the status from the specification of cluster-status, as ovsdb-server prints it.
 const specification = `f3be
 Name: OVN_Southbound
 Cluster ID: 77eb (77eb6ddc-6910-403b-b8da-ce3d90815183)

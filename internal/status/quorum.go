@@ -17,25 +17,25 @@ import (
 type clusterHealth int
 
 const (
-	// working: a leader is up, and with it a majority.
+	// working means that a leader is up, and with it a majority.
 	working clusterHealth = iota
-	// absent: there is no database yet.
+	// absent means that there is no database yet.
 	absent
-	// notServing: there is a file or a server, but no member that answers.
+	// notServing means that there is a file or a server, but no member that answers.
 	notServing
 	joining
 	leaving
-	// majorityUnconfirmed: the server hears a leader, so there is a quorum, but this unit can't confirm that a majority
-	// is up: client ports are closed, or it has no certificate yet.
+	// majorityUnconfirmed means that the server knows a leader, so there is a quorum, but this unit can't confirm that a
+	// majority is up: client ports are closed, or it has no certificate yet.
 	majorityUnconfirmed
-	// cutOff: a majority of the members reports a leader, and this server does not hear it.
+	// cutOff means that a majority of the members reports a leader, and this server is not connected to it.
 	cutOff
-	// electing: no leader is heard, and a majority answers.
+	// electing means that no leader is known, and a majority answers.
 	electing
-	// noQuorum: no leader is heard, and no majority answers.
+	// noQuorum means that no leader is known, and no majority answers.
 	noQuorum
-	// unjudged: the same, but nothing is known of the other units: the server may be no member of the application's
-	// cluster.
+	// unjudged is noQuorum if nothing is known about the other units: the server may not be a member of the
+	// application's cluster.
 	unjudged
 )
 
@@ -47,7 +47,7 @@ func healthOf(c observe.Cluster, m observe.Application) clusterHealth {
 	return unjudged
 }
 
-// seenHealth judges a cluster by what this unit's server sees.
+// seenHealth judges a cluster by the view of this unit's server.
 func seenHealth(c observe.Cluster) clusterHealth {
 	switch {
 	case c.Condition == ovndb.Absent:
@@ -75,8 +75,8 @@ func seenHealth(c observe.Cluster) clusterHealth {
 	return noQuorum
 }
 
-// hasWorkingMajority reports whether a majority takes part in the leader's commits. A member that counts as down
-// because its disk is full, or its unit is about to stop it, takes part too.
+// hasWorkingMajority reports whether a majority takes part in the leader's commits. A member also takes part if it
+// counts as down because its disk is full, or because its unit is about to stop it.
 func hasWorkingMajority(c observe.Cluster) bool {
 	up := 0
 	for _, row := range c.Rows {
@@ -87,10 +87,10 @@ func hasWorkingMajority(c observe.Cluster) bool {
 	return raft.Quorum{Members: len(c.Rows), Up: up}.Holds()
 }
 
-// quorum finds the clusters without a leader, or whose majority this unit does not see.
+// quorum finds the clusters that have no leader, or whose majority this unit does not see.
 func quorum(r observe.Report) (all []finding.Finding) {
 	m := r.Application
-	cut := map[int]int{} // index of the finding, by the number of members that hear a leader
+	cut := map[int]int{} // maps the number of members that know a leader to the index of the finding
 	for _, c := range r.Clusters {
 		answering, connected := c.View.Responding()
 		n, up, first := len(c.Rows), 0, ""
@@ -175,9 +175,9 @@ func works(r observe.Report) bool {
 	return !slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool { return healthOf(c, r.Application) != working })
 }
 
-// Health returns the end of an active unit's line: what it leads, how many members are up and how many more may fail.
-// Up to the semicolon it is the text of the Python charm (cluster_status_message of its ovn_central.py), which runbooks
-// match. It is empty unless both clusters work.
+// Health returns the end of an active unit's line: which databases it leads, how many members are up and how many
+// more may fail. Up to the semicolon it is the text of the Python charm (cluster_status_message of its
+// ovn_central.py), which runbooks match. It is empty unless both clusters work.
 func Health(r observe.Report, northdActive bool) string {
 	if !works(r) {
 		return ""
@@ -213,7 +213,7 @@ func Health(r observe.Report, northdActive bool) string {
 	return text + fmt.Sprintf(", %d may fail", tolerance)
 }
 
-// Tolerance returns a line for each cluster: how many more members may fail.
+// Tolerance returns a line for each cluster that tells how many more members may fail.
 func Tolerance(r observe.Report) (all []string) {
 	for _, c := range r.Clusters {
 		name, t := c.Database.Short(), c.Quorum.Tolerance()
@@ -232,9 +232,9 @@ func Tolerance(r observe.Report) (all []string) {
 
 // Answer reports whether a unit may be stopped or removed now.
 type Answer struct {
-	// Lines are the numbers of members, a line for each member of the unit.
+	// Lines has the numbers of members, a line for each member of the unit.
 	Lines []string
-	// Against is the reason against it; nil if it is allowed.
+	// Against is the reason why it is not allowed; nil if it is.
 	Against *finding.Finding
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// goal is what Juju wants if it has these units.
+// goal returns Juju's goal state for these units.
 func goal(units ...string) map[string]juju.UnitGoal {
 	goal := map[string]juju.UnitGoal{}
 	for _, unit := range units {
@@ -29,8 +29,8 @@ func goal(units ...string) map[string]juju.UnitGoal {
 	return goal
 }
 
-// R4: of several units that are removed at once the leader's leave takes an election
-// timer; meanwhile a good member is not to be kicked.
+// R4: if several units are removed at once, the leader's leave takes an election timer; meanwhile no text may advise
+// to kick a good member.
 func TestWays_leader_leaves(t *testing.T) {
 	m := observe.Application{
 		Unit: "ovn-central/0",
@@ -47,7 +47,7 @@ func TestWays_leader_leaves(t *testing.T) {
 	assert.Contains(t, status.WithoutLeader(m, alone), finding.If(finding.IfCutOff, kick).For("ovn-central/1"))
 }
 
-// Without a quorum, the command runs on the other unit that is still heard.
+// Without a quorum, the command runs on the other unit that is still connected.
 func TestRunOn(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
@@ -61,8 +61,8 @@ func TestRunOn(t *testing.T) {
 	assert.Equal(t, "juju run ovn-central/0 recover dry-run=true", r.Application.Version.Render(ways[2].Command))
 }
 
-// A unit that is being removed makes no new cluster: the command runs on a unit that stays and is heard, or it is a
-// backup.
+// A unit that is being removed makes no new cluster: the command runs on a staying unit that is connected, or it
+// makes a backup.
 func TestRecoveryPlan_not_on_dying_unit(t *testing.T) {
 	const stays, goes = "active", "dying"
 	const recover0 = "juju run ovn-central/0 recover dry-run=true"
@@ -104,7 +104,7 @@ func TestRecoveryPlan_not_on_dying_unit(t *testing.T) {
 	}
 }
 
-// Of a unit with a machine that is on, the remedy is that of the cause; only another one may be lost.
+// If the machine of a unit is on, the remedy is the one for the cause. Otherwise the unit may be lost.
 func TestWhileDown(t *testing.T) {
 	t.Parallel()
 	const (
@@ -164,8 +164,8 @@ func TestWhileDown(t *testing.T) {
 	}
 }
 
-// F7, P2: a member that is up, and whose unit is in the model, is not to be kicked: that unit has
-// noted that it restarts it, or that its file lacks entries, and ends that by itself.
+// F7, P2: a member that is up, and whose unit is in the model, must not be kicked: that unit has recorded that it
+// restarts the member, or that its file lacks entries, and ends that by itself.
 func TestWhileDown_noted(t *testing.T) {
 	t.Parallel()
 	const space = " -> IF_DISK_FULL: " + string(finding.MakeSpaceThere) + " {unit=ovn-central/1}"
@@ -189,7 +189,7 @@ func TestWhileDown_noted(t *testing.T) {
 		assert.Contains(t, briefs(findingsOf(r)),
 			"warning LEAVE_BLOCKED ovn-central/2"+test.first+waits+" {unit=ovn-central/1}", name)
 
-		// Of a unit that is gone no hook ends it; as printed the command is not refused.
+		// If the unit is gone, no hook ends it. The command is accepted as printed.
 		delete(r.Application.Goal, "ovn-central/1")
 		r.Application.History = r.Application.History.Publish(r.Application.Published)
 		delete(r.Application.Published, "ovn-central/1")
@@ -199,8 +199,8 @@ func TestWhileDown_noted(t *testing.T) {
 	}
 }
 
-// A unit whose server can't be started any more is mended by one action on itself, as long as
-// it knows which member that was.
+// A unit whose server can't be started any more is repaired by one action on itself, as long as it knows which member
+// the server was.
 func TestRejoinCommand(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// leftover has the members of a former unit, in one database or in both.
+// leftover is the members of a former unit, in one database or in both.
 type leftover struct {
 	// unit is the former unit; empty if unknown.
 	unit    string
@@ -27,7 +27,7 @@ type leftover struct {
 	refused map[ovndb.Database]bool
 	// runs reports whether a member that can be kicked is up, needed whether the quorum needs it until the kick.
 	runs, needed bool
-	// wrong reports whether it is a server of the other database.
+	// wrong reports whether the member is a server of the other database.
 	wrong bool
 }
 
@@ -115,8 +115,8 @@ func (k *leftover) allowed() map[ovndb.Database]string {
 	return targets
 }
 
-// KickOf returns the kick of a stale member, together with its former unit's other member. It is zero if the member is
-// not stale, or the kick would be refused now.
+// KickOf returns the kick of a stale member, together with its former unit's other member. It is zero if the member
+// is not stale, or if the kick would be refused now.
 func KickOf(r observe.Report, d ovndb.Database, row observe.Row) command.Command {
 	for _, k := range leftovers(r) {
 		if k.targets[d] == row.Longest() && !k.refused[d] {
@@ -126,7 +126,7 @@ func KickOf(r observe.Report, d ovndb.Database, row observe.Row) command.Command
 	return command.Command{}
 }
 
-// Named adds to a finding of one database the units of the members that it names.
+// Named adds, to a finding about one database, the units of the members that it names.
 func Named(m observe.Application, d ovndb.Database, f finding.Finding) finding.Finding {
 	if f.Code == finding.MemberOfOther {
 		d = d.Other()
@@ -153,8 +153,8 @@ func Named(m observe.Application, d ovndb.Database, f finding.Finding) finding.F
 	return f
 }
 
-// WithoutLeader returns the remedies if this unit's server has no leader. They name no member as dead: this unit may be
-// cut off. If the server follows a leader that does not answer, that leader is leaving or is soon replaced.
+// WithoutLeader returns the remedies if this unit's server has no leader. They name no member as dead: this unit may
+// be cut off. A leader that the server follows but that does not answer is leaving, or is soon replaced.
 func WithoutLeader(m observe.Application, servers ...observe.ServerState) []finding.Remedy {
 	clusters, own := Views{}, map[ovndb.Database]string{}
 	for _, l := range servers {
@@ -168,8 +168,8 @@ func WithoutLeader(m observe.Application, servers ...observe.ServerState) []find
 	return slices.Insert(ways, 1, finding.If(finding.IfCutOff, kick).For(other))
 }
 
-// ElsewhereOrLost returns the remedies if this unit's server does not know the state of the cluster: ask another unit,
-// or recover a lost quorum.
+// ElsewhereOrLost returns the remedies if this unit's server does not know the state of the cluster: ask another
+// unit, or recover a lost quorum.
 func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
 	other := otherUnit(m, clusters)
 	return []finding.Remedy{
@@ -189,8 +189,8 @@ type blocker struct {
 	permit raft.Permit
 }
 
-// changedByAnother returns the other unit that changes the membership of one of the databases; empty if there is none.
-// After the change a member that is down may be up again, or gone.
+// changedByAnother returns the other unit that changes the membership of one of the databases; empty if there is
+// none. After the change a member that is down may be up again, or gone.
 func changedByAnother(clusters Views, unit string) string {
 	for _, d := range ovndb.Databases() {
 		if by := clusters[d].ChangedBy; by != unit && by != "" {
@@ -226,7 +226,7 @@ func blockersOf(m observe.Application, plans []raft.Plan, clusters Views) []*blo
 }
 
 // Ways returns the remedies of refusals of both databases, the best first. For each unit whose members block the
-// change, one command suffices for both.
+// change, one command suffices for both databases.
 func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []finding.Remedy) {
 	if by := changedByAnother(clusters, m.Unit); by != "" {
 		return []finding.Remedy{finding.ByHand(finding.AwaitChange).For(by)}
@@ -248,10 +248,10 @@ func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []findi
 	return all
 }
 
-// WhileDown returns the remedies if members of a unit of the model are down. If its machine is known to be on, they are
-// those of the cause there. Otherwise the unit may be lost: it is then first removed from the model. After a kick alone
-// no finding would name it, and it would join again once its machine is back. After the removal its members are stale,
-// and that finding has the command for their kick.
+// WhileDown returns the remedies if members of a unit of the model are down. If the unit's machine is known to be on,
+// they are the remedies of the cause there. Otherwise the unit may be lost; then it must first be removed from the
+// model. After a kick alone no finding would name it, and it would join again once its machine is back. After the
+// removal its members are stale, and that finding has the command for their kick.
 func WhileDown(m observe.Application, clusters Views, unit string) (ways []finding.Remedy) {
 	if m.Peers[unit].State.Paused { // systemd does not start the services of a paused unit
 		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"})}
@@ -275,9 +275,9 @@ func WhileDown(m observe.Application, clusters Views, unit string) (ways []findi
 	return append(ways, finding.ByHand(finding.StartMachine), lost)
 }
 
-// symptoms are what this unit sees of the servers of another one.
+// symptoms is this unit's view of another unit's servers.
 type symptoms struct {
-	// machineOn reports whether one of its servers answers, so that its machine is on.
+	// machineOn reports whether one of the unit's servers answers, so that its machine is on.
 	machineOn bool
 	// diskMayBeFull reports whether a server has recorded that it lost entries, or stores nothing while it answers.
 	diskMayBeFull bool
@@ -301,8 +301,8 @@ func symptomsOf(m observe.Application, clusters Views, unit string) (s symptoms)
 	return s
 }
 
-// kickMembers returns the kick of the members of a former unit. It names the unit if that means exactly these members,
-// which is shorter; otherwise it names their IDs.
+// kickMembers returns the kick of the members of a former unit. It names the unit if that means exactly these
+// members, which is shorter; otherwise it names their IDs.
 func kickMembers(
 	m observe.Application, clusters Views, unit string, targets map[ovndb.Database]string, permit raft.Permit,
 ) command.Command {
@@ -313,8 +313,8 @@ func kickMembers(
 	return KickCommand(on, shortened(targets), permit)
 }
 
-// hasOnly reports whether a kick of the unit means exactly these members, in both databases. Each must have a record of
-// the unit.
+// hasOnly reports whether a kick of the unit means exactly these members, in both databases. Each must have a record
+// of the unit.
 func hasOnly(m observe.Application, clusters Views, unit string, targets map[ovndb.Database]string) bool {
 	if unit == "" || len(clusters) < len(ovndb.Databases()) {
 		return false

@@ -17,14 +17,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// drawScenario is any application of up to seven members in each cluster.
+// drawScenario returns any application of up to seven members in each cluster.
 func drawScenario(t *rapid.T, outer *testing.T) scenario {
 	s := scenario{
 		T: outer, Unit: "ovn-central/0", Version: rapid.SampledFrom([]string{"2.9.42", "3.6.11", ""}).Draw(t, "version"),
 		Goal: map[string]string{}, Published: map[string][2]string{},
 		History: map[ovndb.Database]map[string]string{ovndb.NB: {}, ovndb.SB: {}},
 	}
-	// IDs are such that YAML takes many of them for numbers, but no two for the same one.
+	// YAML takes many of these IDs for numbers, but no two for the same one.
 	ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{
 		"3974", "5234", "13e4", "1e10", "0017", "0999", "abcd", "f00d", "00e1", "9e99", "7777", "0b01", "beef", "4e4e",
 	}), 14, 14, rapid.ID).Draw(t, "ids")
@@ -66,7 +66,7 @@ func drawScenario(t *rapid.T, outer *testing.T) scenario {
 	return s
 }
 
-// R4: every command that is printed passes our own rules as printed, under the remedy's condition.
+// R4: every printed command passes our own rules as printed, under the remedy's condition.
 func TestR4_printed_commands_are_accepted(t *testing.T) {
 	t.Parallel()
 	const scenarios = 500
@@ -89,7 +89,7 @@ func TestR4_printed_commands_are_accepted(t *testing.T) {
 	}
 }
 
-// judge judges a command, and returns what kind it is.
+// judge judges a command, and returns its kind.
 func judge(t *testing.T, s scenario, when finding.Condition, c command.Command, line string) string {
 	t.Helper()
 	switch {
@@ -119,8 +119,8 @@ func judge(t *testing.T, s scenario, when finding.Condition, c command.Command, 
 	return c.Action
 }
 
-// poweredOff is the scenario once the machine is off whose members a command kicks. One that led is followed by
-// this unit's.
+// poweredOff returns the scenario after the machine was powered off whose members a command kicks. If such a member
+// led, this unit's member leads instead.
 func poweredOff(t *testing.T, s scenario, line string) scenario {
 	t.Helper()
 	k := observetest.Parse(t, line)
@@ -144,7 +144,7 @@ func poweredOff(t *testing.T, s scenario, line string) scenario {
 	return s
 }
 
-// 0010 is printed bare; Juju makes 8 of it, which 0008 can be too.
+// 0010 is printed without quotes; Juju makes 8 of it, which could also stand for 0008.
 func TestR4_printed_IDs_survive_YAML(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)

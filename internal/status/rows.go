@@ -67,8 +67,8 @@ func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 	return rows
 }
 
-// emptyRow returns the row of a unit without a member. judged is the number of clusters that work as this unit sees
-// them.
+// emptyRow returns the row of a unit without a member. judged is the number of clusters that work according to this
+// unit's view.
 func emptyRow(r observe.Report) (row present.Row, judged int) {
 	row = present.Row{Address: unknown, NB: "-", SB: "-", Northd: unknown}
 	for _, c := range r.Clusters {

@@ -53,7 +53,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Its beginning is the Python charm's.
+// The line begins like the Python charm's.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
@@ -227,7 +227,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// The lines are ordered by unit: a server lists its members in the order of a hash table.
+// The lines are ordered by unit, although a server lists its members in the order of a hash table.
 func TestClientCounts(t *testing.T) {
 	three := 3
 	row := func(unit string) observe.Row { return observe.Row{Owner: observe.Owner{Unit: unit}, Clients: &three} }

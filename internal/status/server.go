@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// A file is overgrown if its server should have compacted it long before: it does so at twice the size, from 10 MB on
+// A file is overgrown if its server should have compacted it long ago: it compacts at twice the size, from 10 MB on
 // (ovsdb-server(1)). The values leave room for a busy server.
 const (
 	overgrownFactor = 4
@@ -83,10 +83,10 @@ func serverFindings(m observe.Application, c observe.Cluster) (all []finding.Fin
 	return all
 }
 
-// maxElectionTimer is the option's range (maxElectionTimer of package plan).
+// maxElectionTimer is the upper limit of the option (maxElectionTimer of package plan).
 const maxElectionTimer = 60 * time.Second
 
-// longerTimer returns twice the time that the server was silent, within the option's range.
+// longerTimer returns twice the time during which the server was silent, within the option's range.
 func longerTimer(silent time.Duration) time.Duration {
 	seconds := time.Duration(math.Ceil(2 * silent.Seconds()))
 	return min(seconds*time.Second, maxElectionTimer)
@@ -102,8 +102,8 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
 }
 
-// statusDocument is a cluster's status for programs. Up to UnitMap it has the keys, in the order and with the types, of
-// the charm that this one replaces. Fields are only ever added.
+// statusDocument is a cluster's status for programs. Up to UnitMap it has the keys, in the order and with the types,
+// of the charm that this one replaces. Fields are only ever added.
 type statusDocument struct {
 	Name                string           `json:"name" yaml:"name"`
 	ClusterID           string           `json:"cluster_id" yaml:"cluster_id"`
@@ -126,9 +126,9 @@ type statusDocument struct {
 	Server              *serverDocument  `json:"server,omitempty" yaml:"server,omitempty"`
 }
 
-// memberDocument is one member. Lag counts committed entries that the member has not confirmed; only the leader knows
-// it. Clients counts those connected to the member, if known; another unit's number is approximate, as of its last
-// hook.
+// memberDocument describes one member. Lag counts committed entries that the member has not confirmed; only the
+// leader knows it. Clients counts the clients connected to the member, if known; another unit's number is
+// approximate, as of its last hook.
 type memberDocument struct {
 	Identity string  `json:"identity" yaml:"identity"`
 	ServerID string  `json:"server_id,omitempty" yaml:"server_id,omitempty"`
@@ -164,8 +164,8 @@ type schemaDocument struct {
 	Packages string `json:"packages" yaml:"packages"`
 }
 
-// fileDocument is the database file. GrownBytes counts from the last compaction on, which was at CompactedAt (RFC 3339;
-// empty if unknown).
+// fileDocument describes the database file. GrownBytes is its growth since the last compaction, at CompactedAt (RFC
+// 3339; empty if unknown).
 type fileDocument struct {
 	Bytes       int64  `json:"bytes" yaml:"bytes"`
 	GrownBytes  int64  `json:"grown_bytes" yaml:"grown_bytes"`
@@ -186,8 +186,8 @@ type absentDocument struct {
 
 const unknownUnit = "UNKNOWN"
 
-// ClusterDocument returns the status of a cluster for the YAML and JSON of the action cluster-status. If the database
-// is not served here, it has the condition and its reason.
+// ClusterDocument returns the status of a cluster for the YAML and JSON of the action cluster-status. If this unit
+// does not serve the database, the document has the condition and its reason.
 func ClusterDocument(c observe.Cluster) any {
 	if c.Condition != ovndb.Serving {
 		return absentDocument{Name: string(c.Database), Condition: string(c.Condition), Reason: c.ServerState.Text()}
