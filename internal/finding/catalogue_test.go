@@ -22,7 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// full is a finding with every argument.
+// full returns a finding with every argument.
 func full(e finding.Entry) finding.Finding {
 	s := finding.Subject{Name: "ovn-central/0"}
 	if e.Kind == finding.Database {

@@ -46,13 +46,13 @@ type Entry struct {
 	Kind     Kind
 	// Line names the problem in at most 80 characters. Words in braces are arguments.
 	Line string
-	// Meaning explains the line on the page of findings; it may be empty. Do is the instruction for operators; it is empty
-	// if there is nothing to do.
+	// Meaning explains the line on the page of findings; it may be empty. Do is the instruction for operators; it is
+	// empty if there is nothing to do.
 	Meaning, Do string
-	// Quiet findings are listed, but not in the status line.
+	// Quiet findings are listed, but not shown in the status line.
 	Quiet bool
-	// For is how long the finding lasts before the alert fires. It is 0 if there is no such alert, or if alerts.json
-	// has one on a metric.
+	// For is how long the finding lasts before the alert fires. It is 0 if there is no such alert, or if alerts.json has
+	// an alert on a metric instead.
 	For time.Duration
 }
 
@@ -70,7 +70,7 @@ func (e Entry) quiet() Entry {
 	return e
 }
 
-// catalogue has every code, in the order of importance among those of the same severity.
+// catalogue has every code, in the order of importance among codes of the same severity.
 var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries,
 	certificateEntries,
 	northdEntries, unitEntries, noteEntries, refusalEntries, gatewayEntries, nodeEntries)

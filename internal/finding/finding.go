@@ -12,14 +12,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// String returns the name that documents for programs use.
+// String returns the name used in documents for programs.
 func (s Severity) String() string {
 	return [...]string{"info", "warning", "waiting", "error"}[s]
 }
 
-// Subject is what a finding is about.
+// Subject is the object of a finding.
 type Subject struct {
-	// Databases are the databases that it concerns, nb first; empty if it concerns none.
+	// Databases are the affected databases, nb first; empty if there are none.
 	Databases []ovndb.Database
 	// Name is the unit, the member, the option or the node; empty if the finding is about the databases or
 	// about the unit that reports it.
@@ -48,14 +48,14 @@ type Args struct {
 	Path, Service  string
 	Address        string
 	Version        string
-	// Value is a text from elsewhere, as an option's value or the error of a step.
+	// Value is a text from elsewhere, such as an option's value or the error of a step.
 	Value string
 	// Count is a number out of Total.
 	Count, Total int
-	// After is the cluster after a change.
+	// After is the size of the cluster after a change.
 	After Tally
 	// Member is the target of a change, Members are the candidates if the target is ambiguous. Down are the members that
-	// are down, OneWay those that are not connected in both directions.
+	// are down, OneWay the members that are not connected in both directions.
 	Member                Server
 	Members, Down, OneWay []Server
 	Duration              time.Duration
@@ -72,7 +72,7 @@ func (t Tally) String() string {
 	return fmt.Sprintf("%d of %d up, %d needed", t.Up, t.Members, t.Members/2+1)
 }
 
-// Server is a member: the known part of its ID, its address, and its unit or a former unit. Why is the reason why it
+// Server is a member: the known part of its ID, its address, and its unit or a former unit. Why explains why it
 // counts as down.
 type Server struct{ ID, Address, Unit, Why string }
 
@@ -106,11 +106,11 @@ type Finding struct {
 	Severity Severity
 	Subject  Subject
 	Args     Args
-	// Since is the time when it was first seen; zero if unknown.
+	// Since is the time when the finding was first seen; zero if unknown.
 	Since time.Time
-	// Remedies are the commands and deeds that end it, the best first. A finding that ends by itself has none.
+	// Remedies are the commands and deeds that end the finding, the best first. A finding that ends by itself has none.
 	Remedies []Remedy
-	// Causes are the findings that cause it, without their remedies.
+	// Causes are the findings that cause this one, without their remedies.
 	Causes []Finding
 	// each has the details of each database if [Sort] has merged several findings.
 	each []string
@@ -131,7 +131,7 @@ func Of(code Code, db ovndb.Database, args Args, remedies ...Remedy) Finding {
 	return New(code, Subject{Databases: []ovndb.Database{db}}, args, remedies...)
 }
 
-// As returns the finding with another severity than the catalogue's.
+// As returns the finding with a different severity from the catalogue's.
 func (f Finding) As(severity Severity) Finding {
 	f.Severity = severity
 	return f
@@ -225,7 +225,7 @@ func orNone(n int) string {
 	return fmt.Sprint(n)
 }
 
-// key is equal for findings that differ only in databases and details.
+// key returns the same text for findings that differ only in databases and details.
 func (f Finding) key() string {
 	var ways []string
 	for _, r := range f.Remedies {
@@ -235,9 +235,9 @@ func (f Finding) key() string {
 		ways)
 }
 
-// Sort orders findings: errors first, then what needs a command, and what ends by itself before other warnings. Equal
-// ones are in the order of the catalogue. It merges findings that differ only in
-// databases and details.
+// Sort orders findings: errors, then findings that need a command, then findings that end by themselves, then other
+// warnings. Within these it keeps the order of the catalogue. It merges findings that differ only in databases and
+// details.
 func Sort(all []Finding) []Finding {
 	var sorted []Finding
 	at := map[string]int{}

@@ -198,8 +198,8 @@ var gatewayEntries = []Entry{
 		"The journal keeps the layouts of the last operations alone.", "List the revisions."),
 }
 
-// aboutGateways returns an entry about gateways or chassis. They don't concern the reporting unit, so its status line
-// has only refusals.
+// aboutGateways returns an entry about gateways or chassis. These don't concern the reporting unit, so its status
+// line only shows refusals.
 func aboutGateways(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
 	e := entry(code, severity, kind, line, meaning, do)
 	e.Quiet = severity < Waiting

@@ -40,7 +40,7 @@ func (e *RefusedError) Error() string {
 	var lines []string
 	reasons := slices.Clone(e.Findings)
 	for i := range reasons {
-		reasons[i].Remedies = nil // else one reason of both databases would be two
+		reasons[i].Remedies = nil // otherwise the same reason for both databases would be listed twice
 	}
 	for _, f := range Sort(reasons) {
 		lines = append(lines, f.Message())

@@ -6,12 +6,12 @@ import (
 
 // Remedy ends a finding: it is a command, or a deed that an operator does by hand.
 type Remedy struct {
-	// When is the condition under which it applies; empty if it always does.
+	// When is the condition under which the remedy applies; empty if it always does.
 	When Condition
 	// Command is the command; the zero value if Deed is set.
 	Command command.Command
 	Deed    Deed
-	// Then are further commands, in this order.
+	// Then are further commands, to be run in this order.
 	Then []command.Command
 	// Unit is the unit that the condition or the deed names; empty if it is an argument of the finding.
 	Unit string
@@ -52,7 +52,7 @@ const (
 	ToRunInstead   Condition = "TO_RUN_THIS_INSTEAD"
 )
 
-// conditions are their texts. They may have arguments of the finding, as a line does.
+// conditions are the texts of the conditions. They may have arguments of the finding, as a line does.
 var conditions = map[Condition]string{
 	IfThisLasts:    "if this lasts",
 	IfItLastsThere: "if this lasts, on {value}",
@@ -84,7 +84,7 @@ var conditions = map[Condition]string{
 	ToTakeTheCopy:  "to remove the unit all the same, with the only copy (its file stays on the machine)",
 }
 
-// Deed is the text of what an operator does without Juju. It may have arguments of the finding.
+// Deed is the text of a task that an operator does without Juju. It may have arguments of the finding.
 type Deed string
 
 // The deeds.
@@ -156,15 +156,15 @@ type Document struct {
 	Since    string           `json:"since,omitempty" yaml:"since,omitempty"`
 	Remedies []RemedyDocument `json:"remedies" yaml:"remedies"`
 	Docs     string           `json:"docs" yaml:"docs"`
-	// Units are other units that the finding names, Address is the address of a server.
+	// Units are other units that the finding names. Address is the address of a server.
 	Units   []string `json:"units,omitempty" yaml:"units,omitempty"`
 	Address string   `json:"address,omitempty" yaml:"address,omitempty"`
-	// Causes are the findings that cause it.
+	// Causes are the findings that cause this one.
 	Causes []Document `json:"causes,omitempty" yaml:"causes,omitempty"`
 }
 
-// RemedyDocument is one remedy. Condition is the name of the condition, When its text. Commands are to be typed in this
-// order, Deed is done by hand.
+// RemedyDocument is one remedy. Condition is the name of the condition, When its text. Commands must be typed in this
+// order; Deed must be done by hand.
 type RemedyDocument struct {
 	Condition string   `json:"condition,omitempty" yaml:"condition,omitempty"`
 	When      string   `json:"when,omitempty" yaml:"when,omitempty"`

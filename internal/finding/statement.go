@@ -4,7 +4,7 @@ import "github.com/ovn-central/ovn-central-operator/internal/ovndb"
 
 // Statement is a line of a plan, a report or a proof. It has no remedy.
 type Statement struct {
-	// Database is the database that it concerns; empty if none.
+	// Database is the database that the statement is about; empty if there is none.
 	Database ovndb.Database
 	Line     Line
 	Name     string
@@ -16,7 +16,7 @@ type Statement struct {
 // Line is the text of a statement. It may have arguments, as a finding's line does.
 type Line string
 
-// What is known of the copies of a database.
+// Statements about the copies of a database.
 const (
 	CopyEnds       Line = "copy of {name}: {value}"
 	CopyUnreported Line = "copy of {name}: not known; its server answers, and its next update-status reports it"
@@ -33,7 +33,7 @@ const (
 		"and may have stored more since"
 )
 
-// What a recovery or a restore would do, and what would be lost.
+// Effects of a recovery or a restore, and the resulting losses.
 const (
 	MadeOfFile    Line = "a new cluster is made of the file of {unit} ({value}) and replaces {cluster}"
 	MadeOfBackup  Line = "a new cluster is made of the backup {path} and replaces {cluster}"
@@ -55,7 +55,7 @@ const (
 		"that replaced {cluster})"
 )
 
-// How far a recovery, a restore or a new server in place of another one is.
+// Progress of a recovery, a restore, or the replacement of a server.
 const (
 	RecoverAsked    Line = "recover on {unit}, asked at {time}"
 	RestoreAsked    Line = "restore of {path} on {unit}, asked at {time}"

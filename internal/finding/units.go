@@ -12,8 +12,8 @@ const (
 	CertificateChanges     Code = "CERTIFICATE_CHANGES"
 )
 
-// The lines of CertificatesMissing and CertificatesAwaited begin as the Python charm's, which
-// deployments wait for (states_to_check of its ovn_central.py).
+// The lines of CertificatesMissing and CertificatesAwaited begin like the Python charm's, for which deployments wait
+// (states_to_check of its ovn_central.py).
 var certificateEntries = []Entry{
 	entry(CertificatesMissing, Error, Unit, "'certificates' missing",
 		"The application is related to no provider of certificates.",

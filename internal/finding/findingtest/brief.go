@@ -52,7 +52,7 @@ func All(findings []finding.Finding) (all []string) {
 	return all
 }
 
-// Codes returns subject and code of each reason of a refusal: `nb NO_LEADER`.
+// Codes returns the subject and the code of each reason of a refusal: `nb NO_LEADER`.
 func Codes(err error) (all []string) {
 	for _, f := range finding.Reasons(err) {
 		all = append(all, strings.TrimLeft(f.Subject.String()+" "+string(f.Code), " "))
