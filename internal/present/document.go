@@ -44,8 +44,8 @@ func Documents(v juju.Version, all []finding.Finding) []Document {
 	return docs
 }
 
-// Save writes findings to a file, for the unit's agent and the next hook. It always writes, so the file's time is that
-// of the last call.
+// Save writes findings to a file, for the unit's agent and the next hook. It always writes, so the file's time is the
+// time of the last call.
 func Save(path string, docs []Document) error {
 	text, err := json.Marshal(docs)
 	if err != nil {
@@ -69,7 +69,7 @@ func Load(path string) (docs []Document, err error) {
 	return docs, nil
 }
 
-// Dated returns the findings, sorted, each with the time when it was first found: by the earlier documents, or now.
+// Dated returns the findings, sorted, each with the time when it was first found: from the earlier documents, or now.
 func Dated(all []finding.Finding, before []Document, now time.Time) []finding.Finding {
 	since := map[string]time.Time{}
 	for _, d := range before {

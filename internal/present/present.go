@@ -1,5 +1,5 @@
-// Package present renders findings: the status line, the first screen of the action cluster-status, the action health,
-// and documents for programs. No other package does.
+// Package present renders findings: the status line, the first screen of the action cluster-status, the action
+// health, and documents for programs. No other package renders findings.
 package present
 
 import (
@@ -20,7 +20,7 @@ import (
 // (maxMessageLength in cmd/juju/status/output_tabular.go of Juju 3.6 and 4.0).
 const StatusWidth = 120 - len("...")
 
-// ready is the beginning of an active unit's message. Programs wait for it, as with the Python charm
+// ready is the beginning of an active unit's message. Programs wait for it, as they do with the Python charm
 // (wait_for_application_states of zaza's model.py).
 const ready = "Unit is ready ("
 
@@ -65,7 +65,7 @@ func wordOf(all []finding.Finding) juju.StatusWord {
 	return juju.Active
 }
 
-// headline returns a finding with its first remedy, if both fit into width characters, and then the details.
+// headline returns a finding with its first remedy if both fit into width characters, and then the details.
 func headline(v juju.Version, f finding.Finding, width int) string {
 	text := f.Line()
 	if len(f.Remedies) > 0 {
@@ -125,7 +125,7 @@ func commands(v juju.Version, r finding.Remedy) (all []string) {
 	return all
 }
 
-// Failure renders an error. The remedies of a refusal follow, a line each, each once: `next: if ovn-central/1 is lost
+// Failure renders an error. The remedies of a refusal follow, each once, a line each: `next: if ovn-central/1 is lost
 // for good: juju …`.
 func Failure(v juju.Version, err error) string {
 	lines := []string{err.Error()}
@@ -248,7 +248,7 @@ func Screen(v juju.Version, unit string, rows []Row, all []finding.Finding, summ
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// problems returns the findings that are more than information, sorted.
+// problems returns the findings with a severity above Info, sorted.
 func problems(all []finding.Finding) []finding.Finding {
 	return slices.DeleteFunc(finding.Sort(all), func(f finding.Finding) bool { return f.Severity == finding.Info })
 }
@@ -258,7 +258,8 @@ func URL(code finding.Code) string {
 	return version.Docs + "reference/findings.html#" + Anchor(code)
 }
 
-// Anchor returns a code's anchor on the page of findings, as the documents' generator derives it from a title.
+// Anchor returns a code's anchor on the page of findings, in the form in which the documents' generator derives it
+// from a title.
 func Anchor(code finding.Code) string {
 	return strings.ToLower(strings.ReplaceAll(string(code), "_", "-"))
 }

@@ -29,7 +29,7 @@ import (
 
 var juju3 = juju.Version{Major: 3, Minor: 6}
 
-// reported is a unit's report on [observetest.JoinedBy4] after a change.
+// reported returns a unit's report on [observetest.JoinedBy4] after a change.
 func reported(t *testing.T, change func(*observetest.Scenario)) observe.Report {
 	t.Helper()
 	s := observetest.JoinedBy4(t)
@@ -44,7 +44,7 @@ func reported(t *testing.T, change func(*observetest.Scenario)) observe.Report {
 
 func healthy(*observetest.Scenario) {}
 
-// What a person sees, in one file for each situation.
+// The rendered text of each situation, one file each.
 func TestPresent_golden(t *testing.T) {
 	t.Parallel()
 	up := observetest.Up
@@ -130,7 +130,7 @@ func TestDocuments(t *testing.T) {
 	goldentest.Document(t, "documents-none", present.Documents(juju3, nil))
 }
 
-// Both databases give one reason and one way out; what differs is said of each.
+// A reason of both databases is shown once, with one remedy; differences are shown for each database.
 func TestFailure(t *testing.T) {
 	t.Parallel()
 	ways := []finding.Remedy{
@@ -153,8 +153,8 @@ func TestFailure(t *testing.T) {
 	assert.Equal(t, "cannot stop", present.Failure(juju3, errors.New("cannot stop")))
 }
 
-// What a person sees of a recovery: what is lacking, the completed command, why it is refused or withdrawn, and what is
-// waited for.
+// The rendered text of a recovery: missing units, the completed command, reasons for refusal or withdrawal, and
+// reasons to wait.
 func TestPresent_recovery_golden(t *testing.T) {
 	t.Parallel()
 	of := func(db ovndb.Database, change func(*recovery.State)) recovery.State {
@@ -237,7 +237,7 @@ func TestPresent_recovery_golden(t *testing.T) {
 	goldentest.Equal(t, "recovery.txt", strings.Join(text, "\n")+"\n")
 }
 
-// each is a finding of each entry of the catalogue with arguments as long as they are in use.
+// each returns a finding for each entry of the catalogue, with arguments as long as they are in use.
 func each() (all []finding.Finding) {
 	for _, e := range finding.Catalogue() {
 		s := finding.Subject{Databases: ovndb.Databases()}
@@ -254,7 +254,7 @@ func each() (all []finding.Finding) {
 	return all
 }
 
-// action is an action on a unit, with pairs of a parameter and its value.
+// action returns an action on a unit, with pairs of a parameter and its value.
 func action(unit, name string, given ...string) command.Command {
 	c := command.Command{Unit: unit, Action: name}
 	for pair := range slices.Chunk(given, 2) {
@@ -263,7 +263,7 @@ func action(unit, name string, given ...string) command.Command {
 	return c
 }
 
-// remedies are the conditions and the kinds of commands that are in use.
+// remedies returns the conditions and the kinds of commands that are in use.
 func remedies() (all []finding.Remedy) {
 	const unit = "ovn-central/11"
 	kick := action(unit, "kick", "sb-identity", "39744b2d", "nb-identity", "aa017c1a", "unit-in-model", "true",
@@ -391,7 +391,7 @@ func TestVerdictAndAnchor(t *testing.T) {
 	assert.True(t, strings.HasSuffix(present.URL(finding.NoQuorum), "/reference/findings.html#no-quorum"))
 }
 
-// As the Python charm says it: programs wait for messages that begin so.
+// Programs wait for messages that begin like the Python charm's.
 func TestWorkload_active(t *testing.T) {
 	t.Parallel()
 	word, text := present.Workload(juju3, nil, "3 of 3 up, 1 may fail", "", "drained")
