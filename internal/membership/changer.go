@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// Observer makes the observations by which a change is judged. An [observe.Observer] is one.
+// Observer makes the observations from which a change is judged. An [observe.Observer] implements it.
 type Observer interface {
 	ObserveServer(context.Context, ovndb.Database) observe.ServerState
 	ObserveServers(context.Context) map[ovndb.Database]observe.ServerState
@@ -49,11 +49,11 @@ type Changer struct {
 
 // Intervals of waits.
 const (
-	// lockInterval is how often a lock that another unit holds is read.
+	// lockInterval is the interval at which a lock that another unit holds is read again.
 	lockInterval = 250 * time.Millisecond
-	// tellInterval is how often a wait shows its progress.
+	// tellInterval is the interval at which a wait shows its progress.
 	tellInterval = 5 * time.Second
-	// goalInterval is how often a wait asks Juju which units stay.
+	// goalInterval is the interval at which a wait asks Juju which units stay.
 	goalInterval = 2 * time.Second
 )
 
@@ -70,7 +70,7 @@ func (s *Changer) progressSince(last time.Time) func(ctx context.Context, text s
 func (s *Changer) socket(d ovndb.Database) string { return "unix:" + s.Control.Paths.Socket(d) }
 
 // withGlobal connects to the first endpoint that serves the database, reads external_ids of its Global row, and calls
-// do with them. All of it is limited to twice the time of one write.
+// do with them. Together this is limited to twice the time of one write.
 func (s *Changer) withGlobal(ctx context.Context, d ovndb.Database, endpoints []string,
 	do func(ctx context.Context, g *ovsdb.Global, ids map[string]string) error,
 ) error {
@@ -104,14 +104,14 @@ type operation interface {
 	release(context.Context)
 }
 
-// change makes the operations of one call, in one database or in both. Every lock is taken here: all operations are
-// judged, all locks are taken, all operations are judged again, then they act one after the other, each is proved, and
-// at last the locks are released (rules R1, R5, R6).
+// change makes the operations of one call, in one database or in both. It takes every lock: all operations are
+// judged, all locks are taken, all operations are judged again, then they act one after the other, each is proved,
+// and finally the locks are released (rules R1, R5, R6).
 type change[O operation] struct {
 	operations []O
-	// judge judges all operations. No database is touched unless all pass, without the locks and under them.
+	// judge judges all operations. No database is touched unless all operations pass, without the locks and under them.
 	judge func(context.Context) error
-	// begin is called after that, unless it is nil.
+	// begin is called after judge, unless it is nil.
 	begin func(context.Context)
 	// ends reports whether an operation's error prevents the operations after it.
 	ends func(error) bool
@@ -159,9 +159,9 @@ func always(error) bool { return true }
 // has caused: a leader that leaves costs one and a half election timers.
 const electionPatience = 10 * time.Second
 
-// evaluate judges a change in a view of the cluster. While the cluster has no leader, it looks again for two election
-// timers, since an election takes that long at most. It leaves in l the state that it judged. If there is a lock k,
-// what the lock records is part of the view.
+// evaluate judges a change in a view of the cluster. While the cluster has no leader, it observes again for two
+// election timers, since an election takes that long at most. It stores the judged state in l. If there is a lock k,
+// the changes that the lock records are part of the view.
 func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
 	judge func(raft.View) raft.Plan,
 ) (raft.View, raft.Plan, error) {
@@ -188,7 +188,7 @@ func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observ
 	}
 }
 
-// judge is [Changer.evaluate] by one look.
+// judge is [Changer.evaluate] with a single observation.
 func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
 	judge func(raft.View) raft.Plan,
 ) (raft.View, raft.Plan, error) {
@@ -211,9 +211,9 @@ func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.A
 	return view, plan, nil
 }
 
-// ClearEndedIntents drops intents that this unit knows to be over from a lock that no unit holds, if this unit's server
-// is a plain member: a restart cancels a leave, a lost kick is never carried out, and the server is back. Until then
-// the other units expect these changes.
+// ClearEndedIntents drops intents that this unit knows to have ended from a lock that no unit holds, if this unit's
+// server is a plain member: a restart cancels a leave, a lost kick is never carried out, and the server is back.
+// Until then the other units expect these changes.
 func (s *Changer) ClearEndedIntents(ctx context.Context) {
 	for _, d := range ovndb.Databases() {
 		if err := s.clearEndedIntents(ctx, d); err != nil {

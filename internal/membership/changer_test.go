@@ -23,7 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// R8: the configuration may lack the member before the kicking unit has recorded the removal.
+// R8: the member may disappear from the configuration before the kicking unit has recorded the removal.
 func TestFormerMembers_are_known_by_history_record_or_intent(t *testing.T) {
 	t.Parallel()
 	const once, recorded, kicked, joins raft.ID = "aaaaaaaa-284d-47b2-9acc-fb82170132ed",
@@ -66,8 +66,8 @@ func TestR0_damaged_ignores_removed_members(t *testing.T) {
 	assert.Empty(t, h.damaged(ids))
 }
 
-// R5: a write to a large database may take longer than the TTL of a small one's lock. A holder that renews in time must
-// not lose its lock meanwhile.
+// R5: a write to a large database may take longer than the TTL of a small one's lock. A holder that renews in time
+// must not lose its lock meanwhile.
 func TestR5_lock_TTL_exceeds_slowest_renewal(t *testing.T) {
 	t.Parallel()
 	c := &Changer{Machine: &observe.Machine{Control: ovsctl.Control{Paths: ovndb.Paths{DB: t.TempDir()}}}}
@@ -125,7 +125,7 @@ func TestKick_reports_progress(t *testing.T) {
 		k := &kickOperation{
 			changer: c, server: o.ObserveServer(t.Context(), ovndb.NB),
 			target: raft.Peer{Member: raft.Member{Short: "aa04"}},
-			// It lasts longer than the test.
+			// The TTL is longer than the test.
 			lock: &lock{
 				changer: c, database: ovndb.NB,
 				held: lease.Held{Record: lease.Record{}.Taken("ovn-central/0", 5*time.Minute), Written: time.Now()},

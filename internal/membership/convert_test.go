@@ -46,8 +46,8 @@ func (u *realUnit) converting() (n int) {
 	return n
 }
 
-// A conversion that its leader has begun and can't store would continue on the next leader, and on a follower for ever.
-// All units know at which election timer it was tried.
+// If a leader has begun a conversion and can't store it, the conversion would continue on the next leader, and on a
+// follower for ever. All units know at which election timer it was tried.
 func TestConvert_ends_when_leadership_is_lost(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.SB)
@@ -80,7 +80,7 @@ func TestConvert_ends_when_leadership_is_lost(t *testing.T) {
 	for _, u := range units {
 		u.until(ovndb.SB, raft.Status.HasLeader)
 		var tried time.Duration
-		require.Eventually(t, func() bool { // a server that hears of another leader drops its clients
+		require.Eventually(t, func() bool { // a server drops its clients when it learns of another leader
 			tried, err = u.TriedConversion(t.Context(), ovndb.SB, "25.03 openvswitch 3.5")
 			return err == nil
 		}, 30*time.Second, 50*time.Millisecond, "%v", err)

@@ -22,13 +22,13 @@ const kickBase = 10 * time.Second
 
 func kickTimeout(electionTimer time.Duration) time.Duration { return kickBase + 3*electionTimer }
 
-// KickRequest is an operator's request.
+// KickRequest is an operator's request for a kick.
 type KickRequest struct {
 	// IDs name the member to kick, for one database or both.
 	IDs map[ovndb.Database]raft.IDArgument
-	// Unit names instead the unit whose members to kick, in both databases.
+	// Unit, set in place of IDs, names the unit whose members to kick, in both databases.
 	Unit string
-	// Confirmed is i-really-mean-it. Permit permits kicks that rule R4 refuses.
+	// Confirmed is the parameter i-really-mean-it. Permit permits kicks that rule R4 refuses.
 	Confirmed bool
 	Permit    raft.Permit
 	// DryRun changes nothing.
@@ -44,9 +44,9 @@ const (
 	AlreadyGone KickOutcome = "already gone"
 	WouldRemove KickOutcome = "would be removed"
 	Refused     KickOutcome = "refused"
-	// Pending: the kick was sent, and not proved in time.
+	// Pending means that the kick was sent, and not proved in time.
 	Pending KickOutcome = "pending"
-	// Untouched: nothing was done, because of another database or unit.
+	// Untouched means that nothing was done, because of another database or unit.
 	Untouched KickOutcome = "not touched"
 )
 
@@ -54,7 +54,7 @@ const (
 type KickResult struct {
 	Database ovndb.Database
 	Outcome  KickOutcome
-	// Text is for people: the member, its unit and state, and the quorum.
+	// Text describes for people the member, its unit and state, and the quorum.
 	Text string
 	// Against are the reasons against the kick, with their remedies. Warnings don't prevent it.
 	Against, Warnings []finding.Finding
@@ -65,8 +65,8 @@ func (r KickResult) Done() bool {
 	return r.Outcome == Removed || r.Outcome == AlreadyGone || r.Outcome == WouldRemove
 }
 
-// Kick removes another unit's member from each database that the request names (rules R1 to R8). All are judged
-// before any is touched. It returns a result for each; it returns an error only if nothing was judged.
+// Kick removes another unit's member from each database that the request names (rules R1 to R8). It judges all
+// databases before it changes any. It returns a result for each; it returns an error only if nothing was judged.
 func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest) ([]KickResult, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest
 		return nil
 	}
 	if r.DryRun {
-		_ = judge(ctx) // the results have its error, and that of the change
+		_ = judge(ctx) // the results have its error, and the error of the change
 	} else {
 		_ = change[*kickOperation]{operations: kicks, judge: judge, ends: always}.carryOut(ctx)
 	}
@@ -104,14 +104,14 @@ func (r KickRequest) check() error {
 	return nil
 }
 
-// invalid refuses the parameter unit.
+// invalid refuses the value of the parameter unit.
 func invalid(value, why string) error {
 	return finding.Refuse([]finding.Finding{
 		finding.About(finding.ParameterInvalid, "unit", finding.Args{Value: value, Detail: why}),
 	})
 }
 
-// evaluateKicks judges every kick that is still open, and reports whether all may continue: no database is touched
+// evaluateKicks judges every kick that is not done yet, and reports whether all may continue: no database is touched
 // while an earlier change of another one is not proved.
 func evaluateKicks(ctx context.Context, kicks []*kickOperation) bool {
 	ok := true
@@ -137,7 +137,7 @@ func results(kicks []*kickOperation) []KickResult {
 	var all []KickResult
 	for _, k := range kicks {
 		r := k.result
-		if _, is := clusters[r.Database]; is { // one command does for both
+		if _, is := clusters[r.Database]; is { // one command suffices for both
 			r.Against[0].Remedies = status.Ways(k.application, plans, clusters)
 		}
 		if r.Outcome == WouldRemove && (refused || !k.request.DryRun) {
@@ -154,20 +154,20 @@ type kickOperation struct {
 	application observe.Application
 	request     KickRequest
 	server      observe.ServerState
-	// otherServer is this unit's server of the other database, whose IDs are recognised.
+	// otherServer is this unit's server of the other database. It serves to recognise IDs of that database.
 	otherServer observe.ServerState
 	target      raft.Peer
-	// answers are those of members that share their four digits.
+	// answers are the answers of members whose IDs share the same four digits.
 	answers []raft.ProbeResult
-	// id names the target to the server.
+	// id is the target as named to the server.
 	id   string
 	lock *lock
 	// removed is the text of the record of the removal.
 	removed string
-	// plan is the last judgement, by view.
+	// plan is the last judgement, made from view.
 	plan raft.Plan
 	view raft.View
-	// withdrawn reports whether the recorded intent was surely not begun.
+	// withdrawn reports whether the recorded kick was surely not begun.
 	withdrawn bool
 	result    KickResult
 }
@@ -212,7 +212,7 @@ func (k *kickOperation) takeLock(ctx context.Context) (err error) {
 
 func (k *kickOperation) act(ctx context.Context) error {
 	if k.unresolved() && !k.kick(ctx) {
-		return errWithheld // the rest stays untouched, and says so
+		return errWithheld // the rest stays untouched, and the results report that
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (k *kickOperation) act(ctx context.Context) error {
 // kick asks for the removal and waits for its proof. It reports whether to continue with the other database.
 func (k *kickOperation) kick(ctx context.Context) bool {
 	s, d := k.changer, k.server.Database
-	// Look again, just before what can't be taken back: the other database's kick has taken its time.
+	// Observe again, just before the irreversible command: the other database's kick has taken time.
 	k.server = s.Observer.ObserveServer(ctx, d)
 	if k.resolve(ctx); !evaluateKicks(ctx, []*kickOperation{k}) || !k.unresolved() {
 		return k.result.Done()
@@ -253,7 +253,7 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	return true
 }
 
-// neverSent reports whether a failed kick is surely not carried out: the server was not reached, or has refused.
+// neverSent reports whether a failed kick will surely not be carried out: the server was not reached, or has refused.
 func neverSent(err error) bool {
 	return isAny(err, ovsctl.ErrNoLeader, ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrUnknownCluster,
 		ovsctl.ErrNotClustered) || errors.As(err, new(*ovsctl.ServerError))
@@ -263,7 +263,7 @@ func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// pending records that the kick was sent, and that its end was not seen.
+// pending records that the kick was sent, and that its end was not observed.
 func (k *kickOperation) pending(reason string) {
 	target := finding.Server{ID: k.target.Longest(), Address: k.target.Address}
 	k.withhold(Pending, finding.Of(finding.RemovalNotProved, k.server.Database,
@@ -309,8 +309,8 @@ func (k *kickOperation) await(ctx context.Context) (reason string) {
 	return fmt.Sprintf("after %s %s", timeout, reason)
 }
 
-// longest is the target's ID in the longest known form: the
-// server itself, should it come back, finds its record by the whole of it.
+// longest returns the target's ID in the longest known form: if the removed server comes back, it finds its record by
+// its full ID.
 func (k *kickOperation) longest() raft.ID {
 	if id, ok := raft.ParseID(k.request.IDs[k.server.Database].Text); ok && id.Short() == k.target.Short {
 		return id

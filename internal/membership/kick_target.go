@@ -58,7 +58,7 @@ func (k *kickOperation) resolve(ctx context.Context) {
 		return
 	}
 	if k.answers = nil; k.server.Status.AmbiguousIDs() {
-		k.answers = k.changer.Observer.Probe(ctx, k.server) // they have the full IDs
+		k.answers = k.changer.Observer.Probe(ctx, k.server) // the answers have the full IDs
 	}
 	d, given := k.server.Database, k.request.IDs[k.server.Database]
 	var there []raft.Peer
@@ -81,7 +81,7 @@ func (k *kickOperation) waysToName(code finding.Code) []finding.Remedy {
 	see := finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit))
 	switch code {
 	case finding.MemberAmbiguous:
-		see.Command.Params = []command.Param{{Key: "cluster-status-format", Value: "yaml"}} // it has the whole IDs
+		see.Command.Params = []command.Param{{Key: "cluster-status-format", Value: "yaml"}} // the YAML has the full IDs
 		return []finding.Remedy{see, finding.ByHand(finding.NameByID)}
 	case finding.MemberOfOther:
 		return []finding.Remedy{finding.ByHand(finding.NameThere)}
@@ -94,7 +94,7 @@ func (k *kickOperation) peers() []raft.Peer {
 	return raft.View{Status: k.server.Status, Names: k.application.Names(k.server.Database), Probes: k.answers}.Peers()
 }
 
-// unitUnknown withholds a kick of a unit without a record of a server. members belong to no unit.
+// unitUnknown withholds the kick of a unit without a record of a server. members belong to no unit.
 func (k *kickOperation) unitUnknown(outcome KickOutcome, members []finding.Server) {
 	d, ways := k.server.Database, k.waysToName(finding.UnitUnknown)
 	if len(members) > 0 {
@@ -117,7 +117,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	d, unit := k.server.Database, k.request.Unit
 	ids := k.application.ServersOf(d, unit)
 	if len(ids) == 0 {
-		// A member that belongs to no unit may be this unit's.
+		// A member that belongs to no unit may belong to the named one.
 		k.id = noRecord
 		k.alreadyGone(ctx, "there is no record of a server of "+unit)
 		if unknown := k.unknownMembers(); len(unknown) > 0 && k.result.Outcome == AlreadyGone {
@@ -148,9 +148,9 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 // gonePatience is how long a configuration may take to be committed, besides an election. It takes milliseconds.
 const gonePatience = 2 * time.Second
 
-// alreadyGone is the result of a kick whose target is not in the configuration, once this is proved (rule R6): a server
-// shows the members of the newest entry of its log, which is undone if it is never committed. So a kick that was sent
-// without a quorum stays pending.
+// alreadyGone sets the result of a kick whose target is not in the configuration, once this is proved (rule R6): a
+// server shows the members of the newest entry of its log, which is undone if it is never committed. So a kick that
+// was sent without a quorum stays pending.
 func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 	d, proof := k.server.Database, raft.ConfigurationWatcher{}
 	patience := gonePatience + min(2*k.server.Status.ElectionTimer, electionPatience)
@@ -174,9 +174,9 @@ func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgumen
 	return len(r.Peers) > 0
 }
 
-// formerMembers returns the servers in the history, except those that have yet to join, and the servers for which ids,
-// the external_ids of the database, have a record of their removal or an intent in the lock. The record may come
-// seconds after the removal; the intent precedes it.
+// formerMembers returns the servers in the history, except servers that have yet to join. It adds the servers for
+// which ids, the external_ids of the database, have a record of their removal or an intent in the lock. The record
+// may come seconds after the removal; the intent precedes it.
 func formerMembers(m observe.Application, d ovndb.Database, ids map[string]string) (former []raft.Peer) {
 	add := func(id raft.ID) { former = append(former, raft.Peer{ID: id, Member: raft.Member{Short: id.Short()}}) }
 	for _, id := range m.Names(d) {
@@ -194,7 +194,7 @@ func formerMembers(m observe.Application, d ovndb.Database, ids map[string]strin
 	return former
 }
 
-// evaluate judges a resolved kick. The result then is Refused or WouldRemove.
+// evaluate judges a resolved kick. Afterwards the result is Refused or WouldRemove.
 func (k *kickOperation) evaluate(ctx context.Context) {
 	s, d := k.changer, k.server.Database
 	owner := k.application.Owner(d, k.target)
@@ -262,7 +262,7 @@ func (k *kickOperation) ways(plan raft.Plan, view raft.View, owner observe.Owner
 }
 
 // waysToForce returns alternatives to the kick of a member that is up or of a unit that stays, and the command that
-// permits it.
+// permits the kick.
 func (k *kickOperation) waysToForce(view raft.View, owner observe.Owner) (ways []finding.Remedy) {
 	d, unit := k.server.Database, owner.Unit
 	change := raft.Change{Database: d, View: view, Target: k.id, UnitInModel: unit}

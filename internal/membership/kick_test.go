@@ -28,8 +28,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// dryKick is a dry run that names members as typed: `aa04`, `aa04 13fe` with the other database's, or a unit; then may
-// follow a permit.
+// dryKick returns a dry run that names members as typed: `aa04`, `aa04 13fe` with the other database's member, or a
+// unit. A permit may follow.
 func dryKick(typed string) membership.KickRequest {
 	r := membership.KickRequest{DryRun: true, IDs: map[ovndb.Database]raft.IDArgument{}}
 	databases := ovndb.Databases()
@@ -46,7 +46,7 @@ func dryKick(typed string) membership.KickRequest {
 	return r
 }
 
-// asIs changes nothing of a scenario, nb sets its members of the Northbound database, joined adds a member that is up.
+// asIs leaves a scenario unchanged, nb sets its members of the Northbound database, joined adds a member that is up.
 func asIs(*observetest.Scenario) {}
 
 func nb(m observetest.Members) func(*observetest.Scenario) {
@@ -74,7 +74,7 @@ func TestKickIsJudged(t *testing.T) {
 		"what a former unit left behind": {dead, "ovn-central/4"},
 		"both databases":                 {dead, "aa04 13fe"},
 		"unit that nothing is known of":  {func(s *observetest.Scenario) { dead(s); s.History = nil }, "ovn-central/4"},
-		"unit without a record in one database": { // R7: else the stale member of sb would stay unnoticed
+		"unit without a record in one database": { // R7: otherwise the stale member of sb would stay unnoticed
 			func(s *observetest.Scenario) { dead(s); delete(s.History[ovndb.SB], "13fe") }, "ovn-central/4",
 		},
 		"unit that there never was": {
@@ -184,7 +184,7 @@ func TestR4_remedies_are_permitted(t *testing.T) {
 	tests := map[string]struct {
 		scenario func(s *observetest.Scenario)
 		typed    string
-		// printed counts the commands. None kicks a member that is up and belongs to a unit.
+		// printed counts the commands. None of them kicks a member that is up and belongs to a unit.
 		printed int
 	}{
 		"live member of a unit":                       {asIs, "aa02", 0},
@@ -225,7 +225,7 @@ func TestR9_stop_without_OVN_programs(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// clustered is the file of server aa00 of a cluster with these members. None of them answers on its client port.
+// clustered returns the file of server aa00 of a cluster with these members. None of them answers on its client port.
 func clustered(identities ...string) string {
 	members := make([]string, len(identities))
 	for i, identity := range identities {
@@ -236,8 +236,8 @@ func clustered(identities ...string) string {
 	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text)
 }
 
-// R1, R9: a member that does not run stays if the others are no majority without it: they could commit nothing, not
-// even its removal.
+// R1, R9: a member that does not run stays if the other members are no majority without it: they could commit
+// nothing, not even its removal.
 func TestR1_down_server_is_needed_for_majority(t *testing.T) {
 	damaged := clustered("aa00", "aa01") + strings.Replace(clustered("aa00"), "{", "[", 1) + clustered("aa00")
 	tests := map[string]struct {
@@ -293,7 +293,7 @@ func TestR1_down_server_is_needed_for_majority(t *testing.T) {
 	}
 }
 
-// R1: published servers of a cluster that a recovery replaced are no members of the new one.
+// R1: the published servers of a cluster that a recovery replaced are not members of the new one.
 func TestR1_members_of_replaced_cluster_do_not_count(t *testing.T) {
 	s := going(t)
 	s.Goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}
@@ -313,7 +313,7 @@ func TestR1_members_of_replaced_cluster_do_not_count(t *testing.T) {
 	require.Equal(t, finding.Tally{Members: 2}, finding.Reasons(err)[0].Args.After)
 }
 
-// R7: the result of a kick without the lock is that nothing was changed.
+// R7: if the lock can't be taken, the result of a kick is that nothing was changed.
 func TestKick_lock_cannot_be_taken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := observetest.JoinedBy4(t)
@@ -329,7 +329,7 @@ func TestKick_lock_cannot_be_taken(t *testing.T) {
 	})
 }
 
-// on is the changer of a scenario's unit on a machine.
+// on returns the changer of a scenario's unit on a machine.
 func on(s observetest.Scenario, m *observetest.Machine) *membership.Changer {
 	o := s.ObserverOn(m)
 	return &membership.Changer{

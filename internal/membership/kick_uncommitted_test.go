@@ -34,8 +34,8 @@ func (s watched) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	return s.services.Run(ctx, c)
 }
 
-// R6, R8: the quorum is lost just before a kick is sent, so its entry stays in one log. The second try finds the member
-// absent without proof, so it is pending, too, and does not change the other database.
+// R6, R8: the quorum is lost just before a kick is sent, so its entry stays in one log. The second kick finds the
+// member absent without proof, so it is pending, too, and does not change the other database.
 func TestR6_uncommitted_kick_stays_pending(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
@@ -142,9 +142,9 @@ func withoutAnEntry(t *testing.T, text []byte) []byte {
 	return []byte(strings.Join(slices.Delete(records, entries[1], entries[1]+1), mark))
 }
 
-// R1, R5: another unit was stopped after it had recorded that it takes its server down. Until that ends, a unit that is
-// being removed does not stop its unreadable server: one of three would be left. Then it stops the server, and waits
-// until the process has ended.
+// R1, R5: another unit was stopped after it had recorded that it takes its server down. Until that record ends, a
+// unit that is being removed does not stop its unreadable server: one of three would be left. Then it stops the
+// server, and waits until the process has ended.
 func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -160,11 +160,11 @@ func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	assert.Len(t, a.record().Intents, 1, "it has noted nothing of its own")
 	assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)))
 
-	held.held = lease.Held{Record: a.record(), Written: a.Now()} // it continues, and sees that its time is over
+	held.held = lease.Held{Record: a.record(), Written: a.Now()} // it continues, and notices that its time has passed
 	held.release(t.Context(), nil, func(lease.Intent) bool { return true })
 	require.Empty(t, a.record().Intents)
 	c.Now = time.Now
-	// systemd reports that the service has stopped, but the process is not its own here.
+	// systemd reports that the service has stopped, but here the process does not belong to the service.
 	_, err = c.Stop(t.Context(), m, observe.Cache{})
 	require.ErrorAs(t, err, new(*PendingError))
 	assert.Equal(t, []lease.Intent{{ID: string(own), Kind: lease.Down, By: c.Env.Unit, From: string(own)}},
@@ -176,8 +176,8 @@ func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	assert.Contains(t, results[0].Text, "the server is not running; it stays a member until another unit kicks it")
 }
 
-// R0, R1: with another one down, one of three would be left. A member whose file lacks entries is down even if it
-// answers.
+// R0, R1: with another member down, one of three would be left. A member whose file lacks entries counts as down even
+// if it answers.
 func TestR1_unreadable_server_is_needed_for_majority(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*realUnit){

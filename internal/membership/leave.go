@@ -32,16 +32,16 @@ type leaveOperation struct {
 	// alreadyRemoved reports whether the others have removed this server.
 	alreadyRemoved bool
 	lock           *lock
-	// begun: the server got the command to leave, or may have got it. queued: it did not answer
-	// to that; a server that hangs carries out what it was sent when it continues.
+	// begun: the server got the command to leave, or may have got it. queued: it did not answer the command; a hung
+	// server executes queued commands once it continues.
 	begun, queued bool
 	result        LeaveResult
-	// plan is the last judgement, by view.
+	// plan is the last judgement, made from view.
 	view raft.View
 	plan raft.Plan
 }
 
-// resultSoFar is the result for the database, done or not.
+// resultSoFar returns the result for the database, finished or not.
 func (d *leaveOperation) resultSoFar() LeaveResult {
 	switch {
 	case d.result.Text != "":
@@ -62,7 +62,7 @@ func (d *leaveOperation) needsEvaluation() bool {
 	return !d.result.Gone && !d.alreadyRemoved && d.server.Member()
 }
 
-// evaluate judges the leave. The reasons against it are without the remedies that depend on both databases.
+// evaluate judges the leave. The reasons against it lack the remedies that depend on both databases.
 func (d *leaveOperation) evaluate(ctx context.Context) ([]finding.Finding, error) {
 	if isSole := len(d.server.Status.Servers) == 1; isSole && !d.alreadyRemoved && !d.result.Gone {
 		return d.refuseSole(), nil
@@ -207,7 +207,7 @@ func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 	return nil
 }
 
-// await returns when the server has left: it no longer serves the database, and the file says so.
+// await returns when the server has left: it no longer serves the database, and its file records that.
 func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error {
 	s, db := d.changer, d.server.Database
 	tearingDown := s.abortIfTearingDown(d.application)
@@ -233,7 +233,8 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 	}
 }
 
-// release releases the lock; after a leave through the remaining members, which proves that they store the record.
+// release releases the lock. After a leave it does so through the remaining members: this proves that they store the
+// record.
 func (d *leaveOperation) release(ctx context.Context) {
 	s, removed := d.changer, map[raft.ID]string{}
 	if d.lock != nil && d.result.Gone {

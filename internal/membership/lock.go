@@ -21,19 +21,20 @@ import (
 // lockBase is how long a lock that needs no renewal lasts.
 const lockBase = 15 * time.Second
 
-// lockTTL is how long a lock may go without renewal. A renewal is due after a third of that, and may take as long as a
-// write to a database of this size. An election may take two election timers.
+// lockTTL is how long a lock may go without renewal. A renewal is due after a third of that, and may take as long as
+// a write to a database of this size. An election may take two election timers.
 func (s *Changer) lockTTL(d ovndb.Database, electionTimer time.Duration) time.Duration {
 	return s.StorePatience(d)*3/2 + 2*electionTimer
 }
 
-// endingTimeout is how long to wait until a removal in the log is committed, before the lock is taken with it pending.
+// endingTimeout is how long to wait until a removal in the log is committed, before the lock is taken with the
+// removal pending.
 const endingTimeout = 2 * time.Second
 
 // errLockLost means that another unit has taken the lock over.
 var errLockLost = errors.New("another unit has taken over the lock")
 
-// errTooLate means that the lock may have expired, so that nothing was begun under it.
+// errTooLate means that the lock may have expired, so nothing was begun under it.
 var errTooLate = errors.New("the lock was not renewed in time; nothing was started")
 
 // busy refuses because another unit held the lock for too long.
@@ -46,11 +47,11 @@ type lock struct {
 	changer  *Changer
 	database ovndb.Database
 	global   *ovsdb.Global
-	// others are the endpoints of other members, once the lock is renewed through them.
+	// others are the endpoints of other members, set once the lock is renewed through them.
 	others []string
 	// server is this unit's server.
 	server raft.ID
-	mu     sync.Mutex // of held, which is renewed while an act runs
+	mu     sync.Mutex // guards held, which is renewed while an act runs
 	held   lease.Held
 }
 
@@ -65,8 +66,8 @@ func (s *Changer) lock(ctx context.Context, l observe.ServerState,
 	return k, nil
 }
 
-// takeThrough connects to the first endpoint that serves the database, and takes the lock once it is free. It calls
-// interrupted while it waits, and ends with its error.
+// takeThrough connects to the first endpoint that serves the database, and takes the lock once it is free. While it
+// waits, it calls interrupted, and returns its error if there is one.
 func (k *lock) takeThrough(ctx context.Context, endpoints []string, status raft.Status,
 	interrupted func(context.Context) error,
 ) (err error) {
@@ -95,7 +96,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			return nil
 		}
 		if until.IsZero() {
-			// Long enough to see one dead holder's time pass, and then a living one's.
+			// The wait suffices for the time of a dead holder to pass, and then for that of a living one.
 			until = s.Now().Add(max(t.remaining, t.ttl) + t.ttl)
 		}
 		if s.Now().After(until) {
@@ -122,13 +123,13 @@ type attempt struct {
 	begun  time.Time
 	watch  lease.Watch
 	proofs map[string]*raft.RemovalWatcher
-	// record is the value that was read last, remaining how much longer it must stay unchanged until it expires.
+	// record is the value that was last read, remaining the time for which it must stay unchanged until it expires.
 	record    lease.Record
 	remaining time.Duration
 }
 
-// take reads the lock, and takes it if it is free: no unit holds it, it has expired, an earlier hook of this unit held
-// it, or it was taken for removals that are proved to be done.
+// take reads the lock, and takes it if it is free: no unit holds it, it has expired, an earlier hook of this unit
+// held it, or it was taken for removals that are proved to be done.
 func (t *attempt) take(ctx context.Context) (taken bool, err error) {
 	s := t.changer
 	ids, value, record, err := t.read(ctx)
@@ -167,7 +168,7 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	return ids, value, r, nil
 }
 
-// provenRemoved reports which of the servers that the record's intents name are proved to be removed. ending reports
+// provenRemoved reports which of the servers named by the record's intents are proved to be removed. ending reports
 // whether the removal of one of them is in the log and not committed yet.
 func (s *Changer) provenRemoved(ctx context.Context, d ovndb.Database, r lease.Record, ids map[string]string,
 	proofs map[string]*raft.RemovalWatcher,
@@ -225,7 +226,8 @@ func (s *Changer) recordRemovals(ctx context.Context, d ovndb.Database, g *ovsdb
 	return nil
 }
 
-// swap writes the record if the store still has old. A failure of the call is settled by reading again.
+// swap writes the record if the store still has old. If the call fails, swap reads again to find out whether it was
+// written.
 func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, k.changer.StorePatience(k.database))
 	defer cancel()
@@ -243,10 +245,11 @@ func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, e
 	return true, nil
 }
 
-// pending are the servers that earlier holders have begun to remove.
+// pending returns the servers that earlier holders have begun to remove.
 func (k *lock) pending() []raft.ID { return k.withIntent(lease.Leave, lease.Kick, lease.Unknown) }
 
-// down are the servers of other units that are down by the lock's record, or may be taken down at any moment.
+// down returns the servers of other units that are down according to the lock's record, or may be taken down at any
+// moment.
 func (k *lock) down() []raft.ID {
 	if k == nil {
 		return nil
@@ -263,9 +266,9 @@ func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
 	return ids
 }
 
-// recordIntent records that a change of the server id is about to begin. The write proves that this unit still has the
-// lock, and that a majority stores the intent. The returned context ends when it is too late to begin, and so does a
-// command that runs under it, even if this process was stopped meanwhile.
+// recordIntent records that a change of the server id is about to begin. The write proves that this unit still has
+// the lock, and that a majority stores the intent. The returned context ends when it is too late to begin. A command
+// that runs under it then ends too, even if this process was stopped meanwhile.
 func (k *lock) recordIntent(ctx context.Context, kind lease.Kind,
 	id string,
 ) (context.Context, context.CancelFunc, error) {
@@ -299,7 +302,7 @@ func (k *lock) renew(ctx context.Context) error {
 		return nil
 	}
 	next := k.held.Renewed()
-	if k.held.Pad != "" { // it is still being judged: nothing short may come between
+	if k.held.Pad != "" { // the change is still being judged: no short write may come in between
 		next = next.Padded()
 	}
 	return k.renewTo(ctx, next)
@@ -317,7 +320,7 @@ func (k *lock) renewTo(ctx context.Context, next lease.Record) error {
 }
 
 // release records the removed servers, releases the lock, and drops this unit's own intents for which over returns
-// true. The lock and over may be nil. The removals are recorded even if another unit has taken the lock over. A lock
+// true. The lock and over may be nil. It records the removals even if another unit has taken over the lock. A lock
 // that can't be released expires by itself.
 func (k *lock) release(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) {
 	if k == nil {
@@ -327,7 +330,7 @@ func (k *lock) release(ctx context.Context, removed map[raft.ID]string, over fun
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.changer.StorePatience(k.database))
 	defer cancel()
 	err := k.releaseOnce(ctx, removed, over)
-	// The member that this goes through may be leaving, too.
+	// The member through which this is written may be leaving, too.
 	for err != nil && len(k.others) > 0 && poll.Wait(ctx, observe.PollInterval) == nil {
 		if err = k.reconnect(ctx); err == nil {
 			err = k.releaseOnce(ctx, removed, over)
@@ -377,7 +380,7 @@ func (k *lock) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// removedText is the text of the record of a removal, for people.
+// removedText returns the text of the record of a removal, for people.
 func (s *Changer) removedText(unit string, how string) string {
 	if unit == "" {
 		unit = "unknown unit"

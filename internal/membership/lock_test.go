@@ -21,13 +21,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// An empty value (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") can't be swapped: Swap takes ""
-// for a missing key, and an insert does not overwrite. Taking the lock must replace it, and must not spin. A damaged
-// value expires after 10 min (lease.maxTTL). Each attempt to take the lock ends after 2 TTLs (34 s at an election timer
-// of 1 s), so several are needed.
+// An empty value (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") can't be swapped: Swap takes
+// "" for a missing key, and an insert does not overwrite. Taking the lock must replace it, and must not spin. A
+// damaged value expires after 10 min (lease.maxTTL). Each attempt to take the lock ends after 2 TTLs (34 s at an
+// election timer of 1 s), so several are needed.
 func TestR5_invalid_lock_value_is_replaced(t *testing.T) {
 	t.Parallel()
-	for value, pace := range map[string]int{`""`: 1, "damaged": 60} { // a minute a second
+	for value, pace := range map[string]int{`""`: 1, "damaged": 60} { // the clock runs a minute each second
 		t.Run(value, func(t *testing.T) {
 			t.Parallel()
 			units := realCluster(t, 3, ovndb.NB)
@@ -36,7 +36,7 @@ func TestR5_invalid_lock_value_is_replaced(t *testing.T) {
 			units[2].kill(ovndb.NB)
 			units[0].Now = func() time.Time { return begun.Add(time.Duration(pace) * time.Since(begun)) }
 			var results []KickResult
-			require.Eventually(t, func() bool { // until the dead one counts as down
+			require.Eventually(t, func() bool { // until the dead member counts as down
 				var err error
 				results, err = units[0].Kick(t.Context(), m, kickNB(dead))
 				require.NoError(t, err)
@@ -47,8 +47,8 @@ func TestR5_invalid_lock_value_is_replaced(t *testing.T) {
 	}
 }
 
-// Another unit sees a removal done and takes the lock over. The first unit still records the removal, by which a server
-// that was kicked while it was down learns of it (R8).
+// Another unit finds that a removal is done and takes over the lock. The first unit still records the removal, from
+// which a server that was kicked while it was down learns of it (R8).
 func TestR8_removal_is_recorded_without_lock(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -76,7 +76,7 @@ func TestR8_removal_is_recorded_without_lock(t *testing.T) {
 	assert.Contains(t, observe.RemovedServers(a.noted()), dead)
 }
 
-// Each progress runs juju-log or action-log, so it must not be shown at each look, four times a second.
+// Each line of progress runs juju-log or action-log, so it must not be shown at each check, four times a second.
 func TestLock_reports_progress_sparingly(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
@@ -93,13 +93,13 @@ func TestLock_reports_progress_sparingly(t *testing.T) {
 
 func never(context.Context) error { return nil }
 
-// hasten makes a unit's clock run 60 times faster, so that others' locks expire for it.
+// hasten makes a unit's clock run 60 times faster, so that the unit sees other units' locks expire.
 func (u *realUnit) hasten() {
 	begun := time.Now()
 	u.Now = func() time.Time { return begun.Add(60 * time.Since(begun)) }
 }
 
-// going is the model of a unit that is removed while the others stay.
+// going returns the application with a unit that is removed while the others stay.
 func going(u *realUnit, units ...*realUnit) observe.Application {
 	m := model(u, units...)
 	m.Goal[u.Env.Unit] = juju.UnitGoal{Status: "dying"}
@@ -120,8 +120,9 @@ func requireRefused(t *testing.T, err error, down ...string) {
 	}
 }
 
-// R1, R5: of four members one is dead, and another one has a kick intent of a unit that was stopped. Only that unit
-// drops the intent. Until it continues, finds that its time is over and does nothing, the leave of a third is refused.
+// R1, R5: of four members one is dead, and a unit that was stopped has recorded an intent to kick another. Only that
+// unit drops the intent. Until it continues, finds that its time has passed and does nothing, the leave of a third is
+// refused.
 func TestR5_kick_intent_stays_until_its_unit_ends_it(t *testing.T) {
 	units := realCluster(t, 4, ovndb.NB)
 	a, b, c, dead := units[0], units[1], units[2], units[3]
@@ -130,7 +131,7 @@ func TestR5_kick_intent_stays_until_its_unit_ends_it(t *testing.T) {
 	dead.kill(ovndb.NB)
 	a.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, dead)) })
 
-	a.Now = func() time.Time { return time.Now().Add(-7 * time.Second) } // 1.5 s are left once it has noted it
+	a.Now = func() time.Time { return time.Now().Add(-7 * time.Second) } // 1.5 s are left once it has recorded the intent
 	held := a.lockNB()
 	limited := held.intend(t, lease.Kick, kicked)
 	until, bounded := limited.Deadline()
@@ -158,7 +159,7 @@ func TestR5_kick_intent_stays_until_its_unit_ends_it(t *testing.T) {
 	a.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
 }
 
-// R5: a unit that restarts its server keeps the lock, even after an inherited change in it is done.
+// R5: a unit that restarts its server keeps the lock, even after an inherited change in it has ended.
 func TestR5_inherited_intent_keeps_lock_of_restart(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 5, ovndb.NB)
@@ -184,8 +185,8 @@ func TestR5_inherited_intent_keeps_lock_of_restart(t *testing.T) {
 	assert.Empty(t, kicker.record().Intents)
 }
 
-// R1, R5: a unit is stopped between its intent and the restart. It counts as down for the unit that takes the lock
-// over. When it continues, it takes nothing down, and later drops the intent.
+// R1, R5: a unit is stopped between its intent and the restart. It counts as down for the unit that takes over the
+// lock. When it continues, it takes nothing down, and later drops the intent.
 func TestR5_server_with_down_intent_is_down(t *testing.T) {
 	units := realCluster(t, 3, ovndb.NB)
 	stopped, leaver := units[1], units[2]
@@ -240,7 +241,7 @@ func TestR5_down_intent_stays_until_server_is_back(t *testing.T) {
 	assert.Empty(t, u.record().Intents)
 }
 
-// J3: all units read in the database which member is about to leave.
+// J3: all units read from the database which member is about to leave.
 func TestView_leave_intent_of_other_member(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)

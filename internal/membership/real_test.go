@@ -66,7 +66,7 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 			Files: ovsctl.Files{
 				Runner: services{}, Paths: paths,
 			}, Services: systemd.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
-			// other tests have some on this machine
+			// Other tests have clients on this machine.
 			Clients: func() (map[ovndb.Database]ovndb.Clients, error) { return nil, nil },
 			Now:     time.Now,
 			Log:     slog.New(slog.DiscardHandler),
@@ -105,7 +105,7 @@ func (u *realUnit) id(d ovndb.Database) raft.ID {
 	return s.Server
 }
 
-// nb is the unit's server of the Northbound database.
+// nb returns the unit's server of the Northbound database.
 func (u *realUnit) nb() observe.ServerState { return u.observer.ObserveServer(u.t.Context(), ovndb.NB) }
 
 // lockNB takes the lock of the Northbound database.
@@ -116,7 +116,7 @@ func (u *realUnit) lockNB() *lock {
 	return held
 }
 
-// intend records an intent. The context that it returns ends when it is too late to begin.
+// intend records an intent. The returned context ends when it is too late to begin.
 func (k *lock) intend(t *testing.T, kind lease.Kind, id raft.ID) context.Context {
 	t.Helper()
 	limited, cancel, err := k.recordIntent(t.Context(), kind, string(id))
@@ -125,7 +125,7 @@ func (k *lock) intend(t *testing.T, kind lease.Kind, id raft.ID) context.Context
 	return limited
 }
 
-// forbidden is an act under a lock that must not be permitted.
+// forbidden is an act that fails the test, since the lock must not permit it.
 func (u *realUnit) forbidden(context.Context, Gate) error {
 	assert.Fail(u.t, "it was permitted")
 	return nil
@@ -139,7 +139,7 @@ func (u *realUnit) kill(d ovndb.Database) {
 	u.servers[d].Kill(u.t)
 }
 
-// model is the application of these units.
+// model returns the application of these units.
 func model(self *realUnit, units ...*realUnit) observe.Application {
 	m := observe.Application{Unit: self.Env.Unit, Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}}
 	for _, u := range units {
@@ -166,8 +166,8 @@ func kickNB(id raft.ID) KickRequest {
 	return KickRequest{IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: string(id)}}, Confirmed: true}
 }
 
-// The agent of a unit that is being removed hands over first: once its member has left, it can no longer write to the
-// database.
+// The agent of a unit that is being removed hands over first: once its member has left, the agent can no longer write
+// to the database.
 func TestLeave_halts_agent_first(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -187,7 +187,7 @@ func TestLeave_halts_agent_first(t *testing.T) {
 	assert.Equal(t, 3, members)
 }
 
-// R1, R9: stop has no relation, so the addresses of the other members come from the file of the down server.
+// R1, R9: stop has no relation, so it takes the addresses of the other members from the file of the down server.
 func TestStop_of_down_server_asks_other_members(t *testing.T) {
 	for name, c := range map[string]struct {
 		members int
@@ -247,8 +247,8 @@ func TestR1_second_database_is_judged_again_before_kick(t *testing.T) {
 	assert.True(t, s.HasLeader(), "sb still has its quorum: two of three are up")
 }
 
-// Two of four, one of them the leader, leave at once. The second waits for the election that the first one causes. Both
-// removals are recorded, even if the first unit records its own through the member that leaves.
+// Two of four members, one of them the leader, leave at once. The second waits for the election that the first one
+// causes. Both removals are recorded, even if the first unit records its own through the leaving member.
 func TestLeave_two_units_at_once(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 4, ovndb.NB, ovndb.SB)
@@ -271,7 +271,7 @@ func TestLeave_two_units_at_once(t *testing.T) {
 		assert.NoError(t, err)
 	}
 	for _, d := range ovndb.Databases() {
-		// A follower reads what has come to it so far.
+		// A follower returns the data that it has received so far.
 		assert.EventuallyWithT(t, func(c *assert.CollectT) {
 			noted, err := units[1].externalIDs(t.Context(), d)
 			require.NoError(c, err)

@@ -25,10 +25,10 @@ func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.
 }
 
 // WithLocks runs act while this unit has the locks of the databases, so that of all units only this one changes the
-// memberships or takes its servers down. Set down if act takes them down. Then WithLocks first gives the clients of
-// each database some time to settle, and judges whether the others are a majority without this unit's server. It
-// returns a [*finding.RefusedError] that names every database that refuses (rule R7), or if another unit held a lock
-// for too long. If this unit's server is the only member, or no member, there is no other member to wait for.
+// memberships or takes its servers down. Set down if act takes them down. WithLocks then first gives the clients of
+// each database some time to settle, and judges whether the other members are a majority without this unit's server.
+// It returns a [*finding.RefusedError] that names every database that refuses (rule R7), or if another unit held a
+// lock for too long. If this unit's server is the only member, or no member, there is no other member to wait for.
 //
 // The locks are kept, through the other members, for as long as act runs. The lock of a server that is taken down
 // records this before act begins and until act has succeeded. If act fails, the record remains until a later hook
@@ -40,7 +40,7 @@ func (s *Changer) WithLocks(ctx context.Context, m observe.Application, database
 	for _, db := range databases {
 		l := s.Observer.ObserveServer(ctx, db)
 		if err := context.Cause(ctx); err != nil {
-			return err // what was not answered in time is not known to be no member
+			return err // a server that did not answer in time may be a member
 		}
 		if l.Condition == ovndb.Unreadable && down || l.Member() && len(l.Status.Servers) > 1 {
 			o.servers = append(o.servers, &lockedServer{changer: s, application: m, server: l, takesDown: down})
@@ -52,13 +52,13 @@ func (s *Changer) WithLocks(ctx context.Context, m observe.Application, database
 	return change[*restartOperation]{operations: []*restartOperation{o}, judge: o.evaluate, ends: always}.carryOut(ctx)
 }
 
-// restartOperation runs a function under the locks of all databases whose servers it concerns.
+// restartOperation runs a function under the locks of all databases whose servers it affects.
 type restartOperation struct {
 	servers []*lockedServer
 	run     func(context.Context, Gate) error
 }
 
-// evaluate judges all, so that a refusal names each database that refuses.
+// evaluate judges all servers, so that a refusal names each database that refuses.
 func (o *restartOperation) evaluate(ctx context.Context) error {
 	var reasons []finding.Finding
 	for _, r := range o.servers {
@@ -72,7 +72,7 @@ func (o *restartOperation) evaluate(ctx context.Context) error {
 	return finding.Refuse(reasons)
 }
 
-// renew renews all locks that were taken: each of the servers may be waited for.
+// renew renews all taken locks: the wait for each server may be long.
 func (o *restartOperation) renew(ctx context.Context) error {
 	for _, r := range o.servers {
 		if err := r.lock.renew(ctx); err != nil {
@@ -84,7 +84,7 @@ func (o *restartOperation) renew(ctx context.Context) error {
 
 func (o *restartOperation) needsLock() bool { return true }
 
-// takeLock takes them in the order of the databases, which is the same for every unit.
+// takeLock takes the locks in the order of the databases, which is the same for every unit.
 func (o *restartOperation) takeLock(ctx context.Context) error {
 	for _, r := range o.servers {
 		var err error
@@ -95,8 +95,8 @@ func (o *restartOperation) takeLock(ctx context.Context) error {
 	return nil
 }
 
-// act judges all servers but the last one once more: the wait for the clients of each may take half a minute and more.
-// Then it runs the operation, and keeps the locks meanwhile.
+// act judges all servers but the last one once more: the wait for the clients of each may take half a minute and
+// more. Then it runs the function, and keeps the locks meanwhile.
 func (o *restartOperation) act(ctx context.Context) error {
 	for _, r := range o.servers[:len(o.servers)-1] {
 		if err := r.evaluateAgain(ctx); err != nil {
@@ -151,8 +151,8 @@ type lockedServer struct {
 	begun, done bool
 }
 
-// evaluate judges whether the others are a majority without this server. Without the lock it only checks that there is
-// a leader, which the lock needs. Locks are renewed meanwhile.
+// evaluate judges whether the other members are a majority without this server. Without the lock it only checks that
+// there is a leader, which the lock needs. It renews the locks meanwhile.
 func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context) error) error {
 	s, m, db := r.changer, r.application, r.server.Database
 	switch {
@@ -205,7 +205,7 @@ func (r *lockedServer) refused(view raft.View, plan raft.Plan, err error) error 
 	return err
 }
 
-// planRestart judges a restart by a view that was made under the lock.
+// planRestart judges a restart from a view that was made under the lock.
 func (k *lock) planRestart(v raft.View) raft.Plan {
 	return raft.PlanRestart(raft.Change{Database: k.database, View: v, Pending: k.pending()})
 }
@@ -227,18 +227,18 @@ func (r *lockedServer) prepare(ctx context.Context) error {
 }
 
 // Gate is called right before a server is taken down: a process that was stopped meanwhile may have lost the lock. It
-// returns the time until which that may begin, or why it may not. An operation that does not
-// call it has stopped nothing.
+// returns the time until which that may begin, or an error if it may not. An operation that does not call it has
+// stopped nothing.
 type Gate func() (until time.Time, err error)
 
 func openGate() (until time.Time, err error) { return time.Now().Add(lockBase), nil }
 
-// returnPatience is how long a member that was restarted may take until the others
-// hear it: their connections to it come back up to 2.3 s after it has caught up.
+// returnPatience is how long the others may take to connect to a restarted member: their connections to it come back
+// up to 2.3 s after it has caught up.
 const returnPatience = 10 * time.Second
 
-// evaluateRestart judges a restart. If others are down, it judges again for a while: a server that another unit has
-// just restarted may be starting.
+// evaluateRestart judges a restart. If other members are down, it judges again for a while: a server that another
+// unit has just restarted may still be starting.
 func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
 	renew func(context.Context) error,
 ) (raft.View, raft.Plan, error) {
@@ -259,7 +259,7 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m
 	}
 }
 
-// keep renews the lock until running ends. If that fails, the operation is not interrupted: it must start again the
+// keep renews the lock until running ends. If that fails, it does not interrupt the operation, which must start the
 // server that it has stopped.
 func (k *lock) keep(ctx, running context.Context) {
 	for poll.Wait(running, k.held.TTL()/5) == nil {
@@ -270,8 +270,8 @@ func (k *lock) keep(ctx, running context.Context) {
 	}
 }
 
-// LeaveRemoved lets a server that others have removed drop the database, so that its file records that it has left.
-// It returns once the server has left.
+// LeaveRemoved lets a server that other units have removed drop the database, so that its file records that it has
+// left. It returns once the server has left.
 func (s *Changer) LeaveRemoved(ctx context.Context, m observe.Application, l observe.ServerState) error {
 	d := &leaveOperation{changer: s, application: m, server: l, alreadyRemoved: true}
 	if err := d.leaveAlreadyRemoved(ctx); err != nil && !errors.Is(err, errTeardown) {
@@ -280,15 +280,15 @@ func (s *Changer) LeaveRemoved(ctx context.Context, m observe.Application, l obs
 	return nil
 }
 
-// clientsPatience bounds the wait for clients before a server is taken down; the time that a large database takes to
-// be sent adds to it ([raft.Patience]). Some clients never settle, and a restart that is due must happen.
+// clientsPatience bounds the wait for clients before a server is taken down; the time to send a large database adds
+// to it ([raft.Patience]). Some clients never settle, and a due restart must happen.
 const clientsPatience = 30 * time.Second
 
 const clientsInterval = 250 * time.Millisecond
 
 // awaitClients returns once the clients of this unit's server have settled, or after a while. They may come from the
-// server that was restarted before. If this server went down while it sends them the database, all of them would fetch
-// it once more from the remaining server. Locks are renewed meanwhile.
+// server that was restarted before. If this server went down while it sends them the database, all of them would
+// fetch it once more from the remaining server. It renews the locks meanwhile.
 func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew func(context.Context) error) error {
 	patience := s.Patience(db, clientsPatience)
 	until, progress := s.Now().Add(patience), s.progressSince(time.Time{})

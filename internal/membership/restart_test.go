@@ -34,7 +34,7 @@ func (u *realUnit) restart(ctx context.Context, d ovndb.Database) error {
 	return err
 }
 
-// record is nb's lock as a unit's own server has it.
+// record returns nb's lock as the unit's own server has it.
 func (u *realUnit) record() lease.Record {
 	u.t.Helper()
 	r, err := lease.Parse(u.noted()[observe.LockKey])
@@ -42,7 +42,7 @@ func (u *realUnit) record() lease.Record {
 	return r
 }
 
-// R5: units that restart at the same time take turns, and there is always a leader, or soon again.
+// R5: units that restart at the same time take turns, and the cluster always has a leader, or soon gets one.
 func TestR5_concurrent_restarts_take_turns(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -61,7 +61,7 @@ func TestR5_concurrent_restarts_take_turns(t *testing.T) {
 		most = max(most, down)
 	}
 	ids, models := map[string]raft.ID{}, map[string]observe.Application{}
-	for _, u := range units { // as long as all answer
+	for _, u := range units { // as long as all of them answer
 		ids[u.Env.Unit], models[u.Env.Unit] = u.id(ovndb.NB), model(u, units...)
 	}
 	for i, u := range units {
@@ -89,7 +89,7 @@ func TestR5_concurrent_restarts_take_turns(t *testing.T) {
 	assert.Empty(t, units[0].record().Holder, "the lock is given back")
 }
 
-// R5: a server that is slow to come back keeps the others waiting: the lock is renewed through them.
+// R5: while a server is slow to come back, the other units have to wait: the lock is renewed through their members.
 func TestR5_lock_is_renewed_through_other_members(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -104,7 +104,7 @@ func TestR5_lock_is_renewed_through_other_members(t *testing.T) {
 			view, err := other.observer.View(ctx, seen, nil)
 			return err == nil && view.ChangedBy == slow.Env.Unit
 		}, held.TTL(), 100*time.Millisecond)
-		assert.Eventually(t, func() bool { // it is renewed every third of its time
+		assert.Eventually(t, func() bool { // it is renewed after each third of its TTL
 			now := other.record()
 			return now.Holder == slow.Env.Unit && now.Sequence > held.Sequence
 		}, held.TTL(), 100*time.Millisecond)
@@ -138,7 +138,7 @@ func TestR1_restart_without_majority_of_others(t *testing.T) {
 	assert.True(t, ran)
 }
 
-// R7: a refusal for one database leaves both servers alone.
+// R7: if one database refuses, neither server is touched.
 func TestR7_refused_restart_names_each_database(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
@@ -165,7 +165,7 @@ func TestR1_first_database_is_judged_again(t *testing.T) {
 	u, lost := units[0], units[2]
 	m, looked := model(u, units...), 0
 	u.Clients = func() (map[ovndb.Database]ovndb.Clients, error) {
-		if looked++; looked == 2 { // at the clients of sb
+		if looked++; looked == 2 { // when it counts the clients of sb
 			lost.kill(ovndb.NB)
 			u.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, lost)) })
 		}
@@ -180,7 +180,7 @@ func shortOf(m observe.Application, u *realUnit) string {
 	return m.Published[u.Env.Unit][ovndb.NB].Server.Short()
 }
 
-// R5: a server that could not answer in time may be a member, so nothing is done to it without the lock.
+// R5: a server that did not answer in time may be a member, so it is not touched without the lock.
 func TestR5_nothing_is_done_after_timeout(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 1, ovndb.NB)
@@ -224,8 +224,8 @@ func TestRestart_without_other_members(t *testing.T) {
 	}
 }
 
-// A server that was kicked while it was down waits for a leader for ever. It learns from the others' record that it was
-// kicked, and leaves.
+// A server that was kicked while it was down waits for a leader for ever. It learns from the other members' record
+// that it was kicked, and leaves.
 func TestLeaveRemoved_kicked_while_down(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -258,7 +258,7 @@ func TestRestart_waits_for_clients(t *testing.T) {
 	u, m := units[1], model(units[1], units...)
 	for name, c := range map[string]struct {
 		looks  func(n int) ovndb.Clients
-		ahead  time.Duration // of the clock, after the third look
+		ahead  time.Duration // of the clock, after the third count
 		looked int
 	}{
 		"no clients":        {func(int) ovndb.Clients { return ovndb.Clients{} }, 0, 1},

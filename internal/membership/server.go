@@ -17,8 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// joinPatience is how long a server that joins, and has reached a member, may take to
-// become one, besides what its database's size adds ([raft.Patience]).
+// joinPatience is how long a joining server that has reached a member may take to become a member, besides the time
+// for its database's size ([raft.Patience]).
 const joinPatience = 10 * time.Second
 
 // EndJoin stops a joining server, and checks that it has not become a member meanwhile: the others would count it for
@@ -49,7 +49,7 @@ func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
 }
 
 // joins reports whether a server has become a member. A server that has reached the cluster gets time for it: the
-// leader may count it before it knows of it itself.
+// leader may already count it before the server itself knows.
 func (s *Changer) joins(ctx context.Context, d ovndb.Database) bool {
 	var l observe.ServerState
 	poll.Await(ctx, s.Patience(d, joinPatience), observe.PollInterval, nil, func() bool {
@@ -59,9 +59,9 @@ func (s *Changer) joins(ctx context.Context, d ovndb.Database) bool {
 	return l.Member()
 }
 
-// conversionKey is the key of external_ids of NB_Global and SB_Global for the last conversion that was begun: its
-// election timer, and the version of the packages with the schema. With these packages, no unit tries again at that
-// timer. The key stays, since dropping it would make ovn-northd compute everything again (rule R17).
+// conversionKey is the key in external_ids of NB_Global and SB_Global for the last conversion that was begun. The
+// value is the election timer, and the version of the packages with the schema. With these packages, no unit tries
+// again at that timer. The key stays, since dropping it would make ovn-northd compute everything again (rule R17).
 const conversionKey = "ovn-central:conversion"
 
 const conversionUnit = " ms, "
@@ -90,22 +90,23 @@ func (s *Changer) onConversion(ctx context.Context, d ovndb.Database,
 	return nil
 }
 
-// ErrRaftLeaderLost means that the member that converts the database has lost the leadership. The conversion was ended:
-// it would have run for ever, at full load.
+// ErrRaftLeaderLost means that the converting member has lost the leadership. The conversion was ended: otherwise it
+// would have run for ever, at full load.
 var ErrRaftLeaderLost = errors.New("the server has lost the leadership; the next try uses a larger election timer")
 
-// raftLeaderInterval is how often a member that converts is asked whether it leads. It is silent at times, and
-// answers in between.
+// raftLeaderInterval is the interval at which a converting member is asked whether it leads. It is silent at times,
+// and answers in between.
 const raftLeaderInterval = 250 * time.Millisecond
 
-// convertBase and the election timer bound a conversion. Clients wait for about as long
-// as the timer that it needs ([plan.ConversionTimer]); it ends with the lead in any case.
+// convertBase and the election timer bound a conversion. Clients wait for about the time of the timer that the
+// conversion needs ([plan.ConversionTimer]); the conversion ends in any case if the member loses the leadership.
 const convertBase = 2 * time.Minute
 
-// Convert converts the database, which this unit's member leads, to the schema of these packages. It first records the
-// attempt and its election timer in the database. It ends with [ErrRaftLeaderLost] if the member loses the leadership.
-// It holds the database's lock (rule R5): members are silent while they store the converted data, so no other one may
-// leave or restart then. If another unit held the lock for too long, the error is a [*finding.RefusedError].
+// Convert converts the database, which this unit's member leads, to the schema of these packages. It first records
+// the attempt and its election timer in the database. It returns [ErrRaftLeaderLost] if the member loses the
+// leadership. It holds the database's lock (rule R5): members are silent while they store the converted data, so no
+// other member may leave or restart then. If another unit held the lock for too long, the error is a
+// [*finding.RefusedError].
 func (s *Changer) Convert(ctx context.Context, m observe.Application, d ovndb.Database, version string,
 	timer time.Duration,
 ) error {
@@ -143,7 +144,7 @@ func (s *Changer) convert(ctx context.Context, d ovndb.Database, version string,
 	case err == nil:
 	case errors.Is(context.Cause(leading), ErrRaftLeaderLost):
 		err = fmt.Errorf("cannot convert %s: %w", d, ErrRaftLeaderLost)
-	case ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded): // the time was not why
+	case ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded): // the timeout was not the cause
 		err = errors.Join(err, s.onConversion(ctx, d,
 			func(ctx context.Context, g *ovsdb.Global, _ map[string]string) error {
 				return g.Drop(ctx, conversionKey)
@@ -154,8 +155,8 @@ func (s *Changer) convert(ctx context.Context, d ovndb.Database, version string,
 	return err
 }
 
-// rewritePatience is how long a server may take to put the new file in the place of the
-// old one once it has said that it compacts.
+// rewritePatience is how long a server may take to replace the old file with the new one after it has reported that
+// it compacts.
 const rewritePatience = 5 * time.Second
 
 const rewriteInterval = 50 * time.Millisecond
@@ -164,7 +165,7 @@ const rewriteInterval = 50 * time.Millisecond
 // not be stopped.
 type DamagedFileError struct {
 	Database ovndb.Database
-	// Missing describes the lacking entries. Err is why the file was not rewritten.
+	// Missing describes the lacking entries. Err explains why the file was not rewritten.
 	Missing string
 	Err     error
 }
@@ -174,10 +175,10 @@ func (e *DamagedFileError) Error() string {
 		e.Database.Short(), e.Missing, e.Err)
 }
 
-// Unwrap is why it could not be rewritten.
+// Unwrap returns the reason why the file could not be rewritten.
 func (e *DamagedFileError) Unwrap() error { return e.Err }
 
-// RewriteFile makes a server whose file lacks entries write it again from its memory, and proves by ovsdb-tool that the
+// RewriteFile makes a server whose file lacks entries write it again from memory, and proves with ovsdb-tool that the
 // new file can be loaded. It does nothing if the file is whole. Call it before a server is stopped. The error is a
 // [*DamagedFileError] if the file still lacks entries.
 func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
@@ -199,7 +200,7 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	if err := s.Control.Compact(ctx, d); err != nil {
 		return &DamagedFileError{d, lost, err}
 	}
-	// It may be written a moment later.
+	// The server may write the file a moment later.
 	poll.Await(ctx, s.Patience(d, rewritePatience), rewriteInterval, nil, func() bool {
 		lost, err = s.Observer.MissingEntries(ctx, s.Observer.ObserveServer(ctx, d))
 		return err != nil || lost == ""
@@ -218,8 +219,8 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 }
 
 // PublishDamage records for the other units whether this unit's server has lost entries; lost describes them, and is
-// empty if there are none. It writes only if that changes the record (rule R17), through another member if its own
-// server can't. It removes the record only if ovsdb-tool finds no damage in the file.
+// empty if there are none. It writes only if that changes the record (rule R17). If its own server can't write, it
+// writes through another member. It removes the record only if ovsdb-tool finds no damage in the file.
 func (s *Changer) PublishDamage(ctx context.Context, l observe.ServerState, lost string) error {
 	if !l.Member() || !l.Status.HasLeader() {
 		return nil

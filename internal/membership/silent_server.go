@@ -20,12 +20,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// stopped is a server that does not answer, and its file.
+// stopped is a server that does not answer, and the state of its file.
 type stopped struct {
 	observe.ServerState
-	// clustered is false if the server has left, or was in no cluster. Then it is no member.
+	// clustered is false if the server has left, or was in no cluster. Then it is not a member.
 	clustered bool
-	// end is the end of the log of a clustered file that is whole: a server can be started on it.
+	// end is the end of the log of a clustered file that is whole, so that a server can be started on it.
 	end   raftfile.End
 	whole bool
 }
@@ -56,7 +56,7 @@ func (r *removal) stoppedServers(ctx context.Context) (all []stopped) {
 	return all
 }
 
-// needed are stopped servers that staying units need, the reasons, and what to do once the servers run.
+// needed are stopped servers that staying units need, the reasons, and the remedies once the servers run.
 type needed struct {
 	servers []stopped
 	reasons []finding.Finding
@@ -67,13 +67,13 @@ func (n *needed) add(l stopped, f finding.Finding) {
 	n.servers, n.reasons = append(n.servers, l), append(n.reasons, f)
 }
 
-// neededMembers returns the members without which the others are no majority (rule R1). The others could commit nothing
-// without them, not even a removal. A server that can be started brings the quorum back.
+// neededMembers returns the members without which the others are no majority (rule R1). The others could commit
+// nothing without them, not even a removal. A server that can be started restores the quorum.
 func (r *removal) neededMembers(ctx context.Context, servers []stopped) needed {
 	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitLeave), leaveBehind(r.application)}}
 	for _, l := range servers {
 		if _, member := l.end.Addresses[l.File.Server]; !l.whole || !member || len(l.end.Members) == 1 {
-			continue // an only copy is judged by itself
+			continue // an only copy is judged separately
 		}
 		without, removed := r.Observer.QuorumWithout(ctx, r.application, r.cache, l.ServerState, l.end)
 		if removed || without.Holds() {
@@ -85,8 +85,8 @@ func (r *removal) neededMembers(ctx context.Context, servers []stopped) needed {
 	return n
 }
 
-// startNeeded returns the refusal. First it restarts the servers if all have given up their databases and have whole
-// files: that loses nothing, and no hook runs any more after a failed stop.
+// startNeeded returns the refusal. If all servers have given up their databases and have whole files, it first
+// restarts them: that loses nothing, and no hook runs any more after a failed stop.
 func (r *removal) startNeeded(ctx context.Context, n needed) error {
 	first := finding.Do(startCommand(r.application.Unit, n.servers))
 	if !slices.ContainsFunc(n.servers, func(l stopped) bool { return l.Condition != ovndb.Failed || !l.whole }) {
@@ -103,8 +103,8 @@ func (r *removal) startNeeded(ctx context.Context, n needed) error {
 	return finding.Refuse(n.reasons, append([]finding.Remedy{first}, n.then...)...)
 }
 
-// startCommand returns the command that starts stopped servers: the action resume if all are down, whether or not they
-// were paused. No action ends servers that hang or have given up their databases.
+// startCommand returns the command that starts stopped servers: the action resume if all are down, whether or not
+// they were paused. No action ends servers that hang or have given up their databases.
 func startCommand(unit string, servers []stopped) command.Command {
 	var services []string
 	down := true
@@ -122,7 +122,7 @@ func startCommand(unit string, servers []stopped) command.Command {
 func (r *removal) onlyCopies(servers []stopped) needed {
 	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitJoin), TakeTheCopy(r.application)}}
 	for _, l := range servers {
-		// A file that can't be read may be mended.
+		// A file that can't be read may still be repaired.
 		if l.FileErr == nil && !l.clustered || !onlyCopy(r.application, r.cache, l) {
 			continue
 		}
@@ -158,10 +158,10 @@ func onlyCopy(m observe.Application, cache observe.Cache, l stopped) bool {
 }
 
 // haltOperation stops an unreadable server of a unit that is being removed. The server may vote, and can't be told to
-// leave, so it stays a member that is down. The others must be a majority without it.
+// leave, so it remains a member, which is then down. The other members must be a majority without it.
 type haltOperation struct {
 	*removal
-	// server has the File that evaluate has read: an unreadable server is observed without it.
+	// server has the File that evaluate has read: the observation of an unreadable server has no File.
 	server observe.ServerState
 	end    raftfile.End
 	lock   *lock
@@ -169,8 +169,8 @@ type haltOperation struct {
 	begun, done bool
 }
 
-// haltUnreadable stops the unreadable servers of this unit, if it has no serving one: that one must leave, which must
-// be permitted first. The error is a [*finding.RefusedError] if nothing was changed.
+// haltUnreadable stops the unreadable servers of this unit, unless it has a serving one: the serving one must leave,
+// which must be permitted first. The error is a [*finding.RefusedError] if nothing was changed.
 func (r *removal) haltUnreadable(ctx context.Context) error {
 	var halts []*haltOperation
 	for _, d := range ovndb.Databases() {
@@ -194,9 +194,9 @@ func (r *removal) haltUnreadable(ctx context.Context) error {
 	return change[*haltOperation]{operations: halts, judge: judge, begin: r.BeforeLeaving, ends: always}.carryOut(ctx)
 }
 
-// evaluate returns an error unless the others are a majority without this server. The members are those in its file,
-// which it extends while it runs. Under the lock, an unfinished change of another unit and a damaged file of another
-// member are errors, too.
+// evaluate returns an error unless the other members are a majority without this server. It takes the members from
+// the server's file, which the server extends while it runs. Under the lock, an unfinished change of another unit and
+// a damaged file of another member are errors, too.
 func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 	if h.server.File, err = h.Files.Inspect(ctx, h.server.Database); err != nil {
 		return err
@@ -230,8 +230,8 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 }
 
 // damaged returns the members that have lost entries according to ids, the external_ids of the database. They are in
-// this server's file, or may have joined since. Records of removed members don't count: only their own unit drops
-// these.
+// this server's file, or may have joined since. Records of removed members don't count: only the units of these
+// members drop them.
 func (h *haltOperation) damaged(ids map[string]string) []raft.ID {
 	removed := observe.RemovedServers(ids)
 	return slices.DeleteFunc(observe.DamagedServers(ids), func(id raft.ID) bool {

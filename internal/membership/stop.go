@@ -25,7 +25,7 @@ type LeaveResult struct {
 	Text string
 }
 
-// errTeardown means that every unit is being removed, so that none would keep the cluster.
+// errTeardown means that every unit is being removed, so that no unit would keep the cluster.
 var errTeardown = errors.New("every unit of the application is being removed")
 
 // removal takes a unit that is being removed out of the clusters.
@@ -38,8 +38,8 @@ type removal struct {
 
 // Stop takes this unit out of both clusters, stops the services, and archives the files that must not be used again
 // (rules R1, R2, R5, R6, R8 to R10). If leaving would break a quorum, it changes nothing and returns a
-// [*finding.RefusedError]. It returns a [*PendingError] if a leave has not ended in time. Try again later after either.
-// It needs no data of any relation.
+// [*finding.RefusedError]. If a leave has not ended in time, it returns a [*PendingError]. After either error, try
+// again later. Stop needs no data of any relation.
 func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe.Cache) ([]LeaveResult, error) {
 	r := &removal{s, m, cache, s.retryHung(ctx, s.Observer.ObserveServers(ctx))}
 	if m.OthersStay() {
@@ -114,18 +114,18 @@ func (r *removal) refuseUnreadable() error {
 	return finding.Refuse(reasons, finding.ByHand(finding.AwaitRetry), leaveBehind(r.application))
 }
 
-// unreadable is the finding of a server that can't be read. Only an operator may restart it: this unit can't tell
-// whether the others are a majority without it.
+// unreadable returns the finding of a server that can't be read. Only an operator may restart it: this unit can't
+// tell whether the others are a majority without it.
 func unreadable(m observe.Application, l observe.ServerState) finding.Finding {
 	return finding.Of(finding.ServerUnreadable, l.Database, finding.Args{Detail: l.Text()},
 		finding.If(finding.IfOthersUp, restartServer(m, l.Database)))
 }
 
-// hungPatience is how long a hung server may take to answer before its unit goes without it: while a voting member
+// hungPatience is how long a hung server may take to answer before its unit leaves without it: while a voting member
 // compacts a large database, it does not answer. The database's size adds to it ([raft.Patience]).
 const hungPatience = 30 * time.Second
 
-// retryHung asks the servers that hang once more, with more patience.
+// retryHung asks servers that hang again, with a longer timeout.
 func (s *Changer) retryHung(ctx context.Context,
 	servers map[ovndb.Database]observe.ServerState,
 ) map[ovndb.Database]observe.ServerState {
@@ -139,23 +139,23 @@ func (s *Changer) retryHung(ctx context.Context,
 	return servers
 }
 
-// leaveBehind is the operator's override of a refusal.
+// leaveBehind returns the operator's override of a refusal.
 func leaveBehind(m observe.Application) finding.Remedy {
 	return finding.If(finding.ToLeaveBehind, command.Resolved(m.Unit, true))
 }
 
-// TakeTheCopy is the override for a unit with the only copy.
+// TakeTheCopy returns the override for a unit with the only copy.
 func TakeTheCopy(m observe.Application) finding.Remedy {
 	return finding.If(finding.ToTakeTheCopy, command.Resolved(m.Unit, true))
 }
 
-// nothingToLeave is the result for a database of which this unit has no serving member. A refusal would protect
+// nothingToLeave returns the result for a database of which this unit has no serving member. A refusal would protect
 // nothing.
 func (r *removal) nothingToLeave(l observe.ServerState) LeaveResult {
 	f := LeaveResult{Database: l.Database}
 	switch l.Condition {
 	case ovndb.Unreadable:
-		return r.keptData(l.Database) // refused before, if any unit stayed
+		return r.keptData(l.Database) // it would have been refused before if any unit stayed
 	case ovndb.Left:
 		f.Gone, f.Text = true, "the server has left already"
 	case ovndb.Absent:
@@ -274,7 +274,7 @@ func waysToLeave(m observe.Application, going ...*leaveOperation) []finding.Reme
 	return ways
 }
 
-// PendingError is returned for a change that was begun and has not ended in time.
+// PendingError is returned if a change was begun and has not ended in time.
 type PendingError struct {
 	Database ovndb.Database
 	Text     string

@@ -33,7 +33,7 @@ var stops = []string{
 	"systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
 }
 
-// going is three units, the first of which leads both clusters and is being removed.
+// going returns three units; the first leads both clusters and is being removed.
 func going(t *testing.T) observetest.Scenario {
 	t.Helper()
 	s := observetest.JoinedBy4(t)
@@ -42,7 +42,7 @@ func going(t *testing.T) observetest.Scenario {
 	return s
 }
 
-// R9: a stop that would break a quorum fails before anything is changed, with all remedies.
+// R9: a stop that would break a quorum fails before anything is changed, and shows all remedies.
 func TestR9_refused_stop_changes_nothing(t *testing.T) {
 	tests := map[string]func(s *observetest.Scenario){
 		"one of three dead and stale": nb(observetest.Up("aa00", "aa01").Down("aa04")),
@@ -93,7 +93,7 @@ func TestR9_refused_stop_changes_nothing(t *testing.T) {
 			for _, r := range f.Remedies {
 				switch {
 				case r.Command.Action != "kick":
-				case r.When == finding.IfCutOff: // it is meant for a unit that has a leader
+				case r.When == finding.IfCutOff: // it is for a unit that has a leader
 					assert.NotEqual(t, s.Unit, r.Command.Unit)
 				default:
 					observetest.Accepts(t, s, s.Application().Version.Render(r.Command)) // R4
@@ -114,7 +114,7 @@ func TestR9_stop_without_use_of_refusal_succeeds(t *testing.T) {
 	tests := map[string]struct {
 		scenario func(s *observetest.Scenario)
 		left     bool
-		// want is how the text of each database's result begins.
+		// want is the beginning of the text of each database's result.
 		want string
 	}{
 		"no server runs": {
@@ -147,7 +147,7 @@ func TestR9_stop_without_use_of_refusal_succeeds(t *testing.T) {
 			s := going(t)
 			test.scenario(&s)
 			m, want := &observetest.Machine{Left: test.left}, stops
-			if name == "had not joined" { // each is looked at once it is down
+			if name == "had not joined" { // each server is observed once it is down
 				m.Joining = true
 				want = append([]string{"systemctl stop ovn-ovsdb-server-nb", "systemctl stop ovn-ovsdb-server-sb"}, stops...)
 			}
@@ -193,7 +193,7 @@ func TestR9_stop_of_unreadable_server_is_refused(t *testing.T) {
 	}
 }
 
-// A refused stop leaves the agent running. Any other one halts it, even without a leave.
+// A refused stop leaves the agent running. Any other stop halts it, even without a leave.
 func TestStop_halts_agent_unless_refused(t *testing.T) {
 	const agent = "the agent stops"
 	stop := func(s observetest.Scenario) (told []string) {
@@ -201,7 +201,7 @@ func TestStop_halts_agent_unless_refused(t *testing.T) {
 		service := on(s, m)
 		service.BeforeLeaving = func(context.Context) { m.Told = append(m.Told, agent) }
 		synctest.Test(t, func(t *testing.T) {
-			_, _ = service.Stop(t.Context(), s.Application(), observe.Cache{}) // the test looks only at what is done
+			_, _ = service.Stop(t.Context(), s.Application(), observe.Cache{}) // the test only checks the commands
 		})
 		return m.Told
 	}
