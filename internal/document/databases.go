@@ -67,7 +67,7 @@ func schema(d plan.UpgradeDatabase) string {
 		d.NeededTimerSeconds, plan.Mebibytes(d.NeededDiskBytes), plan.Mebibytes(d.NeededMemoryBytes))
 }
 
-// fileFormat returns the format of a file after other words; empty if it is unknown.
+// fileFormat returns the format of a file after the words before; empty if it is unknown.
 func fileFormat(before, version string) string {
 	if version == "" {
 		return ""
@@ -75,8 +75,8 @@ func fileFormat(before, version string) string {
 	return before + " of Open vSwitch " + version
 }
 
-// Cluster returns the server's status as it was printed, with the member's unit in place of the time of its last
-// message, which means little on a follower.
+// Cluster returns the server's status as it was printed. It replaces the time of a member's last message, which means
+// little on a follower, with the member's unit.
 func Cluster(c observe.Cluster) string {
 	if c.Condition != ovndb.Serving {
 		return fmt.Sprintf("%s: %s", c.Database, c.ServerState.Text())

@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// ForPrograms adds a document's findings for programs. The commands of findings about gateways are the same in all
+// ForPrograms adds a document's findings for programs. The commands in findings about gateways are the same in all
 // versions of Juju.
 func ForPrograms(d any) any {
 	found := func(all []finding.Finding) []finding.Document { return present.Documents(juju.Version{}, all) }
@@ -43,7 +43,7 @@ func ForPrograms(d any) any {
 	return d
 }
 
-// shownAdvice limits the shown planned changes of gateways.
+// shownAdvice limits the number of planned changes of gateways that are shown.
 const shownAdvice = 20
 
 // Agent renders the state of an agent.

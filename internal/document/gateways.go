@@ -131,7 +131,7 @@ func remark(h schedule.Host) string {
 	return strings.Join(remarks, "; ")
 }
 
-// interruptingFirst orders changes: those that interrupt traffic come first, then by name.
+// interruptingFirst orders changes: first those that interrupt traffic, then by name.
 func interruptingFirst(a, b schedule.Change) int {
 	if a.Interrupts == b.Interrupts {
 		return schedule.CompareNames(a.Group, b.Group)
