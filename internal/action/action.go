@@ -1,5 +1,5 @@
 // Package action runs actions for Juju: it reads the parameters, calls one service, and reports. It reports a failure
-// with action-fail and exit code 0: Juju drops the message of an action with another exit code.
+// with action-fail and exit code 0: Juju drops the message of an action that ends with another exit code.
 package action
 
 import (
@@ -80,7 +80,7 @@ var handlers = map[string]handler{
 	"show-deferred-events": operating(showDeferredEvents),
 }
 
-// Names are the known actions, sorted.
+// Names returns the known actions, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(handlers)) }
 
 // ErrUnknown is returned for an unknown action.
@@ -130,7 +130,7 @@ func (u Unit) withReasons(found results, p *params, failure error) (results, err
 	return found, u.addFindings(found, p, reasons)
 }
 
-// Unit is the unit that actions run on.
+// Unit is the unit on which actions run.
 type Unit struct {
 	*reconcile.Reconciler
 	// Backup makes copies of the databases.
@@ -149,7 +149,7 @@ func (r results) list(key string, all []string) {
 
 type handler func(context.Context, Unit, *params) (results, error)
 
-// reading returns a handler that first reads the parameters, and calls do only if none is wrong.
+// reading returns a handler that first reads the parameters, and calls do only if all are valid.
 func reading[T any](read func(*params) T, do func(context.Context, Unit, *params, T) (results, error)) handler {
 	return func(ctx context.Context, u Unit, p *params) (results, error) {
 		given := read(p)
@@ -172,8 +172,8 @@ func (u Unit) addFindings(found results, p *params, all []finding.Finding) (err 
 	return err
 }
 
-// lines is a result of whole lines. Juju's client folds a result without a newline at its end, and a folded command
-// can't be pasted.
+// lines returns a result of whole lines. Juju's client folds a result without a newline at its end, and a folded
+// command can't be pasted.
 func lines(all []string) string { return strings.Join(all, "\n") + "\n" }
 
 // answered shows the result of an operation, and fails the action if the operation failed.
@@ -199,13 +199,13 @@ type presentable[T any] interface {
 	Shortened(most int) T
 }
 
-// room is the longest result: Juju takes little more in one argument ([juju.MaxArgument]).
+// room is the length of the longest result: Juju takes little more in one argument ([juju.MaxArgument]).
 const room = 100_000
 
-// mostEntries is the longest list that fits: each entry takes more than 24 bytes.
+// mostEntries is the length of the longest list that fits: each entry takes more than 24 bytes.
 const mostEntries = room / 24
 
-// shown is a document in the requested format, with as much of it as Juju takes.
+// shown returns a document in the requested format, shortened to the length that Juju takes.
 func shown[T presentable[T]](format string, d T, text func(T) string) (string, error) {
 	whole, err := rendered(format, d, text)
 	if err != nil || len(whole) <= room {

@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// clusterStatus shows both clusters with the units of their members. Juju sorts results by name: the first one is for
+// clusterStatus shows both clusters with the units of their members. Juju sorts results by name; the first one is for
 // people. In the formats for programs, each fact has a result of its own.
 func clusterStatus(ctx context.Context, u Unit, p *params) (results, error) {
 	chosen := u.statusFormat(ctx, p)
@@ -55,9 +55,9 @@ func clusterStatus(ctx context.Context, u Unit, p *params) (results, error) {
 	return found, nil
 }
 
-// refuseIncomplete is the error of a report for programs if a database is not served. Programs look for a member's keys
-// in each document; juju-verify ends without the unit's name if one is missing, but names a unit whose action has
-// failed. The Python charm fails, too. The action has its results nevertheless.
+// refuseIncomplete returns the error of a report for programs if a database is not served. Programs look for a
+// member's keys in each document. If one is missing, juju-verify ends without naming the unit, but it names a unit
+// whose action has failed. The Python charm fails, too. The action still has its results.
 func (u Unit) refuseIncomplete(report observe.Report) error {
 	var missing []string
 	for _, c := range report.Clusters {
@@ -122,7 +122,7 @@ func prefixed(prefix string, all []string) []string {
 	return texts
 }
 
-// northd is the health of this unit's ovn-northd, even if the look at the unit has failed.
+// northd returns the health of this unit's ovn-northd, even if the unit could not be observed.
 func (u Unit) northd(ctx context.Context, o reconcile.Result) ovndb.NorthdHealth {
 	if found := o.Northd(); found != "" {
 		return found
@@ -134,7 +134,7 @@ func (u Unit) northd(ctx context.Context, o reconcile.Result) ovndb.NorthdHealth
 	return health
 }
 
-// agent is the status of the unit's agent, even if the look at the unit has failed.
+// agent returns the status of the unit's agent, even if the unit could not be observed.
 func (u Unit) agent(ctx context.Context, o reconcile.Result) (s agentreport.Status, ok bool) {
 	if s = o.Agent(); s.Unit != "" {
 		return s, true
@@ -143,8 +143,8 @@ func (u Unit) agent(ctx context.Context, o reconcile.Result) (s agentreport.Stat
 	return s, err == nil
 }
 
-// statusFormat sets a missing format to the option's, since programs for the Python charm expect a document and give no
-// parameter. It returns the format for people.
+// statusFormat sets a missing format to the option's value, since programs for the Python charm expect a document and
+// give no parameter. It returns the format for people.
 func (u Unit) statusFormat(ctx context.Context, p *params) string {
 	if p.format != "" {
 		return p.format
@@ -153,7 +153,7 @@ func (u Unit) statusFormat(ctx context.Context, p *params) string {
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read an option", "option", plan.OptionStatusFormat, "error", err)
 	}
-	s, _ := plan.ParseSettings(config) // errors are in the unit's status
+	s, _ := plan.ParseSettings(config) // the unit's status shows errors
 	p.format = s.StatusFormat
 	return s.StatusFormat + " (option " + plan.OptionStatusFormat + ")"
 }
@@ -182,7 +182,7 @@ func health(ctx context.Context, u Unit, p *params, detail bool) (results, error
 	return found, u.addFindings(found, p, all)
 }
 
-// okTo is an action that reports whether something may be done with a unit now. For scripts, it fails if not.
+// okTo shows whether something may be done with a unit now. It fails the action if not, for scripts.
 func okTo(
 	judge func(observe.Report, string) (status.Answer, error),
 ) func(context.Context, Unit, *params, string) (results, error) {

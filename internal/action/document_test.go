@@ -24,16 +24,16 @@ import (
 // seen is a captured status of a real server, with facts about its members.
 type seen struct {
 	fixture string
-	// units are the units of the members, by identity: "ovn-central/0", one that is "dying", or a former one
-	// ("was ovn-central/4"). Other members belong to no unit.
+	// units are the units of the members, by identity: "ovn-central/0", a unit that is "dying", or a former one ("was
+	// ovn-central/4"). Other members belong to no unit.
 	units map[string]string
 	// answers are the members that answer on their client port.
 	answers []string
-	// silent is a unit that has yet to publish.
+	// silent is a unit that has yet to publish its data.
 	silent string
 }
 
-// cluster is the observation of the status.
+// cluster returns the observation of the status.
 func (s seen) cluster(t *testing.T) observe.Cluster {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", s.fixture+".txt"))
@@ -162,7 +162,7 @@ func TestClusterStatus_formats(t *testing.T) {
 	goldentest.Equal(t, "no-quorum.yaml", render(t, "yaml", clusters(t)["no quorum"]))
 }
 
-// shipped are the keys of the Python charm's document, in their order; others may follow.
+// shipped are the keys of the Python charm's document, in its order; others may follow.
 var shipped = []string{
 	"name", "cluster_id", "server_id", "address", "status", "role", "term", "leader", "vote", "election_timer", "log",
 	"entries_not_yet_committed", "entries_not_yet_applied", "connections", "servers", "unit_map",

@@ -90,7 +90,7 @@ func operateGateways(
 	}
 }
 
-// named are as many lines as there is room for.
+// named returns as many lines as fit.
 func named(all []string) string {
 	var b strings.Builder
 	for i, line := range all {
@@ -103,17 +103,17 @@ func named(all []string) string {
 	return b.String()
 }
 
-// command is the command that runs an action on this unit.
+// command returns the command that runs an action on this unit.
 func (u Unit) command(action string, given ...command.Param) string {
 	return u.Env.Version.Render(command.Command{Unit: u.Env.Unit, Action: action, Params: given})
 }
 
-// moving are the parameters that decide what moves.
+// moving are the parameters that determine which gateways move.
 var moving = []string{
 	"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits",
 }
 
-// again is the given command with these of its parameters, and with yes=true.
+// again returns the given command with these of its parameters, and with yes=true.
 func (u Unit) again(action string, p *params, keys []string, yes string) command.Command {
 	var given []command.Param
 	for _, key := range keys {
@@ -127,7 +127,8 @@ func (u Unit) again(action string, p *params, keys []string, yes string) command
 	return command.Command{Unit: u.Env.Unit, Action: action, Params: append(given, command.Param{Key: yes, Value: "true"})}
 }
 
-// unconfirmed is the refusal of an unconfirmed command. Its remedies are the command as a dry run, and confirmed.
+// unconfirmed returns the refusal of an unconfirmed command. Its remedies are the command as a dry run, and
+// confirmed.
 func (u Unit) unconfirmed(why finding.Finding, action string, p *params, keys ...string) error {
 	why.Remedies = []finding.Remedy{
 		finding.Do(u.again(action, p, keys, "dry-run")), finding.Do(u.again(action, p, keys, "i-really-mean-it")),
@@ -135,7 +136,8 @@ func (u Unit) unconfirmed(why finding.Finding, action string, p *params, keys ..
 	return finding.Refuse([]finding.Finding{why})
 }
 
-// gateways uses this unit's servers, or if these do not answer those of the other members and units.
+// gateways returns a service that uses this unit's servers, or, if these do not answer, those of the other members
+// and units.
 func (u Unit) gateways(ctx context.Context) *gateway.Service {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	at := map[ovndb.Database][]string{}
@@ -204,7 +206,7 @@ func nodeStatus(ctx context.Context, u Unit, p *params, id string) (results, err
 	return shownAs("nodes", p.format, document.Nodes, found, nil)
 }
 
-// operateNode runs an operation on one node, which ends in an answer.
+// operateNode runs an operation on one node, which returns an answer.
 func operateNode(
 	operate func(*node.Service, context.Context, node.Request) answer.Status,
 ) handler {
@@ -240,7 +242,7 @@ func (p *params) node() node.Request {
 	return given
 }
 
-// nodes uses this unit's servers, or those of others.
+// nodes returns a service that uses this unit's servers, or those of other units.
 func (u Unit) nodes(ctx context.Context) *node.Service {
 	return &node.Service{
 		Gateways: u.gateways(ctx), Unit: u.Env.Unit, Charm: u.charm, Health: u.health, Command: u.Env.Version.Render,
@@ -258,7 +260,7 @@ func (u Unit) charm(ctx context.Context) maintenance.Charm {
 	return c
 }
 
-// health is the health of both clusters, as this unit sees them.
+// health returns the health of both clusters, as this unit sees them.
 func (u Unit) health(ctx context.Context) []maintenance.DatabaseHealth {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	return node.Health(u.Observer.Report(ctx, snapshot.Application, snapshot.Servers))

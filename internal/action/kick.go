@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// kick removes the members of a unit that is gone. The specification and the previous charm have different names for
+// kick removes the members of a unit that is gone. The specification and the previous charm use different names for
 // the parameters of the two IDs.
 func kick(name, sbKey, nbKey string) handler {
 	read := func(p *params) membership.KickRequest { return kickRequest(p, sbKey, nbKey) }
@@ -49,8 +49,8 @@ func outcomeLines(o membership.KickResult) []string {
 	return said
 }
 
-// refreshStatus sets the unit's status, whose text about the members is outdated, without a step. If that fails, the
-// next hook sets it.
+// refreshStatus sets the unit's status, whose text about the members is outdated, without making a step. If that
+// fails, the next hook sets it.
 func (u Unit) refreshStatus(ctx context.Context) {
 	o, err := u.Reconciler.Plan(ctx)
 	if err == nil {

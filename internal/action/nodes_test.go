@@ -25,12 +25,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// 002-2: the specification's defaults, and its names of what is etcd there.
+// 002-2: the specification's defaults, and the specification's names for its counterpart of etcd.
 func TestParams_node(t *testing.T) {
 	t.Parallel()
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	for name, test := range map[string]struct {
-		given  string // numbers are read as Juju's are
+		given  string // numbers are read as from Juju
 		differ func(*node.Request)
 	}{
 		"defaults": {`{"preserve-db": true}`, func(*node.Request) {}},
@@ -118,7 +118,7 @@ func TestCharm_unknown_without_Juju(t *testing.T) {
 	assert.NotEmpty(t, c.Units[0].Hostname)
 }
 
-// 002-13, 002-15. Juju checks most of the values, other clients may not.
+// 002-13, 002-15. Juju checks most of the values; other clients may not.
 func TestParams_gateways(t *testing.T) {
 	p := newParams(asGiven(t, `{"network": "physnet1, physnet2", "max-moves": 3, "seed": 7, "wait": 5, "dry-run": true,
 		"scheduler": "random", "format": "yaml", "review-id": "v1", "target-revision": "last-site-action",
@@ -176,7 +176,7 @@ func TestShown_long_plan_is_shortened(t *testing.T) {
 	assert.Equal(t, strconv.Itoa(5000-strings.Count(text, "hosted on")), more[1], "all are counted")
 }
 
-// S1, S2: however many chassis there are, and whatever they call themselves, an answer is about all of them.
+// S1, S2: an answer covers all chassis, however many there are and whatever their names are.
 func TestShown_nodes_are_counted_in_every_format(t *testing.T) {
 	t.Parallel()
 	var r maintenance.Report

@@ -37,7 +37,7 @@ func operating(do func(context.Context, Unit, *params, operate.Unit) (results, e
 func pause(ctx context.Context, u Unit, _ *params, recovery bool) (results, error) {
 	o, err := u.Operate()
 	if err == nil {
-		err = o.Pause(ctx, recovery) // if it is killed, it is recorded as paused, and continued
+		err = o.Pause(ctx, recovery) // if it is killed, the pause is already recorded, and continues
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot pause: %w", err)
@@ -100,7 +100,8 @@ func releaseNorthd(ctx context.Context, u Unit, _ *params, o operate.Unit) (resu
 	return u.reconcile(ctx, done)
 }
 
-// services reads the names of the services to restart, or none for those whose restart is held back.
+// services reads the names of the services to restart; if there are none, it means the services with a deferred
+// restart.
 func (p *params) services() []string {
 	deferred, names := p.flag("deferred-only"), p.words("services")
 	if deferred == (len(names) > 0) {
@@ -110,7 +111,7 @@ func (p *params) services() []string {
 	return names
 }
 
-// restart restarts the named services, or those whose restart is held back.
+// restart restarts the named services, or those with a deferred restart.
 func restart(ctx context.Context, u Unit, _ *params, names []string) (results, error) {
 	o, err := u.Operate()
 	if err != nil {
@@ -134,22 +135,22 @@ func restart(ctx context.Context, u Unit, _ *params, names []string) (results, e
 	return found, err
 }
 
-// deferredEvent is one restart that is held back, as a document.
+// deferredEvent is one deferred restart, as a document.
 type deferredEvent struct {
 	Service string `json:"service" yaml:"service"`
 	Action  string `json:"action" yaml:"action"`
 	Reason  string `json:"reason" yaml:"reason"`
 }
 
-// deferredDocument has those events in the Python charm's form, which programs read (show_deferred_events_action_helper
-// of charm-helpers): for each restart one text, with the time, the service in 40 columns, and the reason. The time is
-// not known here, and hooks are never held back.
+// deferredDocument has deferred restarts in the Python charm's form, which programs read
+// (show_deferred_events_action_helper of charm-helpers): for each restart one text, with the time, the service in 40
+// columns, and the reason. The time is not known here, and hooks are never deferred.
 type deferredDocument struct {
 	Hooks    []string `yaml:"hooks"`
 	Restarts []string `yaml:"restarts"`
 }
 
-// showDeferredEvents lists the restarts that are held back.
+// showDeferredEvents lists the deferred restarts.
 func showDeferredEvents(ctx context.Context, _ Unit, p *params, o operate.Unit) (results, error) {
 	pending, err := o.Deferred(ctx)
 	if err != nil {
@@ -169,7 +170,7 @@ func deferredOutput(pending map[ovndb.Service]string, format string) (shown stri
 			document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, service, reason))
 		}
 	}
-	// If all are to be restarted, programs look for the service that represents them.
+	// If all services must be restarted, programs look for the service that represents them.
 	if len(document.Restarts) == len(plan.RestartOrder()) {
 		document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, ovndb.Umbrella, events[0].Reason))
 	}
@@ -195,7 +196,7 @@ func (u Unit) setPaused(ctx context.Context) error {
 	return u.Tools.StatusSet(ctx, word, text)
 }
 
-// upgradeCheck shows what an upgrade would bring, and what to do first.
+// upgradeCheck shows the effects of an upgrade, and what to do first.
 func upgradeCheck(ctx context.Context, u Unit, p *params, source string) (results, error) {
 	found, err := u.checkUpgrade(ctx, source)
 	if err != nil {
@@ -205,7 +206,8 @@ func upgradeCheck(ctx context.Context, u Unit, p *params, source string) (result
 	return results{"upgrade": text}, err
 }
 
-// checkUpgrade returns what the packages of a source would bring; an empty source is the option's. It changes nothing.
+// checkUpgrade returns the effects of the packages of a source; an empty source means the option's. It changes
+// nothing.
 func (u Unit) checkUpgrade(ctx context.Context, source string) (plan.UpgradeReport, error) {
 	o, err := u.Plan(ctx)
 	if err != nil {

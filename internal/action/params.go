@@ -16,11 +16,11 @@ import (
 )
 
 // params reads an action's parameters. Juju has checked them against actions.yaml, but other clients may send any
-// value. A method returns the zero value or the default if its parameter is missing or wrong; [params.err] refuses
-// wrong ones.
+// value. A method returns the zero value or the default if its parameter is missing or invalid; [params.err] refuses
+// invalid ones.
 type params struct {
 	given map[string]any
-	// format is how results are shown: text, yaml, json, or empty if it is missing.
+	// format is the format of the results: text, yaml, json, or empty if it is missing.
 	format string
 	wrong  []error
 }
@@ -34,13 +34,13 @@ func newParams(given map[string]any) *params {
 // programs reports whether the results are for programs.
 func (p *params) programs() bool { return p.format == "yaml" || p.format == "json" }
 
-// err is the refusal of all wrong parameters that were read.
+// err returns the refusal of all invalid parameters that were read.
 func (p *params) err() error { return errors.Join(p.wrong...) }
 
-// refuse records that a parameter is wrong, and what it takes.
+// refuse records that a parameter is invalid, and which values are valid.
 func (p *params) refuse(key, want string) { p.wrong = append(p.wrong, p.invalid(key, want)) }
 
-// invalid is the refusal of a parameter, with what it takes.
+// invalid returns the refusal of a parameter, with the valid values.
 func (p *params) invalid(key, want string, ways ...finding.Remedy) error {
 	value := fmt.Sprint(p.given[key])
 	if text, ok := p.given[key].(string); ok {
@@ -50,7 +50,7 @@ func (p *params) invalid(key, want string, ways ...finding.Remedy) error {
 		finding.Args{Value: "invalid", Detail: "it is " + foreign.Name(value) + ": " + want}, ways...)})
 }
 
-// oneOf reads a text that has one of these values.
+// oneOf reads a text that must have one of these values.
 func (p *params) oneOf(key string, values ...string) string {
 	text := p.text(key)
 	if text != "" && !slices.Contains(values, text) {
@@ -130,7 +130,7 @@ func (p *params) names(key string) (all []raft.IDArgument) {
 	return all
 }
 
-// databases are the named one, or both if none is named.
+// databases returns the named database, or both if none is named.
 func (p *params) databases() []ovndb.Database {
 	name := p.text("database")
 	for _, db := range ovndb.Databases() {

@@ -55,7 +55,7 @@ func TestParams_type_is_checked(t *testing.T) {
 	assert.True(t, p.flag("yes"))
 	assert.False(t, p.flag("no") || p.flag("absent"))
 	assert.Equal(t, []string{"a b", "1", ""}, []string{p.text("text"), p.text("number"), p.text("absent")})
-	// juju run … give-up=3974 hands over a number: https://pkg.go.dev/github.com/juju/goyaml/v2.
+	// juju run … give-up=3974 passes a number: https://pkg.go.dev/github.com/juju/goyaml/v2.
 	for key, want := range map[string][]raft.IDArgument{
 		"several": {{Text: "ovn-central/1"}, {Text: "13e4"}, {Text: "3974"}},
 		"number":  {{Text: "1", Number: true}},
@@ -105,8 +105,8 @@ func TestKickRequest(t *testing.T) {
 		"force": 1, "dry-run": "yes"}`), func(p *params) { kickRequest(p, "sb-identity", "nb-identity") })
 }
 
-// Without a format it is the Python charm's document, byte for byte: programs look for lines with a service and its
-// reason.
+// Without a format, the output is the Python charm's document, byte for byte: programs look for lines with a service
+// and its reason.
 func TestDeferredOutput(t *testing.T) {
 	t.Parallel()
 	one, all := map[ovndb.Service]string{ovndb.Northd: "Package update"}, map[ovndb.Service]string{}

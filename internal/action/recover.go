@@ -33,7 +33,7 @@ func restoreBackup(ctx context.Context, u Unit, p *params, r restore.Request) (r
 	if !filepath.IsAbs(r.Backup) {
 		return nil, u.noBackup(ctx, p, r.Backup)
 	}
-	r.Backup = filepath.Clean(r.Backup) // a restored backup is known by its path
+	r.Backup = filepath.Clean(r.Backup) // the path identifies a restored backup
 	shown, err := u.recover(ctx, p, r)
 	if _, missing := backup.Read(r.Backup); err != nil &&
 		(errors.Is(missing, fs.ErrNotExist) || errors.Is(missing, syscall.ENOTDIR)) {
@@ -80,7 +80,7 @@ func (u Unit) recover(ctx context.Context, p *params, r restore.Request) (result
 	return shown, errors.Join(failure, u.addFindings(shown, p, append(found.Findings, finding.Reasons(failure)...)))
 }
 
-// refused adds to a refusal that nothing was done.
+// refused adds to a refusal that nothing was changed.
 func refused(err error) error {
 	if _, is := err.(*finding.RefusedError); is { //nolint:errorlint // a wrapped refusal came after a change
 		return fmt.Errorf("nothing was done: %w", err)
@@ -161,7 +161,7 @@ func rejoin(ctx context.Context, u Unit, p *params, r restore.RejoinRequest) (re
 
 // backupRequest are the parameters of the action backup.
 type backupRequest struct {
-	dir    string // empty for the usual one
+	dir    string // empty for the default one
 	keep   int
 	dryRun bool
 }
@@ -256,7 +256,7 @@ func (u Unit) noBackup(ctx context.Context, p *params, from string) error {
 		finding.Do(restore), finding.If(finding.ToSeeBackups, command.Command{Unit: u.Env.Unit, Action: "backups"}))
 }
 
-// warn adds a line for each copy of a file without a server.
+// warn adds a line for each copy that was made of a file, because the server serves nothing.
 func warn(found results, databases []backup.Database) {
 	for _, x := range databases {
 		if x.Source == backup.FromFile {

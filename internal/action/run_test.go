@@ -39,12 +39,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// agent simulates Juju and a machine on which nb is served by the only member and sb is missing. It records its calls.
+// agent simulates Juju and a machine on which nb is served by the only member and sb is missing. It records its
+// calls.
 type agent struct {
 	params map[string]any
-	// broken is a tool that fails.
+	// broken is the tool that fails.
 	broken string
-	// config are the options, as config-get prints them; empty: it fails.
+	// config has the options in the form of config-get; if it is empty, config-get fails.
 	config  string
 	status  string
 	results map[string]string
@@ -123,7 +124,7 @@ func unit(t *testing.T, a *agent) Unit {
 	}}
 }
 
-// findings are those of cluster-status in the format json.
+// findings returns the findings of cluster-status in the format json.
 func findings(t *testing.T, found results) (all []present.Document) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(found["findings"]), &all))
@@ -171,7 +172,8 @@ func TestActionHealth(t *testing.T) {
 	}
 }
 
-// Programs for the Python charm give no parameter: the option is for them. A person's parameter overrides it.
+// Programs for the Python charm give no parameter: the option is for them. A parameter that a person types overrides
+// it.
 func TestClusterStatus_format_parameter_overrides_option(t *testing.T) {
 	for _, c := range []struct{ param, option, says, has string }{
 		{"", "text", "text (option cluster-status-format)", "\nName: OVN_Northbound\n"},
@@ -229,7 +231,7 @@ func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 	assert.Equal(t, "c4: Chassis without Chassis_Private\n", found["orphans"])
 }
 
-// One result that is longer than Juju accepts would keep all results from being set.
+// If one result is longer than Juju accepts, Juju sets none of the results.
 func TestAgentStatus_long_lists_are_shortened(t *testing.T) {
 	const many = 1500
 	var g report.GatewayStatus
@@ -282,8 +284,8 @@ func TestClusterStatus_without_Juju(t *testing.T) {
 	}
 }
 
-// Juju drops the message of an action that exits with another code than 0. A program reads why an action was refused in
-// one form, whatever the reason.
+// Juju drops the message of an action that ends with an exit code other than 0. A program reads the reasons of any
+// refusal in the same form.
 func TestRun_refusal(t *testing.T) {
 	for name, test := range map[string]struct {
 		action, key string
@@ -323,7 +325,7 @@ func TestRun_refusal(t *testing.T) {
 	}
 }
 
-// R7: what became of each database that was named is a result, failure or not.
+// R7: each named database has a result, even after a failure.
 func TestR7_kick_reports_each_database(t *testing.T) {
 	a := &agent{params: map[string]any{"nb-identity": "abcd", "sb-identity": "abcd", "dry-run": true}}
 	require.NoError(t, Run(t.Context(), unit(t, a), "kick"))
