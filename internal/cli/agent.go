@@ -22,7 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// agentFlags are the agent's configuration by flags, or the file that has it instead.
+// agentFlags are the flags of the agent's configuration, or of the file that has the configuration.
 type agentFlags struct {
 	config config.Config
 	file   string
@@ -111,7 +111,8 @@ func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
 	return c, databases.check([2]string{"--nb", "--sb"})
 }
 
-// runAgent runs agents one after the other until ctx is done: a change of what is fixed at the start needs a new agent.
+// runAgent runs agents one after the other until ctx is done: some settings are fixed at the start, so a change of
+// them needs a new agent.
 func runAgent(ctx context.Context, read func() (config.Config, error), paths ovndb.Paths, log *slog.Logger) error {
 	c, err := read()
 	if err != nil {
@@ -120,7 +121,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 	hangups := make(chan os.Signal, 1) // never stopped: between two agents SIGHUP would end the process
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	var last *config.Config // with which the agent has run
+	var last *config.Config // the configuration of the last agent
 	for {
 		a, err := agent.New(c, paths, agent.Boottime, servers(c, paths, log), log)
 		if err != nil {

@@ -1,4 +1,4 @@
-// Package cli is the command tree, and the mapping from what Juju runs or a person types to a command.
+// Package cli is the command tree. It also maps Juju's calls and typed command lines to a command.
 package cli
 
 import (
@@ -19,10 +19,11 @@ import (
 )
 
 const (
-	// name is the binary's, dispatch the name by which Juju runs it.
+	// name is the name of the binary, dispatch the name under which Juju runs it.
 	name     = "ovn-central-operator"
 	dispatch = "dispatch"
-	// GatewaysName is the binary's name on machines without the charm, with only what works for any OVN.
+	// GatewaysName is the binary's name on machines without the charm. It then has only the commands that work for any
+	// OVN.
 	GatewaysName = "ovn-gateways"
 )
 
@@ -40,13 +41,13 @@ type usageError struct{ error }
 
 func usageErrorf(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// shownError marks an error that was already shown: a hook's in Juju's log, which also gets its stderr; an operation's
-// on a node as its answer.
+// shownError marks an error that was already shown: the error of a hook in Juju's log, which also gets its stderr;
+// the error of an operation on a node in its answer.
 type shownError struct{ error }
 
 func (e shownError) Unwrap() error { return e.error }
 
-// errProblems is the error of `status --exit-code` if there are warnings or errors, which are shown already.
+// errProblems is the error of `status --exit-code` if there are warnings or errors; these are already shown.
 var errProblems = errors.New("there are problems")
 
 // Main runs the command and returns the exit code.
@@ -86,9 +87,9 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 	return exitFailure
 }
 
-// Route maps a call to the arguments of a command: first by Juju's JUJU_DISPATCH_PATH ("hooks/stop", "actions/kick"),
-// since it runs `dispatch` without arguments; then by the binary's name, if that is in a charm's directory of hooks or
-// actions; otherwise by the typed arguments.
+// Route maps a call to the arguments of a command. It first uses Juju's JUJU_DISPATCH_PATH ("hooks/stop",
+// "actions/kick"), since Juju runs `dispatch` without arguments; then the binary's name, if the binary is in a
+// charm's directory of hooks or actions; otherwise the typed arguments.
 func Route(args []string, getenv func(string) string) []string {
 	if len(args) == 0 {
 		return nil
@@ -104,7 +105,7 @@ func Route(args []string, getenv func(string) string) []string {
 	return nil
 }
 
-// Gateways is the command tree for any OVN. The program is as it was typed.
+// Gateways returns the command tree for any OVN. program is the program as typed.
 func Gateways(program string, getenv func(string) string) *cobra.Command {
 	root := newGateways(program, getenv)
 	root.Use = GatewaysName
@@ -118,7 +119,7 @@ and Southbound databases: by --nb and --sb, else those of this machine.`
 	return root
 }
 
-// Root is the command tree of the charm.
+// Root returns the command tree of the charm.
 func Root(program string, getenv func(string) string, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   name,

@@ -59,11 +59,11 @@ func (f *databaseFlags) add(c *cobra.Command) {
 	c.PersistentPreRunE = refuseEmpty
 }
 
-// refuseEmpty refuses a flag with an empty value, as from a script with an unset variable: --revert "$PLAN" would move
-// gateways instead of reverting a plan, and --nb "$CLOUD" those of this machine's databases.
+// refuseEmpty refuses a flag with an empty value, as from a script with an unset variable: --revert "$PLAN" would
+// move gateways instead of reverting a plan, and --nb "$CLOUD" would select the databases of this machine.
 func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		empty := flag.Value.String() == "" && flag.Name != "reason" // an empty reason is no reason
+		empty := flag.Value.String() == "" && flag.Name != "reason" // an empty reason means no reason
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			empty = slices.Contains(list.GetSlice(), "")
 		}
@@ -74,7 +74,7 @@ func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// complete sets defaults, as ovn-nbctl(8) and ovn-sbctl(8) do, and returns an error for wrong flags.
+// complete sets defaults, as ovn-nbctl(8) and ovn-sbctl(8) do, and returns an error for invalid flags.
 func (f *databaseFlags) complete() error {
 	f.typed = [][2]string{{"--nb", f.nb}, {"--sb", f.sb}}
 	from, unnamed := [2]string{"--nb", "--sb"}, []string{}
@@ -101,7 +101,7 @@ func (f *databaseFlags) complete() error {
 	return f.readCredentials()
 }
 
-// check returns an error for wrong flags. from are the flags or variables that the databases are from.
+// check returns an error for invalid flags. from are the flags or variables that name the databases.
 func (f *databaseFlags) check(from [2]string) error {
 	for i, list := range []string{f.nb, f.sb} {
 		switch {
@@ -124,7 +124,7 @@ func (f *databaseFlags) check(from [2]string) error {
 // secure reports whether a connection uses TLS.
 func (f *databaseFlags) secure() bool { return strings.Contains(f.nb+","+f.sb, "ssl:") }
 
-// credentialFlags are the flags of the files of TLS, with their values.
+// credentialFlags returns the flags for TLS files, with their values.
 func (f *databaseFlags) credentialFlags() [][2]string {
 	return [][2]string{
 		{"--private-key", f.credentials.Key},
@@ -133,7 +133,7 @@ func (f *databaseFlags) credentialFlags() [][2]string {
 	}
 }
 
-// readCredentials checks the files of TLS. An error names the flag of the file.
+// readCredentials checks the TLS files. An error names the flag of the file.
 func (f *databaseFlags) readCredentials() error {
 	var contents [][]byte
 	for _, x := range f.credentialFlags() {
@@ -166,7 +166,7 @@ func endpoints(list string) bool {
 	})
 }
 
-// words are the typed flags, for printed commands.
+// words returns the typed flags, for printed commands.
 func (f *databaseFlags) words() (words []string) {
 	for _, flag := range slices.Concat(f.typed, f.credentialFlags()) {
 		if flag[1] != "" {
@@ -181,7 +181,7 @@ func (f *databaseFlags) line(words ...[]string) string {
 	return f.program + " " + shell.Line(slices.Concat(words...)...)
 }
 
-// service operates on the databases. Call end before printing anything else, and when done.
+// service returns a service for the databases. Call end before printing anything else, and when done.
 func (f *databaseFlags) service(cmd *cobra.Command, progress io.Writer) (s *gateway.Service, end func()) {
 	say, quiet := reassure(cmd.ErrOrStderr(), progress, "asking the databases at "+f.nb+" and "+f.sb)
 	s = &gateway.Service{
@@ -196,14 +196,15 @@ func (f *databaseFlags) service(cmd *cobra.Command, progress io.Writer) (s *gate
 	}
 }
 
-// patience is the longest silence at a command's start. After that it reports after each [pause] that it still works.
+// patience is the longest silence at a command's start. After that, it reports after each [pause] that it still
+// works.
 const (
 	patience = 2 * time.Second
 	pause    = 10 * time.Second
 )
 
-// reassure returns say, which prints a line of progress to out, and end, which ends all printing. If nothing is printed
-// for a while, it prints a line to stderr; the first line says what the command does.
+// reassure returns say, which prints a line of progress to out, and end, which ends all printing. If nothing is
+// printed for a while, it prints a line to stderr; the first line tells what the command does.
 func reassure(stderr, out io.Writer, what string) (say func(line string), end func()) {
 	var mu sync.Mutex
 	since := time.Now()
@@ -241,7 +242,7 @@ func reassure(stderr, out io.Writer, what string) (say func(line string), end fu
 	}
 }
 
-// progress is the writer for lines of progress: stderr if stdout has a document for a program.
+// progress returns the writer for lines of progress: stderr if stdout has a document for a program.
 func (f *databaseFlags) progress(cmd *cobra.Command) io.Writer {
 	if f.output != "text" {
 		return cmd.ErrOrStderr()
@@ -249,7 +250,7 @@ func (f *databaseFlags) progress(cmd *cobra.Command) io.Writer {
 	return cmd.OutOrStdout()
 }
 
-// operator is the person who runs the program, also with sudo(8), by SUDO_USER.
+// operator returns the person who runs the program, also with sudo(8), from SUDO_USER.
 func operator(getenv func(string) string) string {
 	name := getenv("SUDO_USER")
 	if u, err := user.Current(); err == nil && name == "" {
@@ -287,10 +288,10 @@ func inTerminal(s answer.Status) string {
 	return strings.Replace(document.Answer(s), fmt.Sprintf("%s (%d %s): ", s.Status, s.Code, s.Reason), verdict, 1)
 }
 
-// answer shows the result of an operation: failures, for people, on stderr.
+// answer shows the result of an operation; failures, for people, on stderr.
 func (f *databaseFlags) answer(cmd *cobra.Command, status answer.Status) error {
 	if err := cmd.Context().Err(); err != nil && status.Reason == answer.ClusterNotAccessible {
-		return err // the status only has the consequence of the interruption
+		return err // the status has only the consequence of the interruption
 	}
 	out := cmd.OutOrStdout()
 	if !status.OK() && f.output == "text" {
@@ -310,7 +311,7 @@ func (f *databaseFlags) answer(cmd *cobra.Command, status answer.Status) error {
 	return failed
 }
 
-// failed shows the error of a command that has shown nothing yet. A program reads an answer instead of a document.
+// failed shows the error of a command that has shown nothing yet. A program gets an answer in place of a document.
 func (f *databaseFlags) failed(cmd *cobra.Command, err error) error {
 	var refused *answer.RefusedError
 	switch reasons := finding.Reasons(err); {

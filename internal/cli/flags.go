@@ -16,10 +16,10 @@ type seconds time.Duration
 
 func (s *seconds) String() string { return time.Duration(*s).String() }
 
-// Type is the value's name in --help.
+// Type returns the name of the value in --help.
 func (s *seconds) Type() string { return "duration" }
 
-// Set takes 90, 90s or 1m30s.
+// Set accepts 90, 90s or 1m30s.
 func (s *seconds) Set(text string) error {
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
 		*s = seconds(time.Duration(n) * time.Second) //nolint:gosec // 31 bits
@@ -39,7 +39,7 @@ func secondsVar(flags *pflag.FlagSet, d *time.Duration, name string, value time.
 	flags.Var((*seconds)(d), name, usage)
 }
 
-// completionTimeout is how long a shell waits for values that are in the databases.
+// completionTimeout is how long a shell waits for values from the databases.
 const completionTimeout = 2 * time.Second
 
 // fixed completes values that are always the same.
@@ -47,7 +47,7 @@ func fixed(all ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// found completes values that are in the databases; each may have a description after a tab.
+// found completes values from the databases; each may have a description after a tab.
 func found(find func(cmd *cobra.Command) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -67,7 +67,7 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// offer has a shell complete the value of a flag.
+// offer makes a shell complete the value of a flag.
 func offer(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // there is no such flag

@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// plans are the plans of the history.
+// plans returns the plans of the history.
 func (f *gatewayFlags) plans(cmd *cobra.Command) (all []string) {
 	history, _ := ask(cmd, f, func(ctx context.Context, s *gateway.Service) (gateway.History, error) {
 		return s.History(ctx, "")
@@ -30,7 +30,7 @@ func (f *gatewayFlags) plans(cmd *cobra.Command) (all []string) {
 	return all
 }
 
-// networks are the names of the provider networks.
+// networks returns the names of the provider networks.
 func (f *gatewayFlags) networks(cmd *cobra.Command) (all []string) {
 	status, _ := ask(cmd, f, func(ctx context.Context, s *gateway.Service) (schedule.Status, error) {
 		return s.Status(ctx, schedule.Options{})
@@ -86,7 +86,7 @@ func (f *gatewayFlags) addMoving(flags *pflag.FlagSet) {
 		"also move gateways to chassis that are not candidates yet")
 }
 
-// complete sets defaults, and returns what is wrong with the flags.
+// complete sets defaults, and returns an error for invalid flags.
 func (f *gatewayFlags) complete() error {
 	if err := f.databaseFlags.complete(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 	return err
 }
 
-// service also prints commands. Call end before anything else is printed, and in the end.
+// service returns a service that also prints commands. Call end before printing anything else, and when done.
 func (f *gatewayFlags) service(cmd *cobra.Command, progress io.Writer) (s *gateway.Service, end func()) {
 	s, end = f.databaseFlags.service(cmd, progress)
 	s.Undo = f.undo
@@ -188,7 +188,7 @@ func (f *gatewayFlags) service(cmd *cobra.Command, progress io.Writer) (s *gatew
 	return s, end
 }
 
-// again is the typed command, with a confirmation.
+// again returns the typed command, with a confirmation.
 func (f *gatewayFlags) again(cmd *cobra.Command) string {
 	words := []string{cmd.Name()}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
@@ -203,7 +203,7 @@ func (f *gatewayFlags) again(cmd *cobra.Command) string {
 	return f.line(words, []string{"--yes"})
 }
 
-// undo is the command that reverts a plan.
+// undo returns the command that reverts a plan.
 func (f *gatewayFlags) undo(plan string) string {
 	return f.line([]string{"rebalance", "--revert", plan}, f.words(), []string{"--yes"})
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// newGateways are the commands on gateways.
+// newGateways makes the commands on gateways.
 func newGateways(program string, getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gateways",
@@ -64,7 +64,7 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 	return c
 }
 
-// isProblem reports whether a finding is more than information.
+// isProblem reports whether a finding is more severe than information.
 func isProblem(f finding.Finding) bool { return f.Severity != finding.Info }
 
 func newReschedule(f *gatewayFlags) *cobra.Command {
@@ -126,7 +126,7 @@ func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 	}
 }
 
-// newPlan shows what the changing commands would do, and can draw it.
+// newPlan makes the command that shows the effects of the changing commands, and can draw them.
 func newPlan(f *gatewayFlags) *cobra.Command {
 	var file string
 	c := &cobra.Command{
@@ -151,7 +151,7 @@ with their ranks before and after, and an arrow for each that moves.`,
 			}
 			f.DryRun = true
 			if cmd.Flags().Changed("picture") {
-				// The text uses the standard output, and a leading dash is the next flag.
+				// The text goes to standard output, and a leading dash is the next flag.
 				if strings.HasPrefix(file, "-") || filepath.Ext(file) != ".svg" {
 					return usageErrorf("--picture takes the name of a file, such as plan.svg")
 				}
@@ -168,7 +168,7 @@ with their ranks before and after, and an arrow for each that moves.`,
 	return c
 }
 
-// flagsOf are the names of the added flags.
+// flagsOf returns the names of the added flags.
 func flagsOf(add func(*gatewayFlags, *pflag.FlagSet)) (names []string) {
 	var flags pflag.FlagSet
 	add(new(gatewayFlags), &flags)
@@ -177,7 +177,7 @@ func flagsOf(add func(*gatewayFlags, *pflag.FlagSet)) (names []string) {
 }
 
 func draw(file string, p schedule.Plan) error {
-	// A new file would replace a device or a pipe such as /dev/stdout.
+	// Writing a new file would replace a device or a pipe such as /dev/stdout.
 	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
 		return usageErrorf("--picture %q exists and is not a regular file", file)
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// issues is where problems are reported.
+// issues is the address for reporting problems.
 const issues = "https://github.com/ovn-central/ovn-central-operator/issues"
 
 // pageKey is the annotation of a command, or of a group, with the page of the documents about it. An annotation with
-// the number of an exit status has its meaning, if that differs from [exitStatus].
+// the number of an exit status as its key has the meaning of that status, if it differs from [exitStatus].
 const pageKey = "page"
 
-// exitStatus are the codes of every command.
+// exitStatus lists the exit codes of every command.
 var exitStatus = [][2]string{
 	{"0", "done"},
 	{"1", "failed, or refused"},
@@ -33,11 +33,11 @@ var exitStatus = [][2]string{
 // Section is a part of a command's help after its flags.
 type Section struct {
 	Title string
-	// Entries are the terms and their meanings.
+	// Entries are terms and their meanings.
 	Entries [][2]string
 }
 
-// Sections are the last parts of a command's help and page.
+// Sections returns the last parts of a command's help and page.
 func Sections(cmd *cobra.Command) []Section {
 	status := Section{Title: "Exit status"}
 	for _, e := range exitStatus {
@@ -62,7 +62,7 @@ func Sections(cmd *cobra.Command) []Section {
 	}})
 }
 
-// page is the page about a command, or else about its group.
+// page returns the page about a command, or else about its group.
 func page(cmd *cobra.Command) string {
 	for ; cmd != nil; cmd = cmd.Parent() {
 		if found := cmd.Annotations[pageKey]; found != "" {
@@ -72,7 +72,7 @@ func page(cmd *cobra.Command) string {
 	return "index.html"
 }
 
-// dress completes a tree: help and version, wrong command lines, completions.
+// dress completes a tree with help and version, errors for invalid command lines, and completions.
 func dress(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = version.Version
@@ -80,7 +80,7 @@ func dress(root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if unknown(cmd, cmd.Flags().Args()) != nil {
-			return // [misnamed] says so
+			return // [misnamed] reports it
 		}
 		help(cmd, args)
 		for _, s := range Sections(cmd) {
@@ -107,7 +107,7 @@ func dress(root *cobra.Command) {
 	check(root)
 }
 
-// check makes wrong arguments of a command, and of those below it, usage errors.
+// check turns errors in the arguments of a command, and of its subcommands, into usage errors.
 func check(cmd *cobra.Command) {
 	cmd.Args = usage(cmd.Args)
 	for _, sub := range cmd.Commands() {
@@ -115,7 +115,8 @@ func check(cmd *cobra.Command) {
 	}
 }
 
-// unknown is the error of arguments that name no command of a group; nil if they do, or if there are none.
+// unknown returns the error for arguments that name no command of a group; nil if they name one, or if there are
+// none.
 func unknown(cmd *cobra.Command, args []string) error {
 	if !cmd.HasSubCommands() || len(args) == 0 {
 		return nil
@@ -135,7 +136,7 @@ func unknown(cmd *cobra.Command, args []string) error {
 		cmd.CommandPath())
 }
 
-// misnamed is the error of a help for a command that does not exist: cobra's help can't fail.
+// misnamed returns the error for help about a command that does not exist: cobra's help can't fail.
 func misnamed(cmd *cobra.Command) error {
 	if help, err := cmd.Flags().GetBool("help"); err == nil && help {
 		if err := unknown(cmd, cmd.Flags().Args()); err != nil {
@@ -150,7 +151,7 @@ func misnamed(cmd *cobra.Command) error {
 	return nil
 }
 
-// flagError adds how to list the flags.
+// flagError adds the command that lists the flags.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) && errors.As(err, new(*strconv.NumError)) {

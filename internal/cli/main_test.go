@@ -19,10 +19,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// keep is a hook tool that records its calls, as lines of file calls.
+// keep is a hook tool that records its calls as lines of the file calls.
 const keep = `echo "${0##*/} $*" >>"$HERE/calls"`
 
-// tools are those of a Juju whose unit has no relation.
+// tools simulate a Juju whose unit has no relation.
 var tools = map[string]string{
 	"juju-log":    keep,
 	"status-set":  keep,
@@ -43,16 +43,16 @@ done`,
 	"leader-get":   `echo '{}'`,
 	"network-get":  `echo '{"bind-addresses":[{"addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}]}'`,
 	"dpkg-query":   `echo ovn-central installed 23.03.1-1`,
-	// Results that are not used.
+	// The results of these are not used.
 	"application-version-set": `:`,
 }
 
-// environment is a hook's: it has neither HOME nor USER.
+// environment is the environment of a hook: it has neither HOME nor USER.
 type environment map[string]string
 
 func (e environment) getenv(key string) string { return e[key] }
 
-// prepare puts only hook tools in PATH, and removes from the environment what hooks do not have.
+// prepare puts only hook tools in PATH, and removes variables that hooks do not have from the environment.
 func prepare(t *testing.T) (env environment, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -62,7 +62,7 @@ func prepare(t *testing.T) (env environment, dir string) {
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	for _, key := range []string{"HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
-		t.Setenv(key, "") // which restores it
+		t.Setenv(key, "") // restores it at the end of the test
 		require.NoError(t, os.Unsetenv(key))
 	}
 	return environment{
@@ -72,7 +72,7 @@ func prepare(t *testing.T) (env environment, dir string) {
 	}, dir
 }
 
-// called are the recorded calls.
+// called returns the recorded calls.
 func called(t *testing.T, dir string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "calls"))
@@ -135,7 +135,7 @@ func TestMain_failed_hook_logs_each_line(t *testing.T) {
 	assert.Empty(t, stderr, "Juju writes that to the same log")
 }
 
-// A wrong command line gives one line, which names what is wrong, and does nothing.
+// An invalid command line prints one line, which names the mistake, and does nothing.
 func TestMain_usage_errors(t *testing.T) {
 	env, dir := prepare(t)
 	for line, names := range map[string]string{
@@ -180,12 +180,12 @@ func TestMain_usage_errors(t *testing.T) {
 		"ovn-gateways reschedule --allow-new-candidates":    "--allow-new-candidates; ovn-gateways reschedule --help",
 		"ovn-gateways reschedule --network x --network=":    "--network",
 		"ovn-gateways reschedule --seed=7":                  "--seed",
-		// What changes nothing takes no flag for changes.
+		// Commands that change nothing have no flags for changes.
 		"ovn-gateways status --yes":         "--yes",
 		"ovn-gateways status --max-moves=1": "--max-moves",
 		"ovn-gateways history --seed=3":     "--seed",
 		"ovn-gateways history --dry-run":    "--dry-run",
-		// The error is that of the file that the flag names.
+		// The error is about the file that the flag names.
 		"ovn-gateways status --nb=ssl:h:1 --sb=ssl:h:2 --private-key=/nope --certificate=c --ca-cert=d": "--private-key: ",
 		"ovn-gateways status --nb=ssl:h:1 --sb=ssl:h:2 --private-key=/dev/null --certificate=/dev/null " +
 			"--ca-cert=/dev/null": "--certificate /dev/null and --private-key /dev/null: ",
@@ -200,7 +200,7 @@ func TestMain_usage_errors(t *testing.T) {
 	assert.Empty(t, called(t, dir), "nothing was done")
 }
 
-// The databases are those of this machine, or of OVN's own variables, unless they are named; a plain number means
+// The databases are those of this machine, or of OVN's own variables, unless flags name others. A plain number means
 // seconds, as in the actions.
 func TestDatabases_default_to_this_machine(t *testing.T) {
 	const both, onlySB = "by --nb or OVN_NB_DB, and --sb or OVN_SB_DB)\n", "by --sb or OVN_SB_DB)\n"

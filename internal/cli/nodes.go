@@ -64,7 +64,7 @@ func (f *nodeFlags) addConfirmation(c *cobra.Command, confirms string) {
 	c.Flags().BoolVar(&f.Confirmed, "yes", false, confirms)
 }
 
-// interrupts is what the confirmation of a drain or an undrain is for.
+// interrupts describes the confirmation of a drain or an undrain.
 const interrupts = "confirm that traffic may be interrupted"
 
 // addLimits adds the limits of a drain.
@@ -128,7 +128,7 @@ func (f *nodeFlags) remove() *cobra.Command {
 	return c
 }
 
-// command makes a command that takes the arguments in use.
+// command makes a command with the arguments in use.
 func (f *nodeFlags) command(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
 	typed := strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use)
 	c := &cobra.Command{
@@ -163,7 +163,7 @@ func (f *nodeFlags) show(use, short string) *cobra.Command {
 	})
 }
 
-// operation makes a command that ends with an answer.
+// operation makes a command whose result is an answer.
 func (f *nodeFlags) operation(use, short string,
 	operate func(*node.Service, context.Context, node.Request) answer.Status,
 ) *cobra.Command {
@@ -192,8 +192,8 @@ func (f *nodeFlags) service(cmd *cobra.Command, progress io.Writer) (s *node.Ser
 	return &node.Service{Gateways: gateways, Command: f.next}, end
 }
 
-// next is the next command for an operation on a node. Arguments from another client that begin with a dash, such as
-// a hold, go after all flags.
+// next returns the next command for an operation on a node. Arguments from another client that begin with a dash,
+// such as a hold, go after all flags.
 func (f *nodeFlags) next(c command.Command) string {
 	var names, flags []string
 	for _, p := range c.Params {
@@ -215,7 +215,7 @@ func (f *nodeFlags) next(c command.Command) string {
 	return f.line(operation, names, f.words(), flags)
 }
 
-// names are the nodes.
+// names returns the nodes.
 func (f *nodeFlags) names(cmd *cobra.Command) (all []string) {
 	if f.complete() != nil {
 		return nil

@@ -49,10 +49,10 @@ var hookTools = map[string]string{
 // telltale prints all of its input, and fails.
 const telltale = `{ echo "$0 $*"; env; cat; } >&2; exit 1`
 
-// runs matches the program that a command's literal names, or a call of a hook tool.
+// runs matches the program named in a command's literal, or a call of a hook tool.
 var runs = regexp.MustCompile(`(?:run\.Command\{\s*Name: |\.(?:tell|data|query|queryOnce)\(ctx, (?:&\w+, )?)"([a-z][a-z-]+)"`)
 
-// programs are those that the product runs by name.
+// programs returns the programs that the product runs by name.
 func programs(t *testing.T) []string {
 	t.Helper()
 	found := map[string]bool{"apt-get": true, "dpkg": true, "add-apt-repository": true} // arguments in the source
@@ -71,8 +71,8 @@ func programs(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// A proxy's password was once in an error, and in the status. Each program in turn fails, and repeats its arguments,
-// its variables and its input.
+// A proxy's password was once in an error, and in the status. Here each program fails in turn, and repeats its
+// arguments, its variables and its input.
 func TestMain_output_has_no_secret(t *testing.T) {
 	env, dir := prepare(t)
 	env["JUJU_CHARM_HTTPS_PROXY"] = "http://me:" + proxySecret + "@proxy:3128"
@@ -111,7 +111,7 @@ func TestMain_output_has_no_secret(t *testing.T) {
 				_, stdout, stderr := mainOf(t, env, "/charm/dispatch")
 				output.WriteString(called(t, dir) + stdout + stderr)
 			}
-			// Including those that this unit does not reach.
+			// The programs include some that the hook and the action above do not run.
 			_, err = run.Exec{}.Run(t.Context(), run.Command{
 				Name: failing, Stdin: []byte("deb https://me:" + optionSecret + "@archive.example/ubuntu jammy main"),
 				Args: []string{"deb https://me:" + overlaySecret + "@overlay.example/ubuntu jammy main"},

@@ -130,7 +130,7 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 	return u
 }
 
-// newMachine is this machine.
+// newMachine returns this machine.
 func newMachine(env juju.Env, paths ovndb.Paths, credentials ovndb.Credentials, log *slog.Logger) *observe.Machine {
 	runner := run.Exec{}
 	return &observe.Machine{

@@ -33,13 +33,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
-// Every way to leave the clusters first stops the agent, through package membership's field.
+// Every operation that leaves the clusters first stops the agent, through package membership's field.
 func TestUnit_leaving_stops_agent(t *testing.T) {
 	t.Parallel()
 	require.NotNil(t, unit(func(string) string { return "" }, io.Discard).Members.BeforeLeaving)
 }
 
-// A shell reads the same arguments back, including names with spaces and quotes.
+// A shell parses the printed command into the same arguments, including names with spaces and quotes.
 func TestGateways_printed_commands_can_be_pasted(t *testing.T) {
 	t.Parallel()
 	f := databaseFlags{program: GatewaysName, typed: [][2]string{{"--nb", "ssl:10.0.0.5:6641"}}}
@@ -97,7 +97,7 @@ func TestGateways_printed_commands_name_databases(t *testing.T) {
 		f.next(act("uncordon", "node", "--yes", "i-really-mean-it", "true")))
 }
 
-// act is an action with pairs of a parameter and its value.
+// act returns an action with pairs of a parameter and its value.
 func act(name string, given ...string) command.Command {
 	c := command.Command{Action: name}
 	for pair := range slices.Chunk(given, 2) {
@@ -106,7 +106,7 @@ func act(name string, given ...string) command.Command {
 	return c
 }
 
-// lockedBuffer is read while it is written to.
+// lockedBuffer can be read while it is written.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -146,7 +146,7 @@ func TestReassure(t *testing.T) {
 	})
 }
 
-// loaded is the configuration of a file and flags.
+// loaded returns the configuration of a file and flags.
 func loaded(t *testing.T, file string, flags ...string) (config.Config, error) {
 	t.Helper()
 	f, cmd := new(agentFlags), new(cobra.Command)
@@ -184,8 +184,8 @@ func TestAgent_configuration_by_file_or_flags(t *testing.T) {
 	require.ErrorContains(t, err, `--nb "nonsense"`, "before a running agent stops for it")
 }
 
-// SIGHUP: the agent only notices that another program uses its new peer address after it has closed the old one. It
-// continues at the old one.
+// SIGHUP: only after it has closed its old peer address does the agent notice that another program uses the new one.
+// It continues at the old one.
 func TestAgent_keeps_old_address_if_new_one_is_taken(t *testing.T) {
 	network := loopbacktest.Network(t)
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", network+".2:16401")
@@ -240,7 +240,7 @@ func TestAgent_keeps_old_address_if_new_one_is_taken(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-// A confirmation that is missing is a refusal, not a wrong command line.
+// A missing confirmation is a refusal, not an invalid command line.
 func TestAnswer_exit_code(t *testing.T) {
 	t.Parallel()
 	for code, usage := range map[finding.Code]bool{
