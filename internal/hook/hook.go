@@ -1,5 +1,5 @@
-// Package hook has the hooks that Juju runs. Each is short: it observes, calls one service, publishes and reports. Most
-// do the same, since any of them may be the first to see a change.
+// Package hook runs Juju's hooks. Each is short: it observes, calls one service, publishes and reports. Most do the
+// same, since any of them may be the first to see a change.
 package hook
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// timeout limits a whole hook. The longest honest one is a `stop` that waits for another unit's change and then for its
-// own two leaves at the largest election timer, 60 s.
+// timeout limits a whole hook. The longest regular one is a `stop` that waits for another unit's change and then for
+// its own two leaves at the largest election timer, 60 s.
 const timeout = 20 * time.Minute
 
 var handlers = hooks()
 
-// hooks are the unit's hooks, and those of each relation.
+// hooks returns the unit's hooks, and the hooks of each relation.
 func hooks() map[string]func(context.Context, *reconcile.Reconciler) error {
 	all := map[string]func(context.Context, *reconcile.Reconciler) error{
 		"install":                 install,
@@ -47,7 +47,7 @@ func hooks() map[string]func(context.Context, *reconcile.Reconciler) error {
 	return all
 }
 
-// Names lists the hooks that are handled, sorted.
+// Names returns the hooks that have a handler, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(handlers)) }
 
 // Run runs a hook. An unknown hook is no error: a newer Juju may have more.
@@ -83,8 +83,8 @@ func reconcileUnit(ctx context.Context, u *reconcile.Reconciler) error {
 	return err
 }
 
-// updateStatus observes less, since Juju knows about no change. It also ends intents of this unit that a restart has
-// undone.
+// updateStatus observes less, since Juju has reported no change. It also ends intents of this unit that a restart has
+// cancelled.
 func updateStatus(ctx context.Context, u *reconcile.Reconciler) error {
 	if _, err := reconcileAndReport(ctx, u, false); err != nil {
 		return err
@@ -109,19 +109,19 @@ func unused(context.Context, *reconcile.Reconciler) error { return nil }
 // remove leaves the machine in a state in which it can host another unit.
 func remove(ctx context.Context, u *reconcile.Reconciler) error { return u.Remove(ctx) }
 
-// stop is a finalizer (R9): it fails while leaving would break a quorum. Then the servers continue to serve, and Juju
+// stop is a finalizer (R9): it fails while leaving would break a quorum. The servers then continue to serve, and Juju
 // retries.
 func stop(ctx context.Context, u *reconcile.Reconciler) error {
 	return finalize(ctx, u, u.Observer.Observe(ctx, u.Tools))
 }
 
-// errNotKnownToStay means that Juju did not tell whether this unit is being removed.
+// errNotKnownToStay means that Juju did not report whether this unit is being removed.
 var errNotKnownToStay = errors.New("cannot find out whether this unit is being removed; Juju tries again")
 
 // peerBroken does the work of `stop` in a unit that is being removed. Juju 4 doesn't wait for `stop` once the unit is
-// in no relation, which is so after this hook if the unit's agent has restarted; while this hook fails, the unit stays
-// in the relation. `stop` then has nothing left to do, or does everything if this hook did not run. In a unit that
-// stays, the relation can't be used any more, and nothing depends on it.
+// in no relation, which is the case after this hook if the unit's agent has restarted. While this hook fails, the
+// unit stays in the relation. `stop` then has nothing left to do, or does everything if this hook did not run. In a
+// unit that stays, the relation can't be used any more, and nothing depends on it.
 func peerBroken(ctx context.Context, u *reconcile.Reconciler) error {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	switch {
@@ -152,7 +152,7 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	}
 	if err != nil {
 		reasons, args := finding.Reasons(err), finding.Args{}
-		if len(waiting) > 0 { // the stop of its server ends by itself, or by the remedy in its finding
+		if len(waiting) > 0 { // its server stops by itself, or by the remedy in its finding
 			args.Detail = waiting[0]
 		} else if len(reasons) == 0 {
 			args.Detail = err.Error()
@@ -167,7 +167,7 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	}
 	own := remaining(snapshot.Own, results)
 	u.Observer.ForgetServers(ctx, snapshot.Cache, own)
-	// The servers are gone; if the relation still exists, so are the identities.
+	// The servers are gone. If the relation still exists, remove their identities, too.
 	for _, id := range snapshot.Application.Relations {
 		if err := u.Tools.RelationSet(ctx, id, own.Databag()); err != nil {
 			u.Log.WarnContext(ctx, "cannot remove what this unit has published", "error", err)
@@ -176,7 +176,7 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	return nil
 }
 
-// remaining are the identities of the servers that have not left.
+// remaining returns the identities of the servers that have not left.
 func remaining(own relation.Identities, results []membership.LeaveResult) relation.Identities {
 	kept := maps.Clone(own)
 	for _, f := range results {

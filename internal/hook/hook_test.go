@@ -38,13 +38,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// machine simulates Juju and the machine of ovn-central/0. Its databases are those of fixtures; one without a fixture
-// is missing.
+// machine simulates Juju and the machine of ovn-central/0. Its databases are given by fixtures; without a fixture, a
+// database is missing.
 type machine struct {
 	fixtures  map[ovndb.Database]string
 	relations []string
-	// certificates are the relations to their provider, gone the relation of a -broken hook; dir has the unit's files
-	// between hooks.
+	// certificates are the relations to the provider of certificates, gone the relation of a -broken hook; dir keeps the
+	// unit's files between hooks.
 	certificates []string
 	gone, dir    string
 	// units are the other units in the peer relation.
@@ -56,22 +56,22 @@ type machine struct {
 	tools  map[string]func(run.Command) ([]byte, error)
 	// left: the databases that are not served have left. superseded: other clusters replaced those of the files.
 	left, superseded bool
-	// deaf is how many questions nb's server ignores before it has opened its socket.
+	// deaf is the number of questions that nb's server ignores before it has opened its socket.
 	deaf int
 	// upgrading: another process upgrades packages, until apt-get has waited for it.
 	upgrading bool
-	// members are those in the database files, by their addresses.
+	// members are the members in the database files, with their addresses.
 	members map[raft.ID]string
 
 	mu  sync.Mutex
 	ran []string
-	// unit and app are the published data; status is the unit's.
+	// unit and app are the published data; status is the unit's status.
 	unit, app map[string]string
 	status    string
 	log       bytes.Buffer
 }
 
-// services is systemctl's output: all services run, but for the servers of missing databases.
+// services returns systemctl's output: all services run, except the servers of missing databases.
 func (m *machine) services() (text string) {
 	pids := map[ovndb.Database]int{ovndb.NB: 12, ovndb.SB: 13}
 	maps.DeleteFunc(pids, func(d ovndb.Database, _ int) bool { return m.fixtures[d] == "" })
@@ -217,7 +217,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	return err
 }
 
-// healthy is a machine whose nb has two other members, and whose sb leads three.
+// healthy returns a machine whose nb has two other members, and whose sb leads three.
 func healthy() *machine {
 	return &machine{
 		fixtures:  map[ovndb.Database]string{ovndb.NB: "nb-3member-leader", ovndb.SB: "sb-3member-leader"},
@@ -225,7 +225,7 @@ func healthy() *machine {
 	}
 }
 
-// id is the server's ID in a fixture.
+// id returns the server's ID in a fixture.
 func id(t *testing.T, fixture string) raft.ID {
 	t.Helper()
 	s, err := status(fixture)
@@ -273,8 +273,8 @@ func TestHook_publishes_identities_and_status(t *testing.T) {
 	}
 }
 
-// A refresh from another charm may happen during an unattended upgrade. The existing installation must not be mistaken
-// for an empty machine, whose services are masked.
+// A refresh from another charm may happen during an unattended upgrade. The existing installation must not be
+// mistaken for an empty machine, on which the services would be masked.
 func TestInstall_waits_for_running_upgrade_and_adopts(t *testing.T) {
 	m := healthy()
 	m.upgrading = true
@@ -283,7 +283,7 @@ func TestInstall_waits_for_running_upgrade_and_adopts(t *testing.T) {
 	assert.Contains(t, m.status, "'certificates' missing", "the servers of this test have no files")
 }
 
-// These hooks' status of a starting server would stay until the next hook.
+// If these hooks reported a starting server, the unit's status would show it until the next hook.
 func TestHook_waits_for_booting_servers(t *testing.T) {
 	for _, name := range []string{"start", "config-changed"} {
 		t.Run(name, func(t *testing.T) {
@@ -313,8 +313,8 @@ func TestHook_leader_publishes_history(t *testing.T) {
 	assert.Contains(t, m.log.String(), "cannot publish the history")
 }
 
-// Unreadable data looks like missing data: a hook that continued would create a second cluster, use a certificate that
-// its peers don't trust, or report that the databases should be moved away.
+// Unreadable data looks like missing data: a hook that continued would create a second cluster, use a certificate
+// that its peers don't trust, or report that the databases should be moved away.
 func TestHook_unreadable_peers_fail_without_effect(t *testing.T) {
 	for _, name := range converging {
 		for _, tool := range []string{"goal-state", "relation-ids", "relation-get", "relation-get --app"} {

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// migrated is Juju 4's data of an application that was deployed on 3.x: no leader settings, and application data
-// without the clusters' IDs.
+// migrated simulates Juju 4's data of an application that was deployed on 3.x: no leader settings, and application
+// data without the clusters' IDs.
 func (m *machine) migrated() {
 	m.tools = map[string]func(run.Command) ([]byte, error){
 		"leader-get": func(c run.Command) ([]byte, error) {
@@ -85,10 +85,10 @@ func TestMigrated_redeployed_application_starts_empty(t *testing.T) {
 	assert.Equal(t, "distro", m.recorded(t, nil)["packages"]["source"], "the record of an earlier attempt stays")
 }
 
-// sections are those of a unit's record on the disk.
+// sections are the sections of a unit's record on the disk.
 type sections map[string]map[string]any
 
-// recorded returns the unit's record on the disk, changed first if change is not nil.
+// recorded returns the unit's record on the disk. It first changes the record if change is not nil.
 func (m *machine) recorded(t *testing.T, change func(sections)) sections {
 	t.Helper()
 	path := filepath.Join(m.dir, "ovn-central-operator.unit.json")
@@ -105,7 +105,7 @@ func (m *machine) recorded(t *testing.T, change func(sections)) sections {
 	return r
 }
 
-// Another leader may since have published clusters that a recovery made.
+// Another leader may have published clusters that a recovery made since.
 func TestMigrated_keeps_published_clusters(t *testing.T) {
 	m := healthy()
 	m.leader = true

@@ -22,19 +22,19 @@ var stopped = []string{
 	"systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
 }
 
-// cluster is that of the database files, replacing the cluster that it replaced.
+// cluster is the cluster of the database files; replacing is the cluster that has replaced it.
 const (
 	cluster   raft.ID = "c1d00c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
 	replacing raft.ID = "4e300c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
 )
 
-// own and other are its two members, on machines that do not answer.
+// own and other are the two members of cluster, on machines that do not answer.
 const (
 	own   raft.ID = "00170c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
 	other raft.ID = "13e40c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
 )
 
-// silent are two members whose machines do not answer.
+// silent returns two members whose machines do not answer.
 func silent() map[raft.ID]string {
 	return map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}
 }
@@ -48,7 +48,7 @@ func (m *machine) addSuperseded(settings map[string]string) {
 	}
 }
 
-// allDying is a removal of the application, dying one of this unit.
+// allDying is the goal state while the application is removed, dying while this unit is removed.
 const allDying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
 
 const dying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"active"}}}`
@@ -64,7 +64,7 @@ func TestR9_stop_refused_changes_nothing(t *testing.T) {
 	assert.Empty(t, m.ran)
 }
 
-// The command to type is in the part of the text that `juju status` shows.
+// The part of the text that `juju status` shows has the command to type.
 func TestR1_stop_needed_server_names_start_command(t *testing.T) {
 	m := &machine{goal: dying, members: silent()}
 	assert.Equal(t, []string{"nb SERVER_NEEDED", "sb SERVER_NEEDED"}, findingtest.Codes(m.run(t, "stop")))
@@ -72,7 +72,7 @@ func TestR1_stop_needed_server_names_start_command(t *testing.T) {
 	assert.Empty(t, m.ran)
 }
 
-// A stopped server can't leave, so those that a pause has stopped are started once, in any case.
+// A stopped server can't leave, so servers that a pause has stopped are started once, in any case.
 func TestR9_stop_starts_paused_servers(t *testing.T) {
 	m := &machine{goal: dying, dir: t.TempDir(), members: silent()}
 	record := filepath.Join(m.dir, "ovn-central-operator.unit.json")
@@ -92,7 +92,7 @@ func TestR9_stop_starts_paused_servers(t *testing.T) {
 	assert.NotContains(t, m.ran, "systemctl start ovn-ovsdb-server-nb", "no unit stays")
 }
 
-// The others have another cluster, so they need no server of the one that was given up.
+// The other units have another cluster, so they need no server of the replaced one.
 func TestR9_stop_archives_given_up_cluster(t *testing.T) {
 	m := &machine{
 		goal: dying, superseded: true, relations: []string{"ovsdb-peer:0"}, dir: t.TempDir(),
@@ -112,7 +112,8 @@ func TestR9_stop_archives_given_up_cluster(t *testing.T) {
 	assert.Empty(t, m.unit["nb-identity"])
 }
 
-// remade is a unit that is being removed, with the files of new clusters that it has made and that were published.
+// remade returns a unit that is being removed, with the files of new clusters that it has made and that were
+// published.
 func remade(t *testing.T) *machine {
 	t.Helper()
 	m := &machine{
@@ -145,7 +146,7 @@ func TestR9_stop_commits_new_cluster_and_waits_for_joins(t *testing.T) {
 	assert.NotContains(t, m.ran, "systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central")
 }
 
-// If Juju does not answer, that waits, and nothing else is moved away.
+// If Juju does not answer, the new cluster's file waits, and nothing else is moved away.
 func TestR9_stop_keeps_files_if_Juju_is_silent(t *testing.T) {
 	m := remade(t)
 	m.broken = []string{"is-leader"}
@@ -212,8 +213,8 @@ func TestStop_retried_if_services_do_not_end(t *testing.T) {
 	assert.Nil(t, m.unit)
 }
 
-// If an upgrade was interrupted, as by a full disk, and can't be finished, damaged files are still searched and
-// reported, and the report is not withdrawn.
+// If an upgrade was interrupted, for example by a full disk, and can't be finished, damaged files are still searched
+// for and reported, and the report is not withdrawn.
 func TestHook_interrupted_upgrade_hides_no_damage(t *testing.T) {
 	m := healthy()
 	m.upgrading, m.broken = true, []string{"apt-get", "dpkg"}
@@ -234,7 +235,7 @@ func TestPeerBroken_staying_unit_does_nothing(t *testing.T) {
 	assert.Empty(t, m.status)
 }
 
-// R9: Juju 4 doesn't wait for `stop` after this hook, but for this hook.
+// R9: Juju 4 waits for this hook, but not for a `stop` after it.
 func TestR9_peer_broken_waits_until_unit_may_leave(t *testing.T) {
 	m := healthy()
 	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
