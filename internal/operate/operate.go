@@ -1,4 +1,5 @@
-// Package operate carries out an operator's requests on a unit's services: pause, resume, hold of ovn-northd, restart.
+// Package operate carries out an operator's requests on a unit's services: pause, resume, hold of ovn-northd,
+// restart.
 package operate
 
 import (
@@ -18,14 +19,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
-// Asked has an operator's lasting requests.
+// Asked records an operator's lasting requests.
 type Asked struct {
 	Paused bool `json:"paused,omitempty"`
 	// NorthdHeld reports whether ovn-northd must not run here.
 	NorthdHeld bool `json:"northd-held,omitempty"`
 }
 
-// Unit is the unit that is operated.
+// Unit operates on the services of a unit.
 type Unit struct {
 	*steps.Unit
 	*Asked
@@ -38,10 +39,10 @@ func Services() []ovndb.Service {
 	return append([]ovndb.Service{ovndb.Umbrella}, plan.RestartOrder()...)
 }
 
-// Pause stops the services until [Unit.Resume]; they don't start at boot either. The unit stays a member, so the others
-// must be a majority without it. If they aren't, or the unit knows no leader, the error is a [*finding.RefusedError]
-// that names each database, and nothing was stopped. recovery permits a pause without a leader, the first step of the
-// recovery of a lost quorum.
+// Pause stops the services until [Unit.Resume]; they don't start at boot either. The unit stays a member, so the
+// other members must be a majority without it. If they aren't, or the unit knows no leader, the error is a
+// [*finding.RefusedError] that names each database, and nothing was stopped. recovery permits a pause without a
+// leader, the first step of the recovery of a lost quorum.
 func (u Unit) Pause(ctx context.Context, recovery bool) error {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	var turns []ovndb.Database
@@ -82,15 +83,15 @@ func (u Unit) stop(ctx context.Context, services ...ovndb.Service) error {
 	return u.Services.Mask(ctx, services...)
 }
 
-// Resume ends a pause. The services are started as the unit converges.
+// Resume ends a pause. The next reconcile starts the services.
 func (u Unit) Resume() error {
 	u.Paused = false
 	return u.Save()
 }
 
 // HoldNorthd stops ovn-northd and keeps it from running, through hooks, upgrades and restarts of the machine, until
-// [Unit.ReleaseNorthd]: in the fail-safe order of an upgrade it is stopped before all else, and the new one is started
-// once the databases are upgraded (ovn-upgrades, "Fail-safe upgrade").
+// [Unit.ReleaseNorthd]. In the fail-safe order of an upgrade, ovn-northd is stopped before everything else, and the
+// new one is started once the databases are upgraded (ovn-upgrades, "Fail-safe upgrade").
 func (u Unit) HoldNorthd(ctx context.Context) error {
 	u.NorthdHeld = true
 	if err := u.Save(); err != nil {
@@ -99,7 +100,7 @@ func (u Unit) HoldNorthd(ctx context.Context) error {
 	return u.stop(ctx, ovndb.Northd)
 }
 
-// ReleaseNorthd ends [Unit.HoldNorthd]. The service is started as the unit converges.
+// ReleaseNorthd ends [Unit.HoldNorthd]. The next reconcile starts the service.
 func (u Unit) ReleaseNorthd() error {
 	u.NorthdHeld = false
 	return u.Save()
@@ -134,8 +135,8 @@ func (u Unit) Deferred(ctx context.Context) (map[ovndb.Service]string, error) {
 var errNoService = errors.New("no such service")
 
 // Restart restarts services one after the other, with the same checks as the unit's own restarts. Without names it
-// restarts the deferred ones. It returns the restarted services. It refuses services that a pause or a hold has
-// stopped.
+// restarts the services with a deferred restart. It returns the restarted services. It refuses services that a pause
+// or a hold has stopped.
 func (u Unit) Restart(ctx context.Context, names ...string) ([]ovndb.Service, error) {
 	u.Restarts.KeepRefused(ctx, u.Save)
 	pending, err := u.Deferred(ctx)
@@ -160,8 +161,8 @@ func (u Unit) Restart(ctx context.Context, names ...string) ([]ovndb.Service, er
 	return done, u.Save()
 }
 
-// restartTargets returns the services to restart: the named ones (the umbrella service names all), or without
-// names the deferred ones.
+// restartTargets returns the services to restart: the named ones (the umbrella service names all), or without names
+// those with a deferred restart.
 func (a Asked) restartTargets(
 	unit string, pending map[ovndb.Service]string, names []string,
 ) (map[ovndb.Service]bool, error) {
@@ -193,7 +194,7 @@ func (a Asked) restartTargets(
 	return wanted, nil
 }
 
-// stopped returns a refusal that the action ends.
+// stopped returns a refusal, with the action that ends its cause.
 func stopped(code finding.Code, unit, action string) error {
 	end := finding.Do(command.Command{Unit: unit, Action: action})
 	return finding.Refuse([]finding.Finding{finding.New(code, finding.Subject{}, finding.Args{}, end)})
