@@ -1,6 +1,6 @@
-// Package unitstate stores a unit's own state on its disk, beside the databases: an operator's requests, and facts that
-// can't be observed. It is one file, in which each owner has a section with a type of its own. Only the package that
-// has the [Section] reads and writes it.
+// Package unitstate stores a unit's own state on its disk, beside the databases: an operator's requests, and facts
+// that can't be observed. The state is one file, in which each owner has a section with a type of its own. Only the
+// package that has the [Section] reads and writes it.
 package unitstate
 
 import (
@@ -22,13 +22,13 @@ import (
 // ownerSection is the section of the [Owner].
 const ownerSection = "owner"
 
-// Owner is the unit whose state it is.
+// Owner is the unit to which the state belongs.
 type Owner struct {
 	Unit string `json:"unit,omitempty"`
 	// Model is the UUID of the unit's model: the machine may have had another unit, which was removed by force.
 	Model string `json:"model,omitempty"`
-	// Installing reports whether the hook install has written the file. If install finds it false, the file is another
-	// unit's of the same name.
+	// Installing reports whether the hook install has written the file. If install finds it false, the file belongs to
+	// another unit of the same name.
 	Installing bool `json:"installing,omitempty"`
 }
 
@@ -45,7 +45,7 @@ type Section[T any] struct{ name string }
 // NewSection returns the section of that name.
 func NewSection[T any](name string) Section[T] { return Section[T]{name} }
 
-// Open reads the file path. With an error, the state is empty. An unreadable section is logged and dropped.
+// Open reads the file path. If it returns an error, the state is empty. It logs and drops an unreadable section.
 func Open(path string, log *slog.Logger) (*State, error) {
 	s := &State{path: path, log: log, sections: map[string]json.RawMessage{}}
 	text, err := os.ReadFile(path)
@@ -64,7 +64,7 @@ func Open(path string, log *slog.Logger) (*State, error) {
 	return s, err
 }
 
-// Owner returns the unit whose state it is.
+// Owner returns the unit to which the state belongs.
 func (s *State) Owner() Owner { return owner.Get(s) }
 
 var owner = NewSection[Owner](ownerSection)
@@ -86,7 +86,7 @@ func (x Section[T]) Get(s *State) (kept T) {
 	return kept
 }
 
-// Set sets the content of the section; [State.Save] writes it to the disk. It fails if JSON can't encode it.
+// Set sets the content of the section; [State.Save] writes it to the disk. It fails if JSON can't encode the content.
 func (x Section[T]) Set(s *State, kept T) error {
 	text, err := json.Marshal(kept)
 	if err != nil {
@@ -116,7 +116,8 @@ func (s *State) Save(whose Owner) error {
 	return nil
 }
 
-// Digest returns 16 hex digits that differ if any of the parts does. Sections store it for files that were written.
+// Digest returns 16 hex digits that differ if any of the parts differs. Sections store it for files that were
+// written.
 func Digest(parts ...[]byte) string {
 	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
 	return hex.EncodeToString(sum[:8])
