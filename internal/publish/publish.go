@@ -37,7 +37,7 @@ type Manager struct {
 	Log   *slog.Logger
 }
 
-// Snapshot has the published data, and their sources.
+// Snapshot has the data to publish, and its sources.
 type Snapshot struct {
 	observe.Snapshot
 	Report observe.Report
@@ -48,15 +48,15 @@ type Snapshot struct {
 	Thorough bool
 	// Version reports whether Juju may have lost the version.
 	Version bool
-	// JujuLeader reports whether this unit is Juju's leader. Clusters are the application's; Migrated reports whether
-	// only the units' records have them.
+	// JujuLeader reports whether this unit is Juju's leader. Clusters are the application's clusters; Migrated reports
+	// whether only the units' records have them.
 	JujuLeader bool
 	Clusters   relation.Clusters
 	Migrated   bool
-	// Address and Hostname are the unit's.
+	// Address and Hostname are the unit's address and host name.
 	Address  netip.Addr
 	Hostname string
-	// Running are the versions that its services run.
+	// Running are the versions that the unit's services run.
 	Running []ovndb.Version
 	// Withdrawn is the Northbound cluster that the unit has claimed and then put away.
 	Withdrawn raft.ID
@@ -80,7 +80,7 @@ type kept struct {
 
 var section = unitstate.NewSection[kept]("published")
 
-// Ensure publishes changed data. It has no findings; the error is one of Juju's tools.
+// Ensure publishes changed data. It has no findings; the error is from one of Juju's tools.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last := section.Get(m.State)
 	for _, publish := range []func(context.Context, Snapshot, *kept) error{m.toPeers, m.toClients, m.toJuju} {
@@ -91,9 +91,9 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return nil, section.Set(m.State, last)
 }
 
-// toPeers writes this unit's data to every peer relation. The leader also writes the history, and the clusters' IDs if
-// only the units' records have them. Unless the hook is thorough, it doesn't repeat data, and doesn't record them as
-// published either, since Juju drops them if the hook fails.
+// toPeers writes this unit's data to every peer relation. The leader also writes the history, and the clusters' IDs
+// if only the units' records have them. Unless the hook is thorough, toPeers doesn't repeat data. It then doesn't
+// record the data as published either, since Juju drops it if the hook fails.
 func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
 	databag, history := s.identities().Databag(), map[string]string(nil)
 	last.Clients = s.clients(last.Clients)
@@ -121,7 +121,7 @@ func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
 			continue
 		}
 		if err := m.Juju.RelationSetApp(ctx, id, history); err != nil {
-			// Another unit may have become the leader meanwhile, and will do it.
+			// Another unit may have become the leader meanwhile; that unit then publishes it.
 			m.Log.WarnContext(ctx, "cannot publish the history", "error", err)
 		}
 	}
@@ -139,7 +139,7 @@ func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
 	}
 	address, relations := relation.FormatAddress(s.Address), s.Clients
 	if !s.Thorough {
-		// New relations have thorough hooks of their own, so only a new address is left.
+		// New relations have thorough hooks of their own, so only a new address remains to be published.
 		for id, before := range last.Addresses {
 			if before != address {
 				relations = append(relations, id)
@@ -160,9 +160,9 @@ func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
 	return nil
 }
 
-// toJuju opens the ports for clients in each thorough hook, since Juju drops the requests of a failed hook. It sets the
-// version if Juju doesn't have it. Raft's ports are for the peers alone, and `juju expose` must not open the port at
-// which the Southbound database knows no roles.
+// toJuju opens the ports for clients in each thorough hook, since Juju drops the requests of a failed hook. It sets
+// the version if Juju doesn't have it. Raft's ports are only for the peers, and `juju expose` must not open the port
+// on which the Southbound database has no roles.
 func (m *Manager) toJuju(ctx context.Context, s Snapshot, last *kept) error {
 	if s.Ready {
 		ports := []int{int(ovndb.NorthboundPort), int(ovndb.SouthboundPort)}
@@ -202,8 +202,8 @@ func (s Snapshot) members() relation.Members {
 	return all
 }
 
-// identities returns the identities of this unit's servers. The machine's database of another cluster belongs to no
-// unit. No server can join through one that joins itself, which has no cluster.
+// identities returns the identities of this unit's servers. A database of another cluster on this machine belongs to
+// no unit. No server can join through a server that is still joining, which has no cluster.
 func (s Snapshot) identities() relation.Identities {
 	own := maps.Clone(s.Own)
 	for _, db := range ovndb.Databases() {

@@ -23,7 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// tools keep what is published; a call named in fails fails.
+// tools keep the published data; a call that is named in fails fails.
 type tools struct {
 	calls []string
 	data  map[string]map[string]string
@@ -70,7 +70,7 @@ func manager(t *testing.T) (*Manager, *tools) {
 	return &Manager{Juju: juju, State: state, Log: log}, juju
 }
 
-// serving is a unit whose servers are members, in a thorough hook.
+// serving returns a unit whose servers are members, in a thorough hook.
 func serving(t *testing.T) Snapshot {
 	t.Helper()
 	s := Snapshot{
@@ -102,14 +102,14 @@ func TestEnsure_repeats_nothing(t *testing.T) {
 	ensure()
 	s.State.Paused = true
 	ensure("relation-set ovsdb-peer:0")
-	ensure("relation-set ovsdb-peer:0") // Juju drops what it gets in a hook that fails
+	ensure("relation-set ovsdb-peer:0") // Juju drops the data of a hook that fails
 	s.Address = netip.MustParseAddr("10.0.0.9")
 	ensure("relation-set ovsdb-peer:0", "relation-set ovsdb:3")
 	s.Ready, s.Address = false, netip.MustParseAddr("10.0.0.8")
 	ensure("relation-set ovsdb-peer:0")
 }
 
-// What fails is published again by the next hook.
+// If publishing fails, the next hook publishes again.
 func TestEnsure_failure(t *testing.T) {
 	t.Parallel()
 	m, juju := manager(t)
@@ -119,7 +119,7 @@ func TestEnsure_failure(t *testing.T) {
 	assert.Equal(t, kept{}, section.Get(m.State))
 }
 
-// Only the leader writes for the application, and what only units remember of the clusters is not lost.
+// Only the leader writes for the application, and facts about the clusters that only units remember are not lost.
 func TestEnsure_leader(t *testing.T) {
 	t.Parallel()
 	m, juju := manager(t)
@@ -136,7 +136,8 @@ func TestEnsure_leader(t *testing.T) {
 	)
 }
 
-// A unit that finds none active asks, and one that is asked publishes how its own is, and that it was asked.
+// A unit that finds no active ovn-northd asks. A unit that was asked publishes the state of its own, and that it was
+// asked.
 func TestUnit_northd(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1764000000, 0).UTC()
@@ -157,7 +158,7 @@ func TestUnit_northd(t *testing.T) {
 	assert.Equal(t, at.Add(time.Minute), s.unit(nil).NorthdAsked)
 }
 
-// A server that joins lets no other join through it, and a file of another cluster belongs to no unit.
+// No server joins through a joining server, and a file of another cluster belongs to no unit.
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	ours, other, server := observetest.Full("ab01"), observetest.Full("cd01"), observetest.Full("aa01")
