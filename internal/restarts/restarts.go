@@ -1,5 +1,5 @@
 // Package restarts records the versions that a unit's services run, and the restarts that are due: after an upgrade,
-// after a change of an option, or because packages were not allowed to restart a service.
+// after a change of an option, or because a package was not allowed to restart a service.
 package restarts
 
 import (
@@ -36,12 +36,12 @@ type Manager struct {
 
 // kept is the stored state.
 type kept struct {
-	// Pending are the restarts that are due, each with its reason.
+	// Pending are the due restarts, each with its reason.
 	Pending map[ovndb.Service]string `json:"pending,omitempty"`
 	// Running is the version that each service was started with.
 	Running map[ovndb.Service]ovndb.Version `json:"running,omitempty"`
 	// Invocations are systemd's invocation IDs of the services when they were last seen. A service has none if a restart
-	// was noted since, perhaps after the service's start.
+	// was recorded since, perhaps after the service's start.
 	Invocations map[ovndb.Service]string `json:"invocations,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (m *Manager) update(change func(kept)) {
 	_ = section.Set(m.State, k) // it has only texts
 }
 
-// Runs returns the version that a service was started with; started is false if it never was.
+// Runs returns the version with which a service was started; started is false if it never was.
 func (m *Manager) Runs(service ovndb.Service) (version ovndb.Version, started bool) {
 	version, started = section.Get(m.State).Running[service]
 	return version, started
@@ -111,7 +111,7 @@ func (m *Manager) KeepRefused(ctx context.Context, save func() error) {
 	}
 }
 
-// withRefused adds restarts that were refused to packages to those that are due.
+// withRefused adds restarts that were refused to packages to the due restarts.
 func withRefused(pending map[ovndb.Service]string, refused map[string]ovndb.Service) map[ovndb.Service]string {
 	all := maps.Clone(pending)
 	for _, service := range refused {
@@ -127,8 +127,8 @@ func withRefused(pending map[ovndb.Service]string, refused map[string]ovndb.Serv
 	return all
 }
 
-// pending returns the restarts that are due: those that were noted, and those of services that run another version than
-// the installed one.
+// pending returns the due restarts: the recorded ones, and those of services that run another version than the
+// installed one.
 func (k kept) pending(installed ovndb.Version) map[ovndb.Service]string {
 	all := maps.Clone(k.Pending)
 	for service, running := range k.Running {
@@ -139,14 +139,14 @@ func (k kept) pending(installed ovndb.Version) map[ovndb.Service]string {
 	return all
 }
 
-// Pending returns the restarts that are due, each with its reason, including those that were refused to packages.
+// Pending returns the due restarts, each with its reason, including restarts that were refused to packages.
 func (m *Manager) Pending(installed ovndb.Version) (map[ovndb.Service]string, error) {
 	refused, err := m.Refusals.Deferred()
 	return withRefused(m.get().pending(installed), refused), err
 }
 
-// Planned returns the restarts to make, without those that happened since the services were last seen. If northdHeld is
-// set, ovn-northd is not restarted.
+// Planned returns the restarts to make, without those that have happened since the services were last seen. If
+// northdHeld is set, ovn-northd is not restarted.
 func (m *Manager) Planned(
 	ctx context.Context, installed ovndb.Version, services map[ovndb.Service]plan.ServiceState, northdHeld bool,
 ) map[ovndb.Service]string {
@@ -166,8 +166,8 @@ func (m *Manager) Planned(
 	return all
 }
 
-// restarted returns the services that were started since they were last seen, by a reboot, systemd or an operator, and
-// run the installed program: their restarts are no longer due.
+// restarted returns the services that were started since they were last seen, by a reboot, systemd or an operator,
+// and run the installed program: their restarts are no longer due.
 func (k kept) restarted(services map[ovndb.Service]plan.ServiceState) (all []ovndb.Service) {
 	for _, service := range plan.RestartOrder() {
 		x, seen := services[service], k.Invocations[service]
@@ -195,8 +195,8 @@ func (m *Manager) Seen(services map[ovndb.Service]plan.ServiceState, installed o
 	})
 }
 
-// Running returns the versions that this unit's services run, each once, the installed one last; none while one of its
-// servers was never started.
+// Running returns the versions that this unit's services run, each once, the installed one last. It returns none if
+// one of the unit's servers was never started.
 func (m *Manager) Running(installed ovndb.Version) (all []ovndb.Version) {
 	k := m.get()
 	for _, service := range plan.RestartOrder() {
@@ -215,8 +215,8 @@ func (m *Manager) Running(installed ovndb.Version) (all []ovndb.Version) {
 	return all
 }
 
-// Complete adds the version of Open vSwitch to the services whose recorded version lacks it: the servers report it,
-// without the package's revision. ovn-northd contains the installed one.
+// Complete adds the version of Open vSwitch to the services whose recorded version lacks it. The servers report it,
+// without the package's revision. ovn-northd contains the installed version.
 func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
 	k := m.get()
 	for service, version := range k.Running {
@@ -230,7 +230,7 @@ func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
 				m.Log.InfoContext(ctx, "cannot tell which Open vSwitch runs", "service", service, "error", err)
 				continue
 			}
-			// A snapshot before a release reports the version of the release before it.
+			// A snapshot before a release reports the version of the previous release.
 			if was := ovndb.Upstream(installed.OVS); runs != was && !strings.Contains(was, "~") {
 				version.OVS = runs
 			}
@@ -240,7 +240,7 @@ func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
 	_ = section.Set(m.State, k) // it has only texts
 }
 
-// DatabaseOf returns the database whose server the service is; is reports whether it is a server.
+// DatabaseOf returns the database of a server's service; is reports whether the service is a server.
 func DatabaseOf(service ovndb.Service) (db ovndb.Database, is bool) {
 	i := slices.IndexFunc(ovndb.Databases(), func(db ovndb.Database) bool { return ovndb.ServiceOf(db) == service })
 	if i < 0 {

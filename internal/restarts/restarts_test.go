@@ -28,7 +28,7 @@ func (r refused) Forget(map[string]ovndb.Service) error {
 	return nil
 }
 
-// manager remembers k.
+// manager returns a manager that has stored k.
 func manager(t *testing.T, k kept, notes refused) *Manager {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -45,8 +45,8 @@ func pending(t *testing.T, m *Manager, installed ovndb.Version) map[ovndb.Servic
 	return all
 }
 
-// A reboot, systemd after a crash and an operator restart services too. What was noted after such a start, or may have
-// been, is still due.
+// A reboot, systemd after a crash and an operator restart services too. A restart that was recorded after such a
+// start, or may have been, is still due.
 func TestPlanned_restart_by_others(t *testing.T) {
 	t.Parallel()
 	old, installed := ovndb.Version{OVN: "23.03", OVS: "3.1"}, ovndb.Version{OVN: "25.03", OVS: "3.5"}
@@ -109,7 +109,7 @@ func TestPlanned_restart_by_others(t *testing.T) {
 	}
 }
 
-// A refused restart is due whatever was started before its note was read.
+// A refused restart is due even if the service was started before the note was read.
 func TestKeepRefused(t *testing.T) {
 	t.Parallel()
 	installed := ovndb.Version{OVN: "23.03"}
@@ -169,7 +169,7 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// servers run these versions of Open vSwitch.
+// servers are the servers' versions of Open vSwitch.
 type servers map[ovndb.Database]string
 
 func (s servers) Version(_ context.Context, db ovndb.Database) (string, error) {
@@ -179,7 +179,7 @@ func (s servers) Version(_ context.Context, db ovndb.Database) (string, error) {
 	return s[db], nil
 }
 
-// The packages of another charm may have been upgraded without a restart of their servers.
+// Under another charm, packages may have been upgraded without a restart of their servers.
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	adopted := ovndb.Version{OVN: "23.03.1-1"}
