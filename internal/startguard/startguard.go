@@ -29,15 +29,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// ExitRefused is the exit code that makes systemd not start the server. With any other, as for a missing program, the
-// server starts.
+// ExitRefused is the exit code that makes systemd not start the server. With any other exit code, or without the
+// program, the server starts.
 const ExitRefused = 3
 
 // timeout limits the whole check. A running server answers in milliseconds, and the machine of a stopped one refuses
-// the connection at once, so only machines that are off or cut off use it up.
+// the connection at once, so only machines that are off or cut off take the whole time.
 const timeout = 4 * time.Second
 
-// networkPoll is how often it retries while this machine has no network.
+// networkPoll is the interval of retries while this machine has no network.
 const networkPoll = 200 * time.Millisecond
 
 // Config is the guard's configuration, written by the unit's last hook.
@@ -71,7 +71,7 @@ func Forget(p ovndb.Paths, db ovndb.Database) error {
 	return nil
 }
 
-// note writes the record. After a boot its directory may be missing.
+// note writes the record. After a boot the directory may be missing.
 func note(p ovndb.Paths, db ovndb.Database, refused observe.Refusal) error {
 	text, err := json.Marshal(refused)
 	if err == nil {
@@ -87,7 +87,7 @@ func note(p ovndb.Paths, db ovndb.Database, refused observe.Refusal) error {
 }
 
 // Check judges a start of the server of a database. The server may start if the result has no reason, even with an
-// error, which says what is unknown.
+// error, which names the unknown facts.
 func (g Guard) Check(ctx context.Context, db ovndb.Database) (refused observe.Refusal, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -114,7 +114,8 @@ func (g Guard) Check(ctx context.Context, db ovndb.Database) (refused observe.Re
 	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, about).String(), Answers: answers}, err
 }
 
-// ask asks all peers at the same time for both databases: a firewall may keep this machine from one of them.
+// ask asks all peers at the same time for both databases: a firewall may separate this machine from one of the
+// databases.
 func (g Guard) ask(ctx context.Context, peers []string) (map[ovndb.Database][]recovery.Answer, error) {
 	var (
 		mu       sync.Mutex
@@ -152,7 +153,7 @@ func (g Guard) askOne(
 			ids, err := global.Read(ctx)
 			var server ovsdb.ServerState
 			if len(observe.SupersededClusters(ids)) > 0 {
-				server, err = g.Dialer.Server(ctx, db, endpoints...) // without its cluster the answer counts, too
+				server, err = g.Dialer.Server(ctx, db, endpoints...) // the answer counts even without its cluster
 			}
 			return observe.SupersededAnswers(peer, db, server.Cluster, ids), err
 		case !errors.Is(err, syscall.ENETUNREACH) || poll.Wait(ctx, networkPoll) != nil:
@@ -184,8 +185,8 @@ func install(p ovndb.Paths, c Config) (reload bool, err error) {
 	return reload, nil
 }
 
-// dropIn is the addition to the package's unit (systemd.service(5), ExecCondition=): a command that exits with 1 keeps
-// the service from starting without making it a failed one.
+// dropIn returns the addition to the package's unit (systemd.service(5), ExecCondition=): a command that exits with 1
+// keeps the service from starting without marking it as failed.
 func dropIn(p ovndb.Paths, db ovndb.Database) string {
 	return strings.NewReplacer("PROGRAM", p.AgentProgram(), "DATABASE", db.Short()).Replace(
 		`# Written by the charm ovn-central: after a recovery the old cluster is not served again.
@@ -205,7 +206,7 @@ func remove(p ovndb.Paths) (reload bool, err error) {
 		switch gone := os.Remove(path); {
 		case gone == nil:
 			reload = true
-		case errors.Is(gone, fs.ErrNotExist), errors.Is(gone, syscall.ENOTEMPTY): // others have drop-ins, too
+		case errors.Is(gone, fs.ErrNotExist), errors.Is(gone, syscall.ENOTEMPTY): // other packages have drop-ins, too
 		default:
 			err = errors.Join(err, gone)
 		}
@@ -235,9 +236,9 @@ type Snapshot struct {
 	Peers []netip.Addr
 }
 
-// Ensure makes systemd ask the other units' servers, before each start of a server here, whether its cluster was
-// replaced. That needs the agent's program; without it, the next hook stops such a server. Ensure has no findings. The
-// error is the context's.
+// Ensure makes systemd ask the other units' servers, before each start of a server here, whether the server's cluster
+// was replaced. That needs the agent's program; without it, the next hook stops such a server. Ensure has no
+// findings. The error is the context's.
 func (m Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	if _, err := os.Stat(m.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // the agent's first start copies it

@@ -32,13 +32,13 @@ func TestStart_refusal_is_kept_until_next_start(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, noted)
 
-	reason, err := Guard{Paths: p}.Start(t.Context(), ovndb.NB) // which has nothing to ask
+	reason, err := Guard{Paths: p}.Start(t.Context(), ovndb.NB) // it has no peer to ask
 	require.NoError(t, err)
 	assert.Empty(t, reason)
 	assert.NoFileExists(t, p.StartRefusal(ovndb.NB))
 }
 
-// What the guard of the other server has learned counts, even if no unit answers this one.
+// The answers to the guard of the other server count, even if no unit answers this one.
 func TestCheck_uses_answers_of_other_guard(t *testing.T) {
 	const (
 		nb   raft.ID = "a1000000-0000-4000-8000-000000000000"
@@ -76,7 +76,7 @@ func TestCheck_uses_answers_of_other_guard(t *testing.T) {
 	}
 }
 
-// reloads counts how often systemd read its units again.
+// reloads counts how often systemd has read its units again.
 type reloads int
 
 func (r *reloads) Reload(context.Context) error {
