@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// left is all that a refresh may not change.
+// left is the state that a refresh must not change.
 type left struct {
 	processes, settings, nb, sb map[string]string
 	files, addresses, requests  map[string]string
@@ -49,7 +49,7 @@ func leftBy(m *labtest.Model, units []*lab.Unit) left {
 	return l
 }
 
-// The Python charm has asked for one address of each binding.
+// The Python charm has requested one address of each binding.
 func TestAdoption_two_addresses_keep_certificate(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.PythonCloud(t, 1, lab.Options{IPv6: true})
@@ -66,8 +66,8 @@ func TestAdoption_two_addresses_keep_certificate(t *testing.T) {
 	}
 }
 
-// An upgrade of packages that was killed is finished, and the services that run continue to run: the machine is
-// not taken for an empty one, whose services would be masked for good.
+// A killed upgrade of packages is completed, and the running services continue: the machine is not mistaken for an
+// empty one, on which the services would be masked for good.
 func TestAdoption_finishes_killed_package_upgrade(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.PythonCloud(t, 1, lab.Options{})
@@ -83,10 +83,10 @@ func TestAdoption_finishes_killed_package_upgrade(t *testing.T) {
 	m.Verify(w)
 }
 
-// heldBackAsPython leaves on a machine what charm-helpers does for enable-auto-restarts=false
-// (contrib/openstack/policy_rcd.py, deferred_events.py, files/policy_rc_d_script.py): the
-// policy as PyYAML writes it, its program behind the alternative, and what was refused: of a
-// package, of the charm itself, and of another charm on the machine.
+// heldBackAsPython sets up a machine like charm-helpers with enable-auto-restarts=false
+// (contrib/openstack/policy_rcd.py, deferred_events.py, files/policy_rc_d_script.py): the policy as PyYAML writes it,
+// its program behind the alternative, and the refused restarts of a package, of the charm itself, and of another
+// charm on the machine.
 func heldBackAsPython(t *testing.T, u *lab.Unit) (others string) {
 	t.Helper()
 	root := filepath.Dir(u.DBDir())
@@ -127,7 +127,7 @@ func TestAdoption_takes_over_deferred_restarts(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{others}, left, "what was refused is taken over, and the other charm's left to it")
 
-	// Requests of packages from now on are refused as before, with the same answer.
+	// Later requests of packages are refused as before, with the same answer.
 	asked := filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d")
 	_, err = u.Exec(t.Context(), asked, "ovn-ovsdb-server-sb.service", "restart")
 	require.ErrorContains(t, err, "101")

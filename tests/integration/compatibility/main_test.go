@@ -1,5 +1,5 @@
-// Package compatibility tests that an application of the Python charm is taken over, and that restarts are held back as
-// there. tests/system/compatibility does what that charm's functional tests do.
+// Package compatibility tests that the charm takes over an application of the Python charm, and defers restarts in
+// the same way. tests/system/compatibility repeats that charm's functional tests.
 package compatibility
 
 import (

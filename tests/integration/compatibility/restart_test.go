@@ -43,8 +43,8 @@ func TestDeferredRestarts_are_shown_until_made(t *testing.T) {
 		}), "%v", shown.Restarts)
 		assert.Empty(t, shown.Hooks)
 	}
-	// trigger_deferred_restart_via_package and run_package_change_test of zaza: a package
-	// that is configured again outside of the charm restarts nothing.
+	// trigger_deferred_restart_via_package and run_package_change_test of zaza: a package that is configured again
+	// outside of the charm restarts nothing.
 	for _, u := range units {
 		assert.FileExists(t, filepath.Join(u.SysconfDir(), "policy-rc.d", "charm-ovn-central.policy"))
 	}
@@ -55,7 +55,7 @@ func TestDeferredRestarts_are_shown_until_made(t *testing.T) {
 	assert.JSONEq(t, fmt.Sprintf(`[{"service":"ovn-northd","action":"restart","reason":%[1]q},{"service":"ovn-ovsdb-server-nb","action":"restart","reason":%[1]q},
 		{"service":"ovn-ovsdb-server-sb","action":"restart","reason":%[1]q}]`, reason), m.Act(u, "show-deferred-events", "format=json")["output"])
 
-	// What would break the quorum is refused, and stays held back.
+	// A restart that would break the quorum is refused, and stays deferred.
 	require.NoError(t, units[2].Kill(lab.NB))
 	said := m.Refuse(u, "restart-services", "deferred-only=true")
 	assert.Contains(t, said, "nb: "+labtest.QuorumLost(2, 3, 1, 3))
@@ -64,8 +64,7 @@ func TestDeferredRestarts_are_shown_until_made(t *testing.T) {
 	require.NoError(t, units[2].Start(t.Context(), lab.NB))
 
 	m.Tick("three members that are up", m.AllActive)
-	// F9: no server could be started on a file that lacks entries. Here the restart itself
-	// rewrites the file before that.
+	// F9: no server could be started on a file that lacks entries. Here the restart itself first rewrites the file.
 	m.TakeOut(u.DBFile(lab.NB))
 	assert.Equal(t, "restart ovn-ovsdb-server-nb: "+reason+"; its file lacks entries and must be rewritten first\n"+
 		"restart ovn-ovsdb-server-sb: "+reason+"\n", m.Act(u, "show-deferred-events", "format=text")["output"])
@@ -76,7 +75,7 @@ func TestDeferredRestarts_are_shown_until_made(t *testing.T) {
 	assert.NotContains(t, u.Workload().Message, "queued")
 	assert.Equal(t, "nothing: no restart is held back", m.Act(u, "restart-services", "deferred-only=true")["restarted"])
 
-	// The other action that runbooks have does the same: hooks are never held back.
+	// The second action that runbooks use does the same: hooks are never deferred.
 	m.Tick("three members that are up", m.AllActive)
 	result = m.Act(units[0], "run-deferred-hooks")
 	assert.Equal(t, "ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", strings.Join(slices.Sorted(slices.Values(strings.Split(result["restarted"], ", "))), ", "))
@@ -85,7 +84,7 @@ func TestDeferredRestarts_are_shown_until_made(t *testing.T) {
 	assert.NotContains(t, units[0].Workload().Message, "queued")
 	assert.Equal(t, "nothing: no restart is held back", m.Act(units[0], "run-deferred-hooks")["restarted"])
 
-	// By name it is done whatever is held back.
+	// A service that is named is restarted even if no restart is deferred.
 	middle := m.Processes(u)
 	assert.Equal(t, "ovn-ovsdb-server-sb", m.Act(u, "restart-services", "services=ovn-ovsdb-server-sb")["restarted"])
 	after := m.Processes(u)
@@ -116,8 +115,8 @@ func requireRestarted(m *labtest.Model, u *lab.Unit, before map[string]string) {
 	}
 }
 
-// OVNCentralDeferredRestartTest of zaza-openstack-tests: what a package's script would
-// restart, outside of the charm, is refused, told, and done by the action.
+// OVNCentralDeferredRestartTest of zaza-openstack-tests: a restart that a package's script requests outside of the
+// charm is refused, reported, and made by the action.
 func TestDeferredRestarts_packages_restart_nothing(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.Fresh(t, 1, lab.Options{})
@@ -125,7 +124,7 @@ func TestDeferredRestarts_packages_restart_nothing(t *testing.T) {
 	policy := filepath.Join(u.SysconfDir(), "policy-rc.d", "charm-ovn-central.policy")
 	require.NoFileExists(t, policy)
 
-	// A program of something else hinders it: that is said, until it is moved away.
+	// A foreign program at this path is an obstacle, and the charm reports it until it is moved away.
 	asked := filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d")
 	require.NoError(t, os.MkdirAll(filepath.Dir(asked), 0o755))
 	require.NoError(t, os.WriteFile(asked, []byte("#!/bin/sh\nexit 0\n"), 0o755))
@@ -141,10 +140,10 @@ func TestDeferredRestarts_packages_restart_nothing(t *testing.T) {
 	require.Contains(t, string(text), "policy_requestor_name")
 
 	before := m.Processes(u)
-	// What dpkg-reconfigure has deb-systemd-invoke(1) ask; then an upgrade by another program.
+	// First the question that dpkg-reconfigure makes deb-systemd-invoke(1) ask; then an upgrade by another program.
 	_, err = u.Exec(t.Context(), asked, "ovn-central.service", "restart")
 	require.ErrorContains(t, err, "101")
-	m.Act(u, "cluster-status") // it sees the same as a hook, and keeps nothing of it
+	m.Act(u, "cluster-status") // it sees the same as a hook, and stores nothing
 	_, err = m.JujuExec(t.Context(), u, "dpkg-reconfigure ovn-central; JUJU_HOOK_NAME=update-status ./hooks/update-status")
 	require.NoError(t, err)
 	assert.Equal(t, before, m.Processes(u), "nothing was restarted")
@@ -168,8 +167,8 @@ func TestDeferredRestarts_packages_restart_nothing(t *testing.T) {
 	m.RunUpdateStatus(u)
 	m.Says(u, "active", "Services queued for restart: ovn-central, ")
 
-	// The Python charm forgets restarts that were made since by a reboot, systemd or an operator
-	// (check_restart_timestamps() in charm-helpers' contrib/openstack/deferred_events.py).
+	// The Python charm forgets restarts that a reboot, systemd or an operator has made since (check_restart_timestamps()
+	// in charm-helpers' contrib/openstack/deferred_events.py).
 	held := func() string { return m.Act(u, "show-deferred-events", "format=text")["output"] }
 	require.NoError(t, u.Kill(lab.NB))
 	require.NoError(t, u.Start(t.Context(), lab.NB))

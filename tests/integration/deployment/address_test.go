@@ -69,7 +69,7 @@ func TestAddress(t *testing.T) {
 		require.NoError(c.T, c.LoseAddress(c.T.Context(), u, virtual+"/32"))
 		require.NoError(c.T, c.LoseAddress(c.T.Context(), u, fresh))
 	})
-	// Clients and peers learn another address, and the certificate is for it. The server stays.
+	// Clients and peers get another address, and the certificate is for that address. The server is not restarted.
 	c.Run("machine_has_lost_its_address", func(c *labtest.Model) {
 		before := c.PIDs(u)
 		require.NoError(c.T, c.LoseAddress(c.T.Context(), u, old))
@@ -83,7 +83,7 @@ func TestAddress(t *testing.T) {
 	})
 }
 
-// services are the processes of a unit's servers and of its ovn-northd.
+// services returns the processes of a unit's servers and of its ovn-northd.
 func services(c *labtest.Model, u *lab.Unit) map[string]string {
 	c.T.Helper()
 	all := map[string]string{}

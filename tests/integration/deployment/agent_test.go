@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// gap asks units which of them acts until longest is called. That returns for how long, at least, no unit acted.
+// gap asks units which of them acts until longest is called. longest returns the least time for which no unit acted.
 func gap(t *testing.T, units ...*lab.Unit) (longest func() time.Duration) {
 	t.Helper()
 	var most time.Duration
@@ -45,8 +45,8 @@ func agentRuns(t *testing.T, u *lab.Unit) bool {
 	return strings.TrimSpace(out) == "active"
 }
 
-// 003: the agent is installed with the unit, told what an operator sets, stopped by a pause,
-// and gone with the unit, before that leaves.
+// 003: the agent is installed with the unit, gets the operator's options, is stopped by a pause, and is removed
+// before the unit leaves.
 func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 3, lab.Options{})
@@ -97,7 +97,7 @@ func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 		return named[units[0].Name()] && named[units[1].Name()] && named[units[2].Name()]
 	}, labtest.Patience, time.Second, "the API tells whose the members are")
 
-	// What a unit without an ovn-northd writes may come to nothing.
+	// The writes of a unit without an ovn-northd may have no effect.
 	_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
 	require.NoError(t, err)
 	require.Zero(t, code)
@@ -119,7 +119,7 @@ func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 	assert.LessOrEqual(t, none(), time.Second, "a unit that is removed hands over before it leaves")
 }
 
-// A refresh puts another program into the charm's directory: the agent runs that.
+// A refresh puts another program into the charm's directory, and the agent runs that program.
 func TestAgent_runs_program_of_refreshed_charm(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{})

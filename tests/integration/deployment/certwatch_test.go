@@ -17,20 +17,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// credentials are what a unit has on its disk, in the form in which one state can
-// be told from another.
+// credentials are the credentials on a unit's disk, in a form in which two states can be compared.
 type credentials struct{ key, certificate, ca string }
 
-// written is one write of a unit's certificates that was seen.
+// written is one observed write of a unit's certificates.
 type written struct {
 	unit string
 	what string
 	at   time.Time
 }
 
-// watch looks at the certificates of units again and again: which unit has written what,
-// in which order, and whether ever a unit used a certificate that another one did
-// not trust.
+// watch observes the certificates of units again and again: which unit has written which of them, in which order, and
+// whether a unit ever used a certificate that another one did not trust.
 type watch struct {
 	units  []*lab.Unit
 	end    func()
@@ -48,8 +46,8 @@ func watchCertificates(t *testing.T, units []*lab.Unit) *watch {
 	return w
 }
 
-// look takes the certificates twice, and the CAs between: a certificate that was
-// the same both times was used while the CAs were those.
+// look reads the certificates twice, and the CAs in between: a certificate that was the same both times was used with
+// these CAs.
 func (w *watch) look(last map[string]credentials) {
 	before, trusted := map[string]string{}, map[string]string{}
 	for _, u := range w.units {
@@ -81,11 +79,11 @@ func (w *watch) look(last map[string]credentials) {
 }
 
 func text(u *lab.Unit, name string) string {
-	data, _ := os.ReadFile(filepath.Join(u.SysconfDir(), "ovn", name)) // replaced atomically: it is always there
+	data, _ := os.ReadFile(filepath.Join(u.SysconfDir(), "ovn", name)) // replaced atomically: it always exists
 	return string(data)
 }
 
-// order is what was written, in the order of the writes, without units' names.
+// order returns the kinds of the writes and their units, in the order of the writes.
 func (w *watch) order() (kinds, units []string) {
 	slices.SortStableFunc(w.writes, func(a, b written) int { return a.at.Compare(b.at) })
 	for _, x := range w.writes {
@@ -94,19 +92,19 @@ func (w *watch) order() (kinds, units []string) {
 	return kinds, units
 }
 
-// holders follows the holders of a database's lock, one after the other.
+// holders returns a stream of the successive holders of a database's lock.
 func holders(c *labtest.Model, u *lab.Unit) *stream {
 	c.T.Helper()
 	return follow(c, u, 6641, "OVN_Northbound", "NB_Global", "external_ids", c.ClientCredentials())
 }
 
-// turns are the units that had the lock, in their order.
+// turns returns the units that had the lock, in order.
 func turns(t *testing.T, locks *stream) (units []string) {
 	t.Helper()
 	data, err := os.ReadFile(locks.output)
 	require.NoError(t, err)
 	for _, part := range strings.Split(string(data), "ovn-central:membership")[1:] {
-		part, _, _ = strings.Cut(part, "ovn-central:agent") // whose record has a holder too
+		part, _, _ = strings.Cut(part, "ovn-central:agent") // the agent's record has a holder, too
 		_, part, held := strings.Cut(part, `\"holder\":\"`)
 		name, _, _ := strings.Cut(part, `\"`)
 		if held && (len(units) == 0 || units[len(units)-1] != name) {

@@ -20,21 +20,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// client is a machine that knows the relation's data, and has a certificate from
-// the same provider.
+// client is a machine that knows the relation's data, and has a certificate from the same provider.
 type client struct {
 	c        *labtest.Model
 	relation int
 	files    lab.Credentials
 }
 
-// newClient is a client whose certificate is for a name: a chassis' is its system-id, by which the roles know it.
+// newClient returns a client whose certificate is for a name. A chassis' name is its system-id, by which the roles
+// know it.
 func newClient(c *labtest.Model, relation int, name string, from *vault.CA) client {
 	c.T.Helper()
 	return client{c, relation, credentialsOf(c.T, name, from, c.CA())}
 }
 
-// endpoints are what the client makes of the relation's data for a port.
+// endpoints returns the endpoints that the client derives from the relation's data for a port.
 func (k client) endpoints(port string) string {
 	k.c.T.Helper()
 	var all []string
@@ -109,9 +109,8 @@ func TestClients_connect_with_relation_data_and_role(t *testing.T) {
 	cms.areCountedAndAwaited(units)
 }
 
-// areCountedAndAwaited has clients that follow the Northbound database at one member:
-// every unit says how many are where, and the member isn't restarted while it still has
-// something to send to some of them.
+// areCountedAndAwaited starts clients that follow the Northbound database at one member. Every unit shows how many
+// clients each member has, and the member isn't restarted while it still has to send something to some of them.
 func (k client) areCountedAndAwaited(units []*lab.Unit) {
 	k.c.T.Helper()
 	c, u, other := k.c, units[1], units[0]
@@ -122,7 +121,7 @@ func (k client) areCountedAndAwaited(units []*lab.Unit) {
 	assert.Equal(k.c.T, before+24, k.counted(other, u), "the other units know it by its last hook")
 	assert.Contains(k.c.T, c.Act(other, "cluster-status", "format=json")["clients"], fmt.Sprintf("%s about %d ", u.Name(), before+24))
 
-	for _, pid := range processesOf[:3] { // they don't read what they are sent
+	for _, pid := range processesOf[:3] { // they don't read the data that they receive
 		require.NoError(k.c.T, syscall.Kill(pid, syscall.SIGSTOP))
 	}
 	for i := range 10 {
@@ -151,11 +150,10 @@ func (k client) areCountedAndAwaited(units []*lab.Unit) {
 	assert.Less(k.c.T, k.counted(u, u), 24, "clients that lost their server do not come back by themselves")
 }
 
-// follow starts clients that follow the Northbound database at one member; each has it
-// when this returns.
+// follow starts clients that follow the Northbound database at one member. It returns once each has the database.
 func (k client) follow(u *lab.Unit, n int) (pids []int) {
 	k.c.T.Helper()
-	dir, err := os.MkdirTemp("", "clients-") // a short name: they make a socket in it
+	dir, err := os.MkdirTemp("", "clients-") // a short name, since they create a socket in it
 	require.NoError(k.c.T, err)
 	k.c.T.Cleanup(func() { _ = os.RemoveAll(dir) })
 	for i := range n {
@@ -173,7 +171,7 @@ func (k client) follow(u *lab.Unit, n int) (pids []int) {
 	return pids
 }
 
-// counted is how many clients of the Northbound database a member has, as a unit says.
+// counted returns the number of clients of the Northbound database that a unit shows for a member.
 func (k client) counted(from, of *lab.Unit) int {
 	k.c.T.Helper()
 	var document struct {

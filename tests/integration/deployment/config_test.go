@@ -17,15 +17,15 @@ import (
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	c := labtest.Empty(t, lab.Options{})
-	// An agent that takes the lease meanwhile, or gives it back, changes the database.
+	// An agent that takes or releases the lease meanwhile would change the database.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "off"}))
 	c.RelateVault()
 	c.RelateClients()
 	units := c.AddFresh(3)
 	c.RequireActive(units...)
 
-	// A value that can't be used is named with its option and what it may be; nothing
-	// else changes, and with the value from before all is well again.
+	// An invalid value is reported with its option and the valid values; nothing else changes. The previous value ends
+	// the report.
 	c.Run("bad ones block and change nothing", func(c *labtest.Model) {
 		t := c.T
 		for _, test := range []struct{ option, value, before, wants string }{
@@ -53,8 +53,7 @@ func TestOptions(t *testing.T) {
 		}
 	})
 
-	// The options of the databases take effect at once, whichever units lead them,
-	// without a restart.
+	// The options of the databases take effect at once and without a restart, whichever units lead the databases.
 	c.Run("those of the databases take effect whoever leads", func(c *labtest.Model) {
 		t := c.T
 		follower := leadersApart(c, units)
@@ -65,7 +64,7 @@ func TestOptions(t *testing.T) {
 		c.RequireConfigured(1, 0)
 		c.RequireActive(units...)
 
-		// A unit that is not the leader says what is still to come.
+		// A unit that is not the leader reports the pending changes.
 		c.Hold(true)
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "16"}))
 		c.DeliverAll(follower)
@@ -86,8 +85,7 @@ func TestOptions(t *testing.T) {
 		assert.Equal(t, pids, c.PIDs(units...), "no server was restarted")
 	})
 
-	// A change of the election timer that finds no quorum is pending, and made when
-	// there is one again.
+	// A change of the election timer without a quorum is pending, and is made once there is a quorum again.
 	c.Run("an election timer that finds no quorum is pending", func(c *labtest.Model) {
 		t := c.T
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1", "ovsdb-server-inactivity-probe": "60"}))
@@ -107,8 +105,8 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// besidesStatus is everything that a hook can change but for the status, and the
-// unit's own note that it has to look at everything.
+// besidesStatus returns everything that a hook can change, except the status and the unit's own record that it must
+// observe everything.
 func besidesStatus(c *labtest.Model, u *lab.Unit) map[string]string {
 	c.T.Helper()
 	all := c.Everything(u)
@@ -118,8 +116,8 @@ func besidesStatus(c *labtest.Model, u *lab.Unit) map[string]string {
 	return all
 }
 
-// A bad value from the beginning hinders only what depends on it: the clusters are
-// made with the default, and get the value once it is a good one.
+// A value that is invalid from the beginning affects only what depends on it: the clusters are created with the
+// default, and get the value once it is corrected.
 func TestOptions_invalid_at_deployment_apply_once_corrected(t *testing.T) {
 	t.Parallel()
 	c := labtest.Empty(t, lab.Options{})
@@ -134,7 +132,7 @@ func TestOptions_invalid_at_deployment_apply_once_corrected(t *testing.T) {
 	c.RequireConfigured(6, 60)
 }
 
-// leadersApart has different units lead the databases, and returns a unit that leads neither.
+// leadersApart makes different units lead the databases, and returns a unit that leads neither.
 func leadersApart(c *labtest.Model, units []*lab.Unit) *lab.Unit {
 	c.T.Helper()
 	ctx := c.Patient()

@@ -31,7 +31,7 @@ func TestConversion_waits_for_space_on_other_members(t *testing.T) {
 	c.Tick("it says what its machine lacks", func() bool {
 		return c.HasFinding(u, finding.ConversionLacksRoom, "")
 	})
-	c.Act(u, "restart-services", "services=ovn-central") // and leads neither database after it
+	c.Act(u, "restart-services", "services=ovn-central") // and leads neither database afterwards
 	c.Tick("the unit that leads waits for the other one's room", func() bool {
 		waits, _ := c.Findings(leader).Find(finding.SchemaOlder, "")
 		return strings.Contains(waits.Message, u.Name())
@@ -41,8 +41,8 @@ func TestConversion_waits_for_space_on_other_members(t *testing.T) {
 	c.Tick("both databases are of the newer schema", func() bool { return c.Converted(leader, u) && c.AllActive() })
 }
 
-// convertByNewer appends to a unit's file what a leader of OVS 3.2 or later stores when
-// it converts: the schema, and no data.
+// convertByNewer appends to a unit's file the record that a leader of OVS 3.2 or later stores when it converts: the
+// schema, and no data.
 func convertByNewer(t *testing.T, u *lab.Unit, db lab.DB, term, index uint64) {
 	t.Helper()
 	text, err := os.ReadFile("/usr/share/ovn/ovn-" + string(db) + ".ovsschema")
@@ -59,8 +59,8 @@ func convertByNewer(t *testing.T, u *lab.Unit, db lab.DB, term, index uint64) {
 	require.NoError(t, f.Close())
 }
 
-// A server that has ended on a file of a newer release is recognised by its log, said
-// so, and started again once there are newer packages.
+// The log of a server that has ended on a file of a newer release shows the cause. The unit reports it, and starts
+// the server again once there are newer packages.
 func TestServer_on_newer_file_starts_after_upgrade(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{})
@@ -77,7 +77,7 @@ func TestServer_on_newer_file_starts_after_upgrade(t *testing.T) {
 	assert.Contains(t, cluster.Commands(c.Finds(u, finding.FileTooNew, "sb"))[0], "apt-cache policy openvswitch-common")
 	require.True(t, u.Running(lab.NB), "the other database is served")
 
-	// The lab has only one Open vSwitch: the file that it can read plays the file of a newer one.
+	// The lab has only one Open vSwitch: a readable file simulates the file of a newer version.
 	u.OnCall(func(call string) {
 		if strings.Contains(call, "--only-upgrade") {
 			assert.NoError(t, os.WriteFile(u.DBFile(lab.SB), good, 0o600))

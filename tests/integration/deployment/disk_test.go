@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// addOnFullDisk adds a unit on an empty machine whose databases' disk is full, and runs its hooks.
+// addOnFullDisk adds a unit on an empty machine whose disk for the databases is full, and runs its hooks.
 func addOnFullDisk(c *labtest.Model) *lab.Unit {
 	c.T.Helper()
 	u := c.AddEmpty()
@@ -52,17 +52,16 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	c.Tick("three units that work", c.AllActive)
 	c.RequireOneCluster(creator, joiner, third)
 
-	// A member. Only the leader sees that it does not, and
-	// only until something later is short enough for the rest of its file's last page: then
-	// it acknowledges the whole log. So these rows are such that ovn-northd, which answers a
-	// change of NB by one of SB, writes nothing after them.
+	// The disk of a member is full. Only the leader sees that the member stores nothing, and only until a later entry is
+	// short enough for the rest of the last page of the member's file: then the member acknowledges the whole log. So
+	// these rows are chosen such that ovn-northd, which answers a change of NB with one of SB, writes nothing after
+	// them.
 	c.HandOver(joiner)
 	c.FillDisk(joiner)
-	// What a leader writes before it judges is long enough to show it, though nothing else
-	// was written yet.
+	// The entry that a leader writes before it judges is long enough to show that, even if nothing else was written yet.
 	assert.Contains(t, c.Refuse(c.Leaders()[lab.NB], "restart-services", "services=ovn-ovsdb-server-nb"), labtest.QuorumLost(2, 3, 1, 3))
 	writeLong(c)
-	// By the server: one unit may lead both, and its leader of one may see it earlier.
+	// Check each database separately: one unit may lead both, and may see it earlier in one of them.
 	down := func(u *lab.Unit, db lab.DB) bool {
 		return c.HasFinding(u, finding.MemberDown, string(db)+" "+joiner.Name())
 	}
@@ -77,8 +76,8 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	}
 	full(joiner)
 
-	// What is short enough is stored behind the gap: ovn-northd's answer to this is. Its own
-	// unit must not be taken in by that, now or once there is space.
+	// A short entry, such as ovn-northd's answer to this one, is stored behind the gap. The unit itself must not be
+	// misled by that, either now or once there is space.
 	c.Client(lab.NB, "create", "Port_Group", "name=short")
 	c.Client(lab.SB, "wait-until", "Address_Set", "short_ip4")
 	c.RunUpdateStatus(joiner)
@@ -92,7 +91,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	}
 	lacks()
 
-	// The others know of it by the database, and count it as down wherever they judge.
+	// The other units learn of it from the database, and count the member as down in every judgement.
 	c.RunUpdateStatus(creator, third)
 	for _, u := range []*lab.Unit{creator, third} {
 		c.Says(u, "active", "2 of 3 up")
@@ -105,20 +104,19 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	for _, db := range []lab.DB{lab.NB, lab.SB} {
 		assert.Contains(t, unhealthy(), "ovn-central:unhealthy/"+string(c.Raft(joiner, db).Server))
 	}
-	own := c.Act(joiner, "cluster-status", "format=json") // P7: it says the same of itself
+	own := c.Act(joiner, "cluster-status", "format=json") // P7: the unit reports the same about itself
 	assert.Equal(t, 2, strings.Count(own["fault-tolerance"], ": 0 more of 3 members"))
 	told := unhealthy()
 	c.RunUpdateStatus(joiner)
 	assert.Equal(t, told, unhealthy(), "R17: nothing is written twice")
 
-	// A full disk also cuts off an upgrade of the packages by another process.
+	// A full disk also interrupts an upgrade of the packages by another process.
 	require.NoError(t, joiner.InterruptDpkg())
 	c.RunUpdateStatus(joiner)
 	assert.Equal(t, told, unhealthy())
 	lacks()
 
-	// Whatever else is asked of it, its servers are not stopped: no other could be
-	// started on their files.
+	// Whatever else the unit is asked to do, its servers are not stopped: no other could be started on their files.
 	before := c.Processes(joiner)
 	c.Refuse(joiner, "restart-services", "services=ovn-ovsdb-server-nb")
 	c.Refuse(joiner, "pause")
@@ -136,8 +134,8 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	c.RequireOneCluster(creator, joiner, third)
 }
 
-// writeLong writes to both databases more than what is left of the last pages of
-// their files, and nothing that ovn-northd answers.
+// writeLong writes to both databases more than the rest of the last pages of their files, and nothing that ovn-northd
+// answers.
 func writeLong(c *labtest.Model) {
 	c.T.Helper()
 	long := strings.Repeat("x", 8192)
@@ -171,8 +169,8 @@ func TestRejoin_damaged_file_without_quorum_is_refused(t *testing.T) {
 	})
 }
 
-// A server continues without a name for its file, and no other could be started in its place: here
-// it has the only copy.
+// A server continues although its file has no name any more, and no other could be started in its place. Here it has
+// the only copy.
 func TestRestart_deleted_file_is_rewritten_first(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{})
@@ -190,15 +188,15 @@ func TestRestart_deleted_file_is_rewritten_first(t *testing.T) {
 	assert.Contains(t, shown, "(before)")
 	assert.Contains(t, shown, "(without-a-file)")
 
-	// Any hook finds it, too, and is enough.
+	// Any hook finds it, too, and repairs it.
 	require.NoError(t, os.Rename(u.DBFile(lab.SB), u.DBFile(lab.SB)+".moved"))
 	c.RunUpdateStatus(u)
 	c.RequireActive(u)
 	assert.FileExists(t, u.DBFile(lab.SB))
 
-	// It needs no certificate.
+	// The repair needs no certificate.
 	require.NoError(t, c.Unrelate(t.Context(), c.Certificates))
-	c.AddSwitch("without-a-certificate") // a server rewrites no file to which nothing was added since
+	c.AddSwitch("without-a-certificate") // a server does not rewrite a file to which nothing was added since
 	require.NoError(t, os.Remove(filepath.Join(u.SysconfDir(), "ovn", "cert_host")))
 	require.NoError(t, os.Rename(u.DBFile(lab.NB), u.DBFile(lab.NB)+".moved"))
 	c.RunUpdateStatus(u)

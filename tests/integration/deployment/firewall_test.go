@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// guarded are the rules of a unit whose peers and other clients are these, in no
-// order.
+// guarded returns the rules of a unit with these peers and other clients, in no order.
 func guarded(peers []*lab.Unit, clients ...string) []string {
 	const comment = " # charm-ovn-central"
 	var rules []string
@@ -39,7 +38,7 @@ func guarded(peers []*lab.Unit, clients ...string) []string {
 func TestFirewall_allows_members_and_clients(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 3, lab.Options{JujuVersion: lab.Juju3})
-	// A client that says nothing comes from the address that Juju knows of it.
+	// A client that publishes no address connects from the address that Juju knows for it.
 	known := c.RelationData(c.CMS).RemoteUnits["neutron-api-plugin-ovn/0"]["ingress-address"]
 	for _, u := range units {
 		assert.ElementsMatch(t, guarded(labtest.Without(c.Units(), u), known), c.FirewallRules(u), u.Name())
@@ -53,7 +52,7 @@ func TestFirewall_allows_members_and_clients(t *testing.T) {
 		assert.ElementsMatch(t, guarded(labtest.Without(c.Units(), u)), c.FirewallRules(u), u.Name())
 	}
 
-	// The others have heard that a unit departs, and it is a member still.
+	// The other units have learned that a unit departs, but it is still a member.
 	leaves := units[2]
 	require.NoError(t, c.BeginRemoval(t.Context(), leaves))
 	require.Contains(t, strings.Join(units[0].Hooks(), "\n"), "ovsdb-peer-relation-departed "+leaves.Name(), "the premise")
@@ -72,7 +71,7 @@ func TestFirewall_allows_members_and_clients(t *testing.T) {
 	c.RequireVacated(leaves)
 }
 
-// withoutUfw has a unit's hooks find no ufw: neither the lab's nor the system's.
+// withoutUfw hides both the lab's and the system's ufw from a unit's hooks.
 func withoutUfw(t *testing.T, u *lab.Unit) {
 	t.Helper()
 	others := t.TempDir()
@@ -109,7 +108,7 @@ func TestFirewall_without_ufw_unit_works_and_warns(t *testing.T) {
 	assert.Empty(t, c.PutAway(u))
 }
 
-// What took rules away, or ufw itself, the record of what was set knows nothing of.
+// If rules, or ufw itself, were removed by hand, the record of the rules that were set does not show it.
 func TestFirewall_changed_by_hand_is_restored(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{})
@@ -117,7 +116,7 @@ func TestFirewall_changed_by_hand_is_restored(t *testing.T) {
 	before := c.FirewallRules(u)
 	require.NotEmpty(t, before, "the premise")
 	changes := [][]string{{"delete", "reject", "6643/tcp"}, {"disable"}}
-	for _, hook := range []string{"config-changed", "update-status"} { // most units have the latter only, for months
+	for _, hook := range []string{"config-changed", "update-status"} { // for months, most units only run the latter
 		for _, by := range changes {
 			_, err := u.Exec(t.Context(), "ufw", by...)
 			require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// bindIPv6 puts a unit's endpoints into a space of IPv6, before its first hook.
+// addWithIPv6 adds a unit with its endpoints in a space of IPv6.
 func addWithIPv6(c *labtest.Model) *lab.Unit {
 	c.T.Helper()
 	u := c.AddEmpty()
@@ -41,7 +41,7 @@ func TestIPv6_units_form_clusters_beside_IPv4_space(t *testing.T) {
 	assert.Contains(t, c.Connections(lab.SB), "pssl:6642:[::]")
 	assert.Contains(t, c.Connections(lab.SB), "pssl:16642:[::]")
 
-	// A unit with IPv4 only joins, and each reaches the others by its family.
+	// A unit with only IPv4 joins, and each reaches the others with their family of addresses.
 	third := c.AddFresh(1)[0]
 	require.NoError(t, c.Bind(t.Context(), third, "ovsdb-peer", third.Address()))
 	units = append(units, third)

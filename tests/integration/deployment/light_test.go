@@ -12,12 +12,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// notHookTools are the other programs that a look may start: they show how services and firewall are.
+// notHookTools are the other programs that an observation may start: they show the state of services and firewall.
 var notHookTools = []string{"ovs-appctl", "ovsdb-client", "ovsdb-tool", "dpkg-query", "systemctl", "ufw", "snap"}
 
-// The most that a look at a healthy unit of three may start: hook tools, and other programs (the budget is 9 and 4, 10
-// and 6). On a controller each hook
-// tool is a large program.
+// The numbers limit the programs that an observation of one healthy unit out of three may start: hook tools, and
+// other programs (the budget is 9 and 4, 10 and 6). On a controller each hook tool is a large program.
 func TestClusterStatus_healthy_unit_starts_few_programs(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 3, lab.Options{})
@@ -45,7 +44,7 @@ func TestClusterStatus_healthy_unit_starts_few_programs(t *testing.T) {
 	}
 }
 
-// callsOf are the calls of other programs that a hook or an action makes.
+// callsOf returns the programs that a hook or an action starts.
 func callsOf(c *labtest.Model, u *lab.Unit, name string) (calls []string) {
 	c.T.Helper()
 	u.OnCall(func(call string) { calls = append(calls, call) })

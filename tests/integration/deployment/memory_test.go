@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// Servers before Open vSwitch 3.0, which the unit's record plays here: each hook tells them to trim, since a server that
-// was started meanwhile has forgotten it.
+// Servers before Open vSwitch 3.0, which the unit's record simulates here: each hook makes them trim memory, since a
+// server that was restarted meanwhile has forgotten the setting.
 func TestMemory_old_server_is_told_to_trim_by_each_hook(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{})
@@ -32,7 +32,7 @@ func TestMemory_old_server_is_told_to_trim_by_each_hook(t *testing.T) {
 	}
 	assert.Empty(t, told(), "those of this machine do it by themselves")
 
-	// Which are restarted otherwise, since other packages are installed.
+	// Otherwise the servers would be restarted, since other packages are installed.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
 	path := filepath.Join(u.DBDir(), "ovn-central-operator.unit.json")
 	text, err := os.ReadFile(path)

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// What an operator holds stays held through all that happens to a unit meanwhile.
+// A held ovn-northd stays held, whatever happens to the unit meanwhile.
 func TestHold_northd_stays_down_through_all_hooks(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{})
@@ -48,7 +48,7 @@ func TestHold_northd_stays_down_through_all_hooks(t *testing.T) {
 	c.Tick("it is active", c.AllActive)
 }
 
-// northds is what a unit's cluster-status shows of the ovn-northd of each unit.
+// northds returns the state of each unit's ovn-northd in a unit's cluster-status.
 func northds(c *labtest.Model, u *lab.Unit) string {
 	c.T.Helper()
 	return c.Act(u, "cluster-status", "format=json")["northd"]

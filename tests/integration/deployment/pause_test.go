@@ -21,8 +21,8 @@ func TestPause_unit_stays_down_until_resume(t *testing.T) {
 	paused := c.Leader()
 	c.MakeLeader(paused, lab.NB)
 	others := labtest.Without(units, paused)
-	// It notes that the unit is paused before it stops anything, so that what is killed in between starts
-	// nothing again. Run again it continues with what is left, or finds nothing to do.
+	// The action records that the unit is paused before it stops anything, so a killed action leaves nothing that starts
+	// again. If it is run again, it continues, or finds nothing to do.
 	var once sync.Once
 	paused.OnCall(func(call string) {
 		if strings.HasPrefix(call, "systemctl stop") {
@@ -54,7 +54,7 @@ func TestPause_unit_stays_down_until_resume(t *testing.T) {
 	require.NoError(t, c.Settle(t.Context()))
 	requirePaused(c, paused)
 
-	// It hears of changes meanwhile, and follows them once it is resumed.
+	// The paused unit gets changes meanwhile, and applies them once it is resumed.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "77", "ovsdb-server-election-timer": "9"}))
 	requirePaused(c, paused)
 	units = append(units, c.AddFresh(1)...)

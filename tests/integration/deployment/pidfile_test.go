@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// After a kill another process may get the server's number. ovn-ctl takes any ovsdb-server for its own then, starts none and
-// reports success; and it would kill that process to stop the service.
+// After a kill another process may get the server's PID. ovn-ctl then mistakes any ovsdb-server for its own, starts
+// none and reports success; and it would kill that process to stop the service.
 func TestStart_pid_file_of_another_process(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{})

@@ -34,7 +34,7 @@ func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 	}
 	w := c.StartWriter(t.Context(), 0)
 
-	// The same authority issues again.
+	// The same authority issues a new certificate.
 	locks, seen := holders(c, units[0]), watchCertificates(t, units)
 	first := map[string]string{}
 	for _, u := range units {
@@ -52,7 +52,7 @@ func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 		assert.NotEqual(t, first[u.Name()], c.FileOf(u, "cert_host"), u.Name())
 		assert.Equal(t, c.FileOf(u, "cert_host"), served(c, u, 6641, old), "the server has loaded it")
 	}
-	w.Stop() // its client knows the old authority only
+	w.Stop() // its client knows only the old authority
 	c.Verify(w)
 
 	// Another authority takes over. Clients that know both can always connect.
@@ -91,8 +91,8 @@ func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 	}
 }
 
-// OVNCentralSSLExpireTests: a certificate that ends while it is in use is named, and a new one repairs that. A
-// certificate that is spoiled on the disk is written again by the next hook, without an operator.
+// OVNCentralSSLExpireTests: a certificate that expires while it is in use is reported, and a new one repairs that.
+// The next hook rewrites a certificate that is damaged on the disk, without an operator.
 func TestCertificates_expired_or_damaged_are_replaced(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{JujuVersion: lab.Juju4})
@@ -104,7 +104,7 @@ func TestCertificates_expired_or_damaged_are_replaced(t *testing.T) {
 		if u.Workload().Status == "blocked" {
 			return true
 		}
-		c.Wait(time.Second) // it comes by time alone
+		c.Wait(time.Second) // it expires by time alone
 		return false
 	})
 	c.Says(u, "blocked", "certificate verify failed: certificate has expired")
@@ -125,7 +125,8 @@ func TestCertificates_expired_or_damaged_are_replaced(t *testing.T) {
 	assert.Equal(t, before, c.Processes(u), "no server was restarted")
 }
 
-// credentialsOf are those of a client with this name: its certificate is from the first authority, and it trusts the others.
+// credentialsOf returns the credentials of a client with this name: its certificate is from the first authority, and
+// it trusts the others.
 func credentialsOf(t *testing.T, name string, from *vault.CA, trusted ...*vault.CA) lab.Credentials {
 	t.Helper()
 	dir, now, cas := t.TempDir(), time.Now(), ""
@@ -140,13 +141,13 @@ func credentialsOf(t *testing.T, name string, from *vault.CA, trusted ...*vault.
 	return files
 }
 
-// with puts a client's credentials before the rest of a command. The lab's own
-// come first, so that these hold.
+// with puts a client's credentials before the rest of a command. The lab's own credentials come first, so these
+// override them.
 func with(files lab.Credentials, rest ...string) []string {
 	return slices.Concat([]string{"--timeout=20"}, files.Options(), rest)
 }
 
-// served is the certificate that a port shows, in the form of the file.
+// served returns the certificate that a port presents, in the form of the file.
 func served(c *labtest.Model, u *lab.Unit, port int, files lab.Credentials) string {
 	c.T.Helper()
 	out, err := c.Exec(c.Patient(), "sh", "-c", fmt.Sprintf(

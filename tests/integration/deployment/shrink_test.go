@@ -13,9 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// An application that is removed leaves its data where they are, since they are
-// the only copy (rule R9). A machine of it hosts a unit of another application
-// once an operator has moved them away, as that unit says.
+// An application that is removed leaves its data on the machines, since it is the only copy (rule R9). Such a machine
+// can host a unit of another application once an operator has moved the data away, as that unit requests.
 func TestRemoval_of_application_leaves_data(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 2, lab.Options{JujuVersion: lab.Juju3})
@@ -57,8 +56,7 @@ func TestRemoval_of_application_leaves_data(t *testing.T) {
 	next.RequireOneCluster(fresh...)
 }
 
-// A unit that is removed before it has got anywhere takes nothing with it, and
-// hinders no unit.
+// If a unit is removed before it has joined, no data is lost, and no other unit is affected.
 func TestRemoval_before_join_takes_nothing(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{JujuVersion: lab.Juju4})

@@ -17,15 +17,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// stream is a client whose one connection stays open: it follows a table.
+// stream is a client whose only connection stays open: it follows a table.
 type stream struct {
 	t      *testing.T
 	output string
 	ended  chan error
 }
 
-// follow connects to a unit's port from where clients are, with these files, and
-// waits until it is connected.
+// follow connects to a unit's port from the clients' network, with these files, and waits until it is connected.
 func follow(c *labtest.Model, u *lab.Unit, port int, database, table, column string, with lab.Credentials) *stream {
 	c.T.Helper()
 	namespace, err := c.HubNamespace()
@@ -53,7 +52,7 @@ func follow(c *labtest.Model, u *lab.Unit, port int, database, table, column str
 	return s
 }
 
-// shows waits until the client has seen something.
+// shows waits until the client has received a text.
 func (s *stream) shows(what string) {
 	s.t.Helper()
 	deadline := time.After(labtest.Patience)

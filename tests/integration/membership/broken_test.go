@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R8, R9: what runs after the departure, a boot included, starts nothing.
+// R8, R9: hooks that run after the departure, even after a boot, start nothing.
 func TestLeave_later_hooks_start_nothing(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	m.MakeOneLeader()

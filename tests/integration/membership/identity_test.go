@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// 000-5: identities are on the relation, and stay right.
+// 000-5: identities are published on the relation, and stay correct.
 func TestIdentity_is_published_by_each_unit(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	for _, u := range m.Deployed {
@@ -43,8 +43,8 @@ func TestIdentity_is_published_by_each_unit(t *testing.T) {
 	})
 	assert.Equal(t, before[lab.SB], u.Data()["sb-identity"], "the other was not kicked")
 
-	// The file of the other database is never taken for this one's: whose member the
-	// server was stays known (R4).
+	// The file of the other database is never mistaken for this one's, and it stays known which unit had the server
+	// (R4).
 	require.NoError(t, u.Stop(t.Context(), lab.SB))
 	text, err := os.ReadFile(m.LeaderOf(lab.NB).DBFile(lab.NB))
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// 000-3, 000-4: on any unit, once, for both databases, by any of the names of the member and of the
-// action. Each subtest leaves fewer units.
+// 000-3, 000-4: a kick works on any unit, once, for both databases, with any name of the member and of the action.
+// Each subtest leaves fewer units.
 func TestKick_removes_dead_member(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju4})
 	lose := func(m *labtest.Model) (gone, leader, follower *lab.Unit) {
@@ -63,7 +63,7 @@ func TestKick_removes_dead_member(t *testing.T) {
 		for _, u := range m.Remaining() {
 			assert.Contains(m.T, m.Act(u, "cluster-status")["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
 		}
-		// The unit's own status follows the kick at once, not with the next update-status.
+		// The unit's own status follows the kick at once, not only at the next update-status.
 		require.Contains(m.T, m.NextCommands(leader), "juju run "+leader.Name()+" kick unit="+gone.Name()+" i-really-mean-it=true")
 		hooks := len(leader.Hooks())
 		m.Act(leader, "kick", "unit="+gone.Name(), "i-really-mean-it=true")
@@ -72,14 +72,14 @@ func TestKick_removes_dead_member(t *testing.T) {
 		assert.Len(m.T, leader.Hooks(), hooks, "without a hook")
 		assert.Contains(m.T, m.Act(leader, "kick", "unit="+gone.Name(), "i-really-mean-it=true")["ovnnb"], "already gone")
 
-		// R8: the record of what was removed stays.
+		// R8: the record of the removal stays.
 		require.NoError(m.T, m.UpdateStatus(m.T.Context()))
 		assert.Contains(m.T, m.AppData()["nb-servers"], id)
 		assert.Contains(m.T, m.AppData()["nb-servers"], "removed")
 	})
 }
 
-// What is refused changes nothing, so one cluster serves all of it.
+// A refused kick changes nothing, so all cases share one cluster.
 func TestKick_is_refused(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	leader := m.MakeOneLeader()
@@ -92,7 +92,7 @@ func TestKick_is_refused(t *testing.T) {
 			}
 		})
 	}
-	// R3: everything that is not exactly one other member of that database.
+	// R3: every ID that is not exactly one other member of that database is refused.
 	for name, c := range map[string]struct {
 		sb, nb string
 		code   finding.Code
@@ -113,7 +113,7 @@ func TestKick_is_refused(t *testing.T) {
 			}
 		})
 	}
-	// R3: one's own member leaves when its unit is removed.
+	// R3: a unit's own member leaves when its unit is removed.
 	refuses("of the unit's own server", func(m *labtest.Model) {
 		said := m.Refuse(leader, "kick", labtest.KickArgs(m.ShortID(leader, lab.SB), m.ShortID(leader, lab.NB), "force=true")...)
 		assert.Contains(m.T, said, labtest.Reason(finding.OwnMember, finding.Args{Member: finding.Server{ID: m.ShortID(leader, lab.NB), Unit: leader.Name()}}))
@@ -135,7 +135,7 @@ func TestKick_is_refused(t *testing.T) {
 		assert.Contains(m.T, said, "\nrefused\n")
 		assert.Contains(m.T, said, "\nnot touched: ")
 	})
-	// R4: the confirmation is read, and not only asked for.
+	// R4: the value of the confirmation counts, not only its presence.
 	refuses("without confirmation", func(m *labtest.Model) {
 		for _, more := range [][]string{{"i-really-mean-it=false"}, nil} {
 			assert.Contains(m.T, m.Refuse(leader, "kick", append(more, "nb-identity="+m.ShortID(other, lab.NB))...), "nothing was done")
@@ -144,7 +144,7 @@ func TestKick_is_refused(t *testing.T) {
 		assert.Contains(m.T, dry["ovnnb"], "would be removed: "+m.ShortID(other, lab.NB))
 		assert.Contains(m.T, dry["ovnnb"], "now 2 of 3 up, 2 needed; after it 2 of 2 up, 2 needed")
 	})
-	// R1: the dangerous kick: a live member while another one is dead.
+	// R1: a dangerous kick: of a live member while another one is dead.
 	refuses("of a live member while another is dead", func(m *labtest.Model) {
 		said := m.Refuse(leader, "kick", labtest.KickArgs(m.ShortID(live, lab.SB), m.ShortID(live, lab.NB), "force=true")...)
 		assert.Contains(m.T, said, labtest.QuorumLost(2, 3, 1, 2))
@@ -153,7 +153,7 @@ func TestKick_is_refused(t *testing.T) {
 	})
 }
 
-// R1: of three members one is left, which knows no leader. Nothing is done that needs one, and no member is
+// R1: of three members one is left, which knows no leader. Nothing is done that needs a leader, and no member is
 // named as dead: this unit may be cut off.
 func TestKick_without_quorum_is_refused(t *testing.T) {
 	m := labtest.Deploy(t, 3)
@@ -208,7 +208,7 @@ func TestKick_without_quorum_is_refused(t *testing.T) {
 	})
 }
 
-// R2: ovsdb-server itself takes any text for the only member's ID, and wedges.
+// R2: ovsdb-server itself accepts any text as the only member's ID, and wedges.
 func TestKick_sole_member_is_never_sent(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u := m.Deployed[0]

@@ -13,9 +13,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// 000-1, 000-2, R6, R10: the specification's own example: five units, two of them removed, is a cluster
-// of three without a fault. A follower leaves first; then the leader, whose agent has restarted since it
-// joined, so that its `stop` has no relation any more (R9).
+// 000-1, 000-2, R6, R10: the specification's own example: after two of five units are removed, the other three are a
+// cluster without a fault. A follower leaves first; then the leader, whose agent has restarted since it joined, so
+// that its `stop` has no relation any more (R9).
 func TestLeave_five_to_three_then_one_failure(t *testing.T) {
 	m := labtest.Deploy(t, 5)
 	leader := m.MakeOneLeader()
@@ -38,8 +38,7 @@ func TestLeave_five_to_three_then_one_failure(t *testing.T) {
 	m.Verify(w)
 }
 
-// R5: measured without the lock, both pass R1, both report success, and the
-// quorum is lost.
+// R5: measured without the lock: both leaves pass R1, both report success, and the quorum is lost.
 func TestLeave_four_members_one_down_two_concurrent(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()
@@ -60,8 +59,7 @@ func TestLeave_four_members_one_down_two_concurrent(t *testing.T) {
 	assert.Contains(t, refused[0], labtest.QuorumLost(2, 3, 1, 2))
 	m.RequireWritable()
 
-	// P2: Juju shows of the unit only that its hook failed; the unit that stays names it,
-	// and what it waits for.
+	// P2: Juju shows only that the unit's hook failed. The staying unit names it, and the reason why it waits.
 	stays := m.LeaderOf(lab.NB)
 	require.NotContains(t, going, stays, "the premise")
 	require.NoError(t, m.RunHook(t.Context(), stays, "update-status"))
@@ -70,8 +68,8 @@ func TestLeave_four_members_one_down_two_concurrent(t *testing.T) {
 	assert.NotContains(t, m.NextCommands(stays), cluster.Commands(blocked)[0], "only if it is lost")
 }
 
-// R9: the only copy waits for another unit's join, whatever its server's state; what is printed
-// brings it back. The unit that joins then has the only copy in the next subtest.
+// R9: the only copy waits for another unit's join, whatever its server's state; the printed command restores the
+// server. The unit that joins then has the only copy in the next subtest.
 func TestStop_only_copy_stays(t *testing.T) {
 	m := labtest.DeployWith(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	for name, spoil := range map[string]func(*labtest.Model, *lab.Unit){
@@ -118,7 +116,7 @@ func TestStop_only_copy_stays(t *testing.T) {
 			m.Deployed = append(m.Deployed, next)
 			m.RequireMembers(next)
 			m.RequireWritable()
-			require.NoError(t, m.Settle(t.Context())) // its hooks, before it is removed in the next one
+			require.NoError(t, m.Settle(t.Context())) // its hooks run before it is removed in the next subtest
 		})
 	}
 }

@@ -1,5 +1,5 @@
-// Package membership tests on real servers how units leave, kick and restart members, take the
-// lock, and show the state of the clusters.
+// Package membership tests on real servers how units leave, kick and restart members, take the lock, and show the
+// state of the clusters.
 package membership
 
 import (

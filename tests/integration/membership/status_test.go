@@ -14,11 +14,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// 000-6: of three members, then of two and one whose unit is gone. Nothing is changed. Commands are
-// in the syntax of the Juju that runs the unit: here of 2.9. [labtest.Model.Type] takes that of Juju 3.
+// 000-6: the status of three members, then of two and one whose unit is gone. Nothing is changed. Commands are in the
+// syntax of the Juju that runs the unit, here 2.9. [labtest.Model.Type] accepts the syntax of Juju 3.
 func TestClusterStatus(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: "2.9.42"})
-	// The text of the specification's example.
+	// The text is the specification's example.
 	m.Run("shows the unit of each member", func(m *labtest.Model) {
 		for _, u := range m.Deployed {
 			results := m.Act(u, "cluster-status")
@@ -48,7 +48,7 @@ func TestClusterStatus(t *testing.T) {
 	gone := m.Followers()[0]
 	m.RemoveByForce(gone)
 	m.RequireDown(gone)
-	// The YAML keeps the keys of the charm that this one replaces.
+	// The YAML has the keys of the charm that this one replaces.
 	m.Run("is a document for programs", func(m *labtest.Model) {
 		leader := m.LeaderOf(lab.NB)
 		next := m.NextCommands(leader)
@@ -92,7 +92,7 @@ func TestClusterStatus(t *testing.T) {
 		require.Error(m.T, err, "%v", r)
 	})
 
-	// R16: as long as a unit has not published, a member may be its.
+	// R16: as long as a unit has not published, a member may belong to it.
 	m.Run("calls no member stale before every unit has published", func(m *labtest.Model) {
 		silent := m.AddSilent()
 		results := m.Act(m.LeaderOf(lab.NB), "cluster-status")

@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R9: where failing protects nothing it must not wedge the removal.
+// R9: if a failure protects nothing, it must not block the removal.
 func TestStop_unreachable_server_does_not_block_removal(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	for name, spoil := range map[string]func(*lab.Unit) error{
@@ -45,8 +45,8 @@ func TestStop_unreachable_server_does_not_block_removal(t *testing.T) {
 	}
 }
 
-// R1, R9: a server without its control socket votes on. With another one down, to
-// stop it would leave a candidate for ever; so nothing is done until it can be asked.
+// R1, R9: a server without its control socket still votes. With another member down, stopping it would leave a
+// candidate for ever; so nothing is done until the server can be asked.
 func TestStop_server_without_control_socket_is_not_dead(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	m.MakeOneLeader()
@@ -62,18 +62,18 @@ func TestStop_server_without_control_socket_is_not_dead(t *testing.T) {
 	for _, db := range lab.Databases {
 		assert.True(t, m.HasLeader(survivor, db), "%s: it votes, and goes on doing so", db)
 	}
-	m.Refuse(u, "restart-services", "services=ovn-ovsdb-server-nb") // it takes the vote away too
+	m.Refuse(u, "restart-services", "services=ovn-ovsdb-server-nb") // a restart removes the vote, too
 	m.RequireWritable()
 }
 
-// R1, R9: of two the other could commit nothing any more, not even the removal. What is
-// printed starts the servers, and the unit then leaves.
+// R1, R9: of two members the other could commit nothing any more, not even the removal. The printed command starts
+// the servers, and the unit then leaves.
 func TestStop_down_member_stays_until_spare(t *testing.T) {
 	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
 	u := m.Followers()[0]
 	require.NoError(t, u.Kill(lab.SB))
 	said := m.RefuseRemoval(u)
-	// The other counts as up for as long as it has not seen that it can't be elected.
+	// The other member counts as up until it notices that it can't be elected.
 	assert.True(t, slices.ContainsFunc([]int{0, 1}, func(up int) bool {
 		return strings.Contains(said, "sb: "+labtest.Reason(finding.ServerNeeded, finding.Args{After: finding.Tally{Up: up, Members: 2}}))
 	}), said)
@@ -87,7 +87,7 @@ func TestStop_down_member_stays_until_spare(t *testing.T) {
 	m.RequireWritable()
 }
 
-// R5: the holder is gone for good; another takes over after its deadline.
+// R5: the holder is gone for good; another unit takes over the lock after its deadline.
 func TestLock_of_killed_holder_is_taken_over(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()

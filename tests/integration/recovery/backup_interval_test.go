@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// backup runs what the timer starts.
+// backup runs the command that the timer starts.
 func backup(m *labtest.Model, u *lab.Unit, more ...string) error {
 	m.T.Helper()
 	text, err := os.ReadFile(filepath.Join(u.SysconfDir(), "systemd/system/ovn-central-backup.service"))
@@ -51,7 +51,7 @@ func TestBackup_interval_option_makes_backups(t *testing.T) {
 	assert.Contains(t, updated(), "backup: cannot back up to")
 	require.NoError(t, backup(m, u))
 	assert.Regexp(t, `^Unit is ready \(.*1 of 1 up, none may fail; newest backup less than 1 h old`, updated())
-	m.Wait(1100 * time.Millisecond) // they are named to the second
+	m.Wait(1100 * time.Millisecond) // their names have a resolution of a second
 	require.NoError(t, backup(m, u))
 	kept, err := filepath.Glob(filepath.Join(filepath.Dir(u.DBDir()), "backups", "*Z"))
 	require.NoError(t, err)

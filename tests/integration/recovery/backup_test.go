@@ -15,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// Under a load each copy is of one moment, has all that was acknowledged before it, and
-// any unit makes it: the leader, a follower, and one whose servers are down.
+// Under load each copy shows one moment, and has everything that was acknowledged before that. Any unit can make it:
+// the leader, a follower, and a unit whose servers are down.
 func TestBackup_has_every_acknowledged_write(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	w := m.StartWriter(t.Context(), 0)
@@ -68,7 +68,7 @@ func TestBackup_keeps_newest_and_foreign_files(t *testing.T) {
 	require.NoError(t, os.MkdirAll(killed, 0o700))
 	var made []string
 	for range 3 {
-		m.Wait(1100 * time.Millisecond) // they are named to the second
+		m.Wait(1100 * time.Millisecond) // their names have a resolution of a second
 		made = append(made, m.Act(u, "backup", "path="+dir, "keep=2")["backup"])
 	}
 	assert.NoDirExists(t, made[0])

@@ -11,8 +11,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R0: an fsync that fails once is never tried again. A sole member then commits nothing
-// more, calls itself a healthy leader, and its file reads as whole.
+// R0: an fsync that fails once is never tried again. A sole member then commits nothing more but reports itself as a
+// healthy leader, and its file reads as whole.
 func TestDisk_failed_fsync_rewrites_file_in_next_hook(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u := m.Deployed[0]

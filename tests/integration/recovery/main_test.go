@@ -1,5 +1,4 @@
-// Package recovery tests on real servers backups and restores, quorums that are lost for good,
-// and disks that fail.
+// Package recovery tests on real servers backups and restores, quorums that are lost for good, and disks that fail.
 package recovery
 
 import (

@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// The Southbound files of two of three units are destroyed, while clients write to both
-// databases. That one alone is recovered; the servers of the other are not touched.
+// The Southbound files of two of three units are destroyed, while clients write to both databases. Only the
+// Southbound database is recovered; the servers of the other are not touched.
 func TestRecover_one_database_while_other_is_served(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	kept, damaged := m.Deployed[0], m.Deployed[1:]

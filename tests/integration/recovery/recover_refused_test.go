@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// olderPackages has a unit's packages bring schemas that are older than what is served.
+// olderPackages gives a unit's packages older schemas than the served ones.
 func olderPackages(t *testing.T, u *lab.Unit) {
 	t.Helper()
 	require.NoError(t, u.OfferSchemas()) // from now on it has files of its own
@@ -28,8 +28,8 @@ func olderPackages(t *testing.T, u *lab.Unit) {
 	}
 }
 
-// No server of these packages could be started on such data. That is said before any unit
-// stops the server that it has, and by a dry run too.
+// No server of these packages could be started on such data. The action, even as a dry run, reports that before any
+// unit stops its server.
 func TestRecover_newer_schema_is_refused_before_stop(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	u, lost := m.Deployed[0], m.Deployed[1]

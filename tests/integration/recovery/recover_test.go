@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// lastLine is the command to type of a text.
+// lastLine returns the command to type from a text.
 func lastLine(text string) string {
 	all := strings.Split(strings.TrimSpace(text), "\n")
 	return all[len(all)-1]
@@ -80,7 +80,7 @@ func TestRecover_survivor_becomes_new_cluster(t *testing.T) {
 	m.RequireWritable()
 }
 
-// A backup takes the place of a database that is served, on all units.
+// A backup replaces a database that is served, on all units.
 func TestRestore_backup_is_served_by_all_units(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	m.AddSwitch("before")
@@ -113,10 +113,10 @@ func TestRestore_backup_is_served_by_all_units(t *testing.T) {
 		assert.NotContains(t, m.Seen(u), "after")
 	}
 
-	// Typed again it destroys nothing.
+	// If the command is typed again, it destroys nothing.
 	m.AddSwitch("since")
 	made := *m.Raft(u, lab.NB).Cluster
-	for _, path := range []string{dir, dir + "/"} { // as a shell completes it
+	for _, path := range []string{dir, dir + "/"} { // the second is the form that a shell completes
 		shown = m.Act(u, "restore", "from="+path, "i-really-mean-it=true")
 		assert.Contains(t, shown["result"], "nothing was done", path)
 		assert.Contains(t, shown["next"], "again=true", path)
@@ -125,7 +125,7 @@ func TestRestore_backup_is_served_by_all_units(t *testing.T) {
 	assert.Contains(t, m.RequireProof(u, m.Deployed...)["recovery"], "restored from "+dir+" on "+u.Name())
 	assert.Equal(t, made, *m.Raft(u, lab.NB).Cluster)
 
-	// Another unit's restore follows: that one is served, and proved.
+	// After another unit's restore, that restore is served and proved.
 	other := m.Deployed[len(m.Deployed)-1]
 	later := "from=" + m.Act(other, "backup")["backup"]
 	m.Act(other, "restore", later, "i-really-mean-it=true")

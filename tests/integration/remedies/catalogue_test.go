@@ -18,22 +18,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// scenario is how a finding comes about on the lab, and what ends it.
+// scenario describes how a finding appears in the lab, and how it ends.
 type scenario struct {
-	// name tells the scenarios of one code apart.
+	// name distinguishes the scenarios of one code.
 	name string
-	// units are deployed; 3 if it is 0.
+	// units is the number of deployed units; 0 means 3.
 	units   int
 	options lab.Options
-	// deploy is another way to deploy.
+	// deploy replaces the usual deployment.
 	deploy func(t *testing.T, s scenario) *labtest.Model
-	// arrange makes the finding come about, and sets the unit that is looked at.
+	// arrange makes the finding appear, and sets the observed unit.
 	arrange func(w *world)
-	// remedy is the number of the remedy to carry out.
+	// remedy is the index of the remedy to carry out.
 	remedy int
-	// next are the findings that appear once that is done, one after the other, each with its first remedy.
+	// next are the findings that appear afterwards, one after the other, each with its first remedy.
 	next []finding.Code
-	// after is what else must be so.
+	// after checks further conditions.
 	after func(w *world)
 }
 
@@ -114,7 +114,7 @@ func TestRemedies_every_code_has_scenario(t *testing.T) {
 
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// testsOfTheProject are the names of all tests.
+// testsOfTheProject returns the names of all tests.
 func testsOfTheProject(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}

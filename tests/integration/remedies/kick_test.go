@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R4: a kick that was printed while a machine was down removes nothing once it is back.
+// R4: a kick that was printed while a machine was down removes nothing once the machine is back.
 func TestKick_printed_for_lost_machine_is_refused_after_return(t *testing.T) {
 	w := &world{Model: labtest.Deploy(t, 3)}
 	w.on = w.MakeOneLeader()

@@ -1,5 +1,5 @@
-// Package remedies walks the catalogue of findings on real servers: each finding appears, its remedy is
-// carried out exactly as printed, and the finding ends, or the documented next one appears.
+// Package remedies tests the catalogue of findings on real servers: each finding appears, its remedy is carried out
+// exactly as printed, and the finding ends, or the documented next one appears.
 package remedies
 
 import (

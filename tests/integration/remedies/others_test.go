@@ -2,8 +2,8 @@ package remedies
 
 import "github.com/ovn-central/ovn-central-operator/internal/finding"
 
-// elsewhere are the codes whose remedies another test shows, by its name: most of these need packages, sizes or delays
-// that the lab doesn't have.
+// elsewhere lists the codes whose remedies another test shows, by the test's name: most of these need packages, sizes
+// or delays that the lab doesn't have.
 var elsewhere = map[string][]finding.Code{
 	"TestAgent_reports_orphans_and_removes_its_own": {
 		finding.CandidateUnknown, finding.ChassisIncomplete, finding.PlanUnfinished,
@@ -105,8 +105,8 @@ var elsewhere = map[string][]finding.Code{
 	"TestWays_leader_leaves":                          {finding.LeaderUnseen},
 }
 
-// withoutRemedy are the codes that end by themselves, or whose line says all there is to do. The command of the failed
-// and postponed steps shows the log, and changes nothing.
+// withoutRemedy lists the codes that end by themselves, or whose line is sufficient. The command for failed and
+// postponed steps shows the log, and changes nothing.
 var withoutRemedy = []finding.Code{
 	finding.NoGatewayBound, finding.NoChassisResponds, finding.ExternalUngrouped, finding.ExternalRoutersSeveral,
 	finding.NewHostSilent, finding.BindingMissing, finding.BindingsUnsettled, finding.GatewayWithoutCandidate,

@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// scenarios are those of the codes that appear on the lab.
+// scenarios are the scenarios of the codes that appear in the lab.
 var scenarios = map[finding.Code][]scenario{
 	finding.MemberDown: {
 		{name: "machine_starts", arrange: func(w *world) { w.loseOne() }, after: members(3)},
@@ -155,7 +155,7 @@ var scenarios = map[finding.Code][]scenario{
 	}, after: active}},
 }
 
-// settled deploys units as the charm makes them of empty machines: their ovn-northd runs, and the provider is vault.
+// settled deploys units like the charm on empty machines: their ovn-northd runs, and the provider is vault.
 func settled(t *testing.T, s scenario) *labtest.Model {
 	t.Helper()
 	t.Parallel()
@@ -170,7 +170,7 @@ func empty(t *testing.T, s scenario) *labtest.Model {
 	return labtest.Empty(t, s.options)
 }
 
-// members requires that so many units are left, and are members of clusters that have no others.
+// members requires that the given number of units is left, and that they are the only members of their clusters.
 func members(n int) func(*world) {
 	return func(w *world) {
 		w.T.Helper()
@@ -179,7 +179,8 @@ func members(n int) func(*world) {
 	}
 }
 
-// leaves requires that what was refused a leave goes once it is asked to again, and so many units' members are left.
+// leaves requires that a unit that was refused leaves once it tries again, and that the members of the given number
+// of units are left.
 func leaves(n int) func(*world) {
 	return func(w *world) {
 		w.T.Helper()
@@ -196,14 +197,14 @@ func active(w *world) {
 	w.Tick("all are active", w.AllActive)
 }
 
-// another is a unit that leads nothing.
+// another returns a unit that leads nothing.
 func (w *world) another() *lab.Unit {
 	w.T.Helper()
 	w.on = w.MakeOneLeader()
 	return w.Followers()[0]
 }
 
-// going is the unit that is being removed.
+// going returns the unit that is being removed.
 func (w *world) going() *lab.Unit {
 	w.T.Helper()
 	for _, u := range w.Units() {
@@ -215,7 +216,7 @@ func (w *world) going() *lab.Unit {
 	return nil
 }
 
-// loseOne cuts the power of a unit's machine, and looks at the leader.
+// loseOne cuts the power of a unit's machine, and observes the leader.
 func (w *world) loseOne() *lab.Unit {
 	w.T.Helper()
 	lost := w.another()
@@ -224,7 +225,7 @@ func (w *world) loseOne() *lab.Unit {
 	return lost
 }
 
-// blockLeave has a unit wait to leave because the machine of another one is off.
+// blockLeave makes a unit wait to leave because the machine of another one is off.
 func (w *world) blockLeave() {
 	w.T.Helper()
 	lost := w.loseOne()
@@ -242,7 +243,7 @@ func (w *world) configure(option, value string) {
 	require.NoError(w.T, w.Configure(w.T.Context(), map[string]string{option: value}))
 }
 
-// damage has the Northbound file of a unit be damaged while its machine is off.
+// damage damages the Northbound file of a unit while the unit's machine is off.
 func (w *world) damage(do func(path string)) {
 	w.T.Helper()
 	u := w.another()
@@ -253,7 +254,7 @@ func (w *world) damage(do func(path string)) {
 	w.on = u
 }
 
-// foreignFile adds a unit whose machine has a Northbound file that ovsdb-tool has made.
+// foreignFile adds a unit whose machine has a Northbound file that was made with ovsdb-tool.
 func (w *world) foreignFile(command string) {
 	w.T.Helper()
 	u := w.AddEmpty()
@@ -267,7 +268,7 @@ func (w *world) foreignFile(command string) {
 	w.on = u
 }
 
-// fillDisk adds a unit whose databases are on a small disk, which then gets full, so that its servers lose entries.
+// fillDisk adds a unit whose databases are on a small disk, and fills the disk, so that its servers lose entries.
 func (w *world) fillDisk() {
 	w.T.Helper()
 	u := w.AddEmpty()

@@ -20,13 +20,13 @@ import (
 // world is a lab in which findings appear and end.
 type world struct {
 	*labtest.Model
-	// on is the unit that is looked at.
+	// on is the observed unit.
 	on *lab.Unit
-	// next is what the last command has printed as the next thing to do.
+	// next is the text that the last command has printed about the next step.
 	next string
 }
 
-// all is everything that the unit finds wrong.
+// all returns all findings of the unit.
 func (w *world) all() cluster.Findings {
 	w.T.Helper()
 	if w.on.Removed() {
@@ -78,7 +78,7 @@ func (w *world) do(r finding.RemedyDocument) {
 	}
 }
 
-// follow types a command, and each that the one before it prints as the next, to the end.
+// follow types a command, and then each command that the previous one prints as the next.
 func (w *world) follow(line string) {
 	w.T.Helper()
 	for ; line != ""; line = w.nextOf(line) {
@@ -88,10 +88,10 @@ func (w *world) follow(line string) {
 	}
 }
 
-// command finds an action in what is printed as the next thing to do.
+// command matches an action in the text about the next step.
 var command = regexp.MustCompile(`(?m)juju run \S+ [a-z-]+(?: [a-z-]+=\S+)*`)
 
-// nextOf is the command that one has printed as the next. A proof comes once the units are active.
+// nextOf returns the command that a command has printed as the next. A proof comes once the units are active.
 func (w *world) nextOf(line string) string {
 	w.T.Helper()
 	next := command.FindString(w.next)
@@ -106,7 +106,7 @@ func (w *world) nextOf(line string) string {
 	return next
 }
 
-// deeds are what an operator does without Juju.
+// deeds carry out the tasks that an operator does without Juju.
 var deeds = map[finding.Deed]func(w *world, args map[string]string){
 	finding.StartMachine: func(w *world, args map[string]string) {
 		require.NoError(w.T, w.Named(args["unit"]).PowerOn(w.T.Context()))
@@ -135,7 +135,7 @@ var deeds = map[finding.Deed]func(w *world, args map[string]string){
 // argument matches the placeholder of an argument in the text of a deed.
 var argument = regexp.MustCompile(`\\\{(\w+)\\\}`)
 
-// perform does what the text of a deed asks a person to do.
+// perform carries out the task that the text of a deed describes.
 func (w *world) perform(text string) {
 	w.T.Helper()
 	for deed, do := range deeds {
@@ -155,7 +155,8 @@ func (w *world) perform(text string) {
 	require.Fail(w.T, "no such deed", text)
 }
 
-// ports has iptables on a unit's machine refuse what comes to ports there, or what goes to such ports, or no longer.
+// ports makes iptables on a unit's machine refuse connections to ports there, or to such ports elsewhere, or stops
+// that.
 func (w *world) ports(u *lab.Unit, action, chain, ports string) {
 	w.T.Helper()
 	namespace, err := u.Machine.Namespace()
