@@ -14,7 +14,6 @@ import (
 // The election timer for a conversion. Every member is silent for some time until the conversion is done. A member
 // that is silent for longer than the timer loses leadership, or starts an election: then the conversion starts again,
 // at full load, with the next leader.
-// load, with the next leader.
 //
 // Measured with three servers on a busy machine with 2 cores: with OVS 3.1, 40, 80 and 160 MiB take 19, 44 and 134 s,
 // during which clients wait, and the leader is silent for up to 0.75 s per MiB; 20 MiB at a timer of 1 s, and 40 MiB at
