@@ -25,7 +25,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// 002-2: the specification's defaults, and the specification's names for its counterpart of etcd.
+// 002-2: the specification's defaults, and its names of parameters, which speak of etcd.
 func TestParams_node(t *testing.T) {
 	t.Parallel()
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
