@@ -143,7 +143,7 @@ func (p *params) rejoin() restore.RejoinRequest {
 	}
 }
 
-// rejoin replaces a server that can't start any more by a new one.
+// rejoin replaces a server that can't be started any more with a new one.
 func rejoin(ctx context.Context, u Unit, p *params, r restore.RejoinRequest) (results, error) {
 	var after reconcile.Result
 	found, err := u.Reconciler.Recovery(&after).Rejoin(ctx, r)
