@@ -66,8 +66,8 @@ func TestCatalogue(t *testing.T) {
 	assert.Panics(t, func() { finding.Lookup("NONE") })
 }
 
-// words are the names that Go files below the directories take from package finding, and the words of their strings; or
-// those of the texts that tests compare.
+// words returns the names of package finding that Go files below the directories use, and the words of their strings.
+// Of other files, such as golden files, it returns all words.
 func words(t *testing.T, in func(path string) bool, dirs ...string) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
@@ -105,8 +105,8 @@ func words(t *testing.T, in func(path string) bool, dirs ...string) map[string]b
 	return found
 }
 
-// asserts reports whether a file may assert codes. Some walk the catalogue: the tests of this package and of present,
-// whose texts have all codes, and a list of the tests of remedies.
+// asserts reports whether a file may assert codes. Files that walk the catalogue may not: the tests of this package
+// and of present, whose texts have all codes, and a list of the tests of remedies.
 func asserts(path string) bool {
 	switch dir := filepath.Base(filepath.Dir(path)); {
 	case dir == "finding", strings.HasPrefix(path, "../present/"), filepath.Base(path) == "others_test.go":
