@@ -188,7 +188,7 @@ func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observ
 	}
 }
 
-// judge is [Changer.evaluate] with a single observation.
+// judge is like [Changer.evaluate], but observes only once.
 func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
 	judge func(raft.View) raft.Plan,
 ) (raft.View, raft.Plan, error) {

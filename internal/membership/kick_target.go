@@ -187,7 +187,7 @@ func formerMembers(m observe.Application, d ovndb.Database, ids map[string]strin
 	for id := range observe.RemovedServers(ids) {
 		add(id)
 	}
-	record, _ := lease.Parse(ids[observe.LockKey]) // a damaged one has no intents
+	record, _ := lease.Parse(ids[observe.LockKey]) // a damaged record has no intents
 	for _, i := range record.Intents {
 		add(raft.ID(i.ID))
 	}

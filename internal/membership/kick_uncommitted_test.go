@@ -82,8 +82,8 @@ func TestR6_uncommitted_kick_stays_pending(t *testing.T) {
 	}
 }
 
-// R0: all other units learn of damage in a unit's file, even if its server accepts no writes: another member records
-// it, and drops the record.
+// R0: all other units learn of damage in a unit's file, even if its server accepts no writes: the unit writes and
+// drops the record through another member.
 func TestPublishDamage_through_other_member(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)

@@ -57,7 +57,7 @@ func (d *leaveOperation) resultSoFar() LeaveResult {
 	return LeaveResult{Database: d.server.Database, Text: "still a member, nothing was changed"}
 }
 
-// needsEvaluation is false if this server is no longer a member, or is leaving already.
+// needsEvaluation reports whether this server is still a member that is not leaving yet.
 func (d *leaveOperation) needsEvaluation() bool {
 	return !d.result.Gone && !d.alreadyRemoved && d.server.Member()
 }

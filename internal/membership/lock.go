@@ -31,7 +31,7 @@ func (s *Changer) lockTTL(d ovndb.Database, electionTimer time.Duration) time.Du
 // removal pending.
 const endingTimeout = 2 * time.Second
 
-// errLockLost means that another unit has taken the lock over.
+// errLockLost means that another unit has taken over the lock.
 var errLockLost = errors.New("another unit has taken over the lock")
 
 // errTooLate means that the lock may have expired, so nothing was begun under it.
@@ -353,8 +353,8 @@ func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over
 	return err
 }
 
-// releaseDown is [lock.release] after this unit's server was taken down. ended reports whether that was not begun, or
-// the server is back or down for good.
+// releaseDown calls [lock.release] after this unit's server was taken down. ended reports whether that was not begun,
+// or the server is back or down for good.
 func (k *lock) releaseDown(ctx context.Context, ended bool) {
 	k.release(ctx, nil, func(m lease.Intent) bool {
 		return ended && m.Kind == lease.Down && m.ID == string(k.server)

@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// WithLock is [Changer.WithLocks] for one database.
+// WithLock calls [Changer.WithLocks] for one database.
 func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool,
 	act func(context.Context, Gate) error,
 ) error {
@@ -120,7 +120,7 @@ func (o *restartOperation) act(ctx context.Context) error {
 	return err
 }
 
-// mayAct is the [Gate] of all locks.
+// mayAct implements [Gate] for all locks.
 func (o *restartOperation) mayAct() (until time.Time, err error) {
 	for i, r := range o.servers {
 		next, err := r.lock.mayAct()
