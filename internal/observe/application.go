@@ -33,8 +33,8 @@ type Application struct {
 	Peers map[string]Peer
 	// AppData is all of the application's data on that relation, as the leaders published it.
 	AppData relation.Data
-	// Unread is why some data of Juju could not be read; nil if all could. If it is set, missing data is unknown, not
-	// absent.
+	// Unread explains why some data of Juju could not be read; nil if all could. If it is set, missing data is unknown,
+	// not absent.
 	Unread error
 	// Published are the identities of the existing units, including this one.
 	Published relation.UnitIdentities
@@ -213,7 +213,7 @@ func (m Application) RequestsRecovery() bool {
 	return slices.ContainsFunc(m.Others(), func(unit string) bool { return len(m.Peers[unit].State.Requests) > 0 })
 }
 
-// Owner is the unit that a member belongs to.
+// Owner is the unit to which a member belongs.
 type Owner struct {
 	// Unit is the unit of the model that publishes the member's ID.
 	Unit string

@@ -69,7 +69,7 @@ func places(cache Cache, m Application) map[string]Place {
 
 const cacheFile = "ovn-central-operator.json"
 
-// CachePath is the path of the unit's cache.
+// CachePath returns the path of the unit's cache.
 func (s *Observer) CachePath() string { return filepath.Join(s.Control.Paths.DB, cacheFile) }
 
 // loadCache reads the unit's cache. It drops and logs an unreadable one: nothing depends on it.

@@ -25,7 +25,7 @@ type Row struct {
 	Clients *int
 }
 
-// Label is the unit in the member's line, or UNKNOWN.
+// Label returns the unit as shown in the member's line, or UNKNOWN.
 func (r Row) Label() string {
 	switch {
 	case r.Owner.Unit != "" && r.Leaving:

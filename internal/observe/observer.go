@@ -86,14 +86,14 @@ func (s *Observer) Observe(ctx context.Context, tools *juju.Tools) Snapshot {
 	return s.observe(ctx, tools, func(map[ovndb.Database]ServerState) {})
 }
 
-// ObserveClusters is Observe, followed by the unit's view of both clusters.
+// ObserveClusters observes like Observe, and adds the unit's view of both clusters.
 func (s *Observer) ObserveClusters(ctx context.Context, tools *juju.Tools) (Snapshot, Report) {
 	var seen map[ovndb.Database]Cluster
 	snapshot := s.observe(ctx, tools, func(servers map[ovndb.Database]ServerState) { seen = s.clusters(ctx, servers) })
 	return snapshot, s.report(snapshot.Application, seen)
 }
 
-// observe calls further with the servers' states while Juju is still being asked.
+// observe calls further with the servers' states while Juju's answers are still pending.
 func (s *Observer) observe(
 	ctx context.Context, tools *juju.Tools, further func(map[ovndb.Database]ServerState),
 ) Snapshot {

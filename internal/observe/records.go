@@ -39,7 +39,7 @@ const anotherUnit = "another unit"
 // changedBy returns the unit that changes the membership, according to external_ids of NB_Global or SB_Global from
 // before and after the observation of the cluster; empty if no unit does.
 func changedBy(before, after map[string]string, now time.Time) string {
-	first, _ := lease.Parse(before[LockKey]) // a malformed one has no data; its next holder reports it
+	first, _ := lease.Parse(before[LockKey]) // a malformed lock has no data; its next holder reports it
 	last, _ := lease.Parse(after[LockKey])
 	switch {
 	case before == nil || after == nil: // unreadable, for example without a leader

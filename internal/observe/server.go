@@ -118,7 +118,8 @@ func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	case errors.Is(l.Err, ovsctl.ErrUnknownCluster):
 		s.observeFile(ctx, l, ovndb.Failed)
 	case errors.Is(l.Err, ovsctl.ErrNotClustered):
-		// A process that has dropped its only clustered database still has the commands; one that never had any lacks them.
+		// A process that has dropped its only clustered database still has these commands; a process that never had one
+		// lacks them.
 		l.Condition = ovndb.Standalone
 	case errors.Is(l.Err, ovsctl.ErrNotRunning):
 		s.observeStopped(ctx, l)
@@ -188,7 +189,7 @@ func (s *Observer) observeFile(ctx context.Context, l *ServerState, otherwise ov
 	}
 }
 
-// ObserveServersWithin is ObserveServers with a timeout for each answer.
+// ObserveServersWithin observes like ObserveServers, with a timeout for each answer.
 func (s *Observer) ObserveServersWithin(ctx context.Context, timeout time.Duration) map[ovndb.Database]ServerState {
 	patient := *s.Machine
 	patient.Control.Timeout = timeout

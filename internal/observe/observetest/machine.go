@@ -75,7 +75,7 @@ func FileOf(d ovndb.Database, server, cluster raft.ID, members map[raft.ID]strin
 	return FileUpTo(1, d, server, cluster, members)
 }
 
-// FileUpTo is [FileOf] with the index of the newest entry.
+// FileUpTo returns a file like [FileOf], with the index of the newest entry.
 func FileUpTo(index uint64, d ovndb.Database, server, cluster raft.ID, members map[raft.ID]string) []byte {
 	text, err := json.Marshal(map[string]any{
 		"name": d, "server_id": server, "cluster_id": cluster, "local_address": "ssl:192.0.2.1:6643",

@@ -77,7 +77,7 @@ func Up(identities ...string) Members {
 	return Members{State: raft.ClusterMember, Role: raft.Leader, Leader: identities[0]}.with(Row{}, identities)
 }
 
-// with adds members like row.
+// with adds members in the state of row.
 func (m Members) with(row Row, identities []string) Members {
 	for _, row.Identity = range identities {
 		m.Rows = append(m.Rows, row)
@@ -96,7 +96,7 @@ func (m Members) Searching(identities ...string) Members {
 // Closed adds working members with client ports that don't answer.
 func (m Members) Closed(identities ...string) Members { return m.with(Row{Closed: true}, identities) }
 
-// Following makes another member than this unit's own the leader.
+// Following makes a member other than this unit's own the leader.
 func (m Members) Following(leader string) Members {
 	m.Role, m.Leader = raft.Follower, leader
 	return m
