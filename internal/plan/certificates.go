@@ -97,7 +97,7 @@ func missing(wanted, have []string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(have, w) })
 }
 
-// The certificate.
+// certificateRules are about the unit's certificate.
 var certificateRules = slices.Concat([]rule{
 	{
 		name: "certificates have no relation", in: staying, of: certificate,

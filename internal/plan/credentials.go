@@ -23,7 +23,7 @@ type Certificates struct {
 	Issued, Used *Certificate
 }
 
-// Certificate is a key, its certificate and CAs, reduced to what decisions depend on.
+// Certificate describes a key, its certificate and CAs by the values on which decisions depend.
 type Certificate struct {
 	// Fingerprint identifies the certificate.
 	Fingerprint string

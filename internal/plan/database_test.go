@@ -23,7 +23,7 @@ var rejoin = command.Command{
 	Unit: "ovn-central/0", Action: "rejoin", Params: []command.Param{{Key: "database", Value: "nb"}},
 }
 
-// down is a stopped server at this unit's address.
+// down returns a stopped server at this unit's address.
 func down(cluster raft.ID, f plan.File) plan.Database {
 	f.Path = nbPath
 	return plan.Database{Condition: ovndb.Down, Cluster: cluster, Text: "the server is not running", File: f}

@@ -21,12 +21,12 @@ func TestDying_keeps_certificates_only(t *testing.T) {
 	})
 }
 
-// drift makes the machine's files differ.
+// drift makes the machine's files differ from the wanted ones.
 func drift(s *plan.State) {
 	s.Defaults, s.Firewall, s.NorthdParams = plan.Drifted, plan.Drifted, plan.NeedsRestart
 }
 
-// Otherwise two clusters may serve clients until the unit is gone.
+// Without that, two clusters may serve clients until the unit is gone.
 func TestDying_archives_superseded_cluster(t *testing.T) {
 	t.Parallel()
 	supersede := func(s *plan.State) {

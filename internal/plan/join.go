@@ -60,8 +60,8 @@ func (s State) knownRemotes(db ovndb.Database) []string {
 	return all
 }
 
-// toRemove returns the first unit that an operator has told to join again and whose member can't be started any more,
-// or has other data; nil if there is none.
+// toRemove returns the first unit whose member can't be started any more, or has other data, and which an operator
+// has told to join again; nil if there is none.
 func (v *view) toRemove() *Peer {
 	i := slices.IndexFunc(v.Peers, func(p Peer) bool { return !p.Dying && v.x.Status.HasMember(p.Rejoin[v.db]) })
 	if i < 0 {

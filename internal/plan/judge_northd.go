@@ -35,9 +35,9 @@ type Northd struct {
 	Found NorthdFinding `json:"found,omitempty"`
 	// Unit is the unit with the active ovn-northd.
 	Unit string `json:"unit,omitempty"`
-	// Hangs is another unit whose ovn-northd hangs, if none is active.
+	// Hangs is another unit whose ovn-northd hangs; set if none is active.
 	Hangs string `json:"hangs,omitempty"`
-	// Since is when none was first found to be active.
+	// Since is the time when none was first found to be active.
 	Since time.Time `json:"since,omitzero"`
 	// Standby reports whether the ovn-northd of another unit can take over.
 	Standby bool `json:"standby,omitempty"`

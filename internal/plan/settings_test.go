@@ -110,7 +110,7 @@ func TestParseSettings_invalid(t *testing.T) {
 				assert.Equal(t, tt.want, want)
 				assert.NotContains(t, value, "\n")
 				defaults, _ := plan.ParseSettings(nil)
-				defaults.AutoRestarts = option != "enable-auto-restarts" // held back, rather than not
+				defaults.AutoRestarts = option != "enable-auto-restarts" // deferred, rather than automatic
 				if option == "ovn-exporter-channel" {
 					defaults.ExporterChannel = "stable"
 				}

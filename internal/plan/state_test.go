@@ -221,7 +221,7 @@ func decide(s plan.State) decided {
 	return got
 }
 
-// Remedies, as [findingtest.Brief] writes them.
+// Remedies in the form of [findingtest.Brief].
 const (
 	makeSpace          = " -> " + string(finding.MakeSpace)
 	makeSpaceOrReplace = makeSpace + " -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0"

@@ -13,7 +13,7 @@ import (
 // event can happen at any time, to any unit.
 type event struct {
 	name string
-	// weight is its relative frequency.
+	// weight is the event's relative frequency.
 	weight int
 	happen func(w *world, u *unit)
 }
@@ -200,7 +200,7 @@ func (w *world) ids() []raft.ID {
 	return all
 }
 
-// add adds a unit, on a new machine or on that of a removed one.
+// add adds a unit, on a new machine or on the machine of a removed unit.
 func (w *world) add(*unit) {
 	if len(w.units) > 5 {
 		return
@@ -320,7 +320,7 @@ func (w *world) settled(u *unit) bool {
 	return true
 }
 
-// mayStop is the check of `stop` before it leaves (R1, R9).
+// mayStop makes the check of `stop` before it leaves (R1, R9).
 func (w *world) mayStop(u *unit) bool {
 	for _, s := range u.files {
 		c := s.cluster

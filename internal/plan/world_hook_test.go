@@ -10,13 +10,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// hook is a running hook. Others may run between two of its steps.
+// hook is a running hook. Other hooks may run between two of its steps.
 type hook struct {
 	asked
 	made map[string]bool
 }
 
-// begin starts a hook on a unit that runs none.
+// begin starts a hook on a unit that is running none.
 func (w *world) begin(u *unit) {
 	u.hook, u.deposed = &hook{asked: w.ask(u), made: map[string]bool{}}, false
 }
