@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Juju has the tools of Juju that the manager needs.
+// Juju is the part of Juju's tools that the manager needs.
 type Juju interface {
 	RelationSet(ctx context.Context, id string, values map[string]string) error
 	RelationSetApp(ctx context.Context, id string, values map[string]string) error
