@@ -147,7 +147,7 @@ func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err erro
 }
 
 // continuesWithout records that a step failed, and reports whether other steps can be made without it. Without newer
-// packages the unit starts a server that is down with the installed ones; so does an interrupted upgrade.
+// packages, or after an interrupted upgrade, the unit starts a server that is down with the installed ones.
 func (u *Reconciler) continuesWithout(ctx context.Context, r *record, o *Result, step plan.Step, err error) bool {
 	if errors.Is(err, jujuleader.ErrLater) {
 		later := finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()})
