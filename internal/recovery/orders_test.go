@@ -90,7 +90,7 @@ func (w *world) now() time.Time { return noon.Add(time.Duration(w.events) * 30 *
 func (w *world) hook(i int, steps int) {
 	for range steps {
 		u := &w.units[i]
-		if w.cluster != old { // what package plan does
+		if w.cluster != old { // done by package plan outside the test
 			u.gone, u.running, u.request, u.held = true, false, nil, ""
 			break
 		}

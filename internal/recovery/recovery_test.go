@@ -232,7 +232,7 @@ const waits = "waiting RECOVERY_NOT_STOPPED nb ovn-central/1 Unit=ovn-central/0"
 // withdraws is the remedy once the request has begun.
 const withdraws = " -> TO_WITHDRAW: ovn-central/0 recover withdraw=true"
 
-// mustStop is the same with the command that gives units up.
+// mustStop returns the same finding with the command that gives units up.
 func mustStop(args, units string) string { return waits + args + " " + again(units, "ovn-central/1") }
 
 // A server whose file lacks entries has acknowledged them. Its last entry is known once it has rewritten the file.
