@@ -52,8 +52,8 @@ type Guard struct {
 	Dialer *ovsdb.Dialer
 }
 
-// Start is [Guard.Check] for systemd, right before a start. It records a refusal, so that the unit's hooks show the
-// reason and don't wait for the server ([observe.RefusedStart]).
+// Start calls [Guard.Check] for systemd, right before a start. It records a refusal, so that the unit's hooks show
+// the reason and don't wait for the server ([observe.RefusedStart]).
 func (g Guard) Start(ctx context.Context, db ovndb.Database) (reason string, err error) {
 	forgotten := Forget(g.Paths, db)
 	refused, err := g.Check(ctx, db)
