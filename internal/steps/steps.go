@@ -26,7 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
-// Juju has the tools of Juju that steps need.
+// Juju is the part of Juju's tools that steps need.
 type Juju interface {
 	StatusSet(ctx context.Context, word juju.StatusWord, message string) error
 }
