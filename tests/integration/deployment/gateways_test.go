@@ -15,8 +15,8 @@ import (
 func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 3, lab.Options{JujuVersion: lab.Juju4})
-	// J9: what is only not there yet, as Juju 4 tells of it late, is no error: an operator who
-	// greps the log of a fresh deployment for ERROR finds nothing.
+	// J9: data that Juju 4 provides late is not an error: the log of a fresh deployment has no ERROR for an operator to
+	// find.
 	c.Run("a deployment on Juju 4 logs no error", func(c *labtest.Model) {
 		c.RunUpdateStatus(units...)
 		for _, u := range units {
@@ -40,7 +40,7 @@ func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	status := c.Act(units[1], "gateway-status")["gateways"]
 	assert.Contains(t, status, "physnet1: 4 gateways, 4 on no chassis that responds\n")
 	assert.Contains(t, c.Act(units[1], "reschedule-gateways", "dry-run=true")["plan"], "reschedule: 4 gateways and 8 rows ")
-	// No ovn-controller runs here: nothing is active anywhere, and that is said.
+	// No ovn-controller runs here, so nothing is active anywhere, and the result says so.
 	r, err := c.RunAction(t.Context(), units[0], "reschedule-gateways", "wait=1")
 	require.NoError(t, err)
 	assert.Equal(t, "failed", r.Status)
@@ -62,7 +62,7 @@ func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(priorities, "gw1"))
 	assert.Equal(t, 2, strings.Count(priorities, "gw2"))
 
-	// Any other unit knows what was done, and takes it back.
+	// Any other unit knows what was done, and can revert it.
 	history := c.Act(units[0], "gateway-history")["history"]
 	assert.Regexp(t, `(?m)^g\w+  \S+  rebalance +2 +2 +`+units[1].Name()+`, action \w+$`, history)
 	_, plan, _ := strings.Cut(result, "revert=")
