@@ -138,7 +138,7 @@ func (u *Unit) installCertificate(ctx context.Context, o Snapshot, s plan.Step) 
 		return u.Certificates.Install(ctx, s.Kind, o.Addresses.Own, served)
 	}
 	if !locked {
-		return install(ctx, nil) // no member is at risk, and the lack of a certificate may be what separates them
+		return install(ctx, nil) // no member is at risk, and the present certificate may be what separates them
 	}
 	return u.Members.WithLocks(ctx, o.Application, ovndb.Databases(), false, install)
 }
