@@ -49,9 +49,9 @@ const (
 	lostLooks    = 4
 )
 
-// MissingEntries explains what is wrong with the file of a server that runs as a member, if no server could be
-// started on it, or a started one would lack entries that this server has acknowledged. It returns an empty text if
-// the file has the whole log.
+// MissingEntries explains what is wrong with the file of a server that runs as a member: no server could be started
+// on it, or a started server would lack entries that this one has acknowledged. It returns an empty text if the file
+// has the whole log.
 //
 // After a failed write the entry is already in the log in memory, and is acknowledged with the next successful write
 // (raft_write_entry() in ovsdb/raft.c of Open vSwitch, all releases up to 3.6): no member's status shows it. After a
@@ -91,9 +91,9 @@ func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, e
 	}
 }
 
-// unstoredEntries describes entries that a leading server has appended to its log but not stored, although its file
-// may have them: a write or an fsync that failed once is not repeated until the file is rewritten (measured with Open
-// vSwitch 3.1). Entries are always in flight, so the server gets some time to store the first ones.
+// unstoredEntries describes entries that a leading server has appended to its log but not stored. Its file may have
+// them: a write or an fsync that failed once is not repeated until the file is rewritten (measured with Open vSwitch
+// 3.1). Entries are always in flight, so the server gets some time to store the first ones.
 func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, error) {
 	appended := l.Status.Log.End - 1
 	for until := s.Now().Add(s.Patience(l.Database, fsyncPatience)); ; {
