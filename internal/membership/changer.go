@@ -211,9 +211,9 @@ func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.A
 	return view, plan, nil
 }
 
-// ClearEndedIntents drops intents that this unit knows to have ended from a lock that no unit holds, if this unit's
-// server is a plain member: a restart cancels a leave, a lost kick is never carried out, and the server is back.
-// Until then the other units expect these changes.
+// ClearEndedIntents drops intents that this unit knows to have ended from a lock that no unit holds. It does so only
+// if this unit's server is a plain member: then a restart has cancelled its leave, a lost kick is never carried out,
+// and the server is back. Until then the other units expect these changes.
 func (s *Changer) ClearEndedIntents(ctx context.Context) {
 	for _, d := range ovndb.Databases() {
 		if err := s.clearEndedIntents(ctx, d); err != nil {
