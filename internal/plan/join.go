@@ -25,7 +25,8 @@ func (s State) remotes(db ovndb.Database) []string {
 }
 
 // hasMade reports whether p, which is being removed, has created the application's cluster in a recovery and still
-// publishes its old server: its only hook may be a `stop` that fails, and Juju drops the data of a failed hook.
+// publishes its old server. That happens if its only hook is a `stop` that fails: Juju drops the data of a failed
+// hook.
 func (s State) hasMade(p Peer, db ovndb.Database) bool {
 	made := p.Unit == s.Clusters.CreatedBy || p.Requests[db].New == s.Clusters.IDs[db]
 	return made && s.Clusters.superseded(db, p.Clusters[db])

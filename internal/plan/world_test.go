@@ -158,8 +158,8 @@ func (w *world) ask(u *unit) asked {
 	return a
 }
 
-// read returns what a unit reads of another. About a unit that is being removed Juju shows nothing new: its data if
-// read by name, the data that was read before, or nothing if it has left the relation.
+// read returns the data that a unit reads of another. Juju shows nothing new about a unit that is being removed: its
+// data if it is read by name, the data that was read before, or nothing if the unit has left the relation.
 func (w *world) read(u, other *unit) plan.Peer {
 	p, seen := u.seen[other.name]
 	if other.dying && !seen && w.chance(50) {
