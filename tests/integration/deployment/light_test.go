@@ -15,8 +15,8 @@ import (
 // notHookTools are the other programs that an observation may start: they show the state of services and firewall.
 var notHookTools = []string{"ovs-appctl", "ovsdb-client", "ovsdb-tool", "dpkg-query", "systemctl", "ufw", "snap"}
 
-// The numbers limit the programs that an observation of one healthy unit out of three may start: hook tools, and
-// other programs (the budget is 9 and 4, 10 and 6). On a controller each hook tool is a large program.
+// An observation of one healthy unit out of three may start at most these numbers of hook tools and of other programs
+// (the budget is 9 and 4, 10 and 6). On a controller each hook tool is a large program.
 func TestClusterStatus_healthy_unit_starts_few_programs(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 3, lab.Options{})
