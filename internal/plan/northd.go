@@ -35,8 +35,11 @@ func (v *view) findNoneActive() finding.Finding {
 	case v.Northds.Proved(probe):
 		return v.findNoNorthd("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd})
 	default:
-		return v.findNoNorthd(fmt.Sprintf("another one takes over by %s UTC",
-			v.Northds.Since.Add(takeoverTime(probe)).UTC().Format(time.TimeOnly)))
+		by := v.Northds.Since.Add(takeoverTime(probe))
+		if !v.Now.Before(by) { // do not promise a time that is over
+			return v.findNoNorthd("as of the other units' last hooks")
+		}
+		return v.findNoNorthd(fmt.Sprintf("another one takes over by %s UTC", by.UTC().Format(time.TimeOnly)))
 	}
 }
 
