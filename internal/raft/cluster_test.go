@@ -10,21 +10,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// someCluster is the cluster of the simulated views.
+// someCluster is the ID of the simulated cluster.
 const someCluster ID = "c1c1c1c1-0000-4000-8000-000000000000"
 
 // noLeader is the leader of a view without one.
 const noLeader = -1
 
-// memberID is the ID of member i of a simulated cluster, with the identity a000 plus i.
+// memberID returns the ID of member i of a simulated cluster, with the identity a000 plus i.
 func memberID(i int) ID {
 	return ID(fmt.Sprintf("%04x0000-0000-4000-8000-%012x", 0xa000+i, i))
 }
 
 func memberAddress(i int) string { return fmt.Sprintf("tcp:10.0.0.%d:6643", i) }
 
-// viewOf is member 0's view of a cluster; up is which members are up. A leader's view shows it by indexes and times, a
-// follower's by connections and answers.
+// viewOf returns member 0's view of a cluster. up tells which members are up. A leader's view shows that by indexes
+// and times, a follower's by connections and answers.
 func viewOf(leader int, up []bool) View {
 	self := memberID(0)
 	v := View{Status: Status{
@@ -66,7 +66,7 @@ func answerOf(m Member, server, cluster ID) ProbeResult {
 	return ProbeResult{Address: m.Address, Server: server, Cluster: cluster, Connected: true}
 }
 
-// allUp is a cluster of n members, all of which are up except these.
+// allUp returns the states of n members, all up except those in down.
 func allUp(n int, down ...int) []bool {
 	up := make([]bool, n)
 	for i := range up {
@@ -78,7 +78,7 @@ func allUp(n int, down ...int) []bool {
 	return up
 }
 
-// pattern is the n lowest bits.
+// pattern returns the n lowest bits.
 func pattern(bits, n int) []bool {
 	all := make([]bool, n)
 	for i := range all {
@@ -87,7 +87,7 @@ func pattern(bits, n int) []bool {
 	return all
 }
 
-// captureStatus is the status in a file of testdata.
+// captureStatus parses a file of testdata.
 func captureStatus(t testing.TB, name string) Status {
 	t.Helper()
 	s, err := Parse(capture(t, name+".txt"))
@@ -95,7 +95,7 @@ func captureStatus(t testing.TB, name string) Status {
 	return s
 }
 
-// rowOf is the member with that identity.
+// rowOf returns the member with an identity.
 func rowOf(t testing.TB, s *Status, short string) *Member {
 	t.Helper()
 	for i := range s.Servers {
@@ -107,10 +107,10 @@ func rowOf(t testing.TB, s *Status, short string) *Member {
 	return nil
 }
 
-// fullOf makes a full ID of an identity.
+// fullOf returns a full ID with the identity short.
 func fullOf(short string) ID { return ID(short + "0000-1111-4222-8333-444444444444") }
 
-// answers are healthy answers of the named members.
+// answers returns healthy answers of the named members.
 func answers(t testing.TB, s Status, shorts ...string) []ProbeResult {
 	t.Helper()
 	var all []ProbeResult

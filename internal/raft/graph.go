@@ -14,12 +14,12 @@ func (l Link) any() bool { return l.From || l.To }
 func (l Link) OneWay() bool { return l.From != l.To }
 
 // Graph has the connections between members that one member's status shows. A server both accepts and makes
-// connections, and messages use either. But two servers that can't connect to each other in any direction are cut off
-// from each other.
+// connections, and sends messages over either. Only two servers that can't connect to each other in any direction are
+// cut off from each other.
 type Graph struct {
-	// Links are those of the members, in the order of [Status.Servers].
+	// Links are this server's connections with the members, in the order of [Status.Servers].
 	Links []Link
-	// Self is the server's own position; -1 if it is not in the configuration.
+	// Self is the server's own position in the configuration; -1 if it is not a member.
 	Self int
 }
 
@@ -77,8 +77,8 @@ func (g Graph) twoWay(a, b int) bool {
 	return g.Links[a].To && g.Links[b].To
 }
 
-// withMajority reports for each member whether it serves and is connected with a majority in both directions. If the
-// serving members are no majority, each of them counts.
+// withMajority reports for each member whether it serves and is connected with a majority in both directions. If
+// fewer than a majority serve, connections are ignored: each serving member counts.
 func (g Graph) withMajority(serves []bool) []bool {
 	with := slices.Clone(serves)
 	all := 0
@@ -136,7 +136,7 @@ func (s Status) HearsLeader() bool {
 	for _, m := range s.Servers {
 		all = append(all, m.Address)
 	}
-	links := s.Graph(all).Links // a connection that may be the leader's suffices: it was heard
+	links := s.Graph(all).Links // any connection that may be the leader's counts: the leader was heard
 	for i, m := range s.Servers {
 		if m.Short == string(s.Leader) && !m.Self && s.fresh(m) && links[i].any() {
 			return true

@@ -18,7 +18,7 @@ type IDArgument struct {
 	Number bool
 }
 
-// minIDDigits is the least number of hex digits that identify a server: those that cluster/status prints. ovsdb-server
+// minIDDigits is the least number of hex digits that identify a server: cluster/status prints that many. ovsdb-server
 // itself accepts any prefix, even an empty one.
 const minIDDigits = 4
 
@@ -26,7 +26,7 @@ const minIDDigits = 4
 // and the second group are an exponent.
 const numericPrefix = 13
 
-// isID reports whether text, in lower case, is the beginning of a UUID or all of it.
+// isID reports whether text, in lower case, is a UUID or the beginning of one.
 func isID(text string) bool {
 	first, rest, more := strings.Cut(text, "-")
 	return strings.Trim(text, "0123456789abcdef-") == "" && first != "" && len(first) <= 8 &&
@@ -35,14 +35,15 @@ func isID(text string) bool {
 
 // Resolution is the result of resolving an [IDArgument].
 type Resolution struct {
-	// Peers are the members that it may mean.
+	// Peers are the members that the ID may mean.
 	Peers []Peer
-	// Text is the ID to pass to the server: the longest known form of the only member's, never shorter than the typed one.
+	// Text is the ID to pass to the server. If Peers has one member, Text is its longest known ID, never shorter than
+	// the typed one.
 	Text string
 }
 
-// Resolve returns the members of peers that given may mean. It does not judge: no member and several are valid results.
-// ok is false if given is no ID, or too short.
+// Resolve returns the members of peers that given may mean. It does not judge: the result may have no member, or
+// several. ok is false if given is no ID, or too short.
 func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(given.Text))
 	if !given.Number && (len(text) < minIDDigits || !isID(text)) {
@@ -54,15 +55,15 @@ func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 	if len(r.Peers) == 1 {
 		r.Text = r.Peers[0].Longest()
 		if !given.Number && len(text) > len(r.Text) {
-			// The server compares the whole ID, and refuses a wrong rest.
+			// The server compares the whole ID, so it refuses one whose remaining digits are wrong.
 			r.Text = text
 		}
 	}
 	return r, true
 }
 
-// Identify is [Resolve] that refuses anything but one member of database d (R3). there are the members of the other
-// database, to recognise an ID that was meant for it.
+// Identify resolves given to one member of database d, or refuses (R3). here has the members of d. there has those of
+// the other database, to recognise an ID that was meant for it.
 func Identify(d ovndb.Database, given IDArgument, here, there []Peer) (Resolution, *finding.Finding) {
 	refuse := func(code finding.Code, args finding.Args) (Resolution, *finding.Finding) {
 		f := finding.Of(code, d, args)
@@ -92,8 +93,8 @@ func Identify(d ovndb.Database, given IDArgument, here, there []Peer) (Resolutio
 	return Resolution{}, refusal
 }
 
-// matching are the members that an ID, or its beginning, may mean: the member with that full ID, otherwise all that
-// match.
+// matching returns the members that an ID, or its beginning, may mean: the member with that full ID, otherwise all
+// members that match.
 func matching(text string, peers []Peer) (fit []Peer) {
 	for _, p := range peers {
 		if p.ID != "" && string(p.ID) == text {
@@ -106,8 +107,8 @@ func matching(text string, peers []Peer) (fit []Peer) {
 	return fit
 }
 
-// Is reports whether the member may be the server with this ID: the full IDs decide, or the four digits if either is
-// only known by these. The ID must not be empty.
+// Is reports whether the member may be the server with this ID. It compares the full IDs, or the first four digits if
+// no more are known of either. The ID must not be empty.
 func (p Peer) Is(id ID) bool { return id != "" && p.hasPrefix(string(id)) }
 
 func (p Peer) isAny(ids []ID) bool { return slices.ContainsFunc(ids, p.Is) }
@@ -120,7 +121,7 @@ func (p Peer) hasPrefix(text string) bool {
 	return strings.HasPrefix(text, p.Short)
 }
 
-// matchesNumber reports whether a YAML parser may have read a prefix of the member's ID as the number.
+// matchesNumber reports whether a YAML parser may have read a prefix of the member's ID as number.
 func (p Peer) matchesNumber(number string) bool {
 	want, err := strconv.ParseFloat(number, 64)
 	if err != nil {

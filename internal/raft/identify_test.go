@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// known is a member with a full ID. Of unknown, only the four digits are known.
+// known is a member with a full ID, unknown one with only four digits.
 func known(id string) Peer {
 	return Peer{ID: ID(id), Member: Member{Short: id[:4], Address: "tcp:10.0.0.1:6643"}}
 }
@@ -118,7 +118,7 @@ func TestR3_every_prefix_finds_its_member(t *testing.T) {
 		require.Len(t, r.Peers, 1)
 		require.Equal(t, id[:n], r.Text, "the server is to compare all that was typed")
 
-		// A member whose ID continues differently is never found.
+		// An ID that continues differently finds no member.
 		other := rapid.StringMatching(uuidForm).Draw(t, "another ID")
 		r, _ = Resolve(IDArgument{Text: text}, []Peer{known(other)})
 		require.Equal(t, strings.HasPrefix(other, id[:n]), len(r.Peers) == 1)
@@ -225,14 +225,14 @@ func TestR3_ambiguous_number_means_both(t *testing.T) {
 	}
 }
 
-// readers are the YAML parsers of clients: the fork in Juju's own, and that of others.
+// readers are YAML parsers of clients: Juju's own fork, and the upstream one.
 var readers = map[string]func([]byte, any) error{
 	"Juju's reader": yaml2.Unmarshal,
 	"yaml.v3":       func(text []byte, v any) error { return yaml3.Unmarshal(text, v) },
 }
 
-// handedOver is the value that the charm gets for a typed one: parsed as YAML, and printed as JSON by action-get. ok is
-// false if JSON has no such number.
+// handedOver returns the value that the charm gets for a typed one: the client parses it as YAML, and action-get
+// prints it as JSON. ok is false if JSON has no such number.
 func handedOver(read func([]byte, any) error, typed string) (g IDArgument, ok bool, err error) {
 	var v any
 	if err := read([]byte(typed), &v); err != nil {
@@ -250,16 +250,16 @@ func handedOver(read func([]byte, any) error, typed string) (g IDArgument, ok bo
 	return IDArgument{Text: n.String(), Number: true}, true, err
 }
 
-// R3: each of the 65,536 identities finds its member after any parser. If several become one number, all of them are
-// found.
+// R3: each of the 65,536 identities finds its member after any parser. If a parser reads several as the same number,
+// all of them are found.
 func TestR3_every_identity_survives_YAML(t *testing.T) {
 	t.Parallel()
-	// Juju's parser reads 9,516 as numbers. The count of the other does not matter.
+	// Juju's parser reads 9,516 identities as numbers. The count of the other parser does not matter.
 	counts := map[string]int{"Juju's reader": 9516}
 	for name, read := range readers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			members := map[string][]Peer{} // those that become one number
+			members := map[string][]Peer{} // members whose identities become one number
 			numbers := 0
 			for i := range 1 << 16 {
 				identity := fmt.Sprintf("%04x", i)
@@ -296,8 +296,8 @@ func finds(g IDArgument, p Peer, text string) bool {
 	return ok && len(r.Peers) == 1 && r.Text == text
 }
 
-// R3: so does every longer form of an ID. If the first group ends in e, the dash and the second group are an exponent,
-// as in 1234567e-8901.
+// R3: so does every longer form of an ID. If the first group ends in e, as in 1234567e-8901, the dash and the second
+// group are an exponent.
 func TestR3_every_longer_prefix_survives_YAML(t *testing.T) {
 	t.Parallel()
 	for name, read := range readers {

@@ -22,37 +22,37 @@ type ProbeResult struct {
 // View is one member's observation of its cluster.
 type View struct {
 	Status Status
-	// Probes are the answers of the other members. On a leader they only provide full IDs; elsewhere they decide about
-	// liveness.
+	// Probes are the answers of the other members. On a leader they only provide full IDs. On other members they decide
+	// about liveness.
 	Probes []ProbeResult
-	// CommitIndexFloor is an index that was already committed when an earlier status was read; a member that has not
-	// stored it by now does not keep up. 0 means the committed index of Status itself, which a healthy member may miss
-	// by the entries in flight.
+	// CommitIndexFloor is an index that was already committed when an earlier status was read. A member that has not
+	// stored it by now does not keep up. If it is 0, the committed index of Status is used; a healthy member may lack
+	// its newest entries, which are still in flight.
 	CommitIndexFloor uint64
-	// Down are the members that their units have recorded to take down (R5): they may be up now, and count as down.
+	// Down are the members that units have recorded to take down (R5). They may be up now, but count as down.
 	Down []ID
-	// Leaving are the members with a recorded leave of their own that is not known to be done.
+	// Leaving are the members whose own leave is recorded and not known to be done.
 	Leaving []ID
-	// ChangedBy is the unit that holds the lock of the membership (R5), or held it during this observation: it may be
-	// the reason why members are down. It is empty if there is none, and if all members are up.
+	// ChangedBy is the unit that holds the lock of the membership (R5), or held it during this observation: its change
+	// may be why members are down. It is empty if there is no such unit, and if all members are up.
 	ChangedBy string
-	// Lost are the members that are known to have lost entries of their logs, but acknowledge them: they count as down
-	// on every unit.
+	// Lost are the members that are known to have lost entries of their logs. They still acknowledge these entries, so
+	// they count as down on every unit.
 	Lost []ID
-	// Full reports whether this server's own disk is full: it can store nothing, and counts as down for itself, as for
-	// a leader that waits for it.
+	// Full reports whether this server's own disk is full. Then it can store nothing, and counts as down for itself, as
+	// it does for a leader that waits for it.
 	Full bool
-	// Reached are the Raft addresses of members with a connection of this server, according to the system; only needed
-	// with [Status.AmbiguousLinks].
+	// Reached are the Raft addresses of members with which the operating system shows a connection of this server. They
+	// are only needed if [Status.AmbiguousLinks].
 	Reached []string
 	// Names are full IDs from other sources: published by units, or recorded.
 	Names []ID
-	// Superseded are the clusters that this one replaced. SupersedesItself reports whether the database lists its own
-	// cluster among them, which is left out.
+	// Superseded are the clusters that this one replaced, without this one. SupersedesItself reports whether the
+	// database lists its own cluster among them.
 	Superseded       []ID
 	SupersedesItself bool
-	// GivenUp are the units that were given up by the recovery or restore that made this cluster, and MadeAt its time
-	// by the clock of the unit that made it; zero if not recorded.
+	// GivenUp are the units that the recovery or restore that made this cluster gave up. MadeAt is its time by the clock
+	// of the unit that made it; zero if not recorded.
 	GivenUp []string
 	MadeAt  time.Time
 }
@@ -63,11 +63,11 @@ type Peer struct {
 	// ID is the full server ID; empty if only its first four digits are known.
 	ID ID
 	Up bool
-	// Noted reports whether it is up, but counts as down: its unit recorded that it takes it down, it has lost entries,
-	// or its disk is full.
+	// Noted reports whether the member is up, but counts as down: its unit has recorded that it takes it down, it has
+	// lost entries, or its disk is full.
 	Noted bool
-	// Answers reports whether its server or its client port has answered within the election timer, even if it does not
-	// count as up.
+	// Answers reports whether the member's server or client port has answered within the election timer, even if the
+	// member does not count as up.
 	Answers bool
 	// Lost reports whether it is known to have lost entries of its log.
 	Lost bool
@@ -79,15 +79,15 @@ type Peer struct {
 	Leaving bool
 	// Why is the reason why the member counts as down, for people.
 	Why string
-	// Lag is the number of committed entries that the leader does not know to be stored by it; 0 if unknown.
+	// Lag is the number of committed entries that the leader does not know to be stored by the member; 0 if unknown.
 	Lag uint64
 }
 
-// Runs reports whether its server is up, even if it counts as down for a reason of its own ([Peer.Noted]), or for its
-// connections ([Peer.OneWay]).
+// Runs reports whether the member's server is up, even if the member counts as down because of [Peer.Noted] or
+// [Peer.OneWay].
 func (p Peer) Runs() bool { return p.Up || p.Noted || p.OneWay }
 
-// Longest is the longest known form of the ID.
+// Longest returns the longest known form of the ID.
 func (p Peer) Longest() string {
 	if p.ID != "" {
 		return string(p.ID)
@@ -95,8 +95,8 @@ func (p Peer) Longest() string {
 	return p.Short
 }
 
-// Committed is the index of the newest entry that the server knows to be committed (raft_unixctl_status() prints the
-// number of entries after it).
+// Committed returns the index of the newest entry that the server knows to be committed. raft_unixctl_status() prints
+// the number of entries after it.
 func (s Status) Committed() uint64 {
 	if s.NotCommitted >= s.Log.End {
 		return 0
@@ -115,14 +115,14 @@ func (s Status) shortIDs() (all []string) {
 	return all
 }
 
-// HasMember reports whether the server is in this status' configuration, by the four digits of its ID; false without an
-// ID.
+// HasMember reports whether the server is in this status's configuration, by the first four digits of its ID. It
+// reports false for an empty ID.
 func (s Status) HasMember(id ID) bool {
 	return id != "" && slices.ContainsFunc(s.Servers, func(m Member) bool { return m.Short == id.Short() })
 }
 
-// MemberWithLeader reports whether this server is a plain member, neither joining nor leaving, that knows a leader: its
-// log had caught up when it was added.
+// MemberWithLeader reports whether this server is a plain member, neither joining nor leaving, and knows a leader.
+// Such a server's log had caught up when it was added.
 func (s Status) MemberWithLeader() bool { return s.State == ClusterMember && s.HasLeader() }
 
 // HasLeader reports whether this server is a leader or follows one.
@@ -131,9 +131,9 @@ func (s Status) HasLeader() bool {
 }
 
 // CutOff reports whether this server has no leader and has heard no other member within the election timer, or leads
-// and has heard no majority. `_Server` still calls it connected: a candidate until it has lost a second election in a
-// row (candidate_retrying in raft.c), a leader until its next check of the majority, once per election timer. During an
-// election, members hear each other.
+// and has heard no majority. `_Server` still calls such a server connected: a candidate until it has lost a second
+// election in a row (candidate_retrying in raft.c), a leader until its next check of the majority, once per election
+// timer. During an election, members hear each other.
 func (s Status) CutOff() bool {
 	heard := 0
 	for _, m := range s.Servers {
@@ -157,7 +157,7 @@ func (s Status) LeaderSilent() bool {
 	return heard && !s.fresh(leader)
 }
 
-// self is the server's own row; false if it is not in the configuration.
+// self returns the server's own row; false if the server is not in the configuration.
 func (s Status) self() (Member, bool) { return s.find(func(m Member) bool { return m.Self }) }
 
 func (s Status) find(fits func(Member) bool) (Member, bool) {
@@ -167,17 +167,17 @@ func (s Status) find(fits func(Member) bool) (Member, bool) {
 	return Member{}, false
 }
 
-// Lagging reports whether a member with a connection to this leader has not yet stored what was committed at reference.
-// Then observe again: under load entries are always in flight.
+// Lagging reports whether a member with a connection to this leader has not yet stored the entry reference, which was
+// committed before. Then observe again: under load, entries are always in flight.
 func (s Status) Lagging(reference uint64) bool {
 	return s.Role == Leader && slices.ContainsFunc(s.Servers, func(m Member) bool {
 		return !m.Self && s.fresh(m) && (m.Match == nil || *m.Match < reference)
 	})
 }
 
-// Stored is the newest entry on this leader's own disk, by its own row; false if it does not lead or prints no such
-// row. An entry whose write or fsync has failed is never counted (raft_waiter_complete() in ovsdb/raft.c): a sole
-// member then commits nothing more, and looks healthy.
+// Stored returns the newest entry on this leader's own disk, by its own row. known is false if the server does not
+// lead or prints no such row. The server never counts an entry whose write or fsync has failed
+// (raft_waiter_complete() in ovsdb/raft.c): a sole member then commits nothing more, and looks healthy.
 func (s Status) Stored() (entry uint64, known bool) {
 	self, found := s.self()
 	if !found || s.Role != Leader || self.Match == nil {
@@ -186,18 +186,20 @@ func (s Status) Stored() (entry uint64, known bool) {
 	return *self.Match, true
 }
 
-// AmbiguousIDs reports whether two members share their four digits, so that only their full IDs distinguish them.
+// AmbiguousIDs reports whether two members share their first four digits, so that only their full IDs distinguish
+// them.
 func (s Status) AmbiguousIDs() bool {
 	return len(slices.Compact(s.shortIDs())) < len(s.Servers)
 }
 
 func (s Status) fresh(m Member) bool { return m.LastMsg != nil && *m.LastMsg < s.ElectionTimer }
 
-// Peers judges every member by R0. On the leader a member is up if its last message is younger than the election timer,
-// its log keeps up, and it has a connection with the leader: a killed server's ends after milliseconds, for any
-// election timer. Elsewhere it is up if it has answered on its client port, as the same server of the same cluster, in
-// contact with a majority. In both cases it and a majority must be able to connect to each other in both directions
-// ([Graph.withMajority]). Unknown counts as down, and so does a member that may be taken down at any moment.
+// Peers judges every member by R0. On the leader, a member is up if its last message is younger than the election
+// timer, its log keeps up, and it is connected with the leader. (The connection of a killed server ends after
+// milliseconds, for any election timer.) On other members, a member is up if it has answered on its client port, as
+// the same server of the same cluster, in contact with a majority. In both cases it and a majority must be able to
+// connect to each other in both directions ([Graph.withMajority]). A member counts as down if its state is unknown,
+// or if it may be taken down at any moment.
 func (v View) Peers() []Peer {
 	peers := make([]Peer, 0, len(v.Status.Servers))
 	links := v.Status.Graph(v.Reached).Links
@@ -216,7 +218,7 @@ func (v View) Peers() []Peer {
 	return peers
 }
 
-// assess determines whether the member is up, by this unit's server and by the probes.
+// assess decides whether the member is up, by this unit's server and by the probes.
 func (p *Peer) assess(v View) {
 	switch {
 	case p.Self:
@@ -304,7 +306,8 @@ func (v View) Responded(m Member) bool {
 	return found && v.Status.Cluster != nil && answer.Cluster == *v.Status.Cluster
 }
 
-// Responding counts the other members that have answered, and those of them that report contact with a majority.
+// Responding counts the other members that have answered. connected counts those of them that report contact with a
+// majority.
 func (v View) Responding() (answering, connected int) {
 	for _, m := range v.Status.Servers {
 		if m.Self || !v.Responded(m) {
@@ -318,8 +321,8 @@ func (v View) Responding() (answering, connected int) {
 	return answering, connected
 }
 
-// probe returns a member's answer. By the address alone a stale member could be another that took its address;
-// by the four digits alone, another member that shares them.
+// probe returns a member's answer. By the address alone, it could be the answer of another member that took over a
+// stale member's address; by the four digits alone, that of another member that shares them.
 func (v View) probe(m Member) (ProbeResult, bool) {
 	i := slices.IndexFunc(v.Probes, func(a ProbeResult) bool {
 		return a.Address == m.Address && a.Server.Short() == m.Short
@@ -330,8 +333,8 @@ func (v View) probe(m Member) (ProbeResult, bool) {
 	return v.Probes[i], true
 }
 
-// fullID returns the member's full ID: the one in its answer, otherwise the only known one that begins with its four
-// digits and is not another member's. Of members that share these, all but one must have answered.
+// fullID returns the member's full ID: the one in its answer, otherwise the only known ID that begins with its four
+// digits and is not another member's. If members share these digits, all but one must have answered.
 func (v View) fullID(m Member) ID {
 	if a, ok := v.probe(m); ok {
 		return a.Server

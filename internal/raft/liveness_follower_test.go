@@ -14,7 +14,7 @@ func TestR0_follower_needs_connection_and_answer(t *testing.T) {
 	t.Parallel()
 	five := captureStatus(t, "sb-5member-follower-one-dead")
 	rest := []string{"617e", "5bb3", "a00e"}
-	// but is the answers of rest, with one of them changed.
+	// but returns the answers in rest, with one changed.
 	but := func(i int, change func(*ProbeResult)) []ProbeResult {
 		all := answers(t, five, rest...)
 		change(&all[i])

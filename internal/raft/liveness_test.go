@@ -182,7 +182,7 @@ func TestR0_lost_entries_is_down(t *testing.T) {
 			assert.Equal(t, Quorum{Members: 3, Up: 2}, v.Quorum(), "there is still a leader")
 			assert.Zero(t, v.Quorum().Tolerance())
 
-			// No other member may leave or stop. This one may.
+			// No other member may leave or stop; this one may.
 			require.NotNil(t, PlanLeave(Change{View: v, Target: string(memberID(1))}).Refusal)
 			restart := PlanRestart(Change{View: v})
 			require.NotNil(t, restart.Refusal)
@@ -281,7 +281,8 @@ func TestCommitted(t *testing.T) {
 	}
 }
 
-// A leader under load is observed again until all its connected members have stored what was committed before.
+// A leader under load is observed again until all its connected members have stored the entries that were committed
+// before.
 func TestLagging(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Member 1's full ID, as seen by member 0.
+// fullID returns member 1's full ID only if one ID fits, as seen by member 0.
 func TestFullID_only_match(t *testing.T) {
 	t.Parallel()
 	short := memberID(1).Short()
@@ -50,7 +50,7 @@ func TestFullID_only_match(t *testing.T) {
 	}
 }
 
-// twins is a cluster of four, as member 0 sees it, whose members 1 and 2 share their four digits. Only the first of the
+// twins returns member 0's view of a cluster of four, whose members 1 and 2 share four digits. Only the first of the
 // two answers.
 func twins(leader int) (v View, answering, silent ID) {
 	v = viewOf(leader, allUp(4))

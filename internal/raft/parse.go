@@ -70,12 +70,12 @@ type parser struct {
 	number int
 	// next is the index of the first of statusLines that may follow.
 	next int
-	// rows is true below "Servers:".
+	// rows reports whether the line "Servers:" was read.
 	rows bool
 }
 
 func (p *parser) read(line string) error {
-	// A carriage return counts, too: ovsdb-server prints none.
+	// This includes carriage returns: ovsdb-server prints none.
 	if strings.ContainsFunc(line, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 		return errors.New("holds a control character: the text is foreign")
 	}
@@ -138,7 +138,7 @@ func (p *parser) readKnown(i int, value string) error {
 	return nil
 }
 
-// missing returns the first line before statusLines[end] that is always printed and was not read.
+// missing returns the first line before statusLines[end] that is always printed but was not read.
 func (p *parser) missing(end int) string {
 	for _, f := range statusLines[min(p.next, end):end] {
 		if !f.optional {

@@ -11,15 +11,15 @@ import (
 // statusLine is one kind of line: its beginning and the parser of the rest.
 type statusLine struct {
 	key string
-	// optional: it is not printed in every state.
+	// optional reports whether the line is missing in some states.
 	optional bool
-	// many: it may be repeated.
+	// many reports whether the line may be repeated.
 	many bool
 	read func(s *Status, value string) error
 }
 
-// statusLines are the lines with values that are used, in the order in which raft_unixctl_status() in ovsdb/raft.c
-// prints them, OVS 2.16 to 3.6.
+// statusLines are the lines whose values are used, in the order in which raft_unixctl_status() in ovsdb/raft.c of OVS
+// 2.16 to 3.6 prints them.
 var statusLines = []statusLine{
 	{key: "Name:", read: func(s *Status, v string) error { return into(&s.Name, v, readWord) }},
 	{key: "Cluster ID:", read: readCluster},
@@ -67,7 +67,7 @@ var statusLines = []statusLine{
 	}},
 }
 
-// unusedLines begin the lines with values that are not used.
+// unusedLines are the beginnings of lines whose values are not used.
 var unusedLines = []string{"Adding server ", "Last Election started ", "Last Election won:", "Disconnections:"}
 
 func into[T any](field *T, v string, read func(string) (T, error)) (err error) {

@@ -109,7 +109,7 @@ func TestParse_first_missing_line(t *testing.T) {
 		_, err := Parse(before + "\n" + after)
 		var refused *ParseError
 		require.ErrorAs(t, err, &refused, line.key)
-		if line.key != "Servers:" { // without which rows are out of place
+		if line.key != "Servers:" { // without it, rows are out of place
 			assert.Contains(t, refused.Reason, line.key)
 		}
 	}
@@ -151,7 +151,7 @@ func TestParse_keeps_unknown_lines(t *testing.T) {
 	require.NoError(t, err)
 
 	tests := map[string]struct {
-		before string // the unknown lines are before this
+		before string // the line that follows the unknown lines
 		lines  string
 		want   []string
 	}{

@@ -14,7 +14,7 @@ import (
 
 const captured = "testdata/cluster-status"
 
-// capture is the text of one file under testdata.
+// capture returns the text of a file in testdata.
 func capture(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(captured, name))
@@ -22,7 +22,7 @@ func capture(t testing.TB, name string) string {
 	return string(text)
 }
 
-// captures returns the names of all files with a status, and of the others.
+// captures returns the names of the files in testdata: those with a status, and the others.
 func captures(t testing.TB) (statuses, others []string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(captured, "*.txt"))
@@ -114,7 +114,7 @@ func TestParse_lines_of_some_states(t *testing.T) {
 	assert.Equal(t, Connection{Peer: "431d"}, s.Connections[1])
 }
 
-// All lines of real servers are known, and only these captures are without a leader.
+// All lines of real servers are known. Only these captures have no leader.
 func TestParse_captured_states(t *testing.T) {
 	t.Parallel()
 	without := map[string]bool{
@@ -158,8 +158,8 @@ func TestParse_refuses_other_text(t *testing.T) {
 	}
 }
 
-// A text that is cut before the end of "Servers:" is an error. After that, it is an error, or has the same values above
-// the rows and the same rows; the last row may have fewer values or a smaller match_index.
+// A text that is cut before the end of "Servers:" is an error. A text that is cut later is an error, or has the same
+// values above the rows and the same rows; the last row may have fewer values or a smaller match_index.
 func TestParse_cut_text_invents_no_value(t *testing.T) {
 	t.Parallel()
 	statuses, _ := captures(t)
@@ -228,7 +228,7 @@ func FuzzParse(f *testing.F) {
 		}
 		var refused *ParseError
 		require.ErrorAs(t, err, &refused)
-		// At most a line and one of its values are quoted, each byte as four or fewer.
+		// The error quotes at most a line and one of its values, each byte as four or fewer.
 		require.LessOrEqual(t, len(err.Error()), 10*maxQuoted)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// clusterUnknown replaces the cluster's ID until a joining server learns it.
+// clusterUnknown is printed instead of the cluster's ID until a joining server learns it.
 const clusterUnknown = "not yet known"
 
 // maxMillis is the longest time.Duration, in milliseconds.

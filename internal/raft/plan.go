@@ -15,9 +15,9 @@ type Change struct {
 	Target string
 	// UnitInModel is the target's unit if it is still in the model; otherwise empty.
 	UnitInModel string
-	// Permit permits what rule R4 otherwise refuses, and nothing else.
+	// Permit lifts refusals of rule R4, and no others.
 	Permit Permit
-	// Pending are the members that a unit has begun to remove and has not seen removed (rule R5). Those that are only
+	// Pending are the members that a unit has begun to remove and has not seen removed (rule R5). Members that are only
 	// taken down are in [View.Down].
 	Pending []ID
 }
@@ -27,16 +27,16 @@ type Permit string
 
 // The values of Permit, from the weakest to the strongest.
 const (
-	// PermitNone: only a member that is down, and that belongs to no unit of the model.
+	// PermitNone permits to kick only a member that is down and belongs to no unit of the model.
 	PermitNone Permit = ""
-	// PermitUnitInModel: a member that is down.
+	// PermitUnitInModel also permits to kick a member whose unit is in the model, if the member is down.
 	PermitUnitInModel Permit = "unit-in-model"
-	// PermitForce: a member that is up, too.
+	// PermitForce also permits to kick a member that is up.
 	PermitForce Permit = "force"
 )
 
-// WeakestPermit returns the weakest permit that a kick needs, for a printed command: once a member that was down is
-// back, that command no longer removes it. ok is false if no permit is enough.
+// WeakestPermit returns the weakest permit that a kick needs, for a printed command. With the weakest one, the
+// command does not remove a member that has come back up in the meantime. ok is false if no permit is enough.
 func WeakestPermit(c Change) (p Permit, ok bool) {
 	for _, c.Permit = range []Permit{PermitNone, PermitUnitInModel, PermitForce} {
 		if PlanKick(c).Refusal == nil {
@@ -59,22 +59,22 @@ type Plan struct {
 	Database      ovndb.Database
 	Target        Peer
 	Before, After Quorum
-	// Refusal is the reason against the change; nil if it is permitted.
+	// Refusal is the reason why the change is refused; nil if it is permitted.
 	Refusal *finding.Finding
-	// Blockers are the members that are down and for which the change is refused.
+	// Blockers are the members whose being down is why the change is refused.
 	Blockers []Peer
 	// Warnings don't prevent the change.
 	Warnings []finding.Finding
 }
 
-// PlanLeave judges the leave of a member: this server's own or, to explain what another unit waits for, another's
-// (rules R1, R2, R5, R11).
+// PlanLeave judges the leave of a member by rules R1, R2, R5 and R11. The member is this server's own or, to explain
+// what another unit waits for, that unit's.
 func PlanLeave(c Change) Plan {
 	return c.finish(c.begin(), goes)
 }
 
-// PlanKick judges a kick of another member (rules R1 to R5, R11). [Resolve] must have found the target in a
-// view of the same cluster.
+// PlanKick judges a kick of another member by rules R1 to R5 and R11. [Resolve] must have found the target in a view
+// of the same cluster.
 func PlanKick(c Change) Plan {
 	plan := c.begin()
 	t := plan.Target
@@ -90,8 +90,8 @@ func PlanKick(c Change) Plan {
 	return c.finish(plan, goes)
 }
 
-// begin finds the target and makes the checks that every change needs: this server works as a member and is not the
-// only one, and the target is exactly one member.
+// begin finds the target and makes the checks that every change needs: this server works as a member, it is not the
+// only member, and the target is exactly one member.
 func (c Change) begin() Plan {
 	plan := Plan{Database: c.Database, Before: c.View.Quorum()}
 	targets := c.targets()
@@ -145,7 +145,7 @@ func (c Change) finish(plan Plan, how departure) Plan {
 	}
 	plan.After = after(isTarget)
 	if !c.View.LeaderUp() {
-		plan.After.Up = 0 // this server knows of no member that is up
+		plan.After.Up = 0 // no member is known to be up
 	}
 	if plan.Refusal == nil {
 		c.refusePending(&plan)
@@ -153,14 +153,14 @@ func (c Change) finish(plan Plan, how departure) Plan {
 	if plan.Refusal != nil {
 		return plan
 	}
-	// Assume the worst end of each pending change: members that are up go, those that are down stay, and those that an
-	// uncommitted entry has removed come back.
+	// Assume the worst outcome of each pending change: members that are up go, members that are down stay, and members
+	// that an uncommitted entry has removed come back.
 	worst := after(func(p Peer) bool { return isTarget(p) || (p.Up || p.OneWay) && p.isAny(c.Pending) })
 	worst.Members += c.mayComeBack(peers)
 	switch {
 	case !c.View.working().Holds():
 		plan.refuseWithoutMajority()
-	case how == restarts && worst.Members == 2 && worst.Up == 1: // neither of two can restart without a standstill
+	case how == restarts && worst.Members == 2 && worst.Up == 1: // if either restarts, the cluster stands still
 	case !worst.Holds():
 		plan.refuseForQuorum(worst, peers, isTarget)
 	}
@@ -199,10 +199,10 @@ func (c Change) mayComeBack(peers []Peer) (n int) {
 	return n
 }
 
-// refusePending refuses while the server itself has another change under way. A server that joins and only catches up
-// has no vote yet and hinders no other. Only the phases of a leader count: a former leader shows those of its last term
-// for as long as it runs (raft_become_follower() and raft_run_reconfigure() in ovsdb/raft.c), and its configuration has
-// their outcome.
+// refusePending refuses while the server itself has another change under way. A joining server that still catches up
+// has no vote yet and hinders no change. Only a leader's phases count: a former leader shows the phases of its last
+// term for as long as it runs (raft_become_follower() and raft_run_reconfigure() in ovsdb/raft.c). Its configuration
+// already has the outcome of those changes.
 func (c Change) refusePending(plan *Plan) {
 	s := c.View.Status
 	if s.Role != Leader {
@@ -218,18 +218,18 @@ func (c Change) refusePending(plan *Plan) {
 	}
 }
 
-// same reports whether two rows are of one member. Members may share their four digits or their address.
+// same reports whether two rows are of one member. Two members may share their four digits or their address.
 func (m Member) same(o Member) bool {
 	return m.Short == o.Short && m.Address == o.Address && m.Self == o.Self
 }
 
-// PlanStop judges the stop of a member for an unknown time. It keeps its vote, so the members that remain up must be a
-// majority of all (rule R1).
+// PlanStop judges the stop of a member for an unknown time. The member keeps its vote, so the remaining members that
+// are up must be a majority of all (rule R1).
 func PlanStop(c Change) Plan { return c.finish(c.begin(), stops) }
 
-// PlanRestart judges a restart of this server. It stays a member, so the members that remain up must be a majority of
-// all (rule R1). Neither of two members can restart without a standstill, which is permitted while both are up. Target
-// and Permit of the change are ignored.
+// PlanRestart judges a restart of this server. It stays a member, so the remaining members that are up must be a
+// majority of all (rule R1). In a cluster of two, any restart causes a standstill, which is permitted while both are
+// up. PlanRestart ignores Target and Permit.
 func PlanRestart(c Change) Plan {
 	plan := Plan{Database: c.Database, Before: c.View.Quorum()}
 	s := c.View.Status

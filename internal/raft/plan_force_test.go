@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// R4: only force permits to kick members that are up or whose unit stays, and it permits nothing else.
+// R4: only force permits to kick a member that is up or whose unit stays. Force permits nothing else.
 func TestR4_force_permits_nothing_else(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, leader int, up []bool) {
@@ -39,13 +39,13 @@ func TestR4_force_permits_nothing_else(t *testing.T) {
 					require.Equal(t, reason(forced), reason(gentle), "leader %d of %v", leader, up)
 				}
 				require.NotContains(t, []finding.Code{finding.MemberIsLive, finding.UnitInModel}, reason(forced))
-				if live { // a unit that is back keeps its member
+				if live { // if the unit is back, it keeps its member
 					require.Equal(t, finding.MemberIsLive, reason(dead))
 				} else {
 					require.Equal(t, reason(forced), reason(dead))
 				}
 
-				c.Permit = PermitForce // is of no weight
+				c.Permit = PermitForce // has no effect
 				weakest, ok := WeakestPermit(c)
 				require.Equal(t, forced.Refusal == nil, ok)
 				switch {
@@ -76,7 +76,7 @@ func TestR11_small_or_even_clusters_warn(t *testing.T) {
 		assert.Equal(t, want, plan.Warnings, "of %d, one leaves", n)
 
 		if n == 2 {
-			continue // its other member can only be kicked while it is up
+			continue // the other member can only be kicked while it is up
 		}
 		c.View, c.Target = viewOf(0, allUp(n, 1)), memberID(1).Short()
 		plan = PlanKick(c)
@@ -92,7 +92,7 @@ func TestR11_refused_change_has_no_warning(t *testing.T) {
 	assert.Empty(t, plan.Warnings)
 }
 
-// A dead member may be kicked whenever there is a quorum: it is the remedy of every other refusal.
+// A dead member may be kicked whenever there is a quorum: all other refusals advise that.
 func TestKick_dead_member_with_quorum(t *testing.T) {
 	t.Parallel()
 	everyView(largest, func(v View, _ int, up []bool) {

@@ -33,7 +33,7 @@ func TestR1_restart_pending_change_blames_no_member(t *testing.T) {
 	assert.Empty(t, plan.Refusal.Args.Down)
 }
 
-// idsOf are the IDs of members whose bits are set.
+// idsOf returns the IDs of the members whose bits are set.
 func idsOf(bits, n int) (ids []ID) {
 	for i, isSet := range pattern(bits, n) {
 		if isSet {
@@ -54,7 +54,7 @@ func TestR5_restart_survives_pending_changes(t *testing.T) {
 		}
 		for pending := range 1 << n {
 			if pending&1 != 0 {
-				continue // its own leave: it is about to go anyway
+				continue // its own leave is pending: it goes anyway
 			}
 			plan := PlanRestart(Change{Database: ovndb.NB, View: v, Pending: idsOf(pending, n)})
 			if plan.Refusal != nil {
@@ -73,8 +73,8 @@ func TestR5_restart_survives_pending_changes(t *testing.T) {
 	assert.Positive(t, permitted)
 }
 
-// R5: a removal that is in the log, but not committed, may be undone by the next leader. Then there is one more member,
-// and it is down.
+// R5: the next leader may undo a removal that is in the log, but not committed. Then there is one more member, and it
+// is down.
 func TestR5_uncommitted_removal_may_be_undone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -145,7 +145,7 @@ func TestRestart_sole_member(t *testing.T) {
 }
 
 // R5: a pending removal may or may not take effect. A change is permitted only if the quorum survives every
-// combination.
+// combination of outcomes.
 func TestR5_pending_changes_count_at_worst(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, leader int, up []bool) {
@@ -174,8 +174,8 @@ func TestR5_pending_changes_count_at_worst(t *testing.T) {
 	})
 }
 
-// R5: a former leader shows a member as being added for as long as it runs. Its unit could never be removed (found by
-// the soak).
+// R5: a former leader shows a member as being added for as long as it runs. If that counted, its unit could never be
+// removed (found by the soak).
 func TestR5_phases_count_on_leader_only(t *testing.T) {
 	t.Parallel()
 	for leader, want := range map[int]finding.Code{0: finding.ChangePending, 1: ""} {
@@ -191,7 +191,7 @@ func TestR5_phases_count_on_leader_only(t *testing.T) {
 	}
 }
 
-// survives reports whether a majority is up of the members that are not among the bits of going.
+// survives reports whether a majority of the members that are not in going is up.
 func survives(up []bool, going int) bool {
 	members, alive := 0, 0
 	for i, isUp := range up {
@@ -223,14 +223,14 @@ func TestR5_four_members_one_down_two_leave(t *testing.T) {
 				"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_FOLLOW", brief(plan))
 		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.After, "what is shown is the change itself")
 
-		// The member whose leave is pending may continue.
+		// A member whose own leave is pending may continue it.
 		own := first
 		own.Pending = []ID{memberID(0)}
 		require.Nil(t, PlanLeave(own).Refusal)
 	}
 }
 
-// R5: a member that is the target is no blocker.
+// R5: the target is not a blocker, even if it is down.
 func TestR5_down_target_is_no_blocker(t *testing.T) {
 	t.Parallel()
 	c := Change{

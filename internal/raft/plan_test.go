@@ -13,11 +13,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// largest is the largest cluster of which all states are tried.
+// largest is the size of the largest cluster whose states are all tried.
 const largest = 7
 
-// everyView calls try with each cluster of up to most members in each state, as seen by the leader, by a follower of
-// each member, and without a leader.
+// everyView calls try with each state of each cluster of up to most members: as the leader sees it, as a follower of
+// each member sees it, and without a leader.
 func everyView(most int, try func(v View, leader int, up []bool)) {
 	for n := 1; n <= most; n++ {
 		for bits := range 1 << n {
@@ -32,7 +32,7 @@ func everyView(most int, try func(v View, leader int, up []bool)) {
 	}
 }
 
-// count counts the members that are up, except those in without.
+// count returns the number of members that are up, except those in without.
 func count(up []bool, without ...int) (sum int) {
 	for i, isUp := range up {
 		if isUp && !slices.Contains(without, i) {
@@ -42,8 +42,8 @@ func count(up []bool, without ...int) (sum int) {
 	return sum
 }
 
-// R1, R2: a change is permitted if a majority is up now and afterwards. A member that leaves or is kicked no longer
-// counts, one that stops or restarts does; of two members each may restart. The only member may only restart.
+// R1, R2: a change is permitted if a majority is up before and after it. A member that leaves or is kicked no longer
+// counts; one that stops or restarts does. In a cluster of two, each may restart. A sole member may only restart.
 func TestR1_matches_formula(t *testing.T) {
 	t.Parallel()
 	permitted := map[string]int{}
@@ -100,7 +100,7 @@ func reason(p Plan) finding.Code {
 		return ""
 	}
 	if p.NoQuorum() {
-		return finding.NoQuorum // for any of its reasons
+		return finding.NoQuorum // whatever the cause
 	}
 	return p.Refusal.Code
 }
@@ -127,7 +127,7 @@ func TestR1_without_quorum_names_no_dead_member(t *testing.T) {
 	})
 }
 
-// R1: if a quorum would be lost, the refusal names exactly the members that are down.
+// R1: if a quorum would be lost, the refusal names all members that are down, and no others.
 func TestR1_blockers_are_the_down_members(t *testing.T) {
 	t.Parallel()
 	seen := 0
@@ -188,7 +188,7 @@ func TestR2_sole_member(t *testing.T) {
 	}
 }
 
-// R3: of two members that share four digits, the named one is judged, and the other one counts.
+// R3: if two members share four digits, the named one is judged, and the other one counts.
 func TestR3_plan_with_shared_digits(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(3)
@@ -209,10 +209,10 @@ func TestR3_plan_with_shared_digits(t *testing.T) {
 	assert.Empty(t, plan.Target)
 }
 
-// R1: a member with the four digits of this server is not taken for it.
+// R1: a member that shares its four digits with this server is not mistaken for it.
 func TestR1_own_leave(t *testing.T) {
 	t.Parallel()
-	for _, leader := range []int{0, 2} { // 1 is dead: leaving would lose the quorum
+	for _, leader := range []int{0, 2} { // 1 is dead: a leave would lose the quorum
 		for _, swapped := range []bool{false, true} {
 			v := viewOf(leader, allUp(3, 1))
 			rows := v.Status.Servers
@@ -227,7 +227,7 @@ func TestR1_own_leave(t *testing.T) {
 	}
 }
 
-// A kick is resolved by the server's status, and judged by the answers of the others, too.
+// The target of a kick is found in the server's status, and judged by the answers of the other members, too.
 func TestR3_target_with_longer_ID(t *testing.T) {
 	t.Parallel()
 	v := viewOf(1, allUp(5))

@@ -2,14 +2,15 @@ package raft
 
 import "slices"
 
-// commitWatcher determines when what a status shows is committed: the rows are those of the newest entry, committed or
-// not. So it records where the log ended in the first status, and waits until everything before that is committed.
+// commitWatcher determines when what a status shows is committed. The rows of a status are those of the newest entry,
+// committed or not. So it records where the log ended in the first status, and waits until everything before that is
+// committed.
 type commitWatcher struct {
 	noted     bool
 	end, term uint64
 }
 
-// observe takes the next status of a working member. shown reports whether it still shows what is watched.
+// observe takes the next status of a working member. shown reports whether that status still shows the watched state.
 func (w *commitWatcher) observe(s Status, shown bool) bool {
 	w.noted = w.noted && shown
 	if !shown || !s.MemberWithLeader() {
@@ -23,8 +24,8 @@ func (w *commitWatcher) observe(s Status, shown bool) bool {
 
 // RemovalWatcher determines when a removal is committed (R6).
 type RemovalWatcher struct {
-	// Target is the four digits of the removed member, Address its address: another member may share one of them. An
-	// empty Address matches any.
+	// Target is the first four digits of the removed member's ID, Address its address: another member may share one of
+	// them. An empty Address matches any.
 	Target, Address string
 	// missing reports whether the last status lacks the target.
 	missing bool
@@ -37,16 +38,15 @@ func (p *RemovalWatcher) Observe(s Status) bool {
 	return p.commit.observe(s, p.missing)
 }
 
-// ConfigurationWatcher determines when the members that a server first showed are known to be those of a committed
-// entry.
+// ConfigurationWatcher determines when the configuration that a server showed first is known to be committed.
 type ConfigurationWatcher struct {
 	servers           []string
 	begun, superseded bool
 	commit            commitWatcher
 }
 
-// Observe takes the status of a member and reports whether it proves that. After the server has shown other members,
-// none does.
+// Observe takes the status of a member and reports whether it proves that. Once the server has shown other members,
+// no status does.
 func (p *ConfigurationWatcher) Observe(s Status) bool {
 	servers := make([]string, 0, len(s.Servers))
 	for _, m := range s.Servers {

@@ -16,7 +16,7 @@ type look struct {
 	proved, absent bool
 }
 
-// without is a status whose newest configuration lacks member 2; with has it.
+// without returns a status whose newest configuration lacks member 2; with returns one that has it.
 func without(end, notCommitted uint64) Status { return statusOf(2, end, notCommitted) }
 func with(end, notCommitted uint64) Status    { return statusOf(3, end, notCommitted) }
 
@@ -91,7 +91,7 @@ func TestR6_removal_needs_commit(t *testing.T) {
 	}
 }
 
-// A member is known by its address and its digits: another may share one of them.
+// A member is identified by its address and its digits: another member may share one of them.
 func TestR6_proof_is_of_one_member(t *testing.T) {
 	t.Parallel()
 	const stale, next = "89b2", "7f3d"
@@ -195,16 +195,15 @@ func TestConfigurationWatcher(t *testing.T) {
 	}
 }
 
-// replica is a small model of one server's log: the configuration after each entry, how many are committed, and whether
-// there is a leader.
+// replica is a small model of one server's log.
 type replica struct {
 	// member is, for each entry, whether the target is a member after it.
 	member    []bool
 	committed int
 	term      uint64
 	led       bool
-	// seen is false from the loss of an entry until the log was read again. Meanwhile no unit removes the target again:
-	// that unit would hold the lock (R5).
+	// seen is false from the loss of an entry until the log is read again. Meanwhile no unit removes the target again:
+	// that unit would need the lock (R5).
 	seen bool
 }
 
@@ -224,8 +223,8 @@ func (r *replica) status() Status {
 
 func (r *replica) isMember() bool { return r.member[len(r.member)-1] }
 
-// R6: a removal that is reported as proved is committed, for any change of the log between two observations; and a
-// committed one is proved in the end.
+// R6: a removal that is reported as proved is committed, however the log changes between two observations. A
+// committed removal is proved in the end.
 func TestR6_proof_for_every_log(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -249,7 +248,7 @@ func TestR6_proof_for_every_log(t *testing.T) {
 			"a leader is elected": func(t *rapid.T) {
 				kept := rapid.IntRange(r.committed, len(r.member)).Draw(t, "entries that the leader has")
 				r.seen = r.seen && kept == len(r.member)
-				r.member = append(r.member[:kept], r.member[kept-1]) // a leader begins with an entry of its own
+				r.member = append(r.member[:kept], r.member[kept-1]) // a leader's term begins with an entry of its own
 				r.led, r.term = true, r.term+1
 			},
 			"observe": func(t *rapid.T) {

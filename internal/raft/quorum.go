@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// Majority is the number of members of n that must be up.
+// Majority returns how many of n members must be up.
 func Majority(n int) int { return n/2 + 1 }
 
 // Quorum counts a cluster's members and those that are up.
 type Quorum struct {
 	Members, Up int
-	// Held reports whether a majority works with the leader now, even if fewer are up: some are connected in one
-	// direction only ([Peer.OneWay]).
+	// Held reports whether a majority works with the leader now, even if fewer members count as up because some are
+	// connected in one direction only ([Peer.OneWay]).
 	Held bool
 }
 
 // Holds reports whether the members that are up are a majority.
 func (q Quorum) Holds() bool { return q.Members > 0 && q.Up >= Majority(q.Members) }
 
-// Tolerance is how many of the members that are up may still fail. It is negative without a majority.
+// Tolerance returns how many of the members that are up may still fail. It is negative without a majority.
 func (q Quorum) Tolerance() int {
 	tolerance := q.Up - Majority(q.Members)
 	if q.Held {
@@ -28,13 +28,13 @@ func (q Quorum) Tolerance() int {
 	return tolerance
 }
 
-// String is the arithmetic for people: "2 of 3 up, 2 needed".
+// String returns the counts for people: "2 of 3 up, 2 needed".
 func (q Quorum) String() string {
 	return fmt.Sprintf("%d of %d up, %d needed", q.Up, q.Members, Majority(q.Members))
 }
 
-// quorumOf counts the members that are not gone; with a target as gone, it is the configuration after a change. Members
-// that are taken down count as down.
+// quorumOf counts the members for which gone is false. If gone is true for a target, the result is the configuration
+// after the change. Members for which down is true count as down.
 func quorumOf(peers []Peer, gone, down func(Peer) bool) Quorum {
 	var rest []Peer
 	for _, p := range peers {
@@ -56,9 +56,9 @@ func quorumOf(peers []Peer, gone, down func(Peer) bool) Quorum {
 	return q
 }
 
-// QuorumWithout counts the members of a cluster without a member whose server does not run, and those that are up by
-// their answers on their client ports. members has all of them, including that one, with their Raft addresses. A member
-// that has not answered, or reports that it is cut off, counts as down.
+// QuorumWithout counts the members of a cluster, and those that are up, for a member whose own server does not run.
+// members has the Raft addresses of all members, including that one. A member is up if it has answered on its client
+// port and does not report that it is cut off.
 func QuorumWithout(members map[ID]string, cluster ID, answers []ProbeResult) Quorum {
 	q := Quorum{Members: len(members)}
 	for id, address := range members {
@@ -71,7 +71,7 @@ func QuorumWithout(members map[ID]string, cluster ID, answers []ProbeResult) Quo
 	return q
 }
 
-// Quorum counts the members of the view. Up is 0 if no leader that answers is known: then nothing can be committed.
+// Quorum counts the members of the view. Up is 0 if no answering leader is known: then nothing can be committed.
 func (v View) Quorum() Quorum {
 	q := quorumOf(v.Peers(), nil, nil)
 	if !v.LeaderUp() {
@@ -81,7 +81,7 @@ func (v View) Quorum() Quorum {
 	return q
 }
 
-// working counts the members that take part in what the leader commits now, over either connection.
+// working counts the members that take part in the leader's commits now, over a connection in either direction.
 func (v View) working() Quorum {
 	q := Quorum{Members: len(v.Status.Servers)}
 	if !v.LeaderUp() {
@@ -101,8 +101,8 @@ func (v View) LeaderUp() bool {
 	return up
 }
 
-// Leader is the member that this server considers the leader. If several share its four digits, it counts as up only if
-// all of them are.
+// Leader returns the member that this server considers the leader. If several members share its four digits, up
+// reports whether all of them are up.
 func (v View) Leader() (leader Peer, up bool) {
 	if !v.Status.HasLeader() {
 		return Peer{}, false

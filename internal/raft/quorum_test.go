@@ -37,7 +37,7 @@ func TestQuorum_tolerance(t *testing.T) {
 	}
 }
 
-// Without a leader that answers, no member counts as up.
+// If no leader answers, no member counts as up.
 func TestQuorum_without_leader(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -109,8 +109,8 @@ func TestQuorumWithout(t *testing.T) {
 	}
 }
 
-// The texts are from three servers. iptables has closed port 6643 of 78a0, and then also of 3acd, which joined through
-// both others.
+// The texts are those of three servers. iptables has closed port 6643 of 78a0, and then also of 3acd, which joined
+// through both others.
 func TestGraph_one_direction(t *testing.T) {
 	t.Parallel()
 	const leader, closed, other = "913c", "78a0", "3acd"
@@ -121,7 +121,7 @@ func TestGraph_one_direction(t *testing.T) {
 		links   map[string]Link
 		up      []string
 		quorum  Quorum
-		// leaves are the members that may leave, as judged here.
+		// leaves are the members that may leave, by this status.
 		leaves []string
 	}{
 		"one/leader": {

@@ -7,7 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// NoQuorum reports whether a change is refused because no leader with a majority is known. That may be an election.
+// NoQuorum reports whether a change is refused because no leader with a majority is known. The cause may be an
+// election.
 func (p Plan) NoQuorum() bool {
 	return p.Refusal != nil && slices.Contains([]finding.Code{finding.NoQuorum, finding.NoLeader, finding.LeaderUnseen},
 		p.Refusal.Code)
@@ -32,7 +33,7 @@ func (p *Plan) refuseForQuorum(worst Quorum, peers []Peer, gone func(Peer) bool)
 		case gone(peer) || peer.Up:
 		case peer.OneWay && peer.Self:
 			own = append(own, peer.server())
-		case peer.OneWay && !stays && peer.Link.To: // others may connect to it
+		case peer.OneWay && !stays && peer.Link.To: // other members may connect to it
 		case peer.OneWay:
 			args.OneWay = append(args.OneWay, peer.server())
 		default:
@@ -41,7 +42,7 @@ func (p *Plan) refuseForQuorum(worst Quorum, peers []Peer, gone func(Peer) bool)
 		}
 	}
 	if len(args.OneWay)+len(args.Down) == 0 {
-		args.OneWay = own // else this server is only cut off with them
+		args.OneWay = own // if others are listed, this server is only cut off with them
 	}
 	p.refuse(finding.QuorumWouldBeLost, args)
 }

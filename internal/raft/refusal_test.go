@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The states are captured if possible.
+// The states are captures if possible.
 func TestPlan_refusals(t *testing.T) {
 	t.Parallel()
 	captured := func(file string, answering ...string) View {
@@ -137,7 +137,7 @@ func TestPlan_refusals(t *testing.T) {
 	}
 }
 
-// A server that catches up has no vote yet, and a pending removal may be requested again.
+// Neither a server that still catches up, since it has no vote yet, nor a repeated removal prevents a change.
 func TestPlan_harmless_pending_changes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]Plan{

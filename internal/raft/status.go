@@ -2,8 +2,8 @@
 // membership are safe. It is pure: it reads no clock, no file and no network, so every decision can be replayed in a
 // test.
 //
-// The text is that of `ovs-appctl cluster/status`, which raft_unixctl_status() in ovsdb/raft.c of Open vSwitch writes;
-// its form is the same from OVS 2.16 to 3.6.
+// The status is the text of `ovs-appctl cluster/status`, which raft_unixctl_status() in ovsdb/raft.c of Open vSwitch
+// writes. Its form is the same from OVS 2.16 to 3.6.
 package raft
 
 import "time"
@@ -11,13 +11,13 @@ import "time"
 // Status is one server's output of `cluster/status DB`. It is that server's own view: the rows of Servers are those of
 // the newest entry of its log, committed or not.
 type Status struct {
-	// Text is the whole output, with the values that have no field here.
+	// Text is the whole output, which has more values than the fields.
 	Text string
 	// Name is the database's name, OVN_Northbound or OVN_Southbound.
 	Name string
 	// Cluster is the cluster's ID; nil while a joining server has not learned it ("not yet known").
 	Cluster *ID
-	// Server is the ID of the server that was asked.
+	// Server is the ID of the server that printed the status.
 	Server ID
 	// Address is the server's own Raft address, PROTO:HOST:PORT.
 	Address string
@@ -39,15 +39,15 @@ type Status struct {
 	NotCommitted, NotApplied uint64
 	Connections              []Connection
 	Servers                  []Member
-	// Unknown has the lines that this parser does not know, which a newer OVS may print.
+	// Unknown has the lines that this parser does not know. A newer OVS may print some.
 	Unknown []string
 }
 
 // ID is a full server or cluster ID: 36 characters, lower case.
 type ID string
 
-// Short is the identity: the first four hex digits, which is all that
-// cluster/status prints of other members (SID_FMT in ovsdb/raft-private.h).
+// Short returns the identity: the first four hex digits. cluster/status prints no more of other members' IDs (SID_FMT
+// in ovsdb/raft-private.h).
 func (id ID) Short() string {
 	if len(id) < 4 {
 		return string(id)
@@ -55,10 +55,10 @@ func (id ID) Short() string {
 	return string(id[:4])
 }
 
-// briefDigits suffice to distinguish the IDs of one application.
+// briefDigits is enough digits to distinguish the IDs of one application.
 const briefDigits = 8
 
-// Brief is the ID's first eight digits, for short lines.
+// Brief returns the ID's first eight digits, for short lines.
 func (id ID) Brief() string { return string(id[:min(len(id), briefDigits)]) }
 
 // MemberState is the value of "Status:" as printed.
@@ -107,8 +107,8 @@ const (
 // Log is the line "Log: [START, END]"; End is exclusive.
 type Log struct{ Start, End uint64 }
 
-// Connection is one item of the line "Connections:". Peer is "0000" on the connection through which the server joined:
-// it never learns that peer's ID.
+// Connection is one item of the line "Connections:". Peer is "0000" on the connection through which the server
+// joined: the server never learns that peer's ID.
 type Connection struct {
 	Peer     string
 	Incoming bool
@@ -118,14 +118,14 @@ type Connection struct {
 
 // Member is one row of "Servers:", or the member in a line "Removing server".
 type Member struct {
-	// Short are the first four hex digits of the member's ID; the text prints them twice.
+	// Short is the first four hex digits of the member's ID; the text prints them twice.
 	Short, Address string
 	Self           bool
 	Phase          Phase
-	// Match is the newest entry that the leader knows to be stored by the member; nil elsewhere.
+	// Match is the newest entry that the leader knows to be stored by the member; nil on other members.
 	Match *uint64
-	// LastMsg is the time since the last message from it. It is valid on the leader, and on a follower for the leader's
-	// row.
+	// LastMsg is the time since the member's last message. A leader prints it for all members, a follower only for the
+	// leader.
 	LastMsg *time.Duration
 	// Extra is the unknown rest of the row.
 	Extra string
