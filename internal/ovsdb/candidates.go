@@ -6,17 +6,17 @@ import (
 	"github.com/ovn-org/libovsdb/ovsdb"
 )
 
-// Candidates is a change of one list of candidates.
+// Candidates is a change of a list of candidates.
 type Candidates struct {
-	// Port reports whether the list is a router port's, in Gateway_Chassis, otherwise an HA_Chassis_Group's. Holder is
-	// the UUID of the port or group, Name the port's name.
+	// Port reports whether the list is that of a router port, in Gateway_Chassis; otherwise it is that of an
+	// HA_Chassis_Group. Holder is the UUID of the port or group, Name the port's name.
 	Port         bool
 	Holder, Name string
-	// Before is the list as it was read, After the new one; a row without a UUID is new.
+	// Before is the list as it was read, After is the new list. A row without a UUID is new.
 	Before, After []CandidateRow
-	// Routers are the routers of the list, as they were read: their zones influence the plan.
+	// Routers are the routers of the list, as they were read. Their zones influence the plan.
 	Routers []LogicalRouter
-	// Create is the group to create; then Holder is empty.
+	// Create is the group to create; Holder is empty then.
 	Create NewGroup
 }
 
@@ -27,7 +27,7 @@ type NewGroup struct {
 	ExternalIDs map[string]string
 }
 
-// table is the table of the candidates, holder that of the row with the list, in column.
+// table returns the table of the candidates, the table of the row that has the list, and the list's column.
 func (x Candidates) table() (table, holder, column string) {
 	if x.Port {
 		return "Gateway_Chassis", routerPortTable, gatewayChassisColumn
@@ -35,7 +35,7 @@ func (x Candidates) table() (table, holder, column string) {
 	return "HA_Chassis", groupTable, "ha_chassis"
 }
 
-// operations first wait, with timeout 0, for the rows to be unchanged.
+// operations first waits for the rows to be unchanged, with timeout 0.
 func (x Candidates) operations(n int) []ovsdb.Operation {
 	table, holder, column := x.table()
 	ops, before := x.guards()
@@ -69,7 +69,7 @@ func (x Candidates) operations(n int) []ovsdb.Operation {
 	return ops
 }
 
-// guards wait for the rows as they were read; they are returned by UUID.
+// guards returns operations that wait for the rows as they were read, and these rows by UUID.
 func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]CandidateRow) {
 	table, holder, column := x.table()
 	for _, r := range x.Routers {
@@ -89,9 +89,9 @@ func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]Candidate
 		read = append(read, ovsdb.UUID{GoUUID: r.UUID})
 		ops = append(ops, unchanged(table, r.UUID, ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}))
 	}
-	list := ovsdb.Row{column: set(read), "name": x.Name} // new rows are named after it
+	list := ovsdb.Row{column: set(read), "name": x.Name} // new rows are named after the holder
 	if x.Port {
-		list[groupColumn] = set([]ovsdb.UUID{}) // with a group OVN would ignore the list
+		list[groupColumn] = set([]ovsdb.UUID{}) // OVN ignores the list of a port with a group
 	}
 	return append(ops, unchanged(holder, x.Holder, list)), before
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// Names of the listeners' table and columns, and of the column of the database's only row that refers to them, as in
+// Names of the table of listeners, its columns, and the column of the database's only row that refers to it, as in
 // OVN 20.12.
 const (
 	connectionTable  = "Connection"
@@ -26,12 +26,12 @@ const (
 	probeField       = "inactivity_probe"
 )
 
-// conflictPause is how long to wait until another client's write, which was first, arrives at the server.
+// conflictPause is how long to wait until the server has received another client's write that came first.
 const conflictPause = 50 * time.Millisecond
 
-// Connections returns the rows of the listeners, sorted by target, from the first endpoint that serves the database.
+// Connections returns the listeners' rows, sorted by target, from the first endpoint that serves the database.
 func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints ...string) ([]Listener, error) {
-	// The caller's deadline may be that of a whole hook.
+	// The caller's deadline may be one for a whole hook.
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
 	l, err := d.listeners(ctx, db, endpoints...)
@@ -46,11 +46,11 @@ func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints .
 	return state.rows, nil
 }
 
-// EnsureConnections makes the wanted rows exist, each once, and returns the targets that it changed. Rows for other
-// ports or addresses, and other columns, are left alone. A row with a different role is replaced, which ends the
-// sessions on its port; a member that lagged may apply both steps as one and keep the old role in force:
-// [Dialer.Restricted] checks that. Several clients may do this at once, through any members. After an error a part may
-// have been done: repeat it.
+// EnsureConnections creates each wanted row once, and returns the targets that it changed. It leaves rows for other
+// ports or addresses, and other columns, alone. It replaces a row with a different role, which ends the sessions on
+// its port. A member that lagged may apply both steps as one and keep the old role in force: [Dialer.Restricted]
+// checks that. Several clients may call EnsureConnections at once, through any members. After an error, some rows may
+// have been changed: call it again.
 func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want []Connection,
 	endpoints ...string,
 ) (changed []string, err error) {
@@ -98,12 +98,12 @@ func (d *Dialer) listeners(ctx context.Context, db ovndb.Database, endpoints ...
 
 // listenerState is what was read in one transaction.
 type listenerState struct {
-	// global is the only row's UUID; empty if it does not exist yet.
+	// global is the UUID of the database's only row; empty if that does not exist yet.
 	global string
 	rows   []Listener
 }
 
-// read reads all rows: a row without a reference from the only row can't exist.
+// read reads all rows of listeners. The database's only row refers to all of them; others can't exist.
 func (l *listeners) read(ctx context.Context) (listenerState, error) {
 	columns := []string{targetField, probeField, roleField}
 	answers, err := read(ctx, l.client, query{table: connectionTable, columns: columns}, query{table: l.global})
@@ -122,7 +122,7 @@ func (l *listeners) read(ctx context.Context) (listenerState, error) {
 	return state, nil
 }
 
-// probeOf reads an optional integer: a number, or an empty set. Longer times are limited to the longest Duration.
+// probeOf reads an optional integer: a number, or an empty set. It limits longer times to the longest Duration.
 func probeOf(value any) time.Duration {
 	ms, ok := value.(float64)
 	if !ok {
@@ -136,7 +136,7 @@ func probeOf(value any) time.Duration {
 func (l *listeners) apply(ctx context.Context, state listenerState, p listenerPlan) error {
 	results, err := commit(ctx, l.client, l.operations(state, p)...)
 	if i := failed(results); i >= 0 && results[i].Error == constraintViolation && state.global == "" {
-		return ErrChanged // another client has made the only row
+		return ErrChanged // another client has made the database's only row
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 		ops = append(ops, insert(connectionTable, name, row))
 	}
 	if state.global == "" {
-		// As in swap: of two inserts, one fails.
+		// As in swap: of two inserts of that row, one fails.
 		return append(ops, insert(l.global, "global", ovsdb.Row{connectionsField: set(made)}))
 	}
 	ops = append(ops, unchanged(l.global, state.global, ovsdb.Row{connectionsField: set(references(state.rows))}))
@@ -171,7 +171,7 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 	})
 }
 
-// identity has the columns that must be unchanged for a row to be changed.
+// identity returns the columns that must be unchanged when a row is changed.
 func (l *listeners) identity(c Connection) ovsdb.Row {
 	row := ovsdb.Row{targetField: c.Target}
 	if l.global == ovndb.SB.GlobalTable() { // NB has no roles

@@ -17,7 +17,7 @@ import (
 
 func wanted(d ovndb.Database) []ovsdb.Connection { return ovsdb.WantedConnections(d, minute, false) }
 
-// ensure goes through one member, and returns the targets that it changed.
+// ensure calls EnsureConnections through one member, and returns the targets that it changed.
 func ensure(t *testing.T, s *server, want ...ovsdb.Connection) []string {
 	t.Helper()
 	changed, err := new(ovsdb.Dialer).EnsureConnections(within(t, patience), s.Database, want, s.Endpoint())
@@ -37,7 +37,7 @@ func connections(t *testing.T, s *server) []ovsdb.Connection {
 	return all
 }
 
-// column is the row's column for the target, as OVN's tools print it.
+// column returns the row's column for the target, as OVN's tools print it.
 func column(t *testing.T, s *server, name, target string) string {
 	t.Helper()
 	return tool(t, s, "--bare", "--no-headings", "--columns="+name, "find", "connection", fmt.Sprintf("target=%q", target))
@@ -188,7 +188,7 @@ func TestEnsureConnections_NB_has_no_roles(t *testing.T) {
 	assert.Empty(t, connections(t, s))
 }
 
-// The printed command for such a row removes it.
+// The command that is printed for such a row removes it.
 func TestEnsureConnections_row_is_removed_by_UUID(t *testing.T) {
 	t.Parallel()
 	for _, d := range ovndb.Databases() {

@@ -1,7 +1,7 @@
 // Package ovsdb talks to OVSDB servers. It is the only importer of libovsdb, and uses the reliable parts of that
-// library: one short-lived client for each purpose, every call with a deadline, no reconnection and no inactivity probe
-// of the library (both can deadlock in v0.7.0), no lock. The library reads from servers through internal/rpc2, which
-// limits messages; a panic of the library at an answer becomes an error.
+// library: one short-lived client for each purpose, and a deadline for every call. It does not use the library's
+// reconnection and inactivity probe, which can both deadlock in v0.7.0, nor its locks. The library reads from servers
+// through internal/rpc2, which limits messages. If an answer makes the library panic, the panic becomes an error.
 package ovsdb
 
 import (
@@ -44,7 +44,7 @@ func (d *Dialer) Forget() {
 	d.config = nil
 }
 
-// defaultTimeout limits a connection or transaction with a context without deadline.
+// defaultTimeout limits a connection or transaction whose context has no deadline.
 const defaultTimeout = 10 * time.Second
 
 // Endpoints returns the client endpoints of a member, best first. They have the host and protocol of its Raft address.
@@ -90,7 +90,7 @@ func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints .
 			return c, nil
 		}
 		if ended := ctx.Err(); ended != nil {
-			err = fmt.Errorf("%w: %w", ended, err) // the library drops it
+			err = fmt.Errorf("%w: %w", ended, err) // the library drops this error
 			if errors.Is(ended, context.DeadlineExceeded) {
 				err = reworded{err, late(endpoint)}
 			}
@@ -117,7 +117,7 @@ func shareOf(ctx context.Context, among int) (context.Context, context.CancelFun
 }
 
 func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint string) (_ client.Client, err error) {
-	quiet := logr.Discard() // otherwise the library writes to stderr
+	quiet := logr.Discard() // by default the library writes to stderr
 	options := []client.Option{client.WithEndpoint(endpoint), client.WithLogger(&quiet)}
 	if strings.HasPrefix(endpoint, "ssl:") {
 		config, err := d.ClientTLS()
@@ -153,8 +153,8 @@ func connected(ctx context.Context, c client.Client) (err error) {
 	return c.Connect(ctx)
 }
 
-// recovered turns a panic into an error. The library panics in the caller's goroutine if an answer is not a database's;
-// rpc2 recovers panics in other goroutines.
+// recovered turns a panic into an error. The library panics in the caller's goroutine if an answer is not that of a
+// database. rpc2 recovers panics in other goroutines.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the server has answered wrongly: %v", p)
@@ -179,15 +179,15 @@ func monitor(ctx context.Context, c client.Client, changed func(was, now model.M
 	return err
 }
 
-// wake makes the next receive succeed; a channel has room for one value.
+// wake makes the next receive succeed. The channel has room for one value.
 func wake(changed chan<- struct{}) {
 	select {
 	case changed <- struct{}{}:
-	default: // already woken
+	default: // a value is waiting already
 	}
 }
 
-// reworded is an error with another text.
+// reworded is an error with a different text.
 type reworded struct {
 	error
 	text string
@@ -247,8 +247,8 @@ func (d *Dialer) ClientTLS() (*tls.Config, error) {
 	return d.config, nil
 }
 
-// send runs one transaction. Without a deadline in ctx it waits at most [defaultTimeout] for the results: a server that
-// hangs or has no quorum may never answer.
+// send runs one transaction. Without a deadline in ctx, it waits for the results for at most [defaultTimeout]: a
+// server that hangs or has no quorum may never answer.
 func send(ctx context.Context, c client.Client, ops ...ovsdb.Operation) (results []ovsdb.OperationResult, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -260,7 +260,7 @@ func send(ctx context.Context, c client.Client, ops ...ovsdb.Operation) (results
 	return results, err
 }
 
-// transact runs one transaction; an operation that failed is an error.
+// transact runs one transaction. It returns an error if an operation failed.
 func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
 	results, err := send(ctx, c, ops...)
 	if err != nil {
@@ -273,7 +273,7 @@ func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]o
 	return results, err
 }
 
-// ErrChanged is returned if a row is no longer as it was read: nothing was written.
+// ErrChanged is returned if a row has changed since it was read. Nothing was written.
 var ErrChanged = errors.New("another client has changed it meanwhile")
 
 // Errors of operations (RFC 7047).
@@ -282,7 +282,7 @@ const (
 	constraintViolation = "constraint violation"
 )
 
-// commit runs one transaction. It returns [ErrChanged] if a wait failed: then nothing was written.
+// commit runs one transaction. It returns [ErrChanged] if a wait failed; then nothing was written.
 func commit(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
 	results, err := send(ctx, c, ops...)
 	if err != nil {
@@ -298,7 +298,7 @@ func commit(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]ovs
 	}
 }
 
-// failed is the index of the failed operation; -1 if there is none.
+// failed returns the index of the failed operation; -1 if there is none.
 func failed(results []ovsdb.OperationResult) int {
 	return slices.IndexFunc(results, func(r ovsdb.OperationResult) bool { return r.Error != "" })
 }

@@ -25,8 +25,8 @@ type Followed struct {
 // firstMonitor limits the wait for the first answer of a monitor: with 10,000 routers it takes seconds.
 const firstMonitor = time.Minute
 
-// Follow connects to the first of the endpoints of each database that serves it, with one monitor each. The caller
-// closes the connection, and replaces it if it is lost.
+// Follow connects, for each database, to the first endpoint that serves it, with one monitor. The caller closes the
+// connection, and replaces it if it is lost.
 func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, firstMonitor)
 	defer cancel()
@@ -42,7 +42,7 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 	return f, nil
 }
 
-// connectionPeriod is how long it takes at most to notice a lost connection.
+// connectionPeriod is the longest time until a lost connection is noticed.
 const connectionPeriod = time.Second
 
 // untilLost closes its channel once the connection is lost. The library notifies only a goroutine that waits at that
@@ -70,8 +70,8 @@ type followedTables struct {
 	columns []client.MonitorOption
 }
 
-// add requests a table's columns by the fields of its row: otherwise the library would request all, including those
-// without a model.
+// add requests a table's columns by the fields of its row. Otherwise the library would request all columns, including
+// those without a model.
 func (t *followedTables) add(table string, row model.Model, columns ...any) {
 	t.rows[table] = row
 	t.columns = append(t.columns, client.WithTable(row, columns...))
@@ -111,7 +111,7 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 	}
 	err = monitor(ctx, c, func(model.Model, model.Model) { wake(f.changed) }, t.columns...)
 	if err == nil {
-		err = c.Echo(ctx) // the library keeps the last answer until the next one, so request a short one
+		err = c.Echo(ctx) // the library keeps the last answer until the next one arrives, so request a short one
 	}
 	if err != nil {
 		c.Close()
@@ -123,9 +123,9 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 // Changed receives if data may have changed since the last read.
 func (f *Followed) Changed() <-chan struct{} { return f.changed }
 
-// Read reads the current state from the followed servers, since others may be behind them. It uses connections of its
-// own: the library keeps the buffer of the longest answer, tens of MB with 10,000 routers, until a connection is
-// closed.
+// Read reads the current state from the followed servers, since others may be behind them. It uses its own
+// connections: until a connection is closed, the library keeps the buffer of its longest answer, which has tens of MB
+// with 10,000 routers.
 func (f *Followed) Read(ctx context.Context, what func(*Gateways) error) error {
 	nb, err := f.again(ctx, ovndb.NB, f.nb)
 	if err != nil {
@@ -140,7 +140,7 @@ func (f *Followed) Read(ctx context.Context, what func(*Gateways) error) error {
 	return what(&Gateways{nb: nb, sb: sb})
 }
 
-// again connects once more to the server of a connection. A lost connection has no server's name.
+// again connects once more to the server of a connection. A lost connection does not know its server's name.
 func (f *Followed) again(ctx context.Context, db ovndb.Database, c client.Client) (client.Client, error) {
 	endpoint := c.CurrentEndpoint()
 	if endpoint == "" {
@@ -155,11 +155,11 @@ func (f *Followed) Close() {
 	f.sb.Close()
 }
 
-// Lost is closed once the connection to the database is lost.
+// Lost returns a channel that is closed when the connection to the database is lost.
 func (f *Followed) Lost(db ovndb.Database) <-chan struct{} { return f.lost[db] }
 
-// Columns that a plan depends on, and those of the tables' indexes, which the library needs. Changes of routers,
-// switches and other ports come with one of a router port, or are not urgent.
+// The columns on which a plan depends, and those of the tables' indexes, which the library needs. Changes of routers,
+// switches and other ports come with a change of a router port, or are not urgent.
 //
 // The library clones a row through JSON, which copies each string, unless the model implements [model.CloneableModel].
 // With 10,000 routers these rows are most of an idle agent's memory, and most strings are the names of a few chassis.
@@ -207,7 +207,7 @@ type (
 	}
 )
 
-// shared returns the text's only copy in memory, for all rows.
+// shared returns the text's only copy in memory, which all rows share.
 func shared(text string) string { return unique.Make(text).Value() }
 
 // cloned implements CloneModel of [model.CloneableModel].

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Gateways is a connection to both databases for reading gateways and writing candidates. It does not reconnect.
+// Gateways is a connection to both databases. It reads gateways and writes candidates. It does not reconnect.
 type Gateways struct {
 	nb, sb client.Client
 	fence  []ovsdb.Operation
@@ -51,11 +51,11 @@ func (g *Gateways) read(ctx context.Context, db client.Client, queries ...query)
 	return read(ctx, db, queries...)
 }
 
-// ErrUninitialized is returned if no client has used NB yet: the first one makes the row.
+// ErrUninitialized is returned if NB has no NB_Global row: the first client that uses NB makes it.
 var ErrUninitialized = errors.New("NB_Global has no row yet: ovn-northd makes it once it runs, " +
 	"and so does ovn-nbctl init")
 
-// global is the UUID of the only row of NB_Global.
+// global returns the UUID of the only row of NB_Global.
 func (g *Gateways) global(ctx context.Context) (string, error) {
 	answers, err := g.read(ctx, g.nb, query{table: ovndb.NB.GlobalTable()})
 	if err != nil {

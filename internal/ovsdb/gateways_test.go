@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
-// northbound is an NB with a router whose gateway has two candidates, and one with a group.
+// northbound starts an NB with a router. One of its gateways has two candidates, another has a group.
 func northbound(t *testing.T) *server {
 	t.Helper()
 	return northboundOf(t, "")
@@ -41,7 +41,7 @@ func northboundOf(t *testing.T, schema string) *server {
 	return s
 }
 
-// connected is a connection to the server and to an empty one of the other database.
+// connected connects to the server and to an empty server of the other database.
 func connected(t *testing.T, s *server) *ovsdb.Gateways {
 	t.Helper()
 	other := ovndb.NB
@@ -63,7 +63,7 @@ func readNorthbound(t *testing.T, s *server) ovsdb.Northbound {
 	return nb
 }
 
-// lists are the candidates of the port and of the group.
+// lists returns the candidates of the port and of the group.
 func lists(t *testing.T, nb ovsdb.Northbound) (port, group ovsdb.Candidates) {
 	t.Helper()
 	for _, p := range nb.RouterPorts {
@@ -88,7 +88,7 @@ func rows(all map[string]ovsdb.CandidateRow, uuids []string) (some []ovsdb.Candi
 	return some
 }
 
-// priorities are those of each chassis.
+// priorities returns each chassis's priority.
 func priorities(rows []ovsdb.CandidateRow) map[string]int {
 	all := map[string]int{}
 	for _, r := range rows {
@@ -121,7 +121,7 @@ func TestWrite_both_forms(t *testing.T) {
 	s := northbound(t)
 	port, group := lists(t, readNorthbound(t, s))
 	for _, x := range []*ovsdb.Candidates{&port, &group} {
-		kept := x.Before[0] // the other one goes
+		kept := x.Before[0] // the other one is removed
 		kept.Priority = 7
 		x.After = []ovsdb.CandidateRow{kept, {Chassis: "c3", Priority: 9}}
 	}
@@ -197,12 +197,12 @@ func TestSouthbound_read(t *testing.T) {
 // hostile is a host name that clears a terminal and adds a row to a table.
 const hostile = "\x1b[2J\x1b[1;31mPWNED\r\nfake-node  fake  up  in use"
 
-// quoted is a text in the form of OVN's tools.
+// quoted returns a text as OVN's tools quote it.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer("\x1b", `\u001b`, "\r", `\r`, "\n", `\n`).Replace(text) + `"`
 }
 
-// R18: OVN's role lets a chassis delete its own row and insert it with any host name.
+// R18: OVN's role permits a chassis to delete its own row and insert it with any host name.
 func TestSouthbound_host_name_is_cleaned(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -232,7 +232,7 @@ func TestSouthbound_host_name_is_cleaned(t *testing.T) {
 	assert.Equal(t, []string{"192.0.2.evil?"}, occupied.Addresses["evil"])
 }
 
-// A row that is found and written by its name can't be cleaned: another name is another row.
+// The name by which a row is found and written can't be cleaned: the cleaned name would be that of another row.
 func TestNorthbound_malformed_names_are_reported(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)

@@ -13,8 +13,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Global is a connection to a database's only NB_Global or SB_Global row. Its external_ids have what all units must
-// agree on. Reads come from the connected server and may be older than the leader's; the leader decides a swap.
+// Global is a connection to a database's only NB_Global or SB_Global row. The row's external_ids have what all units
+// must agree on. Reads come from the connected server and may be older than the leader's data. The leader decides
+// whether a swap succeeds.
 type Global struct {
 	client client.Client
 	table  string
@@ -62,9 +63,9 @@ func (g *Global) row(ctx context.Context) (uuid string, ids map[string]string, e
 	return answers[0][0].uuid(), answers[0][0].pairs(externalIDs), nil
 }
 
-// Swap replaces the value of key by next, if it still is old when the leader commits the transaction; an empty old
-// means a missing or empty key. It reports whether it did; if not, another client was first. After an error the result
-// is unknown: read again.
+// Swap sets the value of key to next if it still is old when the leader commits the transaction. An empty old means a
+// missing or empty key. Swap reports whether it set the value; if not, another client was first. After an error the
+// result is unknown: read again.
 func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) {
 	uuid, ids, err := g.row(ctx)
 	if err != nil {
@@ -75,7 +76,7 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 	}
 	results, err := commit(ctx, g.client, swap(g.table, uuid, ids, key, next)...)
 	switch i := failed(results); {
-	case errors.Is(err, ErrChanged), i >= 0 && results[i].Error == constraintViolation: // a second only row
+	case errors.Is(err, ErrChanged), i >= 0 && results[i].Error == constraintViolation: // the row exists already
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("cannot write %s: %w", g.table, err)
@@ -110,9 +111,9 @@ func (g *Global) amend(ctx context.Context, gone []string, put map[string]string
 	return nil
 }
 
-// swap replaces the value of a key, if it is the one in ids. It waits for that pair, not for the whole map, since other
-// clients write to the map all the time. It inserts a missing row, as ovn-northd does at its first start: the schema
-// allows one row, so that one of two concurrent inserts fails.
+// swap replaces the value of a key if it is the one in ids. It waits for that pair, not for the whole map, since
+// other clients write to the map all the time. It inserts a missing row, as ovn-northd does at its first start. The
+// schema allows one row, so one of two concurrent inserts fails.
 func swap(table, uuid string, ids map[string]string, key, next string) (ops []ovsdb.Operation) {
 	put := map[string]string{key: next}
 	if uuid == "" {

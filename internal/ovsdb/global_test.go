@@ -120,7 +120,7 @@ func TestSwap_without_quorum_times_out(t *testing.T) {
 	require.NoError(t, members[0].Signal(syscall.SIGSTOP))
 	require.NoError(t, members[2].Signal(syscall.SIGSTOP))
 
-	for range 2 { // once while it still believes in a leader, once later
+	for range 2 { // first while it still believes that it has a leader, then later
 		ok, err := g.Swap(within(t, 3*time.Second), key, "a", "b")
 		require.Error(t, err)
 		assert.False(t, ok)
@@ -174,11 +174,11 @@ func TestGlobal_first_endpoint_with_database(t *testing.T) {
 	assert.ErrorContains(t, err, other.Endpoint())
 }
 
-// rounds is how often two clients race: enough for both orders and for ties.
+// rounds is how often two clients race: enough rounds to see both orders, and ties.
 const rounds = 60
 
-// race makes two clients swap the same old value at the same moment, each through its own member, and returns which
-// did.
+// race makes clients swap the same old value at the same moment, each through its own member, and returns which of
+// them succeeded.
 func race(t *testing.T, contenders []*ovsdb.Global, key, old, round string) []bool {
 	t.Helper()
 	ctx := within(t, patience)
@@ -199,7 +199,7 @@ func race(t *testing.T, contenders []*ovsdb.Global, key, old, round string) []bo
 	return won
 }
 
-// winner is the value written by the only client that reports success.
+// winner returns the value that the only successful client wrote.
 func winner(t *testing.T, won []bool, round string) string {
 	t.Helper()
 	value := ""

@@ -35,7 +35,7 @@ type request struct {
 	ID     json.RawMessage   `json:"id"`
 }
 
-// about is the request's database.
+// about returns the request's database.
 func (r request) about() (db string) {
 	if len(r.Params) > 0 {
 		_ = json.Unmarshal(r.Params[0], &db)
@@ -43,10 +43,10 @@ func (r request) about() (db string) {
 	return db
 }
 
-// fake is an OVSDB server with a test's answers.
+// fake is an OVSDB server whose answers a test determines.
 type fake struct {
 	endpoint string
-	// answer returns the raw answer; nil answers honestly. It may write to the connection itself.
+	// answer returns the raw answer; nil means an honest answer. It may write to the connection itself.
 	answer func(r request, c net.Conn) *string
 	sent   atomic.Int64
 }
@@ -86,7 +86,7 @@ func (f *fake) serve(c net.Conn) {
 			return
 		}
 		if r.Method == "" {
-			continue // an answer
+			continue // not a request, but an answer
 		}
 		answer := f.answer(r, c)
 		if answer == nil {
@@ -120,10 +120,10 @@ func newFake(t testing.TB, answer func(r request, c net.Conn) *string) *fake {
 	return f
 }
 
-// honestly is a server without errors.
+// honestly answers as a server without errors.
 func honestly(request, net.Conn) *string { return nil }
 
-// use makes each kind of call of the product that has an answer.
+// use makes a call of each kind that the product uses and that has an answer.
 func use(ctx context.Context, endpoint string) error {
 	d := new(ovsdb.Dialer)
 	if _, err := d.Server(ctx, ovndb.NB, endpoint); err != nil {

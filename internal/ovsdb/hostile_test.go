@@ -23,8 +23,8 @@ func TestDial_honest_server(t *testing.T) {
 	require.NoError(t, use(within(t, soon), newFake(t, honestly).endpoint))
 }
 
-// wrong are malformed answers to a request, which is named by its method and database. ID is the request's.
-// Those with a comment made the program panic, in the library or in github.com/cenkalti/rpc2.
+// wrong has malformed answers by request: its method and its database. ID stands for the request's ID. An answer with
+// a comment made the program panic, in the library or in github.com/cenkalti/rpc2.
 var wrong = map[string][]string{
 	"list_dbs ": {
 		`{"id":null,"result":[],"error":null}`, // jsonrpc.go: ReadHeader
@@ -113,7 +113,7 @@ func TestDial_wrong_answer_is_error(t *testing.T) {
 	}
 }
 
-// A server's endless output is neither read nor awaited without end.
+// The client neither reads all of a server's endless output nor waits for its end.
 func TestDial_endless_answer_is_cut_off(t *testing.T) {
 	for name, test := range map[string]struct {
 		begin, more string
@@ -139,7 +139,7 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 				for n := 0; err == nil && test.more != ""; {
 					n, err = c.Write([]byte(test.more))
 					server.sent.Add(int64(n))
-					time.Sleep(test.pause) // the server is slow: that is the case, not a wait
+					time.Sleep(test.pause) // the test is about a slow server
 				}
 				return new("")
 			}
@@ -150,7 +150,7 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 			assert.Less(t, time.Since(start), soon)
 			<-ended
 			runtime.ReadMemStats(&after)
-			if !strings.HasSuffix(name, "requests") && name != "answers" { // each of those is short
+			if !strings.HasSuffix(name, "requests") && name != "answers" { // these answers are short
 				assert.Less(t, server.sent.Load(), int64(4<<20), "it is not read further")
 				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20))
 			}
@@ -159,7 +159,8 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 	}
 }
 
-// unsolicited are messages without a request, and whether they end the connection. COOKIE is the monitor's.
+// unsolicited has messages that answer no request, and whether they end the connection. COOKIE stands for the
+// monitor's cookie.
 var unsolicited = map[string]bool{
 	`{"id":null,"method":"update3","params":[{"databaseName":"OVN_Northbound","id":"x"},"t",{}]}`: true,
 	`{"id":null,"method":"update3","params":[null,"t",{}]}`:                                       true,
@@ -225,7 +226,7 @@ func TestDial_unsolicited_message(t *testing.T) {
 	}
 }
 
-// A server that closes the connection at the very end of Connect caused a race of the library's goroutines.
+// A server that closes the connection at the very end of Connect caused a race between the library's goroutines.
 func TestDial_connection_that_ends_at_once(t *testing.T) {
 	t.Parallel()
 	server := newFake(t, nil)
@@ -243,7 +244,7 @@ func TestDial_connection_that_ends_at_once(t *testing.T) {
 	}
 }
 
-// Each use of a server ends in time, whatever the server answers and sends.
+// Each use of a server ends in time, whatever the server answers or sends.
 func FuzzAnswer(f *testing.F) {
 	var methods []string
 	for about, answers := range wrong {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This transaction makes the lock of R5 safe.
+// The lock of R5 depends on this transaction.
 func TestSwap_waits_for_one_pair(t *testing.T) {
 	t.Parallel()
 	const (
@@ -44,7 +44,7 @@ func TestSwap_waits_for_one_pair(t *testing.T) {
 	}
 }
 
-// The library changes one of two clones and reports both.
+// The library changes one of two clones, and reports both.
 func TestEvents_clones_share_texts(t *testing.T) {
 	t.Parallel()
 	group := "g"

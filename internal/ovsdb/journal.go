@@ -11,23 +11,23 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The journal is in rows of DNS without a reference from a switch: ovn-northd reads only referenced rows
-// (sync_dns_entries in northd/northd.c) and none of their external_ids, and Neutron touches only rows with an ls_name
+// The journal is kept in rows of table DNS to which no switch refers. ovn-northd reads only referenced rows
+// (sync_dns_entries in northd/northd.c) and none of their external_ids; Neutron touches only rows with an ls_name
 // there. So an entry is in the same database as the change that it describes, and is written in the same transaction.
 const (
 	noteTable = "DNS"
-	// noteKey marks a row as one of ours; textKey has its text.
+	// noteKey marks a row as ours. textKey has the row's text.
 	noteKey  = "ovn-central-operator"
 	noteKind = "gateways"
 	textKey  = "ovn-central-operator:plan"
 )
 
-// noteRow is a row of the journal with a text.
+// noteRow returns a journal row with a text.
 func noteRow(text string) ovsdb.Row {
 	return ovsdb.Row{externalIDs: pairs(map[string]string{noteKey: noteKind, textKey: text})}
 }
 
-// Journal reads the texts of the journal, by the UUIDs of their rows.
+// Journal returns the texts of the journal, by the UUIDs of their rows.
 func (g *Gateways) Journal(ctx context.Context) (map[string]string, error) {
 	ours := includes(externalIDs, pairs(map[string]string{noteKey: noteKind}))
 	answers, err := g.read(ctx, g.nb, query{noteTable, []string{externalIDs}, []ovsdb.Condition{ours}})
@@ -41,7 +41,7 @@ func (g *Gateways) Journal(ctx context.Context) (map[string]string, error) {
 	return texts, nil
 }
 
-// amendedJournal writes the rows of an amendment. A missing row is ignored.
+// amendedJournal returns operations that write the journal rows of an amendment. They ignore missing rows.
 func amendedJournal(a Amendment) (ops []ovsdb.Operation) {
 	for _, text := range a.Added {
 		ops = append(ops, insert(noteTable, "", noteRow(text)))

@@ -18,12 +18,12 @@ import (
 
 // Connection is a row of table Connection, which makes every server of the database listen.
 type Connection struct {
-	// Target is `pssl:PORT[:ADDRESS]`, as in ovsdb-server(1). Without an address it is IPv4's 0.0.0.0 alone; `[::]`
-	// serves both families.
+	// Target is `pssl:PORT[:ADDRESS]`, as in ovsdb-server(1). Without an address the server listens at IPv4's 0.0.0.0
+	// only; `[::]` serves both families.
 	Target string
-	// Role is the RBAC role of clients; empty gives every right. The Northbound schema has no roles.
+	// Role is the RBAC role of clients. An empty role grants every right. The Northbound schema has no roles.
 	Role string
-	// InactivityProbe has whole milliseconds. 0 turns probes off; ProbeUnset leaves the interval to the server: 5 s.
+	// InactivityProbe is in whole milliseconds. 0 turns probes off. With ProbeUnset the server uses its default of 5 s.
 	InactivityProbe time.Duration
 }
 
@@ -33,8 +33,8 @@ const ProbeUnset time.Duration = -1
 // chassisRole is the only role that ovn-northd defines (ovn-sb(5), "RBAC_Role").
 const chassisRole = "ovn-controller"
 
-// WantedConnections are the listeners of a database. The IPv4 targets are those that the previous charm wrote. All
-// units share the rows, so one unit with an IPv6 address requires IPv6.
+// WantedConnections returns the listeners of a database. The previous charm wrote the same IPv4 targets. All units
+// share the rows, so a single unit with an IPv6 address requires IPv6.
 func WantedConnections(db ovndb.Database, probe time.Duration, ipv6 bool) []Connection {
 	listener := func(port uint16, role string) Connection {
 		target := "pssl:" + strconv.Itoa(int(port))
@@ -55,14 +55,14 @@ const (
 	anyIPv6 = ":[::]"
 )
 
-// listener determines which targets exclude each other: of two for the same port on every address, regardless of the
-// family, the second can't be opened.
+// listener returns what makes targets exclude each other: a server can't open a second target for the same port on
+// every address, regardless of the family.
 func (c Connection) listener() string {
 	return strings.TrimSuffix(strings.TrimSuffix(c.Target, anyIPv4), anyIPv6)
 }
 
 // serves reports whether c serves all clients of want, with the same rights. A listener for both families is never
-// narrowed to IPv4: with units of both, the leaders would alternate.
+// narrowed to IPv4: if there are units with and without IPv6, their leaders would keep changing it back.
 func (c Connection) serves(want Connection) bool {
 	wide := strings.HasSuffix(c.Target, anyIPv6) || !strings.HasSuffix(want.Target, anyIPv6)
 	return c.listener() == want.listener() && c.Role == want.Role && wide
@@ -72,7 +72,7 @@ func (c Connection) probesAs(want Connection) bool {
 	return milliseconds(c.InactivityProbe) == milliseconds(want.InactivityProbe)
 }
 
-// milliseconds is -1 for [ProbeUnset].
+// milliseconds returns -1 for [ProbeUnset].
 func milliseconds(probe time.Duration) int64 {
 	if probe < 0 {
 		return -1
@@ -91,8 +91,8 @@ type Listener struct {
 
 func byTarget(a, b Listener) int { return cmp.Compare(a.Target, b.Target) }
 
-// WithoutTLS reports whether another machine can connect without TLS, with every right on the database: the servers
-// listen at a ptcp target and connect to a tcp target. A malformed target does not count: no server opens it.
+// WithoutTLS reports whether another machine can connect without TLS, with every right on the database: servers
+// listen at a ptcp target and connect to a tcp target. It ignores malformed targets: no server opens them.
 func (c Connection) WithoutTLS() bool {
 	method, rest, _ := strings.Cut(c.Target, ":")
 	var host string
@@ -111,7 +111,7 @@ func (c Connection) WithoutTLS() bool {
 	return host != "localhost" && (err != nil || !address.IsLoopback())
 }
 
-// listenerPlan is one transaction's worth of changes.
+// listenerPlan has the changes of one transaction.
 type listenerPlan struct {
 	insert []Connection
 	drop   []Listener
@@ -121,7 +121,7 @@ type listenerPlan struct {
 
 func (p listenerPlan) empty() bool { return len(p.insert)+len(p.drop)+len(p.probe) == 0 }
 
-// targets are those of all rows that the plan changes.
+// targets returns the targets of all rows that the plan changes.
 func (p listenerPlan) targets() (all []string) {
 	for _, c := range p.insert {
 		all = append(all, c.Target)
@@ -132,9 +132,9 @@ func (p listenerPlan) targets() (all []string) {
 	return all
 }
 
-// planListeners leaves unrelated rows alone. A row with another role, or for fewer addresses, is dropped, and the next
-// plan makes it again: before OVS 3.3.0 a server keeps a listener's old role until the listener is removed
-// (ovsdb_jsonrpc_server_set_remotes in ovsdb/jsonrpc-server.c), so that setting the column would not protect.
+// planListeners leaves unrelated rows alone. It drops a row that has another role, or serves fewer addresses, and the
+// next plan makes it again. Setting the column would not protect: before OVS 3.3.0, a server keeps a listener's old
+// role until the listener is removed (ovsdb_jsonrpc_server_set_remotes in ovsdb/jsonrpc-server.c).
 func planListeners(rows []Listener, want []Connection) listenerPlan {
 	p := listenerPlan{probe: map[Listener]time.Duration{}}
 	for _, w := range want {
@@ -147,7 +147,8 @@ func planListeners(rows []Listener, want []Connection) listenerPlan {
 		case slices.ContainsFunc(same, func(row Listener) bool { return !row.serves(w) }):
 			p.drop = append(p.drop, same...)
 		default:
-			// The schema makes targets unique: these are different spellings of the same. The one for both families is the last.
+			// The schema makes targets unique, so these are different spellings of one target. The last one serves both
+			// families.
 			p.drop = append(p.drop, same[:last]...)
 			if !same[last].probesAs(w) {
 				p.probe[same[last]] = w.InactivityProbe
@@ -158,8 +159,8 @@ func planListeners(rows []Listener, want []Connection) listenerPlan {
 }
 
 // Restricted reports whether the Southbound server at the endpoint restricts its clients to the rights of a role. The
-// row's role does not show that: before OVS 3.3.0 a server applies the role that the row had when it opened the
-// listener. Nothing is written: a permitted attempt is aborted.
+// row's role does not show that: before OVS 3.3.0, a server applies the role that the row had when the server opened
+// the listener. Restricted writes nothing: it aborts a permitted attempt.
 func (d *Dialer) Restricted(ctx context.Context, endpoint string) (bool, error) {
 	g, err := d.Global(ctx, ovndb.SB, endpoint)
 	if err != nil {

@@ -98,7 +98,7 @@ func TestWithoutTLS(t *testing.T) {
 	}
 }
 
-// Unknown is down (R0): a number ahead of nb_cfg was reached before an older database was restored.
+// A number ahead of nb_cfg counts as no response: it was reached before an older database was restored (R0).
 func TestResponds(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

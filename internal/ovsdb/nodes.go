@@ -10,14 +10,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// AmendIDs makes an amendment in one transaction, if NB_Global fits the guard; otherwise it writes nothing and returns
-// [ErrChanged], or [ErrFenced].
+// AmendIDs makes an amendment in one transaction if NB_Global fits the guard. Otherwise it writes nothing and returns
+// [ErrChanged] or [ErrFenced].
 func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, a Amendment) error {
 	_, err := g.write(ctx, guard, a, false)
 	return err
 }
 
-// AmendIDsAndSync is [Gateways.AmendIDs] and [Gateways.SyncNorthd] in one transaction.
+// AmendIDsAndSync does [Gateways.AmendIDs] and [Gateways.SyncNorthd] in one transaction.
 func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, a Amendment, waiting Waiting) error {
 	asked, err := g.write(ctx, guard, a, true)
 	if err != nil {
@@ -26,10 +26,10 @@ func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, a Amendment
 	return g.AwaitNorthd(ctx, asked, waiting)
 }
 
-// BoundPort is a port that SB binds to a chassis; Port is for people.
+// BoundPort is a port that SB binds to a chassis. Port is for people.
 type BoundPort struct{ Port, Type, Chassis string }
 
-// Occupied is what SB has on chassis, at one moment.
+// Occupied is what SB binds to chassis, and their addresses, at one moment.
 type Occupied struct {
 	// Ports are the ports bound to a chassis.
 	Ports []BoundPort
@@ -37,7 +37,7 @@ type Occupied struct {
 	Addresses map[string][]string
 }
 
-// Occupied reads what is on a chassis; an empty name means all chassis.
+// Occupied reads what is bound to a chassis. An empty name means all chassis.
 func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, error) {
 	fail := func(err error) (Occupied, error) {
 		return Occupied{}, fmt.Errorf("cannot read what is on chassis in SB: %w", err)
@@ -84,8 +84,9 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 }
 
 // RemoveChassis deletes a chassis and its other rows in SB (R13). It deletes nothing and returns [ErrChanged] if the
-// chassis's ovn-controller has responded since the chassis was read, if a port of the types is bound to it, or if it is
-// a candidate. Without a row of Chassis, only the name counts. Tunnel endpoints are deleted with the row of Chassis.
+// chassis's ovn-controller has responded since the chassis was read, if a port of the types is bound to the chassis,
+// or if the chassis is a candidate. Without a row of Chassis, only the name counts. Tunnel endpoints are deleted with
+// the row of Chassis.
 func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []string) error {
 	name := was.Name
 	fail := func(err error) error { return fmt.Errorf("cannot remove chassis %s: %w", name, err) }
@@ -106,7 +107,7 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 		}
 		ops = append(ops, unchanged("Chassis_Private", r.uuid(), ovsdb.Row{"nb_cfg": follows}))
 	}
-	if len(answers[1]) == 0 { // ports are bound to a row
+	if len(answers[1]) == 0 { // ports are bound to a row, so none are bound
 		ops = append(ops, none("Chassis", "name", equals("name", name)))
 	}
 	for _, r := range answers[1] {

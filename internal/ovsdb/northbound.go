@@ -10,18 +10,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// Northbound is the part of NB about gateways, at one moment. Names are those of ovn-nb(5).
+// Northbound is the part of NB about gateways, at one moment. Names are those in ovn-nb(5).
 type Northbound struct {
-	// Config is nb_cfg of NB_Global: how often a sync was requested, of ovn-northd first.
+	// Config is nb_cfg of NB_Global: how many syncs were requested. ovn-northd answers them first.
 	Config int64
 	// IDs are external_ids of NB_Global.
 	IDs         map[string]string
 	Routers     []LogicalRouter
 	RouterPorts []LogicalRouterPort
 	Switches    []LogicalSwitch
-	// SwitchPorts are those of type localnet, router, external, l2gateway and vtep only.
+	// SwitchPorts are the ports of types localnet, router, external, l2gateway and vtep.
 	SwitchPorts []LogicalSwitchPort
-	// GatewayChassis and HAChassis are candidates, by their UUIDs.
+	// GatewayChassis and HAChassis are the rows of candidates, by UUID.
 	GatewayChassis, HAChassis map[string]CandidateRow
 	Groups                    []HAChassisGroup
 	Malformed                 []Malformed
@@ -32,10 +32,10 @@ type LogicalRouter struct {
 	UUID, Name  string
 	Ports       []string
 	ExternalIDs map[string]string
-	// Disabled reports whether ovn-northd omits it from SB, with all of its ports (build_datapaths in northd.c).
+	// Disabled reports whether ovn-northd omits the router from SB, with all of its ports (build_datapaths in northd.c).
 	Disabled bool
-	// Pinned reports whether options:chassis is set, which makes it a gateway router (northd.c); Chassis is its value.
-	// If a CMS sets it to the empty text, no chassis hosts the router.
+	// Pinned reports whether options:chassis is set, which makes the router a gateway router (northd.c). Chassis is its
+	// value. If a CMS sets it to the empty text, no chassis hosts the router.
 	Pinned  bool
 	Chassis string
 }
@@ -61,7 +61,7 @@ type LogicalSwitchPort struct {
 	Options          map[string]string
 	// Group is a UUID.
 	Group string
-	// Gateway reports whether Neutron has it for a router's gateway.
+	// Gateway reports whether Neutron has made the port for a router's gateway.
 	Gateway bool
 }
 
@@ -79,7 +79,7 @@ type HAChassisGroup struct {
 	ExternalIDs map[string]string
 }
 
-// Northbound reads NB. It works with every schema from OVN 20.12 on.
+// Northbound reads NB. It works with every schema since OVN 20.12.
 func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	ofType := func(kind string) query {
 		columns := []string{"name", "type", "options", "ha_chassis_group"}
@@ -134,12 +134,12 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	return n, nil
 }
 
-// gatewayOwner is Neutron's value in external_ids of the switch port of a router's gateway, in every release.
+// gatewayOwner returns Neutron's value, in every release, in external_ids of the switch port of a router's gateway.
 func gatewayOwner() ovsdb.OvsMap {
 	return pairs(map[string]string{"neutron:device_owner": "network:router_gateway"})
 }
 
-// addPorts omits ports with a malformed name, or with a candidate that has one: they can't be written back unchanged.
+// addPorts omits ports whose own name, or a candidate's, is malformed: they can't be written back unchanged.
 func (n *Northbound) addPorts(rows []row) {
 	for _, r := range rows {
 		p := LogicalRouterPort{
@@ -152,7 +152,7 @@ func (n *Northbound) addPorts(rows []row) {
 	}
 }
 
-// addGroups does the same for groups.
+// addGroups omits groups for the same reason.
 func (n *Northbound) addGroups(rows []row) {
 	for _, r := range rows {
 		g := HAChassisGroup{r.uuid(), r.text("name"), r.references("ha_chassis"), r.pairs(externalIDs)}
@@ -162,7 +162,7 @@ func (n *Northbound) addGroups(rows []row) {
 	}
 }
 
-// unnamed reports whether a row, or a chassis that is one of its candidates, has a malformed name, and records the row.
+// unnamed reports whether the name of a row, or of a chassis among its candidates, is malformed, and records the row.
 func (n *Northbound) unnamed(table string, r row, all map[string]CandidateRow, candidates []string) bool {
 	return unnamed(&n.Malformed, table, r, r.text("name")) || slices.ContainsFunc(candidates, func(uuid string) bool {
 		return unnamed(&n.Malformed, table, r, all[uuid].Chassis)

@@ -12,11 +12,12 @@ import (
 // northdInterval is how often to check whether ovn-northd has caught up.
 const northdInterval = 50 * time.Millisecond
 
-// Waiting is called at each check with the nb_cfg that ovn-northd has reached and the requested one. It may be nil.
+// Waiting is called at each check with the nb_cfg that ovn-northd has reached and the requested nb_cfg. It may be
+// nil.
 type Waiting func(followed, asked int64)
 
-// SyncNorthd increments nb_cfg, as `ovn-nbctl --wait=sb sync` does, which ovn-northd and all ovn-controllers answer. It
-// returns when ovn-northd has copied all earlier writes to SB.
+// SyncNorthd increments nb_cfg, as `ovn-nbctl --wait=sb sync` does. ovn-northd and all ovn-controllers answer that.
+// SyncNorthd returns when ovn-northd has copied all earlier writes to SB.
 func (g *Gateways) SyncNorthd(ctx context.Context, waiting Waiting) error {
 	asked, err := g.AskNorthd(ctx)
 	if err != nil {
@@ -25,7 +26,7 @@ func (g *Gateways) SyncNorthd(ctx context.Context, waiting Waiting) error {
 	return g.AwaitNorthd(ctx, asked, waiting)
 }
 
-// AskNorthd is [Gateways.SyncNorthd] without the wait. It returns the nb_cfg for [Gateways.AwaitNorthd].
+// AskNorthd does [Gateways.SyncNorthd] without the wait. It returns the nb_cfg for [Gateways.AwaitNorthd].
 func (g *Gateways) AskNorthd(ctx context.Context) (asked int64, err error) {
 	return g.write(ctx, Guard{}, Amendment{}, true)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// protocolTimeout limits the question whether a server speaks TLS.
+// protocolTimeout limits the check whether a server speaks TLS.
 const protocolTimeout = time.Second
 
-// late returns the reason for a timeout. The Raft port accepts connections and never answers clients.
+// late returns the cause of a timeout. The Raft port accepts connections and never answers clients.
 func late(endpoint string) string {
 	text := "no answer before the deadline"
 	_, port, _ := net.SplitHostPort(endpoint[strings.Index(endpoint, ":")+1:])
@@ -28,8 +28,8 @@ func late(endpoint string) string {
 	return text
 }
 
-// mismatch tells whether the server at an endpoint expects TLS and the endpoint is without, or the reverse. It returns
-// an empty text if neither is known.
+// mismatch tells whether the server expects TLS and the endpoint is without, or the reverse. It returns an empty text
+// if it finds neither.
 func mismatch(ctx context.Context, endpoint string) string {
 	protocol, address, _ := strings.Cut(endpoint, ":")
 	if protocol != "tcp" && protocol != "ssl" {

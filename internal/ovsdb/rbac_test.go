@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// control is a Southbound server that listens by its rows, with an ovn-northd that makes the rows of the roles.
+// control is a Southbound server that listens by its rows. Its ovn-northd makes the rows of the roles.
 type control struct {
 	*server
 	authority *vault.CA
@@ -42,13 +42,13 @@ func newControl(t *testing.T) control {
 	return c
 }
 
-// port is a target at the server's own address, and its endpoint for clients.
+// port returns a target at the server's own address, and the endpoint of that target for clients.
 func (c control) port(number string) (target, endpoint string) {
 	host := strings.Split(c.Address, ":")[1]
 	return "pssl:" + number + ":" + host, "ssl:" + host + ":" + number
 }
 
-// as runs OVN's tool at the endpoint with a certificate for the name.
+// as runs OVN's tool at the endpoint, with a certificate for the name.
 func (c control) as(t *testing.T, name, endpoint string, args ...string) error {
 	t.Helper()
 	own := append(options(issue(t, c.authority, name, time.Hour)), "--timeout=10", "--db="+endpoint)
@@ -111,7 +111,7 @@ func TestRestricted(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Before OVS 3.3.0, setting the column has no effect.
+// Before OVS 3.3.0, setting the role's column has no effect.
 func TestEnsureConnections_role_takes_effect(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)

@@ -42,14 +42,14 @@ type globalRow struct {
 
 const externalIDs = "external_ids"
 
-// query asks for columns of the rows of a table.
+// query requests columns of a table's rows.
 type query struct {
 	table   string
 	columns []string
 	where   []ovsdb.Condition
 }
 
-// row is one row as it was read.
+// row is a row as it was read.
 type row ovsdb.Row
 
 // database connects to the first of the endpoints that serves a database.
@@ -102,7 +102,8 @@ func (r row) reference(column string) string {
 	return ""
 }
 
-// references returns the rows that a column refers to. A set of one is a plain value (RFC 7047, section 5.1).
+// references returns the rows that a column refers to. A set with one element is a plain value (RFC 7047, section
+// 5.1).
 func (r row) references(column string) (all []string) {
 	switch value := r[column].(type) {
 	case ovsdb.UUID:
@@ -117,8 +118,8 @@ func (r row) references(column string) (all []string) {
 	return all
 }
 
-// Malformed is a row that is left alone, since the name that identifies it is malformed: a cleaned name would identify
-// another row (R18). Name is for people.
+// Malformed is a row that is left alone because the name that identifies it is malformed: a cleaned name would
+// identify another row (R18). Name is for people.
 type Malformed struct{ Table, UUID, Name string }
 
 // unnamed reports whether the name of a row is malformed, and records such a row.
@@ -130,7 +131,7 @@ func unnamed(all *[]Malformed, table string, r row, name string) bool {
 	return true
 }
 
-// text is a column's unchanged value; package foreign cleans what is shown.
+// text returns a column's unchanged value. Package foreign cleans what is shown to people.
 func (r row) text(column string) string {
 	text, _ := r[column].(string)
 	return text
@@ -151,7 +152,7 @@ func (r row) pairs(column string) map[string]string {
 	return all
 }
 
-// set makes a set of the library; NewOvsSet fails for other types only.
+// set returns a set of the library. NewOvsSet fails only for other types.
 func set[T any](elements []T) ovsdb.OvsSet {
 	s := ovsdb.OvsSet{GoSet: []any{}}
 	for _, e := range elements {
@@ -160,7 +161,7 @@ func set[T any](elements []T) ovsdb.OvsSet {
 	return s
 }
 
-// pairs makes a map of the library.
+// pairs returns a map of the library.
 func pairs(all map[string]string) ovsdb.OvsMap {
 	m := ovsdb.OvsMap{GoMap: map[any]any{}}
 	for key, value := range all {
@@ -169,7 +170,7 @@ func pairs(all map[string]string) ovsdb.OvsMap {
 	return m
 }
 
-// unchanged fails the transaction if the row has changed or is gone.
+// unchanged returns an operation that fails the transaction if the row has changed or is gone.
 func unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
 	return ovsdb.Operation{
 		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: at(uuid),
@@ -177,8 +178,8 @@ func unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
 	}
 }
 
-// fits fails the transaction if the row does not fit the conditions. A wait for no row can't be sent: the library drops
-// an empty list of rows.
+// fits returns an operation that fails the transaction if the row does not fit the conditions. The opposite, a wait
+// for no row, can't be sent: the library drops an empty list of rows.
 func fits(table, uuid string, conditions ...ovsdb.Condition) ovsdb.Operation {
 	return ovsdb.Operation{
 		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: append(at(uuid), conditions...),
@@ -186,7 +187,8 @@ func fits(table, uuid string, conditions ...ovsdb.Condition) ovsdb.Operation {
 	}
 }
 
-// amended deletes keys of external_ids, since an insert does not overwrite, and inserts pairs.
+// amended returns an operation that deletes keys of external_ids and inserts pairs. An insert alone does not
+// overwrite.
 func amended(table, uuid string, gone []string, put map[string]string) ovsdb.Operation {
 	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: table, Where: at(uuid)}
 	if len(gone) > 0 {
@@ -198,7 +200,8 @@ func amended(table, uuid string, gone []string, put map[string]string) ovsdb.Ope
 	return op
 }
 
-// insert inserts a row; name is its name within the transaction (RFC 7047, section 3.1), and may be empty.
+// insert returns an operation that inserts a row. name is its name within the transaction (RFC 7047, section 3.1),
+// and may be empty.
 func insert(table, name string, row ovsdb.Row) ovsdb.Operation {
 	return ovsdb.Operation{Op: ovsdb.OperationInsert, Table: table, UUIDName: name, Row: row}
 }
@@ -219,8 +222,9 @@ func includes(column string, value any) ovsdb.Condition {
 	return ovsdb.NewCondition(column, ovsdb.ConditionIncludes, value)
 }
 
-// none fails the transaction if a row fits the conditions, the first of which compares the column. All such rows are
-// equal in that column, and a wait treats equal rows as one (ovsdb_execute_wait in ovsdb/execution.c).
+// none returns an operation that fails the transaction if a row fits the conditions. The first condition compares the
+// column: all such rows are equal in it, and a wait treats equal rows as one (ovsdb_execute_wait in
+// ovsdb/execution.c).
 func none(table, column string, where ...ovsdb.Condition) ovsdb.Operation {
 	return ovsdb.Operation{
 		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: where,

@@ -17,8 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
-// edited is the installed schema of a database in an older or newer version: without some tables and columns (and
-// columns that refer to them), and with others.
+// edited returns the installed schema of a database in an older or newer version: without some tables and columns
+// (and columns that refer to them), and with others.
 func edited(t *testing.T, d ovndb.Database, without, with []string) string {
 	t.Helper()
 	return ovsdbtest.EditSchema(t, d, func(_, tables map[string]any) {
@@ -48,8 +48,8 @@ func edited(t *testing.T, d ovndb.Database, without, with []string) string {
 	})
 }
 
-// Differences of the schemas in what is read here: ovn-nb.ovsschema and ovn-sb.ovsschema of v20.12.0 and of v26.03.0
-// against 23.03, and one from before Chassis_Private and other_config.
+// The tests use the differences between the schemas in what is read here: ovn-nb.ovsschema and ovn-sb.ovsschema of
+// v20.12.0 and of v26.03.0 compared with 23.03, and a schema from before Chassis_Private and other_config.
 func TestGateways_every_schema(t *testing.T) {
 	t.Parallel()
 	type names struct{ nb, sb []string }

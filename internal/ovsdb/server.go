@@ -20,7 +20,7 @@ import (
 // ErrNoDatabase is returned if a server answers but does not serve the database: it has left the cluster or was kicked.
 var ErrNoDatabase = errors.New("server does not serve the database")
 
-// serverRow is a row of table Database of `_Server` (ovsdb-server(5)). The library needs one column at least.
+// serverRow is a row of table Database of `_Server` (ovsdb-server(5)). The library needs at least one column.
 type serverRow struct {
 	UUID string `ovsdb:"_uuid"`
 	Name string `ovsdb:"name"`
@@ -31,7 +31,7 @@ type ServerState struct {
 	raft.ProbeResult
 	// Clustered is false for a standalone database.
 	Clustered bool
-	// Index is that of the newest entry that clients see; 0 if unknown.
+	// Index is the index of the newest entry that clients see; 0 if unknown.
 	Index uint64
 }
 
@@ -84,17 +84,17 @@ func (m *Member) State(ctx context.Context) (ServerState, error) {
 	r := answers[0][0]
 	s := ServerState{Clustered: r["model"] == "clustered", Index: uint64(max(r.number("index"), 0))}
 	s.Connected, s.Leader = r["connected"] == true, r["leader"] == true
-	// The ID is missing, or zero, if the server has not joined yet.
+	// The ID is missing or zero until the server has joined.
 	s.Cluster, _ = raft.ParseID(r.reference("cid"))
 	s.Server, _ = raft.ParseID(r.reference("sid"))
 	return s, nil
 }
 
-// answerTimeout limits the question of which server leads. A server that hangs still accepts connections.
+// answerTimeout limits the search for the leader. A server that hangs still accepts connections.
 const answerTimeout = 2 * time.Second
 
 // preferred sorts the endpoints of a database: first the leader, which does not forward writes; then members that are
-// connected to a leader; then those that are not, or don't answer in time, since they may do so when they are used.
+// connected to a leader; then the others. These may be connected, or answer in time, when they are used.
 func (d *Dialer) preferred(ctx context.Context, db ovndb.Database, endpoints []string) []string {
 	if len(endpoints) < 2 {
 		return endpoints

@@ -40,7 +40,7 @@ func TestConnect_hanging_endpoint_leaves_time(t *testing.T) {
 	g.Close()
 }
 
-// Each error names its endpoint once, and for a hanging server the reason.
+// Each error names its endpoint once, and gives the reason if the server hangs.
 func TestConnect_error_has_reason_once(t *testing.T) {
 	t.Parallel()
 	server := cluster(t, ovndb.NB, 1)[0]
@@ -53,7 +53,7 @@ func TestConnect_error_has_reason_once(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-// ask asks a member the question of R0, at its client ports.
+// ask sends a member the query of R0, at its client ports.
 func ask(t *testing.T, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
 	return new(ovsdb.Dialer).Server(within(t, 2*time.Second), s.Database, endpointsOf(s)...)
@@ -147,7 +147,7 @@ func TestServer_SB_falls_back_to_client_port(t *testing.T) {
 	assert.Equal(t, s.Status(t).Server, state.Server)
 }
 
-// freePort is a free port at [::1].
+// freePort returns a free port at [::1].
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "[::1]:0")
@@ -169,7 +169,7 @@ func TestServer_queries_leak_nothing(t *testing.T) {
 	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, patience, 10*time.Millisecond)
 }
 
-// A server that hangs still accepts connections, and would use up its share of the time.
+// A server that hangs accepts connections. Without the query it would use up its share of the time.
 func TestPreferred_leader_first(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
@@ -190,7 +190,7 @@ func TestPreferred_leader_first(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
 	assert.Less(t, time.Since(start), 5*time.Second)
-	require.NoError(t, follower.Signal(syscall.SIGSTOP)) // with this one nothing could be written
+	require.NoError(t, follower.Signal(syscall.SIGSTOP)) // nothing could be written through this member
 	_, err = g.Northbound(t.Context())
 	require.NoError(t, err, "the leader answers")
 }

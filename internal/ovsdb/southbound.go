@@ -13,31 +13,31 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Southbound is the part of SB about chassis and the places of gateways, at one moment.
+// Southbound is the part of SB about chassis and about where gateways are, at one moment.
 type Southbound struct {
 	// Config is nb_cfg of SB_Global: the number that ovn-controllers should reach. ovn-northd copies it from NB_Global.
 	Config  int64
 	Chassis []ChassisRow
 	// Private are the names in Chassis_Private.
 	Private []string
-	// Redirects is the chassis of each router port's gateway, by the name of its `cr-` port; the name is empty if it is
-	// unbound.
+	// Redirects has the chassis of each router port's gateway, by the name of its `cr-` port. An unbound port has an
+	// empty chassis.
 	Redirects map[string]string
-	// Externals is the same for external ports, by their names.
+	// Externals has the chassis of external ports, by their names.
 	Externals map[string]string
-	// Pinned is the same for ports that one chassis hosts by configuration: of types l3gateway, l2gateway and vtep.
+	// Pinned has the chassis of ports that one chassis hosts by configuration: types l3gateway, l2gateway and vtep.
 	Pinned    map[string]string
 	Malformed []Malformed
 }
 
-// ChassisRow is a row of Chassis, and of Chassis_Private if there is one. Hostname is for people: a chassis may write
-// any text (ovn-controller's role).
+// ChassisRow is a row of Chassis, and its row of Chassis_Private if there is one. Hostname is for people: a chassis
+// may write any text (ovn-controller's role).
 type ChassisRow struct {
 	UUID, Name, Hostname string
-	// Config is other_config, in which ovn-controller describes its machine; before OVN 20.06 it was external_ids.
+	// Config is other_config, in which ovn-controller describes its machine. Before OVN 20.06 it was external_ids.
 	Config map[string]string
-	// Known reports whether Chassis_Private has a row for it. Follows is the last nb_cfg that its ovn-controller saw,
-	// At when.
+	// Known reports whether Chassis_Private has a row for it. Follows is the last nb_cfg that its ovn-controller saw, At
+	// the time when it did.
 	Known   bool
 	Follows int64
 	At      time.Time
@@ -46,13 +46,13 @@ type ChassisRow struct {
 // Responds reports whether the chassis's ovn-controller has reached nb_cfg, or may have: a chassis without a row of
 // Chassis_Private is not known to lag. A live ovn-controller is never ahead: it writes the nb_cfg that it has read,
 // even a smaller one, but not 0 (store_nb_cfg in controller/ovn-controller.c). If its number is larger, an older
-// database was restored and it has not responded since.
+// database was restored, and the ovn-controller has not responded since.
 func (s Southbound) Responds(x ChassisRow) bool {
 	return !x.Known || s.Config == 0 || x.Follows == s.Config
 }
 
-// Host is the chassis to which a router port's gateway or an external port is bound; known reports whether ovn-northd
-// has made the binding's row.
+// Host returns the chassis to which a router port's gateway or an external port is bound. known reports whether
+// ovn-northd has made the row of the binding.
 func (s Southbound) Host(port string) (chassis string, known bool) {
 	if chassis, known = s.Externals[port]; known {
 		return chassis, true
@@ -112,7 +112,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 	return s, nil
 }
 
-// bound is the name of the chassis of each port.
+// bound returns the name of each port's chassis.
 func bound(rows []row, names map[string]string) map[string]string {
 	all := map[string]string{}
 	for _, r := range rows {

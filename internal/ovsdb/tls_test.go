@@ -33,7 +33,7 @@ func askWith(t *testing.T, c ovndb.Credentials, s *server, endpoints ...string) 
 	return (&ovsdb.Dialer{Credentials: c}).Server(within(t, 2*time.Second), s.Database, endpoints...)
 }
 
-// trusting returns credentials with the CA of others.
+// trusting returns own credentials with the CA of others.
 func trusting(own, others ovndb.Credentials) ovndb.Credentials {
 	own.CA = others.CA
 	return own

@@ -54,7 +54,7 @@ func (d *Dialer) watchOne(ctx context.Context, db ovndb.Database, key, endpoint 
 	return w, nil
 }
 
-// monitor makes changes of the key wake callers of [Watch.Changed]. The library's copy is not used.
+// monitor makes changes of the key wake callers of [Watch.Changed]. It does not use the library's copy.
 func (w *Watch) monitor(ctx context.Context) error {
 	row := new(globalRow)
 	return monitor(ctx, w.global.client, func(was, now model.Model) {
@@ -74,11 +74,11 @@ func (w *Watch) value(row model.Model) string {
 // Changed receives if the key may have changed since the last read.
 func (w *Watch) Changed() <-chan struct{} { return w.changed }
 
-// Lost is closed once the connection is lost.
+// Lost returns a channel that is closed when the connection is lost.
 func (w *Watch) Lost() <-chan struct{} { return w.lost }
 
-// Read returns the key's value, empty if missing, from a server that is connected to a leader; otherwise it returns
-// [ErrNoLeader].
+// Read returns the key's value, empty if the key is missing, from a server that is connected to a leader. If the
+// server is not, it returns [ErrNoLeader].
 func (w *Watch) Read(ctx context.Context) (string, error) {
 	state, err := w.member.State(ctx)
 	w.server = state.Server
@@ -92,10 +92,10 @@ func (w *Watch) Read(ctx context.Context) (string, error) {
 	return ids[w.key], err
 }
 
-// Server is the ID of the server that answered the last read; empty for a standalone server.
+// Server returns the ID of the server that answered the last read; empty for a standalone server.
 func (w *Watch) Server() raft.ID { return w.server }
 
-// Swap is [Global.Swap] of the key.
+// Swap does [Global.Swap] for the key.
 func (w *Watch) Swap(ctx context.Context, old, next string) (bool, error) {
 	return w.global.Swap(ctx, w.key, old, next)
 }

@@ -27,7 +27,7 @@ func watch(t *testing.T, endpoints ...string) *ovsdb.Watch {
 	return w
 }
 
-// receives reports whether a channel of changes, or of a lost connection, receives within the time.
+// receives reports whether a channel receives within the time.
 func receives(from <-chan struct{}, within time.Duration) bool {
 	select {
 	case <-from:
@@ -62,7 +62,7 @@ func TestWatch_wakes_through_any_member(t *testing.T) {
 	assert.True(t, swapped)
 }
 
-// A cut-off member's data may be old.
+// The data of a cut-off member may be old.
 func TestWatch_without_leader_reads_nothing(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
@@ -79,7 +79,7 @@ func TestWatch_without_leader_reads_nothing(t *testing.T) {
 	_, err = new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, members[2].Endpoint())
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
 
-	members[2].Kill(t) // nothing receives from Lost at this moment
+	members[2].Kill(t) // no goroutine is receiving from Lost at this moment
 	assert.True(t, receives(w.Lost(), patience))
 }
 
@@ -94,7 +94,7 @@ func TestWatch_skips_members_without_leader(t *testing.T) {
 	assert.True(t, swapped)
 }
 
-// followed are servers of both databases, and a connection that follows them.
+// followed starts servers of both databases, and follows them.
 func followed(t *testing.T, nb, sb *server) *ovsdb.Followed {
 	t.Helper()
 	f, err := new(ovsdb.Dialer).Follow(t.Context(), []string{nb.Endpoint()}, []string{sb.Endpoint()})
@@ -115,7 +115,7 @@ func transact(t *testing.T, s *server, operations ...any) {
 
 type object = map[string]any
 
-// inserted inserts a row; a name is that of the row within the transaction.
+// inserted returns an operation that inserts a row. name is the row's name within the transaction.
 func inserted(table, name string, row object) object {
 	op := object{"op": "insert", "table": table, "row": row}
 	if name != "" {
@@ -124,7 +124,7 @@ func inserted(table, name string, row object) object {
 	return op
 }
 
-// routerPorts makes n ports with five candidates each, as Neutron does.
+// routerPorts returns n ports with five candidates each, as Neutron makes them.
 func routerPorts(n int) (all []any) {
 	id := func(kind, n int) string { return fmt.Sprintf("%08x-1111-2222-3333-%012x", kind, n) }
 	for i := range n {
@@ -173,15 +173,15 @@ func TestFollow_wakes_and_reads_followed_servers(t *testing.T) {
 	transact(t, nb, object{"op": "mutate", "table": "Gateway_Chassis", "where": []any{}, "mutations": increment})
 	assert.True(t, wakes(), "a changed priority")
 
-	nb.Kill(t) // nothing receives from Lost at this moment
+	nb.Kill(t) // no goroutine is receiving from Lost at this moment
 	assert.True(t, receives(f.Lost(ovndb.NB), patience))
 	err := f.Read(within(t, time.Second), func(*ovsdb.Gateways) error { return nil })
 	require.ErrorContains(t, err, string(ovndb.NB), "no other server is read")
 	assert.NotContains(t, err.Error(), "connect to :")
 }
 
-// An idle agent's memory: with 10,000 routers it was 150 MB. It is compared with the rows in JSON, so that the ratio
-// holds for any number.
+// An idle agent with 10,000 routers once had 150 MB. The test compares its memory with the size of the rows in JSON,
+// so that the ratio holds for any number.
 func TestFollow_memory_is_bounded(t *testing.T) {
 	nb, sb := emptyOne(t, ovndb.NB), emptyOne(t, ovndb.SB)
 	heap := func() int {
@@ -201,7 +201,7 @@ func TestFollow_memory_is_bounded(t *testing.T) {
 		return err
 	}))
 	share := func() float64 { return float64(heap()-before) / float64(found.Size()) }
-	// Once all events are through.
+	// All events have arrived.
 	assert.Eventually(t, func() bool { return share() < 4.7 }, 20*time.Second, 100*time.Millisecond)
 	t.Logf("%.1f times its %d bytes", share(), found.Size())
 	runtime.KeepAlive(f)

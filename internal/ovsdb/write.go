@@ -12,15 +12,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Write writes lists of candidates and journal entries in one transaction, if every row is still as it was read and
-// NB_Global fits the guard; otherwise it writes nothing and returns [ErrChanged], or [ErrFenced]. After any other error
-// the result is unknown: read again.
+// Write writes lists of candidates and journal entries in one transaction, if every row is as it was read and
+// NB_Global fits the guard. Otherwise it writes nothing and returns [ErrChanged] or [ErrFenced]. After any other
+// error the result is unknown: read again.
 func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists ...Candidates) error {
 	_, err := g.write(ctx, guard, Amendment{Added: notes}, false, lists...)
 	return err
 }
 
-// WriteAndAsk is [Gateways.Write] that also increments nb_cfg in the same transaction, so that ovn-northd computes only
+// WriteAndAsk does [Gateways.Write] and increments nb_cfg in the same transaction, so that ovn-northd computes only
 // once. It returns the nb_cfg for [Gateways.AwaitNorthd].
 func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard,
 	lists ...Candidates,
@@ -68,16 +68,16 @@ func (g *Gateways) write(ctx context.Context, guard Guard, a Amendment, ask bool
 		return 0, ErrFenced
 	case results[i].Error == constraintViolation &&
 		slices.ContainsFunc(lists, func(x Candidates) bool { return x.Holder == "" }):
-		return 0, fmt.Errorf("%w: %w", ErrChanged, err) // a group of this name exists by now
+		return 0, fmt.Errorf("%w: %w", ErrChanged, err) // a group of this name exists already
 	}
 	return 0, err
 }
 
-// ErrFenced is returned if the key of [Gateways.Fence] has another value: nothing was written.
+// ErrFenced is returned if the key of [Gateways.Fence] has another value. Nothing was written.
 var ErrFenced = errors.New("another process may write by now")
 
-// Fence makes every transaction that writes NB through this connection fail unless a key of external_ids of NB_Global
-// has that value (R14).
+// Fence makes every later transaction that writes NB through this connection fail unless a key of external_ids of
+// NB_Global has that value (R14).
 func (g *Gateways) Fence(ctx context.Context, key, value string) error {
 	uuid, err := g.global(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (g *Gateways) Fence(ctx context.Context, key, value string) error {
 	return nil
 }
 
-// signOfLife increments nb_cfg. The last result is the new value.
+// signOfLife returns operations that increment nb_cfg. The last result has the new value.
 func signOfLife(uuid string) []ovsdb.Operation {
 	table, where := ovndb.NB.GlobalTable(), at(uuid)
 	return []ovsdb.Operation{

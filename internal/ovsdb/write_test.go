@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// R14: an agent with an old term changes nothing, for any write.
+// R14: an agent with an old term can't write anything.
 func TestFence_old_term_writes_nothing(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
@@ -109,7 +109,7 @@ func TestWrite_creates_group(t *testing.T) {
 	}
 	require.Len(t, nb.Groups, 2)
 
-	// Now the ports have one, or a group of that name exists.
+	// By now the ports have a group, or a group of that name exists.
 	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
 	ctl(t, s, "clear Logical_Router_Port lrp-3 ha_chassis_group -- clear Logical_Router_Port lrp-4 ha_chassis_group")
 	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
