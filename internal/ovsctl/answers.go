@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// StateCache has the output of ovsdb-tool by file. A database's file only grows or is replaced, so that a file with the
+// StateCache has the output of ovsdb-tool by file. A database's file only grows or is replaced, so a file with the
 // same inode, size and time has the same contents, whatever its name. The zero value is ready to use.
 type StateCache struct {
 	mu  sync.Mutex

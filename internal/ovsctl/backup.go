@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// copyTimeout bounds the copy of a database, or the reading of one. The size adds to it ([raft.Patience]). With OVS 3.1
-// and 80 MiB, ovsdb-client's backup takes 3.5 s, a load of the copy 1.5 s.
+// copyTimeout bounds the copy of a database, or one read of it. Large databases get more time ([raft.Patience]). With
+// OVS 3.1 and 80 MiB, ovsdb-client's backup takes 3.5 s, a load of the copy 1.5 s.
 const copyTimeout = 2 * time.Minute
 
 // gently runs a program with the lowest priority.
@@ -24,7 +24,7 @@ func gently(name string, args ...string) run.Command {
 }
 
 // Export copies database d, as this unit's server has it, to a new file of a standalone database, in one transaction
-// (ovsdb-client(1), backup). The server is silent while it makes the answer.
+// (ovsdb-client(1), backup). While the server makes the answer, it serves no other client.
 func (f Files) Export(ctx context.Context, d ovndb.Database, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, raftfile.Size(f.Paths.File(d))))
 	defer cancel()
@@ -48,13 +48,13 @@ func (f Files) Load(ctx context.Context, d ovndb.Database, path string) (schema 
 	return f.load(ctx, "load", path, "query", path, query)
 }
 
-// Change makes a transaction (RFC 7047, 4.1.3) in the file of a standalone database, and returns the version of its
-// schema.
+// Change makes a transaction (RFC 7047, 4.1.3) in the file of a standalone database. It returns the version of the
+// database's schema.
 func (f Files) Change(ctx context.Context, path, transaction string) (schema string, err error) {
 	return f.load(ctx, "change", path, "transact", path, transaction)
 }
 
-// load runs a command of ovsdb-tool that loads a standalone database; verb is for errors.
+// load runs a command of ovsdb-tool that loads a standalone database. verb is for errors.
 func (f Files) load(ctx context.Context, verb, path string, command ...string) (schema string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, raftfile.Size(path)))
 	defer cancel()
@@ -64,7 +64,8 @@ func (f Files) load(ctx context.Context, verb, path string, command ...string) (
 	return f.askTool(ctx, "db-version", path)
 }
 
-// loading runs a command of ovsdb-tool that locks the file at path, and removes the lock file, which ovsdb-tool leaves.
+// loading runs a command of ovsdb-tool that locks the file at path. It removes the lock file, which ovsdb-tool
+// leaves.
 func (f Files) loading(ctx context.Context, path string, command ...string) error {
 	defer os.Remove(lockFile(path))
 	_, err := f.Runner.Run(ctx, gently("ovsdb-tool", append([]string{"--verbose=console:off"}, command...)...))
@@ -81,15 +82,15 @@ func Newer(a, b string) (bool, error) {
 	return other.Before(one), err
 }
 
-// Extract copies the contents of the file of database d, also entries that may not be committed, to a new file of a
-// standalone database (see [raftfile.Standalone]).
+// Extract copies the contents of the file of database d to a new file of a standalone database, including entries
+// that may not be committed (see [raftfile.Standalone]).
 func (f Files) Extract(ctx context.Context, d ovndb.Database, to string) error {
 	_, err := f.ExtractUpTo(ctx, d, math.MaxUint64, to)
 	return err
 }
 
-// ExtractUpTo is [Files.Extract] of the snapshot and the entries up to index. It returns the index of the newest copied
-// entry.
+// ExtractUpTo is like [Files.Extract], but copies only the snapshot and the entries up to index. It returns the index
+// of the newest copied entry.
 func (f Files) ExtractUpTo(ctx context.Context, d ovndb.Database, index uint64, to string) (last uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, raftfile.Size(f.Paths.File(d))))
 	defer cancel()

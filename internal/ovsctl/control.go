@@ -20,36 +20,36 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// controlTimeout bounds one command to a server, unless more is allowed. A large database adds to it ([raft.Patience]):
-// a server is silent while it compacts one.
+// controlTimeout bounds one command to a server, unless more is allowed. Servers of large databases get more time
+// ([raft.Patience]): a server does not answer while it compacts one.
 const controlTimeout = 5 * time.Second
 
-// Errors that a server's control socket can answer.
+// Errors that the commands return.
 var (
-	// ErrNotRunning: nothing listens on the control socket.
+	// ErrNotRunning means that nothing listens on the control socket.
 	ErrNotRunning = errors.New("server is not running")
-	// ErrHung: a process listens, but does not answer in time.
+	// ErrHung means that a process listens, but does not answer in time.
 	ErrHung = errors.New("server does not answer")
-	// ErrDenied: this user may not open the socket.
+	// ErrDenied means that this user may not open the socket.
 	ErrDenied = errors.New("no permission to open the server's control socket")
-	// ErrUnknownCluster: the process does not serve this database as a member: it has left, was kicked, or failed to
-	// write.
+	// ErrUnknownCluster means that the process does not serve this database as a member: it has left, was kicked, or
+	// failed to write.
 	ErrUnknownCluster = errors.New("server does not serve the database")
-	// ErrNotClustered: the process serves no clustered database at all.
+	// ErrNotClustered means that the process serves no clustered database at all.
 	ErrNotClustered = errors.New("server has no clustered database")
-	// ErrLeaving: an earlier leave is in progress.
+	// ErrLeaving means that an earlier leave is in progress.
 	ErrLeaving = errors.New("already leaving")
-	// ErrJoining: the server has not joined yet.
+	// ErrJoining means that the server has not joined yet.
 	ErrJoining = errors.New("join in progress")
-	// ErrUnknownServer: the server to kick is not a member, or the ID is ambiguous.
+	// ErrUnknownServer means that the server to kick is not a member, or that its ID is ambiguous.
 	ErrUnknownServer = errors.New("unknown server")
-	// ErrNoLeader: a kick could not be sent to a leader.
+	// ErrNoLeader means that a kick could not be sent to a leader.
 	ErrNoLeader = errors.New("no leader to ask for it")
-	// ErrNotLeader: only the database's leader can do it.
+	// ErrNotLeader means that only the database's leader can do it.
 	ErrNotLeader = errors.New("server is not the leader")
-	// ErrTimerPending: an earlier change of the election timer is not committed yet.
+	// ErrTimerPending means that an earlier change of the election timer is not committed yet.
 	ErrTimerPending = errors.New("a change of the election timer is under way")
-	// ErrTimerRange: the election timer is outside of 100 ms to 10 min, or more than twice the present one.
+	// ErrTimerRange means that the election timer is outside of 100 ms to 10 min, or more than twice the present one.
 	ErrTimerRange = errors.New("election timer is out of range")
 )
 
@@ -73,33 +73,34 @@ var answers = []struct {
 	{"(Connection refused)", ErrNotRunning},
 }
 
-// ServerError is an answer of a server that is not one of the errors above.
+// ServerError is an answer of a server for which there is no error above.
 type ServerError struct{ Text string }
 
 // Error returns the server's text.
 func (e *ServerError) Error() string { return e.Text }
 
-// FailedError is returned if a server has given up a database but still shows its status. The server was the leader and
-// could not write an entry for a client (raft_command_initiate() in ovsdb/raft.c). From then on it neither sends nor
-// answers messages of Raft, and it refuses to leave ("can't leave after failure") and to compact its file ("cannot
-// store a snapshot following failure"), even with free space; only a restart helps. OVS 3.1 continues to call itself
-// the leader. The failed entry is the last one of its log, and no other member has it.
+// FailedError is returned if a server has given up a database but still shows its status. The server was the leader
+// and could not write an entry for a client (raft_command_initiate() in ovsdb/raft.c). From then on it neither sends
+// nor answers messages of Raft. Even with free space it refuses to leave ("can't leave after failure") and to compact
+// its file ("cannot store a snapshot following failure"); only a restart helps. OVS 3.1 continues to call itself the
+// leader. The failed entry is the last one of its log, and no other member has it.
 type FailedError struct{ Status raft.Status }
 
-// Error includes the state that the server shows.
+// Error returns a text with the state that the server shows.
 func (e *FailedError) Error() string {
 	return fmt.Sprintf("%v: it says %q", ErrUnknownCluster, e.Status.State)
 }
 
-// Unwrap returns the error of a server that failed on another entry.
+// Unwrap returns the error of a server that does not serve the database, as after other failures to write.
 func (e *FailedError) Unwrap() error { return ErrUnknownCluster }
 
-// Control sends commands to this unit's servers: changes through ovs-appctl, others directly to the control socket.
+// Control sends commands to this unit's servers. It runs ovs-appctl for changes, and speaks to the control socket for
+// queries.
 type Control struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
-	// Timeout bounds one command; 0 means 5 s and more for a large database. A healthy server answers in
-	// milliseconds, or in seconds while it compacts a large database.
+	// Timeout bounds one command; 0 means 5 s, and more for a large database. A healthy server answers in milliseconds,
+	// or in seconds while it compacts a large database.
 	Timeout time.Duration
 }
 
@@ -117,14 +118,14 @@ func (c Control) Status(ctx context.Context, d ovndb.Database) (raft.Status, err
 	return status, err
 }
 
-// Leave asks the server to leave its cluster. Success only means that it has started. The caller has checked that it
-// may leave.
+// Leave asks the server to leave its cluster. Success only means that the leave has started. The caller has checked
+// that the server may leave.
 func (c Control) Leave(ctx context.Context, d ovndb.Database) error {
 	return c.askServer(ctx, d, "cluster/leave", string(d))
 }
 
-// Kick asks for the removal of another member. Success only means that the request was sent; a follower's may get lost.
-// The caller has checked that the member may be kicked.
+// Kick asks for the removal of another member. Success only means that the request was sent; a follower's request may
+// get lost. The caller has checked that the member may be kicked.
 func (c Control) Kick(ctx context.Context, d ovndb.Database, id string) error {
 	return c.askServer(ctx, d, "cluster/kick", string(d), id)
 }
@@ -152,27 +153,29 @@ func (c Control) Version(ctx context.Context, d ovndb.Database) (string, error) 
 	return strings.TrimSpace(version), nil
 }
 
-// Exit ends the server. Unlike SIGTERM, it makes a leader transfer its leadership first (raft_close() in ovsdb/raft.c).
-// Success only means that it has started; the server has ended when its control socket is gone ([ErrNotRunning]).
+// Exit ends the server. Unlike SIGTERM, it makes a leader transfer its leadership first (raft_close() in
+// ovsdb/raft.c). Success only means that the exit has started. The server has ended when its control socket is gone
+// ([ErrNotRunning]).
 func (c Control) Exit(ctx context.Context, d ovndb.Database) error {
 	return c.askServer(ctx, d, "exit")
 }
 
-// compactTimeout bounds a compaction. A large database adds to it ([raft.Patience]): a member with 160 MiB is silent
-// for up to 30 s.
+// compactTimeout bounds a compaction. Large databases get more time ([raft.Patience]): a member with 160 MiB does not
+// answer for up to 30 s.
 const compactTimeout = 2 * time.Minute
 
-// Compact makes the server rewrite its file from memory, as it does by itself once the file has grown. If it can't
-// write, the old file stays and the error is a [*ServerError]; so it is if nothing was committed since the last time.
-// Success does not mean that it is done: the server's main loop may write the file later (ovsdb_server_compact() in
-// ovsdb/ovsdb-server.c). With OVS 3.1, entries that a failed write has lost are in the new file.
+// Compact makes the server rewrite its file from memory, as the server does by itself once the file has grown. The
+// error is a [*ServerError] if the server can't write, in which case the old file stays, and if nothing was committed
+// since the last time. Success does not mean that the file is written: the server's main loop may do that later
+// (ovsdb_server_compact() in ovsdb/ovsdb-server.c). With OVS 3.1, the new file has the entries that a failed write
+// has lost.
 func (c Control) Compact(ctx context.Context, d ovndb.Database) error {
 	c.Timeout = max(c.Timeout, raft.Patience(compactTimeout, raftfile.Size(c.Paths.File(d))))
 	return c.askServer(ctx, d, "ovsdb-server/compact", string(d))
 }
 
-// TrimMemory makes the server return unused memory to the system after each compaction, until it ends (ovsdb-server(1),
-// ovsdb-server/memory-trim-on-compaction; since Open vSwitch 2.15). It is idempotent.
+// TrimMemory makes the server return unused memory to the system after each compaction, as long as the server runs
+// (ovsdb-server(1), ovsdb-server/memory-trim-on-compaction; since Open vSwitch 2.15). It is idempotent.
 func (c Control) TrimMemory(ctx context.Context, d ovndb.Database) error {
 	return c.askServer(ctx, d, "ovsdb-server/memory-trim-on-compaction", "on")
 }
@@ -183,7 +186,7 @@ func (c Control) askServer(ctx context.Context, d ovndb.Database, command ...str
 	return err
 }
 
-// readServer is askServer for a command that changes nothing.
+// readServer is like askServer, for a command that changes nothing.
 func (c Control) readServer(ctx context.Context, d ovndb.Database, command ...string) (string, error) {
 	return c.patient(d).read(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
 }
@@ -203,8 +206,8 @@ func (c Control) within(ctx context.Context) time.Duration {
 	return timeout
 }
 
-// read is ask for a command that changes nothing. It starts ovs-appctl only if the socket can't be opened, or breaks,
-// to find the reason.
+// read is like ask, for a command that changes nothing. It starts ovs-appctl only if the socket can't be opened, or
+// breaks, to find the reason.
 func (c Control) read(ctx context.Context, program, socket string, command ...string) (string, error) {
 	timeout := c.within(ctx)
 	text, err := c.transact(ctx, socket, command[0], command[1:]...)
@@ -227,9 +230,9 @@ func (c Control) read(ctx context.Context, program, socket string, command ...st
 	return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], err)
 }
 
-// ask sends one command to the process at the socket. ovs-appctl's own timeout ends it within a second of the deadline,
-// even if this process is killed or stopped. A hung server executes queued commands once it resumes, even if ovs-appctl
-// has ended.
+// ask sends one command to the process at the socket. ovs-appctl's own timeout ends it within a second after the
+// deadline, even if this process is killed or stopped. A hung server executes queued commands once it resumes, even
+// if ovs-appctl has ended.
 func (c Control) ask(ctx context.Context, program, socket string, command ...string) (string, error) {
 	timeout := c.within(ctx)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -276,7 +279,7 @@ func classify(err error, timeout time.Duration) error {
 	return err
 }
 
-// answered returns the error above that a text means; nil if there is none.
+// answered returns the error for a text in answers; nil if there is none.
 func answered(text string) error {
 	for _, a := range answers {
 		if strings.Contains(text, a.text) {

@@ -191,7 +191,7 @@ func TestKick_unnamed_refusal(t *testing.T) {
 	var ids []string
 	for _, m := range members[1:] {
 		ids = append(ids, string(m.Status(t).Server))
-		require.NoError(t, m.Signal(syscall.SIGSTOP)) // the leader does not notice for an election timer
+		require.NoError(t, m.Signal(syscall.SIGSTOP)) // the leader notices only after an election timer
 	}
 	require.NoError(t, leader.Kick(t.Context(), ovndb.NB, ids[0]))
 	require.NoError(t, leader.Kick(t.Context(), ovndb.NB, ids[1]), "the first is not committed yet")
@@ -226,7 +226,7 @@ func (s *server) becomes(t *testing.T, timer time.Duration) {
 	s.Reaches(t, has, "the timer does not change")
 }
 
-// slower makes a leader remain one for 16 seconds without the others.
+// slower lets a leader remain leader for 16 seconds without the others.
 func (s *server) slower(t *testing.T) *server {
 	t.Helper()
 	for _, timer := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second} {

@@ -47,7 +47,7 @@ func (s *server) write(n int) error {
 	}})
 }
 
-// gaps writes through the members until stop is closed, and is the longest time without a write that was acknowledged.
+// gaps writes through the members until stop is closed, and returns the longest time without an acknowledged write.
 func gaps(members []*server, stop chan struct{}, wg *sync.WaitGroup) *time.Duration {
 	longest := new(time.Duration)
 	wg.Go(func() {
@@ -69,7 +69,7 @@ func gaps(members []*server, stop chan struct{}, wg *sync.WaitGroup) *time.Durat
 	return longest
 }
 
-// large is a cluster of three whose database has mib MiB and an older schema.
+// large starts a cluster of three whose database has mib MiB and an older schema.
 func large(t testing.TB, mib int64, timer time.Duration) []*server {
 	t.Helper()
 	servers := ovsdbtest.Several(t, ovndb.SB, 3)
@@ -82,7 +82,7 @@ func large(t testing.TB, mib int64, timer time.Duration) []*server {
 	return members
 }
 
-// number is a number of the environment.
+// number reads a number from the environment.
 func number(b *testing.B, name string, otherwise float64) float64 {
 	b.Helper()
 	text := os.Getenv(name)
@@ -94,8 +94,8 @@ func number(b *testing.B, name string, otherwise float64) float64 {
 	return n
 }
 
-// How long a conversion takes at an election timer, how long nothing can be written meanwhile, and how many elections
-// there are. The variables SIZE and TIMER of the environment are in MiB and seconds.
+// BenchmarkConversion measures how long a conversion takes at an election timer, how long nothing can be written
+// meanwhile, and how many elections there are. The environment's variables SIZE and TIMER are in MiB and seconds.
 func BenchmarkConversion(b *testing.B) {
 	timer := time.Duration(number(b, "TIMER", 24) * float64(time.Second))
 	members := large(b, int64(number(b, "SIZE", 20)), timer)

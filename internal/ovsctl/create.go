@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// ErrFileExists is returned if the database has a file already. It is never replaced: it may be the only copy.
+// ErrFileExists is returned if the database has a file already. That file is never replaced: it may be the only copy.
 var ErrFileExists = errors.New("there is a database file already")
 
 // A new database file is made in three steps. A kill in any of them leaves either nothing or a whole file:
@@ -30,10 +30,11 @@ const (
 	stagedSuffix = ".new"
 )
 
-// CreateCluster makes the file of a new cluster, with this server as its only member at address (PROTO:HOST:PORT), and
-// describes it. No server finds the file before [Files.Commit], so that the cluster's ID can be published first. It
-// keeps a file that an earlier call has staged for the same address, whatever its election timer, since its ID may be
-// published already, and replaces one for another address. If the database has a file, it returns [ErrFileExists].
+// CreateCluster makes the file of a new cluster and describes it. This server, at address (PROTO:HOST:PORT), is the
+// only member. No server finds the file before [Files.Commit], so that the cluster's ID can be published first. If an
+// earlier call has staged a file for the same address, CreateCluster keeps it, whatever its election timer, since its
+// ID may be published already. It replaces a file that was staged for another address. If the database has a file, it
+// returns [ErrFileExists].
 func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address string,
 	electionTimer time.Duration,
 ) (File, error) {
@@ -42,7 +43,7 @@ func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address stri
 	}
 	staged, err := f.Staged(ctx, d)
 	if err != nil {
-		return File{}, err // its ID may be published: do not discard it
+		return File{}, err // do not discard it: its ID may be published
 	}
 	if staged.Exists && staged.Address == address {
 		return staged, nil
@@ -50,8 +51,8 @@ func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address stri
 	return f.stage(ctx, d, fileTimeout, address, electionTimer, f.Paths.Schema(d))
 }
 
-// StageFrom is [Files.CreateCluster] with the contents of a standalone database's file. It leaves the file that the
-// database has unchanged.
+// StageFrom is like [Files.CreateCluster], but the new cluster has the contents of a standalone database's file. It
+// does not change the database's present file.
 func (f Files) StageFrom(ctx context.Context, d ovndb.Database, address string, electionTimer time.Duration,
 	contents string,
 ) (File, error) {
@@ -77,7 +78,7 @@ func (f Files) stage(ctx context.Context, d ovndb.Database, patience time.Durati
 	return made, nil
 }
 
-// Staged returns the file that CreateCluster has made and that is not committed yet.
+// Staged returns the file that CreateCluster has made and that is not yet committed.
 func (f Files) Staged(ctx context.Context, d ovndb.Database) (File, error) {
 	return f.inspect(ctx, d, f.staged(d))
 }
@@ -91,7 +92,7 @@ func (f Files) Commit(d ovndb.Database) error {
 	return nil
 }
 
-// Discard removes the staged file, if there is one. The caller has made sure that no unit is to join its cluster.
+// Discard removes the staged file, if there is one. The caller has made sure that no unit will join its cluster.
 func (f Files) Discard(d ovndb.Database) error {
 	if err := os.Remove(f.staged(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot discard the new cluster's file of %s: %w", d, err)
@@ -99,9 +100,9 @@ func (f Files) Discard(d ovndb.Database) error {
 	return nil
 }
 
-// JoinCluster makes the file of a server at address local that joins the cluster with this ID through any of the
-// remotes (PROTO:HOST:PORT). Without an ID a server would join whatever answers, even the other database's cluster. If
-// the database has a file, it returns [ErrFileExists].
+// JoinCluster makes the file of a server, at address local, that joins the cluster with this ID through any of the
+// remotes (PROTO:HOST:PORT). Without an ID, a server would join any cluster that answers, even the other database's.
+// If the database has a file, it returns [ErrFileExists].
 func (f Files) JoinCluster(ctx context.Context, d ovndb.Database, cid raft.ID, local string, remotes []string) error {
 	if _, ok := raft.ParseID(string(cid)); !ok || len(remotes) == 0 {
 		return fmt.Errorf("cannot join %s: it takes a cluster ID and at least one remote, not %q and %q", d, cid, remotes)
@@ -145,9 +146,9 @@ func (f Files) make(ctx context.Context, d ovndb.Database, patience time.Duratio
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return File{}, fmt.Errorf("cannot remove an unfinished database file: %w", err)
 	}
-	// ovsdb-tool locks what it writes, and leaves the lock's file behind.
+	// ovsdb-tool locks the file that it writes, and leaves the lock file behind.
 	defer os.Remove(lockFile(path))
-	// Without warnings, which repeat its last line.
+	// Turn off warnings, which repeat the last line of its output.
 	quiet := append([]string{"--verbose=console:off"}, args...)
 	_, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-tool", Args: quiet})
 	var made File
@@ -161,7 +162,7 @@ func (f Files) make(ctx context.Context, d ovndb.Database, patience time.Duratio
 		err = syncFile(path)
 	}
 	if err != nil {
-		_ = os.Remove(path) // or the next try does
+		_ = os.Remove(path) // otherwise the next try removes it
 		return File{}, fmt.Errorf("cannot make the database file of %s: %w", d, err)
 	}
 	return made, nil

@@ -32,7 +32,7 @@ func (s *server) stage(t *testing.T) ovsctl.File {
 	return made
 }
 
-// names returns the files in the folder of the databases.
+// names returns the names of the files in the databases' folder.
 func (s *server) names(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(s.Paths.DB)
@@ -222,7 +222,7 @@ func TestCreateCluster_full_disk(t *testing.T) {
 	require.NoError(t, s.files().Commit(ovndb.SB))
 }
 
-// oldSchema makes a schema of NB without a column, in a folder of its own.
+// oldSchema writes a schema of NB that lacks a column, to a folder of its own.
 func oldSchema(t *testing.T, version string) (dir string) {
 	t.Helper()
 	return filepath.Dir(edited(t, ovndb.NB, version, func(tables object) {
@@ -230,7 +230,7 @@ func oldSchema(t *testing.T, version string) (dir string) {
 	}))
 }
 
-// Any member converts the whole cluster, which keeps its rows.
+// Any member can convert the whole cluster. The rows stay.
 func TestConvert_older_schema_only(t *testing.T) {
 	t.Parallel()
 	old := oldSchema(t, "6.10.0")
@@ -284,8 +284,8 @@ func query(t *testing.T, s *server, operation string) string {
 	return string(out)
 }
 
-// A server of OVS before 3.2, such as Debian 12's, ends on a file that a newer one has converted: its leader stores the
-// schema without data.
+// An ovsdb-server older than OVS 3.2, such as Debian 12's, exits if a newer one has converted its file: the newer
+// leader stores the schema without data.
 func TestFileTooNew(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1")

@@ -16,18 +16,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// fileTimeout bounds one call of ovsdb-tool. check-cluster reads the whole file, 500 MiB in 55 s; the size adds to it
-// ([raft.Patience]).
+// fileTimeout bounds one call of ovsdb-tool. check-cluster reads the whole file: 500 MiB take 55 s. Large files get
+// more time ([raft.Patience]).
 const fileTimeout = 60 * time.Second
 
 // File describes a database's file, whether a server runs or not.
 type File struct {
 	Path string
-	// Exists is false if there is no file; then nothing else is set.
+	// Exists reports whether there is a file. If not, nothing else is set.
 	Exists bool
-	// Head has only the name for a standalone database.
+	// Head has only the name if the database is standalone.
 	raftfile.Head
-	// Left is true if the file has a "left" record: no server starts on it again.
+	// Left reports whether the file has a "left" record. No server starts on such a file.
 	Left bool
 }
 
@@ -39,7 +39,8 @@ type Files struct {
 	Answers *StateCache
 }
 
-// Inspect reads the file of database d. A file of another database is an error, so that its ID is not published.
+// Inspect reads the file of database d. It returns an error if the file is of another database, so that its ID is not
+// published.
 func (f Files) Inspect(ctx context.Context, d ovndb.Database) (File, error) {
 	file, err := f.inspect(ctx, d, f.Paths.File(d))
 	if err == nil && file.Clustered {
@@ -48,7 +49,7 @@ func (f Files) Inspect(ctx context.Context, d ovndb.Database) (File, error) {
 	return file, err
 }
 
-// inspect is [Files.Inspect] of any file, without Left.
+// inspect is like [Files.Inspect], for any file, and does not set Left.
 func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File, error) {
 	file := File{Path: path}
 	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +69,7 @@ func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File
 	return file, nil
 }
 
-// head returns the description of a file in its first record, with the database's name also for a standalone database.
+// head returns the description of a file in its first record. It also names a standalone database.
 func (f Files) head(ctx context.Context, path string) (h raftfile.Head, err error) {
 	text, err := f.Answers.once("head", path, func() (string, error) {
 		h, err := raftfile.ReadHead(ctx, path)
@@ -87,14 +88,14 @@ func (f Files) head(ctx context.Context, path string) (h raftfile.Head, err erro
 	return h, err
 }
 
-// left reports whether the file has the record that a server writes when it has left. ovsdb-tool check-cluster warns of
-// it, with exit code 0.
+// left reports whether the file has the record that a server writes when it has left. For such a file ovsdb-tool
+// check-cluster prints a warning and exits with code 0.
 func (f Files) left(ctx context.Context, path string) (bool, error) {
 	out, failed, err := f.check(ctx, "check-cluster", path)
 	if found := strings.Contains(out, "left the cluster"); found || failed == nil {
 		return found, err
 	}
-	// For a damaged file the check ends before it finds the record.
+	// In a damaged file, check-cluster ends before it finds the record.
 	out, _, err = f.check(ctx, "show-log", path)
 	return strings.Contains(out, `note: "left"`), err
 }
@@ -105,7 +106,8 @@ func (f Files) Address(ctx context.Context, d ovndb.Database) (string, error) {
 	return head.Address, err
 }
 
-// Damaged returns why no server could load the file of database d; empty if one could. A server may run meanwhile.
+// Damaged returns why no server could load the file of database d; empty if a server could. A server may run
+// meanwhile.
 func (f Files) Damaged(ctx context.Context, d ovndb.Database) (string, error) {
 	_, failed, err := f.check(ctx, "check-cluster", f.Paths.File(d))
 	if failed == nil {
@@ -115,8 +117,8 @@ func (f Files) Damaged(ctx context.Context, d ovndb.Database) (string, error) {
 	return reason, nil
 }
 
-// Joined reports whether the server of database d may be a member by its file: it has joined and not left
-// (do_check_cluster() in ovsdb/ovsdb-tool.c). An unreadable file may be a member's.
+// Joined reports whether, by its file, the server of database d may be a member: it has joined and not left
+// (do_check_cluster() in ovsdb/ovsdb-tool.c). It reports true for an unreadable file, which may be a member's.
 func (f Files) Joined(ctx context.Context, d ovndb.Database) (bool, error) {
 	out, _, err := f.check(ctx, "check-cluster", f.Paths.File(d))
 	for _, other := range []string{"has not joined the cluster", "not found in server list", "left the cluster"} {
@@ -127,8 +129,8 @@ func (f Files) Joined(ctx context.Context, d ovndb.Database) (bool, error) {
 	return true, err
 }
 
-// check runs a command of ovsdb-tool on a file, and returns all its output. failed is not nil if it found a problem;
-// err is not nil if it did not run to its end.
+// check runs a command of ovsdb-tool on a file, and returns all its output. failed is not nil if the command found a
+// problem; err is not nil if it did not run to its end.
 func (f Files) check(ctx context.Context, command, path string) (out string, failed *run.Error, err error) {
 	out, err = f.tool(ctx, command, path)
 	if errors.As(err, &failed) && failed.ExitCode >= 0 {
@@ -158,13 +160,14 @@ func exitCode(err error) int {
 	return -1
 }
 
-// Archive renames the file of database d to FILE.left-TIME, and returns its new name. The lock file stays for the next
-// server. The caller has made sure that the file may not be used again.
+// Archive renames the file of database d to FILE.left-TIME, and returns the new name. The lock file stays for the
+// next server. The caller has made sure that no server will use the file again.
 func (f Files) Archive(d ovndb.Database, now time.Time) (string, error) {
 	return archive(f.Paths.File(d), now)
 }
 
-// ArchiveStaged renames the staged file to FILE.new.left-TIME: it may have all data of a database.
+// ArchiveStaged renames the staged file to FILE.new.left-TIME. The file is kept because it may have all data of a
+// database.
 func (f Files) ArchiveStaged(d ovndb.Database, now time.Time) (string, error) {
 	return archive(f.staged(d), now)
 }

@@ -154,7 +154,7 @@ func TestInspect_missing_program(t *testing.T) {
 	require.True(t, run.Missing(err))
 }
 
-// at is a moment in a zone that is not UTC.
+// at is a time in a zone other than UTC.
 var at = time.Date(2026, 11, 20, 19, 4, 5, 999, time.FixedZone("", 3600))
 
 func TestArchive_renames_file(t *testing.T) {
@@ -171,7 +171,7 @@ func TestArchive_renames_file(t *testing.T) {
 	assert.Equal(t, before, after)
 	assert.NoFileExists(t, s.Paths.File(ovndb.NB))
 
-	// The machine can host a new unit.
+	// The machine can host a new unit now.
 	s.Create(t).Start(t)
 	assert.Equal(t, raft.ClusterMember, s.Status(t).State)
 }
@@ -206,7 +206,7 @@ func storage(t *testing.T, s *server) raftfile.Storage {
 
 func TestCompact_shrinks_file(t *testing.T) {
 	t.Parallel()
-	began := time.Now().Add(-time.Second) // file systems count in ticks
+	began := time.Now().Add(-time.Second) // file systems round times
 	s := leads(t)
 	before := storage(t, s)
 	write(t, s, 100_000)
@@ -277,7 +277,7 @@ func TestStateCache_file_changes(t *testing.T) {
 	made.Path = file.Path
 	assert.Equal(t, made, file)
 
-	// A server writes to it.
+	// A server writes to the file.
 	s.Start(t)
 	require.Eventually(t, func() bool { return s.Status(t).HasLeader() }, patience, 10*time.Millisecond)
 	s.Kill(t)
@@ -285,7 +285,7 @@ func TestStateCache_file_changes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Greater(t, calls.calls, before)
 
-	// Another file gets its name.
+	// Another file gets the same name.
 	_, err = files.Archive(ovndb.NB, time.Now())
 	require.NoError(t, err)
 	_, err = files.CreateCluster(t.Context(), ovndb.NB, s.Address, time.Second)
@@ -319,7 +319,7 @@ func limitFileSize(t *testing.T, process int, bytes uint64) {
 
 const unlimited = ^uint64(0)
 
-// size is that of a server's file.
+// size returns the size of a server's file.
 func size(t *testing.T, s *server) uint64 {
 	t.Helper()
 	info, err := os.Stat(s.File())
@@ -328,12 +328,12 @@ func size(t *testing.T, s *server) uint64 {
 }
 
 // A quota and a read-only disk have the effect of a full disk: lost entries are found, and the file is rewritten once
-// that is possible. The test uses a limit of the length of files as the quota, and a mount over the folder, which
-// prevents new files.
+// that is possible. As the quota, the test uses a limit of the length of files; a mount over the folder prevents new
+// files.
 func TestReadLog_entries_lost_by_quota(t *testing.T) {
 	t.Parallel()
 	servers := ovsdbtest.Several(t, ovndb.NB, 3)
-	servers[2].Prefix = []string{"env", "--ignore-signal=SIGXFSZ"} // otherwise it ends at once
+	servers[2].Prefix = []string{"env", "--ignore-signal=SIGXFSZ"} // otherwise SIGXFSZ kills it
 	members := all(ovsdbtest.Form(t, servers...))
 	leader, third := members[0], members[2]
 	write(t, leader, 10)
@@ -359,7 +359,7 @@ func TestReadLog_entries_lost_by_quota(t *testing.T) {
 	})
 	require.NoError(t, syscall.Mount("", third.Paths.DB, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
 	refused := new(ovsctl.ServerError)
-	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // or a later iteration tries
+	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // a later iteration tries again
 		require.ErrorAs(t, err, &refused)
 		assert.Contains(t, refused.Text, "Read-only file system")
 	}
@@ -381,7 +381,7 @@ func TestReadLog_entries_lost_by_quota(t *testing.T) {
 	assert.Len(t, rows(t, third), 3)
 }
 
-// A server that compacts a large database is silent for long.
+// A server that compacts a large database does not answer for a long time.
 func TestStatus_large_database_gets_more_time(t *testing.T) {
 	t.Parallel()
 	s := leads(t)

@@ -13,10 +13,10 @@ import (
 )
 
 // exitPatience bounds the wait for a server to exit. A transfer of the leadership takes milliseconds, more on a busy
-// machine. A large database adds to it ([raft.Patience]).
+// machine. Servers of large databases get more time ([raft.Patience]).
 const exitPatience = 10 * time.Second
 
-// exitPoll is the interval of the checks meanwhile.
+// exitPoll is the interval of the checks during that wait.
 const exitPoll = 50 * time.Millisecond
 
 // starter makes systemd restart a service.
@@ -26,10 +26,12 @@ type starter interface {
 }
 
 // HandOver restarts the server of database d; a leader transfers its leadership first. It returns when systemd has
-// started the server again, before that has caught up. It starts a server that does not run; systemd kills
-// a hanging server.
+// started the server again, which may be before the server has caught up. It starts a server that does not run, and
+// lets systemd kill a server that hangs.
 //
 // It does not stop a server that systemd would not start again (ErrNotStartable of package systemd). It calls begin
+// right before it tells the server to exit, and again before it kills it. begin returns until when HandOver may do so,
+// or an error.
 // right before it tells the server to exit, and before it kills it. begin returns until when it may do so, or an error.
 func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database,
 	begin func() (until time.Time, err error),
@@ -46,7 +48,7 @@ func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database,
 	if cancel(); err == nil {
 		err = c.awaitExit(ctx, d, raft.Patience(exitPatience, raftfile.Size(c.Paths.File(d))))
 	} else if more := raft.Patience(0, raftfile.Size(c.Paths.File(d))); errors.Is(err, ErrHung) && more > 0 {
-		err = c.awaitExit(ctx, d, more) // it may be compacting a large database
+		err = c.awaitExit(ctx, d, more) // the server may be compacting a large database
 	}
 	if errors.Is(err, ErrHung) && ctx.Err() == nil {
 		if _, late := begin(); late != nil {
@@ -56,7 +58,7 @@ func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database,
 	if err != nil && !errors.Is(err, ErrNotRunning) && !errors.Is(err, ErrHung) {
 		return fmt.Errorf("cannot hand over: %w", err)
 	}
-	// Not start: that does nothing while systemd believes that the old process runs.
+	// Use restart: start does nothing while systemd believes that the old process runs.
 	return s.Restart(ctx, ovndb.ServiceOf(d))
 }
 

@@ -24,7 +24,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// restarter is a Runner that plays systemctl for a server of the test, and runs other programs.
+// restarter is a Runner that stands in for systemctl for a server of the test, and runs other programs.
 type restarter struct {
 	t      *testing.T
 	server *server
@@ -45,7 +45,7 @@ func (r *restarter) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	r.calls = append(r.calls, c.String())
 	_, err := r.server.control().Status(ctx, r.server.Database)
 	r.exited = errors.Is(err, ovsctl.ErrNotRunning)
-	_ = r.server.Signal(syscall.SIGKILL) // most have exited
+	_ = r.server.Signal(syscall.SIGKILL) // most servers have exited already
 	_ = r.server.Wait(r.t)
 	r.server.Start(r.t)
 	return nil, nil
@@ -65,10 +65,10 @@ func (r *restarter) handOver() error {
 
 func inAMinute() (time.Time, error) { return time.Now().Add(time.Minute), nil }
 
-// slowTimer is longer than any wait of these tests, so that no member misses a leader that exits.
+// slowTimer is longer than any wait of these tests, so that no member notices when a leader exits.
 const slowTimer = 30 * time.Second
 
-// slowCluster starts n members with that election timer; the first leads them.
+// slowCluster starts n members with slowTimer as election timer. The first leads them.
 func slowCluster(t *testing.T, d ovndb.Database, n int) []*server {
 	t.Helper()
 	members := ovsdbtest.Several(t, d, n)
@@ -128,14 +128,15 @@ func TestHandOver_begin_refuses(t *testing.T) {
 	require.NoError(t, s.Signal(syscall.SIGCONT))
 }
 
-// A server that is silent, as during a compaction of a large database, is not killed: it exits when it continues.
+// A server that does not answer, as during a compaction of a large database, is not killed: it exits when it
+// continues.
 func TestHandOver_large_database_gets_more_time(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.NB, 1)[0]
 	r := &restarter{t: t, server: s}
 	c := s.control()
 	c.Runner, c.Timeout, c.Paths.DB = r, time.Second, t.TempDir()
-	large, err := os.Create(c.Paths.File(ovndb.NB)) // replaces the server's own, which can't be made longer
+	large, err := os.Create(c.Paths.File(ovndb.NB)) // replace the server's own file, which can't be made longer
 	require.NoError(t, err)
 	require.NoError(t, large.Truncate(160<<20))
 	require.NoError(t, large.Close())
@@ -158,7 +159,7 @@ func TestHandOver_canceled(t *testing.T) {
 	assert.Equal(t, raft.Leader, s.Status(t).Role)
 }
 
-// startNorthd runs a real ovn-northd on the databases of two servers, as ovn-ctl starts it, and returns how to ask it.
+// startNorthd runs a real ovn-northd on the databases of two servers, as ovn-ctl starts it, and returns its Control.
 func startNorthd(t *testing.T, nb, sb *server) ovsctl.Control {
 	t.Helper()
 	c := nb.control()
@@ -204,7 +205,7 @@ func TestNorthdStatus_not_running(t *testing.T) {
 	s := newServer(t, ovndb.NB, "127.0.0.1")
 	_, err := s.control().NorthdStatus(t.Context())
 	require.ErrorIs(t, err, ovsctl.ErrNotRunning)
-	require.NoError(t, os.WriteFile(s.Paths.NorthdPID(), []byte("4194304\n"), 0o600)) // more than any process's ID
+	require.NoError(t, os.WriteFile(s.Paths.NorthdPID(), []byte("4194304\n"), 0o600)) // larger than any process ID
 	_, err = s.control().NorthdStatus(t.Context())
 	require.ErrorIs(t, err, ovsctl.ErrNotRunning)
 	require.NoError(t, os.WriteFile(s.Paths.NorthdPID(), []byte("\n"), 0o600))

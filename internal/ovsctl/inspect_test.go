@@ -21,7 +21,7 @@ const (
 	recordCluster raft.ID = "9f3a0f21-8ca5-4d27-97f8-48f8f4e790d5"
 )
 
-// firstRecord is the first record of a cluster's file.
+// firstRecord returns the first record of a cluster's file.
 func firstRecord() []byte {
 	const form = `{"server_id":%q,"cluster_id":%q,"name":"OVN_Northbound","local_address":"tcp:192.0.2.1:6643"}` + "\n"
 	text := fmt.Sprintf(form, recordServer, recordCluster)
@@ -29,7 +29,7 @@ func firstRecord() []byte {
 	return fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n%s", len(text), sum, text)
 }
 
-// ran are the programs that were run, without output.
+// ran records programs, and gives them no output.
 type ran []string
 
 // Run implements run.Runner.
@@ -38,7 +38,7 @@ func (r *ran) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return nil, nil
 }
 
-// The first record of a file may have the whole database: no program reads it to describe the file.
+// The first record of a file may have the whole database, so no program may read it only to describe the file.
 func TestInspect_reads_first_record_only(t *testing.T) {
 	t.Parallel()
 	programs := new(ran)

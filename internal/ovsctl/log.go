@@ -35,26 +35,26 @@ func readLogEnd(p ovndb.Paths, d ovndb.Database, n int64) ([]byte, error) {
 	return text, nil
 }
 
-// LongPolls are the iterations of a server's main loop that took a second or more: for so long it answered no client
-// and no member. A leader whose iteration takes as long as the election timer loses its lead.
+// LongPolls are the iterations of a server's main loop that took a second or more. During an iteration the server
+// answers no client and no member. A leader whose iteration takes as long as the election timer loses its lead.
 type LongPolls struct {
 	Count   int
 	Longest time.Duration
 }
 
-// pollsEnd bounds the part of a log that is read for long polls, in bytes. Such a line has about 100 bytes, with its
-// counters a few thousand.
+// pollsEnd bounds the part of a log that is searched for long polls, in bytes. A line about a long poll has about 100
+// bytes, and a few thousand with its counters.
 const pollsEnd = 1 << 20
 
-// longPoll is the text of log_poll_interval() in lib/timeval.c of Open vSwitch, after the time in UTC (the default
-// pattern of ovs-appctl's vlog/set).
+// longPoll matches the text of log_poll_interval() in lib/timeval.c of Open vSwitch, after the time in UTC (the
+// default pattern of ovs-appctl's vlog/set).
 var longPoll = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)\|` +
 		`.*\|timeval\|WARN\|Unreasonably long (\d+)ms poll interval`)
 })
 
-// ReadLongPolls counts the long polls since a moment in the log of the server of database d. It does not read rotated
-// logs.
+// ReadLongPolls counts the long polls since a given time in the log of the server of database d. It does not read
+// rotated logs.
 func ReadLongPolls(p ovndb.Paths, d ovndb.Database, since time.Time) (found LongPolls, err error) {
 	text, err := readLogEnd(p, d, pollsEnd)
 	for line := range bytes.Lines(text) {
@@ -73,18 +73,21 @@ func ReadLongPolls(p ovndb.Paths, d ovndb.Database, since time.Time) (found Long
 	return found, err
 }
 
-// Lines in the log of an ovsdb-server: its first one; and the last one of a server older than OVS 3.2 that can't use
-// its file, or an entry that the leader sends, since a newer server has converted the database: such an entry has no
+// Lines in the log of an ovsdb-server. The first is its first line. The second is the last line of a server older
+// than OVS 3.2 that can't use its file, or an entry from the leader, because a newer server has converted the
+// database: then an entry has a schema and no data (parse_txn in ovsdb/ovsdb-server.c, the same line since 2.9; seen
+// with Debian's 3.1).
 // data beside the schema (parse_txn in ovsdb/ovsdb-server.c, the same line since 2.9; seen with Debian's 3.1).
 const (
 	logBegins = "|vlog|INFO|opened log file "
 	logTooNew = "assertion txn_json failed in parse_txn()"
 )
 
-// tooNewEnd bounds the part of a log that is read for these lines, in bytes: such a server writes less than 2 KiB.
+// tooNewEnd bounds the part of a log that is searched for these lines, in bytes. A server that exits for this reason
+// writes less than 2 KiB.
 const tooNewEnd = 64 << 10
 
-// FileTooNew reports whether, by its log, the last server of the database ended since its file, or the leader, is of a
+// FileTooNew reports whether, by its log, the database's last server exited because its file, or the leader, is of a
 // newer Open vSwitch.
 func FileTooNew(p ovndb.Paths, d ovndb.Database) (bool, error) {
 	text, err := readLogEnd(p, d, tooNewEnd)

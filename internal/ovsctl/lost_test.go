@@ -37,7 +37,7 @@ func faulty(t *testing.T) (leader, third *server) {
 // pollEvery is the interval of checks.
 const pollEvery = 20 * time.Millisecond
 
-// dns inserts a row with so many bytes.
+// dns returns an operation that inserts a row with that many bytes.
 func dns(bytes int) object {
 	ids := []any{"map", []any{[]any{"long", strings.Repeat("x", bytes)}}}
 	return object{"op": "insert", "table": "DNS", "row": object{"external_ids": ids}}
@@ -48,13 +48,13 @@ func write(t *testing.T, s *server, bytes int) {
 	require.NoError(t, s.Transact(10*time.Second, dns(bytes)))
 }
 
-// follow waits until a member has committed all that the leader has.
+// follow waits until a member has committed everything that the leader has committed.
 func follow(t *testing.T, s, leader *server) {
 	t.Helper()
 	s.Reaches(t, func(s raft.Status) bool { return s.Committed() == leader.Status(t).Committed() }, "it does not follow")
 }
 
-// damagedRecord matches the number of the record that is invalid, in the output of ovsdb-tool check-cluster.
+// damagedRecord matches the number of the invalid record in the output of ovsdb-tool check-cluster.
 var damagedRecord = regexp.MustCompile(`: record (\d+) `)
 
 func stored(t *testing.T, m *server) (raftfile.Log, uint64) {
@@ -71,7 +71,7 @@ func TestCompact_restores_lost_entries(t *testing.T) {
 	log, end := stored(t, third)
 	require.Equal(t, raftfile.Log{End: end}, log)
 
-	// Too long for the disk; afterwards there is space again.
+	// These entries are too long for the disk; afterwards there is space again.
 	for range 10 {
 		write(t, leader, 100<<10)
 	}
@@ -79,7 +79,7 @@ func TestCompact_restores_lost_entries(t *testing.T) {
 	log, end = stored(t, third)
 	assert.Less(t, log.End, end, "the server acknowledges them")
 
-	// A short entry is written behind the gap.
+	// A short entry is written after the gap.
 	write(t, leader, 10)
 	follow(t, third, leader)
 	log, _ = stored(t, third)
@@ -87,7 +87,7 @@ func TestCompact_restores_lost_entries(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, damagedRecord.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1])
 
-	// With a full disk nothing is rewritten.
+	// With a full disk nothing can be rewritten.
 	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // or a later iteration writes
 		full := new(ovsctl.ServerError)
 		require.ErrorAs(t, err, &full)
@@ -111,14 +111,14 @@ func TestCompact_restores_lost_entries(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, reason)
 
-	// It can be started again, with all that was written.
+	// The server can be started again, with everything that was written.
 	third.Kill(t)
 	third.Start(t)
 	third.Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "it does not come back")
 	assert.Len(t, rows(t, third), 11)
 }
 
-// rows returns the rows that write has written.
+// rows returns the rows that write inserted.
 func rows(t *testing.T, s *server) []string {
 	t.Helper()
 	out, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "--no-headings", "--format=csv",
@@ -128,7 +128,7 @@ func rows(t *testing.T, s *server) []string {
 	return slices.DeleteFunc(all, func(line string) bool { return strings.HasPrefix(line, "DNS") })
 }
 
-// The status of a leader that could not write shows it as the leader; it serves no client.
+// A leader that could not write still shows itself as the leader, but serves no client.
 func TestStatus_failed_leader(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)

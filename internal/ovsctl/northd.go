@@ -15,8 +15,8 @@ import (
 )
 
 // NorthdStatus returns the status of this unit's ovn-northd: active, standby or paused (ovn_northd_status() in
-// northd/ovn-northd.c). One unit's is active, since they compete for a lock in SB. If it does not run, the error is
-// [ErrNotRunning].
+// northd/ovn-northd.c). They compete for a lock in SB, so only one unit's is active. If ovn-northd does not run, the
+// error is [ErrNotRunning].
 func (c Control) NorthdStatus(ctx context.Context) (ovndb.NorthdHealth, error) {
 	out, err := c.askNorthd(ctx, "status")
 	if err != nil {
@@ -29,7 +29,7 @@ func (c Control) NorthdStatus(ctx context.Context) (ovndb.NorthdHealth, error) {
 	return "", fmt.Errorf("cannot read the status of ovn-northd: unexpected output %.80q", out)
 }
 
-// askNorthd runs a command on ovn-northd. The control socket has the process ID in its name.
+// askNorthd runs a command on ovn-northd. The name of its control socket contains its process ID.
 func (c Control) askNorthd(ctx context.Context, command string) (string, error) {
 	text, err := os.ReadFile(c.Paths.NorthdPID())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,8 +46,8 @@ func (c Control) askNorthd(ctx context.Context, command string) (string, error) 
 	return c.read(ctx, string(ovndb.Northd), socket, command)
 }
 
-// NorthdConnected reports whether this unit's ovn-northd is connected to both databases. Its status does not show that:
-// it stays active if NB has no quorum. If it does not run, the error is [ErrNotRunning].
+// NorthdConnected reports whether this unit's ovn-northd is connected to both databases. Its status does not show
+// that: it stays active if NB has no quorum. If ovn-northd does not run, the error is [ErrNotRunning].
 func (c Control) NorthdConnected(ctx context.Context) (bool, error) {
 	for _, command := range []string{"nb-connection-status", "sb-connection-status"} {
 		text, err := c.askNorthd(ctx, command)

@@ -11,15 +11,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Schemas are the versions of a database's schema, in the form X.Y.Z (RFC 7047, section 3.1).
+// Schemas has two versions of a database's schema, in the form X.Y.Z (RFC 7047, section 3.1).
 type Schemas struct {
-	// Served is the version that this unit's server serves, Packages that of the installed packages.
+	// Served is the version that this unit's server serves, Packages the version in the installed packages.
 	Served, Packages string
 	// Older and Newer report how Served compares with Packages.
 	Older, Newer bool
 }
 
-// Schemas compares the schema that this unit's server serves with that of the packages.
+// Schemas compares the schema that this unit's server serves with the one in the packages.
 func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
 	served, err := f.servedSchema(ctx, d)
 	if err != nil {
@@ -36,15 +36,16 @@ func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
 	return Schemas{served.String(), packages.String(), served.Before(packages), packages.Before(served)}, nil
 }
 
-// NeedsConversion reports whether the served schema is older than that of the packages. A newer one stays, as with
-// ovn-ctl (upgrade_cluster in OVS's ovs-lib): a conversion would lose data that older programs do not know.
+// NeedsConversion reports whether the served schema is older than the one in the packages. A newer schema stays, as
+// with ovn-ctl (upgrade_cluster in OVS's ovs-lib): a conversion would lose data that older programs do not know.
 func (f Files) NeedsConversion(ctx context.Context, d ovndb.Database) (bool, error) {
 	schemas, err := f.Schemas(ctx, d)
 	return schemas.Older, err
 }
 
-// Convert converts the database to the schema of the packages, in the whole cluster at once. When ctx ends, the server
-// drops the conversion with the connection. If this process is killed, ovsdb-client's own timeout ends it.
+// Convert converts the database to the schema in the packages, in the whole cluster at once. If ctx ends, the
+// connection ends and the server drops the conversion. If this process is killed, ovsdb-client's own timeout ends the
+// connection.
 func (f Files) Convert(ctx context.Context, d ovndb.Database, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -61,7 +62,7 @@ func (f Files) SchemaVersion(d ovndb.Database) (string, error) {
 	return raftfile.SchemaVersion(f.Paths.Schema(d))
 }
 
-// servedSchema asks the server. It starts a program only if that fails, to find the reason.
+// servedSchema asks the server for the version. It starts a program only if that fails, to find the reason.
 func (f Files) servedSchema(ctx context.Context, d ovndb.Database) (v ovndb.SchemaVersion, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, raftfile.Size(f.Paths.File(d))))
 	defer cancel()

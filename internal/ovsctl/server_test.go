@@ -24,7 +24,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// patience bounds every wait for a server: an election takes about two election timers of 1 s, on a busy machine more.
+// patience bounds every wait for a server: an election takes about two election timers of 1 s, more on a busy
+// machine.
 const patience = time.Minute
 
 // server is a real ovsdb-server.
@@ -45,7 +46,7 @@ func leads(t testing.TB) *server {
 
 func isMember(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }
 
-// record is a record of a database's file (ovsdb(5)).
+// record returns a record of a database's file (ovsdb(5)).
 func record(text string) string {
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // the format's own checksum
 	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sum, text)
@@ -63,7 +64,7 @@ func (s *server) appendTo(t testing.TB, text string) {
 
 type object = map[string]any
 
-// edited writes a changed schema of the packages.
+// edited writes a changed copy of the packages' schema.
 func edited(t testing.TB, d ovndb.Database, version string, change func(tables object)) (path string) {
 	t.Helper()
 	return ovsdbtest.EditSchema(t, d, func(schema, tables object) {
@@ -116,12 +117,13 @@ func tool(t testing.TB, args ...string) {
 	require.NoError(t, err)
 }
 
-// ovsdb-server reports entries that can't be applied until it is restarted without them, and serves meanwhile.
+// If ovsdb-server can't apply an entry, it reports that until it is restarted without the entry, and serves
+// meanwhile.
 func TestStorageError_unapplied_entry(t *testing.T) {
 	t.Parallel()
 	const row, inconsistent = `{"11111111-1111-4111-8111-111111111111":`, "ovsdb error: inconsistent data"
 	for transaction, said := range map[string]string{
-		`"NB_Global":` + row + `null}`:              inconsistent, // a missing row
+		`"NB_Global":` + row + `null}`:              inconsistent, // the row does not exist
 		`"Nothing":` + row + `{"name":"x"}}`:        inconsistent,
 		`"NB_Global":` + row + `{"nothing":"x"}}`:   inconsistent,
 		`"Logical_Switch":` + row + `{"name":"x"}}`: "",
@@ -137,7 +139,7 @@ func TestStorageError_unapplied_entry(t *testing.T) {
 			s.says(t, said)
 
 			require.NoError(t, s.control().Compact(t.Context(), ovndb.NB))
-			// A server of 3.0 or later makes the snapshot in another thread, and answers before.
+			// An ovsdb-server since 3.0 makes the snapshot in another thread, and answers before it is made.
 			s.Reaches(t, func(x raft.Status) bool { return x.Log.Start > 2 }, "a log without the entry")
 			restart(t, s)
 			s.Reaches(t, isMember, "a leader again")
@@ -187,7 +189,7 @@ func (s *server) nbctl(t *testing.T, args ...string) {
 	require.NoError(t, err)
 }
 
-// dump returns all that the server serves.
+// dump returns everything that the server serves.
 func (s *server) dump(t *testing.T) string {
 	t.Helper()
 	text, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "dump", s.Endpoint(),
@@ -196,7 +198,7 @@ func (s *server) dump(t *testing.T) string {
 	return text
 }
 
-// servedFrom returns what a server of a standalone database's file serves.
+// servedFrom returns everything that a server of a standalone database's file serves.
 func servedFrom(t *testing.T, copied string) string {
 	t.Helper()
 	s := newServer(t, ovndb.NB, "127.0.0.1")
@@ -205,7 +207,7 @@ func servedFrom(t *testing.T, copied string) string {
 	return s.dump(t)
 }
 
-// The file of a leader that wrote uncommitted entries, died and came back has both these and the entries that replaced
+// If a leader wrote uncommitted entries, died and came back, its file has both these entries and those that replaced
 // them. ovsdb-tool copies both.
 func TestExtract_replaced_entries_are_left_out(t *testing.T) {
 	t.Parallel()

@@ -15,12 +15,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// maxControlAnswer bounds an answer, in bytes; cluster/status has about 100 for each member.
+// maxControlAnswer bounds an answer, in bytes. cluster/status prints about 100 bytes for each member.
 const maxControlAnswer = 1 << 20
 
-// PollStatus is [Control.Status] for an agent that asks several times in each TTL: it starts no process, even after an
-// error, but speaks to the control socket as ovs-appctl does (unixctl_client_transact() in lib/unixctl.c). It is
-// bounded by ctx and by Timeout.
+// PollStatus is like [Control.Status], for an agent that polls several times in each TTL. It starts no process, even
+// after an error, but speaks to the control socket as ovs-appctl does (unixctl_client_transact() in lib/unixctl.c).
+// ctx and Timeout bound it.
 func (c Control) PollStatus(ctx context.Context, d ovndb.Database) (raft.Status, error) {
 	text, err := c.transact(ctx, c.Paths.Control(d), "cluster/status", string(d))
 	if err != nil {
@@ -36,13 +36,13 @@ const (
 	storageOK     = "ok"
 )
 
-// StorageError returns the server's error about the storage of database d; empty if there is none, or if the server is
-// older than Open vSwitch 2.15, which doesn't report it. It starts no process.
+// StorageError returns the server's error about the storage of database d. It returns an empty text if there is no
+// error, or if the server is older than Open vSwitch 2.15, which doesn't report it. It starts no process.
 //
-// It is "ovsdb error: inconsistent data" if the server could not apply an entry of its log, until it is restarted
-// (ovsdb_storage_unread() in ovsdb/storage.c, all releases up to 3.7). The server has logged "syntax error" and skipped
-// the entry, so that its data differ from the other members', and it refuses writes of its own clients. A failed write
-// to the disk is not reported here.
+// The error is "ovsdb error: inconsistent data" if the server could not apply an entry of its log. It stays until the
+// server is restarted (ovsdb_storage_unread() in ovsdb/storage.c, all releases up to 3.7). The server has logged
+// "syntax error" and skipped the entry, so its data differ from the other members', and it refuses writes of its own
+// clients. A failed write to the disk is not reported here.
 func (c Control) StorageError(ctx context.Context, d ovndb.Database) (string, error) {
 	text, err := c.transact(ctx, c.Paths.Control(d), "ovsdb-server/get-db-storage-status", string(d))
 	if refused := (*ServerError)(nil); errors.As(err, &refused) &&
@@ -83,7 +83,7 @@ func call(ctx context.Context, socket, method string, params []string, result an
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	end := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // it never fails on a socket
+	end := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // SetDeadline never fails on a socket
 	defer end()
 	request := struct {
 		ID     int      `json:"id"`
@@ -99,7 +99,7 @@ func call(ctx context.Context, socket, method string, params []string, result an
 	}
 	if len(answer.Error) > 0 && string(answer.Error) != "null" {
 		var text string
-		if json.Unmarshal(answer.Error, &text) != nil { // of a database it is an object
+		if json.Unmarshal(answer.Error, &text) != nil { // the error of a database is an object
 			text = string(answer.Error)
 		}
 		return &ServerError{text}

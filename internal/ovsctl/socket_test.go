@@ -23,7 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// masks plays systemctl for services with this UnitFileState.
+// masks stands in for systemctl, for services with this UnitFileState.
 type masks struct {
 	how   string
 	calls []string
@@ -44,8 +44,8 @@ func (m *masks) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return []byte(strings.Join(all, "\n")), nil
 }
 
-// R1: a server that would not be started again is not stopped. An upgrade that was killed leaves its masks until the
-// next boot; an operator's stay.
+// R1: a server that systemd would not start again is not stopped. The masks of an upgrade that was killed stay until
+// the next boot; an operator's masks stay longer.
 func TestHandOver_runtime_mask_is_removed(t *testing.T) {
 	t.Parallel()
 	killed, wanted := &masks{how: "masked-runtime"}, &masks{how: "masked"}
@@ -91,7 +91,7 @@ func TestReadLongPolls(t *testing.T) {
 	assert.Equal(t, 2, found.Count)
 }
 
-// answering makes a control socket that answers one command with a text, or never, and passes the command on.
+// answering makes a control socket that answers one command with a text, or never. It passes the command on.
 func answering(t *testing.T, answer string) (paths ovndb.Paths, asked <-chan string) {
 	t.Helper()
 	paths = ovndb.Paths{Run: t.TempDir()}
