@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Names of the endpoints, besides [Peer]. Source: metadata.yaml of the previous charm.
+// The names of the endpoints, besides [Peer]. Source: metadata.yaml of the previous charm.
 const (
 	// OVSDB is for chassis: the Southbound database, with RBAC.
 	OVSDB = "ovsdb"
@@ -25,7 +25,7 @@ const (
 	COSAgent = "cos-agent"
 )
 
-// Endpoints are all endpoints of the charm.
+// Endpoints returns all endpoints of the charm.
 func Endpoints() []string {
 	return []string{Peer, Certificates, OVSDB, CMS, Server, NRPE, Metrics, COSAgent}
 }
@@ -35,8 +35,9 @@ const (
 	keyCMSClient    = "cms-client-bound-address"
 )
 
-// BoundAddress is what a unit publishes on [OVSDB] and [CMS], and on [Peer] for other charms: the address of its
-// databases. Clients add protocol and port themselves. The zero address removes the key, so that no client tries it.
+// BoundAddress returns what a unit publishes on [OVSDB] and [CMS], and on [Peer] for other charms: the address of its
+// databases. Clients add protocol and port themselves. For the zero address the value is empty, which removes the
+// key, so that no client tries it.
 func BoundAddress(a netip.Addr) map[string]string {
 	return map[string]string{keyBoundAddress: FormatAddress(a)}
 }
@@ -60,9 +61,10 @@ const (
 	keyPrivate = "private-address"
 )
 
-// ClientAddress returns the address from which a unit on [CMS] connects; the firewall admits it. That is the address
-// that the unit publishes, otherwise the one at which Juju reaches it. Only the charms of LXD and Incus publish one,
-// raw, LXD's with brackets. If it is malformed, err is set, and Juju's is returned.
+// ClientAddress returns the address from which a unit on [CMS] connects, for the firewall to admit. That is the
+// address that the unit publishes, otherwise the one at which Juju reaches it. Only the charms of LXD and Incus
+// publish one. They do so raw, LXD's with brackets. If the published address is malformed, err is set, and the result
+// is Juju's.
 func ClientAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
 	if a, found, err = addressOf(databag, keyCMSClient); found {
 		return a, true, nil
@@ -76,8 +78,8 @@ func ClientAddress(databag map[string]string) (a netip.Addr, found bool, err err
 }
 
 // FormatAddress formats an address for the relations: a JSON string, including its quotes, with IPv6 in brackets.
-// Readers without JSON strip the quotes themselves (charm-lxd does). The zero address is empty, which makes Juju delete
-// the key. A zone is omitted, since it has a meaning on one machine only.
+// Readers without JSON strip the quotes themselves (charm-lxd does). The zero address gives an empty text, which makes
+// Juju delete the key. A zone is omitted, since it only has a meaning on its own machine.
 //
 // Source: charms.reactive's Endpoint encodes all published values so; the
 // brackets are those of _format_addr in interface-ovsdb (src/lib/ovsdb.py).
@@ -91,9 +93,9 @@ func FormatAddress(a netip.Addr) string {
 	return `"` + a.String() + `"`
 }
 
-// parseAddress parses the address that any of the charms writes: JSON or raw, IPv6 with or without brackets. Anything
-// but the address of one host is an error: a name, an address with a zone, and 0.0.0.0 or ::, which a firewall would
-// take for every address.
+// parseAddress parses an address as any of the charms writes it: JSON or raw, IPv6 with or without brackets. It
+// accepts only the address of one host. A name, an address with a zone, and 0.0.0.0 or ::, which a firewall would
+// take for every address, are errors.
 func parseAddress(s string) (netip.Addr, error) {
 	refuse := func(reason string) (netip.Addr, error) {
 		return netip.Addr{}, fmt.Errorf("%.60q is no address: %s", s, reason)

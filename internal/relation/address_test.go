@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The bytes are those that the Python charm published for many readers.
+// The Python charm published these bytes, for many readers.
 func TestFormatAddress(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -16,8 +16,8 @@ type CertificateRequest struct {
 	// CommonName has to be unique: easyrsa keeps one certificate per common name and revokes others. OpenSSL limits it
 	// to 64 characters (ub-common-name of RFC 5280).
 	CommonName string
-	// SANs are the names and addresses (without brackets) of the certificate. easyrsa adds nothing to them, vault the
-	// common name: so a common name that clients dial has to be among them.
+	// SANs are the names and addresses (without brackets) of the certificate. easyrsa adds nothing to them, vault adds
+	// the common name. So if clients dial the common name, it must be among the SANs.
 	SANs []string
 }
 
@@ -30,7 +30,7 @@ const (
 	keyMoreRequests    = "cert_requests"
 )
 
-// Keys of the answer; those with a dot follow the unit's name.
+// Keys of the answer. Keys with a dot follow the unit's name.
 const (
 	keyCA         = "ca"
 	keyChain      = "chain"
@@ -39,12 +39,12 @@ const (
 	keyProcessed  = ".processed_requests"
 )
 
-// unitName is the unit's name in keys and values of the interface.
+// unitName returns the unit's name in keys and values of the interface.
 func (r CertificateRequest) unitName() string { return strings.ReplaceAll(r.Unit, "/", "_") }
 
-// Databag is the request as the unit's complete data: a unit's first request has keys of its own, and the key for
-// further requests is removed. Equal requests give equal bytes, in any order of SANs: providers issue a new certificate
-// if the bytes change.
+// Databag returns the request as the unit's complete data: a unit's first request has its own keys, and the key for
+// further requests is removed. Equal requests give equal bytes, in any order of SANs: if the bytes change, providers
+// issue a new certificate.
 func (r CertificateRequest) Databag() map[string]string {
 	sans := slices.Clone(r.SANs)
 	slices.Sort(sans)
@@ -58,20 +58,20 @@ func (r CertificateRequest) Databag() map[string]string {
 	}
 }
 
-// jsonList formats a list as Python does, with blanks, so that a unit that was upgraded from the previous charm
-// publishes unchanged bytes.
+// jsonList formats a list as Python does, with blanks. So a unit that was upgraded from the previous charm publishes
+// the same bytes.
 func jsonList(list []string) string {
 	quoted := make([]string, len(list))
 	for i, s := range list {
-		b, _ := json.Marshal(s) // a string always marshals
+		b, _ := json.Marshal(s) // strings always marshal
 		quoted[i] = string(b)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
 // ParseRequest parses the request that a unit itself has published, maybe with the previous charm. found is false if
-// there is none, or a malformed one that has to be replaced. A unit can keep a request that still suits it; every other
-// one brings a new certificate.
+// there is none, or if it is malformed and has to be replaced. A unit can keep a request that still fits; any other
+// request brings a new certificate.
 func ParseRequest(unit string, databag map[string]string) (r CertificateRequest, found bool) {
 	r = CertificateRequest{Unit: unit, CommonName: databag[keyCommonName]}
 	if r.CommonName == "" || json.Unmarshal([]byte(databag[keySANs]), &r.SANs) != nil ||
@@ -94,14 +94,14 @@ func (Issued) Format(f fmt.State, _ rune) { fmt.Fprint(f, "(an issued certificat
 // LogValue keeps the key out of logs.
 func (i Issued) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(i)) }
 
-// unreadable is the error for an answer. It does not quote the published data, which may have a key.
+// unreadable returns the error for an answer. It does not quote the published data, which may contain a private key.
 func unreadable(why, of string) error {
 	return fmt.Errorf("the provider's answer can't be read: "+why, of)
 }
 
-// ParseIssued parses the answer to r from the data of one of the provider's units. found is false while it is missing
-// or incomplete: the certificate and the CA may arrive one after the other. Answers of a provider's units that don't
-// lead may be older, since they follow the leader's.
+// ParseIssued parses the answer to r from the data of one of the provider's units. found is false while the answer is
+// missing or incomplete: the certificate and the CA may arrive one after the other. A provider's other units follow
+// its leader, so their answers may be older.
 func ParseIssued(databag map[string]string, r CertificateRequest) (issued Issued, found bool, err error) {
 	unit := r.unitName()
 	issued = Issued{
@@ -126,7 +126,7 @@ func ParseIssued(databag map[string]string, r CertificateRequest) (issued Issued
 	return issued, true, nil
 }
 
-// processed looks for the answer among those to a unit's further requests: it is there if the previous charm had made
+// processed looks for the answer among those to a unit's further requests. It is there if the previous charm had made
 // another request first.
 func processed(databag map[string]string, unit, commonName string) (certificate, key string, err error) {
 	text := databag[unit+keyProcessed]

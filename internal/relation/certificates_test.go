@@ -87,7 +87,7 @@ func TestParseIssued_complete_or_missing(t *testing.T) {
 		"ovn-central_0.processed_requests"
 	tests := map[string]struct {
 		bag        map[string]string
-		want       Issued // nothing is found without a certificate
+		want       Issued // empty: a certificate is missing
 		unreadable bool
 	}{
 		"nothing":         {bag: map[string]string{}},
@@ -131,7 +131,7 @@ func TestParseIssued_complete_or_missing(t *testing.T) {
 			assert.NotContains(t, err.Error(), "SECRET")
 		}
 		require.Equal(t, tt.want.Certificate != "", found, name)
-		assert.Equal(t, tt.want, issued, name) // Equal would print nothing in a failure
+		assert.Equal(t, tt.want, issued, name) // assert.Equal would print nothing in a failure
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// FuzzDatabag gives every reader of relation data a key and a value that another party wrote. What the readers
-// return is clean (R18), and what they say about malformed data is short.
+// FuzzDatabag gives every reader of relation data a key and a value that another party wrote. The results of the
+// readers are clean (R18), and their texts about malformed data are short.
 func FuzzDatabag(f *testing.F) {
 	long := strings.Repeat("h", 110_000)
 	for _, key := range []string{
@@ -65,7 +65,7 @@ func FuzzDatabag(f *testing.F) {
 		ParseAccepted(bag)
 		for _, p := range problems {
 			require.Equal(t, foreign.Reason(p), p, "it has no control characters")
-			require.Less(t, len(p), 700) // quotes 60 characters, of which each can take ten bytes
+			require.Less(t, len(p), 700) // it quotes 60 characters, each of which can take ten bytes
 		}
 	})
 }

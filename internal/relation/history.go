@@ -16,13 +16,13 @@ import (
 type ServerRecord struct {
 	// Unit is the unit that published the server's ID.
 	Unit string `json:"unit,omitempty"`
-	// Removed is when its removal was seen; zero if it is not known to be removed. A server ID never returns.
+	// Removed is when the server was seen to be removed; zero if that is not known. A server ID never returns.
 	Removed time.Time `json:"removed,omitzero"`
 }
 
-// History records, for each database, the units of all servers, so that a left-behind member can be named after its
-// unit is gone, and a removed one stays known as removed. The Juju leader keeps it in the application's data of the
-// peer relation, every unit on its disk.
+// History records the units of all servers, for each database. So a member that was left behind can be named after
+// its unit is gone, and a removed one stays known as removed. The Juju leader keeps the history in the application's
+// data of the peer relation, every unit on its disk.
 type History map[ovndb.Database]map[raft.ID]ServerRecord
 
 // maxRemoved limits how many removed servers a database's history keeps.
@@ -30,7 +30,7 @@ const maxRemoved = 50
 
 const keyHistory = "-servers"
 
-// Databag is the history as the application's data.
+// Databag returns the history as the application's data.
 func (h History) Databag() map[string]string {
 	databag := map[string]string{}
 	for _, d := range ovndb.Databases() {
@@ -78,7 +78,7 @@ func ParseHistory(databag map[string]string) (h History, problems []string) {
 	return h, problems
 }
 
-// Merge adds what other has. If both know a server, no observation of either is lost; Merge is commutative.
+// Merge adds the records of other. If both know a server, no observation of either is lost. Merge is commutative.
 func (h History) Merge(other History) History {
 	merged := History{}
 	for _, from := range []History{h, other} {
@@ -94,8 +94,8 @@ func (h History) Merge(other History) History {
 	return merged
 }
 
-// merge keeps the earlier time of the removal. Two units never publish the same ID; if they did, any choice is good if
-// it is always the same.
+// merge keeps the earlier time of the removal. Two units never publish the same ID; if they did, any choice would do
+// as long as it is always the same.
 func (k ServerRecord) merge(o ServerRecord) ServerRecord {
 	if k.Unit == "" || o.Unit != "" && o.Unit < k.Unit {
 		k.Unit = o.Unit
@@ -119,15 +119,16 @@ func (h History) Publish(units UnitIdentities) History {
 	return h.Merge(published)
 }
 
-// Configuration is the last committed configuration of one server. A server's log only grows, so a member that it once
-// had and no longer has was removed. A comparison with another server proves nothing, since that one may be ahead.
+// Configuration is the last committed configuration of one server. A server's log only grows, so a member that was in
+// its configuration and no longer is was removed. A comparison with another server's configuration proves nothing,
+// since that server may be ahead.
 type Configuration struct {
 	Server  raft.ID  `json:"server"`
 	Members []string `json:"members,omitempty"`
-	// Changed are members that were added or removed by an entry not yet seen committed, with the end of the log at
-	// that time: under a steady load some entry is always uncommitted.
+	// Changed are the members that were added or removed by an entry not yet seen committed, with the end of the log at
+	// the time when that was seen: under a steady load some entry is always uncommitted.
 	Changed map[string]uint64 `json:"changed,omitempty"`
-	// Since is the index up to which the log was committed when the server first saw itself as a member; 0 before that.
+	// Since is the index up to which the log was committed when the server first saw itself as a member; 0 until then.
 	Since uint64 `json:"since,omitempty"`
 }
 
@@ -140,7 +141,7 @@ type Observation struct {
 }
 
 // Observe compares an observation with the previous one of the same server, and records the members that were removed
-// since.
+// since then.
 func (h History) Observe(before Configuration, o Observation) (History, Configuration) {
 	d, s := o.Database, o.Status
 	if !s.MemberWithLeader() {
@@ -171,12 +172,12 @@ func (h History) Observe(before Configuration, o Observation) (History, Configur
 	return after, seen
 }
 
-// compare adds a member to the configuration, or that it is changing, and reports whether it was removed since before.
-// joined and has report whether the server has joined meanwhile, and is a member now.
+// compare adds a member to the configuration, or the fact that it is changing. It reports whether the member was
+// removed since before. joined reports whether the server has joined meanwhile, has whether it is a member now.
 func (c *Configuration) compare(before Configuration, s raft.Status, short string, joined, has bool) (removed bool) {
 	had, end := slices.Contains(before.Members, short), s.Log.End
 	if !had && joined {
-		had = true // the record was about its addition
+		had = true // the recorded change was its addition
 	} else if noted, is := before.Changed[short]; is {
 		end = min(end, noted)
 	}
@@ -191,9 +192,9 @@ func (c *Configuration) compare(before Configuration, s raft.Status, short strin
 	return committed
 }
 
-// joined are the servers that were members at an index that this server's log has reached, by what their units publish.
-// All members have the same log: so a member that was added and removed before this unit observed it is known as
-// removed, not mistaken for a member that has yet to join.
+// joined returns the servers that, by what their units publish, were members at an index that this server's log has
+// reached. All members have the same log. So if a member was added and removed before this unit observed it, it is
+// known as removed, and not mistaken for a member that has yet to join.
 func (h History) joined(d ovndb.Database, s raft.Status, published UnitIdentities) (members []string) {
 	for _, databases := range published {
 		id := databases[d]

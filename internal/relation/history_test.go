@@ -40,8 +40,8 @@ func TestHistory_round_trip(t *testing.T) {
 	})
 }
 
-// drawHistory draws some of nine servers, each with or without its unit and its removal. Two histories never contradict
-// each other.
+// drawHistory draws some of nine servers, each with or without its unit and its removal. Two drawn histories never
+// contradict each other.
 func drawHistory(t *rapid.T) History {
 	h := History{}
 	for _, d := range ovndb.Databases() {
@@ -87,7 +87,7 @@ func TestMerge_loses_nothing_in_any_order(t *testing.T) {
 	})
 }
 
-// Two units that saw one removal at different times agree on the earlier one.
+// If two units saw the same removal at different times, they agree on the earlier one.
 func TestMerge_earlier_removal_time(t *testing.T) {
 	t.Parallel()
 	early := History{}.removed(ovndb.SB, sbServer, "ovn-central/4", monday)
@@ -123,7 +123,7 @@ func TestParseHistory_omits_malformed(t *testing.T) {
 	sound, good := map[raft.ID]ServerRecord{sbServer: {Unit: "ovn-central/4"}},
 		`"`+string(nbServer)+`":{"unit":"ovn-central/5"}`
 	for text, tt := range map[string]struct {
-		found    bool // the good record
+		found    bool // whether the valid record is found
 		problems int
 	}{
 		"": {}, "{}": {}, "null": {},

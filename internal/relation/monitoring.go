@@ -21,7 +21,7 @@ const (
 	keyScrapeUnit     = "prometheus_scrape_unit_name"
 )
 
-// The job is the exporter's. Source of name, port and path: the previous charm.
+// The exporter's job. Source of name, port and path: the previous charm.
 const (
 	exporterJob  = "ovn-exporter"
 	exporterPort = "9476"
@@ -33,7 +33,7 @@ type Topology struct {
 	Model, ModelUUID, App, Unit, Charm string
 }
 
-// labels are the labels shared by all units of the application.
+// labels returns the labels shared by all units of the application.
 func (t Topology) labels() map[string]string {
 	return map[string]string{
 		"juju_model": t.Model, "juju_model_uuid": t.ModelUUID, "juju_application": t.App,
@@ -52,7 +52,7 @@ type AlertGroup struct {
 	Rules []AlertRule `json:"rules"`
 }
 
-// AlertRule is one alert. For is a duration in Prometheus' notation, 5m.
+// AlertRule is one alert. For is a duration in Prometheus' notation, such as 5m.
 type AlertRule struct {
 	Alert       string            `json:"alert"`
 	Expr        string            `json:"expr"`
@@ -61,16 +61,16 @@ type AlertRule struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// Placeholders in rules for what only a unit knows: the matchers of the application's labels, that of its model, which
-// logs have, and the command that shows its clusters.
+// Placeholders in rules for facts that only a unit knows: the matchers of the application's labels, the matcher of
+// its model, which logs have, and the command that shows its clusters.
 const (
 	placeTopology = "%%juju_topology%%"
 	placeModel    = "%%juju_model%%"
 	placeStatus   = "%%cluster_status%%"
 )
 
-// For returns the rules for one application: they select its metrics only, have its labels, and their groups have names
-// of their own. clusterStatus is a command as a person types it.
+// For returns the rules for one application. They select its metrics only and have its labels, and the names of their
+// groups are unique to it. clusterStatus is a command as a person types it.
 func (r AlertRules) For(t Topology, clusterStatus string) AlertRules {
 	var matchers []string
 	for _, label := range []string{"juju_model", "juju_model_uuid", "juju_application"} {
@@ -112,9 +112,9 @@ func job(name, target string) scrapeJob {
 	return scrapeJob{Name: name, Path: exporterPath, Targets: []staticConfig{{[]string{target}}}}
 }
 
-// ScrapeDatabag is the data on [Metrics]. The application's data, which the leader writes, has the job while the option
-// asks for an exporter; the asterisk in its target represents each unit with an address. A unit has one only while its
-// own exporter is installed: an invalid address removes both of its keys.
+// ScrapeDatabag returns the data on [Metrics]. The application's data, which the leader writes, has the job while the
+// option asks for an exporter; the asterisk in its target represents each unit with an address. A unit has one only
+// while its own exporter is installed: an invalid address removes both of its keys.
 func ScrapeDatabag(t Topology, wanted bool, address netip.Addr, rules AlertRules) (app, unit map[string]string) {
 	unit = map[string]string{keyScrapeAddress: "", keyScrapeUnit: ""}
 	if address.IsValid() {
@@ -133,7 +133,7 @@ func ScrapeDatabag(t Topology, wanted bool, address netip.Addr, rules AlertRules
 	}, unit
 }
 
-// bracketed is the address in front of a port: readers concatenate the two.
+// bracketed returns the address in front of a port: readers concatenate the two.
 func bracketed(a netip.Addr) string {
 	if a.Is6() {
 		return "[" + a.String() + "]"
@@ -141,7 +141,7 @@ func bracketed(a netip.Addr) string {
 	return a.String()
 }
 
-// marshal returns v as JSON; equal values give equal text.
+// marshal returns v as JSON. Equal values give equal text.
 func marshal[T []scrapeJob | map[string]string | AlertRules | agentConfig](v T) string {
 	text, _ := json.Marshal(v) // strings always marshal
 	return string(text)
@@ -152,7 +152,7 @@ func marshal[T []scrapeJob | map[string]string | AlertRules | agentConfig](v T) 
 // grafana_agent/v0/cos_agent, which reads it.
 const keyConfig = "config"
 
-// agentConfig is its value. The reader requires all of these keys.
+// agentConfig is the value of keyConfig. The reader requires all of these keys.
 type agentConfig struct {
 	MetricRules AlertRules  `json:"metrics_alert_rules"`
 	LogRules    AlertRules  `json:"log_alert_rules"`
@@ -165,14 +165,14 @@ type agentConfig struct {
 // agentJob is the job of the unit's own agent.
 const agentJob = "ovn-central-agent"
 
-// COSAgentDatabag is what a unit publishes on [COSAgent]. That agent is on the same machine, so the jobs are at
-// localhost: the exporter's if it is installed, and that of the unit's own agent if it has a port. Without both it is
-// empty. logs are rules for Loki: that agent sends it all that is below /var/log, where OVN's servers log. Dashboards
-// are encoded as monitoring.Dashboards does.
+// COSAgentDatabag returns what a unit publishes on [COSAgent]. The COS agent runs on the same machine, so the jobs
+// are at localhost: the exporter's job if the exporter is installed, and the job of the unit's own agent if that has
+// a port. Without both, the data is empty. logs are rules for Loki: the COS agent sends Loki everything below
+// /var/log, where OVN's servers log. Dashboards are encoded as monitoring.Dashboards does it.
 func COSAgentDatabag(
 	t Topology, installed bool, port uint16, rules, logs AlertRules, dashboards []string,
 ) map[string]string {
-	// The agent may serve several applications of the machine.
+	// The COS agent may serve several applications of the machine.
 	jobs := []scrapeJob{}
 	if installed {
 		jobs = append(jobs, job(t.App+"_"+exporterJob, "localhost:"+exporterPort))
@@ -202,17 +202,18 @@ const (
 	keyHostContext = "nagios_host_context"
 )
 
-// NagiosHost is a unit's name in Nagios.
+// NagiosHost has a unit's names in Nagios.
 type NagiosHost struct {
-	// Host is the name of its host, Unit its name in descriptions.
+	// Host is the name of the unit's host, Unit the unit's name in descriptions.
 	Host, Unit string
 }
 
-// nagiosName matches a short name of characters that are safe in a file's name and in a line that Nagios reads.
+// nagiosName matches a short name whose characters are safe in a file name and in a line that Nagios reads.
 var nagiosName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// ParseNagiosHost parses what nrpe's charm has published. If that has no host name, it is made of context, the option
-// nagios_context, and the unit's name. Malformed names are left out and reported by err; the host is usable anyway.
+// ParseNagiosHost parses what nrpe's charm has published. Without a published host name, it makes one of context (the
+// option nagios_context) and the unit's name. It omits malformed names and reports them in err; the host is usable
+// anyway.
 func ParseNagiosHost(unit, context string, databag map[string]string) (h NagiosHost, err error) {
 	var ignored []string
 	published := func(key string) string {
@@ -236,8 +237,8 @@ func ParseNagiosHost(unit, context string, databag map[string]string) (h NagiosH
 	return h, err
 }
 
-// MonitorsDatabag publishes to nrpe's charm the names of the checks that the NRPE server offers, which may be none. The
-// unit is the principal one of its machine, which gives the host its name.
+// MonitorsDatabag publishes to nrpe's charm the names of the checks that the NRPE server offers, of which there may be
+// none. The unit is the principal one of its machine, which gives the host its name.
 //
 // The value is read as YAML, a superset of JSON.
 func MonitorsDatabag(checks []string) map[string]string {
@@ -251,7 +252,7 @@ func MonitorsDatabag(checks []string) map[string]string {
 	for _, name := range checks {
 		nrpe[name] = remote{Command: "check_" + name}
 	}
-	// always marshals
+	// This always marshals.
 	text, _ := json.Marshal(map[string]any{"monitors": map[string]any{"remote": map[string]any{"nrpe": nrpe}}})
 	return map[string]string{keyMonitors: string(text), keyPrimary: "True"}
 }

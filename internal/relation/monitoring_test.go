@@ -71,7 +71,7 @@ func TestScrapeDatabag(t *testing.T) {
 	assert.Equal(t, map[string]string{"scrape_jobs": "[]", "scrape_metadata": "", "alert_rules": ""}, app)
 }
 
-// CosAgentProviderUnitData requires these keys with these types: null is refused for a list or an object.
+// CosAgentProviderUnitData requires these keys with these types. It refuses null for a list or an object.
 func TestCOSAgentDatabag_required_keys(t *testing.T) {
 	t.Parallel()
 	databag := relation.COSAgentDatabag(topology, true, 16401, rulesFor(t, topology), rulesFor(t, topology),
@@ -140,7 +140,7 @@ func TestParseNagiosHost(t *testing.T) {
 	}
 }
 
-// The checks are files that root's programs read.
+// The names end up in files that root's programs read.
 func TestParseNagiosHost_unsafe_names(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{

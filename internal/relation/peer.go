@@ -23,22 +23,22 @@ type Identity struct {
 	Server raft.ID `json:"server"`
 	// Cluster is empty while the server has not joined.
 	Cluster raft.ID `json:"cluster,omitempty"`
-	// Since is an index of the cluster's log at which the server was a member by a committed entry. It does not change
-	// as long as the unit's cache exists; 0 if unknown.
+	// Since is an index of the cluster's log at which, by a committed entry, the server was a member; 0 if unknown. It
+	// does not change as long as the unit's cache exists.
 	Since uint64 `json:"since,omitempty"`
 }
 
-// OfAnother reports whether the server belongs to another cluster than this one: a recovery replaces the cluster, and
-// until their next hooks units publish their servers of the old one. It is false if either is unknown.
+// OfAnother reports whether the server belongs to a cluster other than this one. A recovery replaces the cluster, and
+// until their next hooks, units publish their servers of the old one. It reports false if either cluster is unknown.
 func (i Identity) OfAnother(cluster raft.ID) bool {
 	return i.Cluster != "" && cluster != "" && i.Cluster != cluster
 }
 
-// Identities are a unit's servers as it publishes them. Databases without a server, or whose server has left, are
-// missing.
+// Identities are a unit's servers as it publishes them. A database is missing if it has no server, or if its server
+// has left.
 type Identities map[ovndb.Database]Identity
 
-// Keys of a unit's data, after the database's short name.
+// Keys of a unit's data, with the database's short name in front.
 const (
 	keyIdentity = "-identity"
 	keyServer   = "-server-id"
@@ -46,8 +46,8 @@ const (
 	keySince    = "-member-since"
 )
 
-// Databag is the unit's complete data on the relation: a key that does not apply has an empty value, which makes Juju
-// delete it.
+// Databag returns the unit's complete data on the relation: a key that does not apply has an empty value, which makes
+// Juju delete it.
 func (u Identities) Databag() map[string]string {
 	databag := map[string]string{}
 	for _, d := range ovndb.Databases() {
@@ -67,8 +67,8 @@ func (u Identities) Databag() map[string]string {
 // Complete reports whether the unit has published both identities.
 func (u Identities) Complete() bool { return u[ovndb.NB].Server != "" && u[ovndb.SB].Server != "" }
 
-// ParseIdentities parses what a unit has published. Malformed values are left out and named in problems: one peer's
-// invalid data must not hide the others'. A unit that publishes only the four digits has these as its Server.
+// ParseIdentities parses what a unit has published. It omits malformed values and names them in problems: one peer's
+// invalid data must not hide the others'. If a unit publishes only the four digits, these are its Server.
 func ParseIdentities(databag map[string]string) (u Identities, problems []string) {
 	u = Identities{}
 	for _, d := range ovndb.Databases() {
@@ -112,14 +112,15 @@ type UnitIdentities map[string]Identities
 // Names lists the units in a stable order.
 func (u UnitIdentities) Names() []string { return slices.Sorted(maps.Keys(u)) }
 
-// keyMembers, after the database's short name, has the Raft addresses of its members. A unit that is being removed may
-// have the only copy while its data can't be read any more: a joining unit still finds it by these.
+// keyMembers, after the database's short name, is the key of the Raft addresses of its members. While a unit is being
+// removed, its own data may not be readable, although it may have the only copy. A joining unit still finds it by
+// these addresses.
 const keyMembers = "-members"
 
 // Members are the Raft addresses of a database's members.
 type Members map[ovndb.Database][]string
 
-// Databag is the members as the application's data. Databases that are missing in it keep their value.
+// Databag returns the members as the application's data. Databases that are not in m keep their value.
 func (m Members) Databag() map[string]string {
 	databag := map[string]string{}
 	for d, addresses := range m {
@@ -141,20 +142,20 @@ func ParseMembers(databag map[string]string) Members {
 	return m
 }
 
-// Data is what one owner has published on a relation. Unread, empty and present data are three different states. The
-// zero value is unread.
+// Data is what a unit or an application has published on a relation. Unread, empty and present data are three
+// different states. The zero value is unread.
 type Data struct {
 	read   bool
 	values map[string]string
 }
 
-// Read makes data that was read; without values it is empty, not unread.
+// Read returns data that was read. If there are no values, it is empty, not unread.
 func Read(values map[string]string) Data { return Data{read: true, values: values} }
 
 // Unread reports whether nothing is known about the data.
 func (d Data) Unread() bool { return !d.read }
 
-// jujusKeys are the keys that Juju itself writes into the data of each unit (defaults of network-get; worker/uniter and
+// jujusKeys are the keys that Juju itself writes into each unit's data (defaults of network-get; worker/uniter and
 // state/relationunit.go).
 var jujusKeys = []string{"egress-subnets", "ingress-address", "private-address"}
 
@@ -168,5 +169,5 @@ func (d Data) Empty() bool {
 	return d.read
 }
 
-// Values are the published values; nil if unread.
+// Values returns the published values; nil if unread.
 func (d Data) Values() map[string]string { return d.values }

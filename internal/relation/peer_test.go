@@ -104,7 +104,7 @@ func TestParseIdentities_omits_malformed(t *testing.T) {
 		databag := Identities{ovndb.SB: good}.Databag()
 		databag["nb-identity"], databag["nb-server-id"] = tt.identity, tt.server
 		databag["nb-cluster-id"], databag["nb-member-since"] = tt.cluster, tt.since
-		databag["nb_identity"], databag["bound-address"] = "zzzz", "10.0.0.1" // of others
+		databag["nb_identity"], databag["bound-address"] = "zzzz", "10.0.0.1" // keys of other charms
 		want := Identities{ovndb.SB: good}
 		if tt.nb.Server != "" {
 			want[ovndb.NB] = tt.nb

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// statusOf is server 0's status with these members.
+// statusOf returns server 0's status with these members.
 func statusOf(members ...int) raft.Status {
 	s := raft.Status{
 		Log: raft.Log{Start: 2, End: 12}, Server: serverID(0), State: raft.ClusterMember, Role: raft.Follower,
@@ -40,7 +40,7 @@ func candidate(s *raft.Status) { s.Role = raft.Candidate }
 
 func leaderless(s *raft.Status) { s.Leader = raft.UnknownRef }
 
-// R8: a server's former member was removed.
+// R8: only the server whose member it was can show that a former member was removed.
 func TestR8_observe_removals_by_same_server(t *testing.T) {
 	t.Parallel()
 	before := statusOf(0, 1, 2)
@@ -49,7 +49,8 @@ func TestR8_observe_removals_by_same_server(t *testing.T) {
 		members []int
 		change  func(*raft.Status)
 		removed []int
-		// kept: the status proves nothing, so the previous configuration is kept; noted: it shows uncommitted changes.
+		// kept: the status proves nothing, so the previous configuration is kept. noted: the status shows uncommitted
+		// changes.
 		kept, noted bool
 	}{
 		"nothing_changed":        {members: []int{0, 1, 2}},
@@ -100,8 +101,8 @@ func TestR8_observe_removals_by_same_server(t *testing.T) {
 	}
 }
 
-// R6: under a steady load some entry is always uncommitted. A change is committed once the log is up to the end at
-// which the change was first seen.
+// R6: under a steady load some entry is always uncommitted. A change is committed once the log is committed up to its
+// end at the time when the change was first seen.
 func TestR8_observe_removals_under_load(t *testing.T) {
 	t.Parallel()
 	at := func(end, notCommitted uint64, members ...int) raft.Status {
@@ -120,7 +121,7 @@ func TestR8_observe_removals_under_load(t *testing.T) {
 		{at(110, 2, 0, 1, 2), all, nil, false},
 		{at(120, 2, 0, 1), all, map[string]uint64{"0002": 120}, false},
 		{at(121, 2, 0, 1), all, map[string]uint64{"0002": 120}, false},
-		{at(119, 2, 0, 1, 2), all, nil, false}, // the next leader has undone it
+		{at(119, 2, 0, 1, 2), all, nil, false}, // the next leader has undone the change
 		{at(130, 5, 0, 1), all, map[string]uint64{"0002": 130}, false},
 		{at(126, 2, 0, 1), all, map[string]uint64{"0002": 126}, false}, // the log was cut off
 		{at(127, 1, 0, 1, 3), all[:2], map[string]uint64{"0003": 127}, true},
@@ -129,7 +130,7 @@ func TestR8_observe_removals_under_load(t *testing.T) {
 	h, seen := knows(0, 1, 2, 3), Configuration{}
 	for i, look := range looks {
 		h, seen = h.Observe(seen, Observation{Database: ovndb.NB, Status: look.status, At: monday})
-		since := uint64(107) // the second look's
+		since := uint64(107) // the index of the second observation
 		if i == 0 {
 			since = 0
 		}
@@ -159,7 +160,7 @@ func TestR8_observe_one_database_only(t *testing.T) {
 	assert.NotContains(t, got[ovndb.NB], serverID(9))
 }
 
-// If a remaining member shares its four digits, a member's removal is not visible.
+// The removal of a member is not visible if a remaining member shares its four digits.
 func TestR8_observe_shared_digits_are_not_guessed(t *testing.T) {
 	t.Parallel()
 	twin := serverID(2)[:4] + "ffff-1111-4222-8333-444444444444"
@@ -190,7 +191,7 @@ func TestHistory_drops_oldest(t *testing.T) {
 	assert.Contains(t, got[ovndb.NB], serverID(2))
 	assert.Equal(t, h[ovndb.SB], got[ovndb.SB])
 
-	// Units that drop records one after the other agree on which.
+	// Units that drop records one after the other drop the same ones.
 	again, _ := got.Merge(h).Observe(before, Observation{
 		Database: ovndb.NB, Status: statusOf(0, 1),
 		At: monday.AddDate(1, 0, 0),
@@ -211,7 +212,7 @@ func TestConfiguration_round_trip(t *testing.T) {
 }
 
 // R8: a server that was removed before this unit saw it as a member is known as removed, since it has published an
-// index at which it was one.
+// index at which it was a member.
 func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 	t.Parallel()
 	other := nbCluster[:35] + "0"
@@ -261,8 +262,8 @@ func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 	}
 }
 
-// For any part of the log that a server has and any statuses that it missed: a server recorded as removed was removed
-// in that part, and a former member there, by its published index, is recorded.
+// For any part of the log that a server has, and any statuses that it missed: a server that is recorded as removed
+// was removed in that part, and every former member there, by its published index, is recorded.
 func TestR8_observe_every_log(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

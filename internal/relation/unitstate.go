@@ -21,37 +21,41 @@ import (
 type UnitState struct {
 	// Address is the unit's address on the peer binding.
 	Address netip.Addr
-	// Hostname is that of its machine; a chassis there may have other addresses.
+	// Hostname is the name of the unit's machine; a chassis there may have other addresses.
 	Hostname string
-	// Charm is the version of its charm, and CharmsSeen the other ones that it has read of its peers.
+	// Charm is the version of the unit's charm. CharmsSeen are the other versions that it has read from its peers.
 	Charm      string
 	CharmsSeen []string
-	// Source is the package source that it has applied.
+	// Source is the package source that the unit has applied.
 	Source string
-	// Running are the distinct versions that its services run.
+	// Running are the distinct versions that the unit's services run.
 	Running []ovndb.Version
-	// Trusts are the fingerprints of the CAs that it trusts, Issuer that of its certificate's CA.
+	// Trusts are the fingerprints of the CAs that the unit trusts, Issuer the fingerprint of the CA of its certificate.
 	Trusts []string
 	Issuer string
-	// Northd is the state of its ovn-northd: active or standby, and empty if it does not answer or lacks a database.
+	// Northd is the state of the unit's ovn-northd, active or standby. It is empty if ovn-northd does not answer or
+	// lacks a database.
 	Northd string
-	// NorthdAsked is when it last published that it finds no active ovn-northd; zero if one is active. NorthdHeard has,
-	// for each such unit, that time: this unit has checked its own ovn-northd after it.
+	// NorthdAsked is when the unit last published that it finds no active ovn-northd; zero if one is active. NorthdHeard
+	// has that time for each unit that published it: this unit has checked its own ovn-northd since then.
 	NorthdAsked time.Time
 	NorthdHeard map[string]time.Time
-	// Paused reports whether an operator has paused it: its servers don't run until it is resumed.
+	// Paused reports whether an operator has paused the unit: its servers don't run until it is resumed.
 	Paused bool
-	// Clients are the approximate numbers of its servers' clients; databases that were not counted are missing.
+	// Clients has the approximate number of clients of the unit's server of each database. Databases that were not
+	// counted are missing.
 	Clients map[ovndb.Database]int
-	// Withdrawn is the cluster that it claimed and then moved away; see [Claim].
+	// Withdrawn is the cluster that the unit claimed and then moved away; see [Claim].
 	Withdrawn raft.ID
-	// Requests are the recoveries requested on it, Copies the progress of its copies. Both are set only if a recovery
-	// was requested on any unit, or its server knows no leader.
+	// Requests are the recoveries requested on the unit, Copies the progress of its copies. Both are set only if a
+	// recovery was requested on any unit, or if the unit's server knows no leader.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
-	// Rejoin are its servers that can't be started again; another unit has to remove them so that the unit can rejoin.
+	// Rejoin has the unit's servers that can't be started again. Another unit has to remove them so that the unit can
+	// rejoin.
 	Rejoin map[ovndb.Database]raft.ID
-	// NoRoom are the databases with a pending conversion to a newer schema for which its machine lacks disk or memory.
+	// NoRoom has the databases whose pending conversion to a newer schema needs more disk or memory than the machine
+	// has.
 	NoRoom map[ovndb.Database]bool
 }
 
@@ -65,8 +69,8 @@ const (
 	keyTrusts   = "trusted-cas"
 	keyIssuer   = "certificate-issuer"
 	keyNorthd   = "northd"
-	// keyNorthdAsked and keyNorthdHeard make peers report again: after a change of a unit's data Juju runs a hook on
-	// each.
+	// keyNorthdAsked and keyNorthdHeard make peers report again: when a unit's data changes, Juju runs a hook on each
+	// peer.
 	keyNorthdAsked = "northd-none-active"
 	keyNorthdHeard = "northd-none-active-heard"
 
@@ -82,7 +86,7 @@ const (
 	keyNoRoom  = "-no-room"
 )
 
-// Databag is the state as the unit's complete data: a key that does not apply has an empty value, which makes Juju
+// Databag returns the state as the unit's complete data: a key that does not apply has an empty value, which makes Juju
 // delete it.
 func (d UnitState) Databag() map[string]string {
 	databag := map[string]string{
@@ -183,7 +187,7 @@ func (d *UnitState) parseNorthd(databag map[string]string) (problems []string) {
 	return problems
 }
 
-// asJSON is the database's value; empty if there is none.
+// asJSON returns the database's value; empty if there is none.
 func asJSON[T any](all map[ovndb.Database]T, db ovndb.Database) string {
 	value, there := all[db]
 	if !there {
@@ -211,7 +215,7 @@ func fromJSON[T any](
 	return nil
 }
 
-// flag is the value of a boolean key: yes or empty.
+// flag returns the value of a boolean key: yes or empty.
 func flag(is bool) string {
 	if is {
 		return "true"
@@ -228,11 +232,11 @@ func join[T any](all []T) string {
 	return strings.Join(texts, ",")
 }
 
-// Clusters are the IDs that the leader publishes as leader settings, as soon as they are decided; only a leader can
-// write them.
+// Clusters are the IDs that the leader publishes as leader settings, as soon as they are decided. Only a leader can
+// write leader settings.
 type Clusters struct {
 	IDs map[ovndb.Database]raft.ID
-	// Superseded are the clusters that were replaced, the oldest first.
+	// Superseded are the clusters that were replaced, oldest first.
 	Superseded map[ovndb.Database][]raft.ID
 	// CreatedBy is the unit that created them; the previous charm did not publish it.
 	CreatedBy string
@@ -244,15 +248,15 @@ const (
 	keyCreatedBy = "created-by"
 )
 
-// Ready is the leader setting that never changes.
+// Ready returns the leader setting that never changes.
 func Ready() map[string]string { return map[string]string{keyReady: "True"} }
 
 func keyLeaderCluster(d ovndb.Database) string { return d.Short() + "_cid" }
 
 func keySuperseded(d ovndb.Database) string { return d.Short() + "_superseded" }
 
-// maxSuperseded limits how many superseded clusters are kept: a machine that was off for more recoveries is blocked as
-// one of a foreign cluster.
+// maxSuperseded limits how many superseded clusters are kept. A machine that was off during more recoveries is
+// blocked as if it had a foreign cluster.
 const maxSuperseded = 50
 
 // Supersede replaces the cluster of database d by next.
@@ -267,7 +271,7 @@ func (c Clusters) Supersede(d ovndb.Database, next raft.ID, by string) Clusters 
 	return after
 }
 
-// Settings are the clusters as leader settings.
+// Settings returns the clusters as leader settings.
 func (c Clusters) Settings() map[string]string {
 	settings := map[string]string{keyReady: "True", keyCreatedBy: c.CreatedBy}
 	for _, d := range ovndb.Databases() {
@@ -279,9 +283,9 @@ func (c Clusters) Settings() map[string]string {
 	return settings
 }
 
-// ParseClusters parses the leader settings. Malformed values are left out and named in problems; they do not mean that
-// there are no clusters. A cluster that is listed as superseded by itself is ignored: units would move away the files
-// that are being served.
+// ParseClusters parses the leader settings. It omits malformed values and names them in problems; they do not mean
+// that there are no clusters. It ignores a cluster that is listed as superseded by itself: otherwise units would move
+// away the files that are being served.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 	c = Clusters{
 		IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{},
@@ -313,7 +317,7 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 	return c, problems
 }
 
-// SupersedeThemselves are the leader settings that list the application's own cluster as superseded.
+// SupersedeThemselves returns the leader settings that list the application's own cluster as superseded.
 func SupersedeThemselves(settings map[string]string) (keys []string) {
 	for _, d := range ovndb.Databases() {
 		id, ok := raft.ParseID(settings[keyLeaderCluster(d)])
@@ -324,11 +328,11 @@ func SupersedeThemselves(settings map[string]string) (keys []string) {
 	return keys
 }
 
-// keyAccepted, after the database's short name, is the key of the leader settings for the recovery that is accepted.
-// Those stay even if the hook fails, as the `stop` of a unit whose removal waits does.
+// keyAccepted, after the database's short name, is the key of the accepted recovery. It is a leader setting: these
+// stay even if the hook fails, as `stop` does while the unit's removal waits.
 const keyAccepted = "_recovery"
 
-// Accepted are the accepted recoveries as leader settings.
+// Accepted returns the accepted recoveries as leader settings.
 func Accepted(all map[ovndb.Database]recovery.Acceptance) map[string]string {
 	settings := map[string]string{}
 	for d := range all {
@@ -355,15 +359,15 @@ const keyClaim = "claim-"
 
 func claimKey(unit string) string { return keyClaim + strings.ReplaceAll(unit, "/", "-") }
 
-// Claim is what a unit adds to [Clusters] if these are in the application's data (Juju 4): the Northbound cluster that
-// it is about to create. Juju writes the data at the end of the hook, so a unit that was stopped meanwhile overwrites
-// another unit's clusters; that unit's own claim remains.
+// Claim returns what a unit adds to [Clusters] if these are in the application's data (Juju 4): the Northbound
+// cluster that it is about to create. Juju writes the data at the end of the hook, so a unit that was stopped
+// meanwhile overwrites another unit's clusters. The other unit's own claim remains.
 func Claim(unit string, northbound raft.ID) map[string]string {
 	return map[string]string{claimKey(unit): string(northbound)}
 }
 
-// ParseClaim returns the cluster that a unit has claimed, by the application's data; empty if none. A malformed claim
-// is an unknown cluster.
+// ParseClaim returns the cluster that a unit has claimed, by the application's data; empty if there is none. A
+// malformed claim gives an unknown cluster.
 func ParseClaim(data map[string]string, unit string) raft.ID {
 	return raft.ID(foreign.Name(data[claimKey(unit)]))
 }
