@@ -42,7 +42,7 @@ func (p Packages) apt(ctx context.Context, args ...string) error {
 	patience := int(p.patience().Round(time.Second) / time.Second)
 	command := append([]string{
 		"apt-get", "--assume-yes", "--quiet",
-		"--option", "Dpkg::Use-Pty=false", // otherwise dpkg's error messages are lost
+		"--option", "Dpkg::Use-Pty=false", // otherwise dpkg's error messages would be lost
 		"--option", fmt.Sprintf("DPkg::Lock::Timeout=%d", patience),
 		// Keep configuration files that were changed.
 		"--option", "Dpkg::Options::=--force-confold",
@@ -56,8 +56,8 @@ func (p Packages) apt(ctx context.Context, args ...string) error {
 	return err
 }
 
-// configure completes the configuration of packages after dpkg was interrupted; apt-get refuses to work before. It
-// fails for a package that was being unpacked, which apt-get unpacks again, and for packages that depend on it.
+// configure completes the configuration of packages after dpkg was interrupted; until then apt-get refuses to work.
+// It fails for a package that was being unpacked, and for packages that depend on that one. apt-get unpacks it again.
 func (p Packages) configure(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()
@@ -86,8 +86,8 @@ func (p Packages) unlocked(ctx context.Context, command []string) (err error) {
 	return err
 }
 
-// quietly runs a program of the package tools without questions and without restarts: needrestart, which Ubuntu
-// runs after apt, does nothing if NEEDRESTART_SUSPEND is set (apt-pinvoke of needrestart).
+// quietly runs a program of the package tools without questions and without restarts. Ubuntu runs needrestart after
+// apt; needrestart does nothing if NEEDRESTART_SUSPEND is set (apt-pinvoke of needrestart).
 func (p Packages) quietly(ctx context.Context, command ...string) error {
 	env := append([]string{"DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_SUSPEND=1"}, p.proxies()...)
 	_, err := p.Runner.Run(ctx, run.Command{Name: command[0], Args: command[1:], Env: env})

@@ -19,11 +19,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// archive is a package archive for the machine's apt and dpkg, which work in folders of the test. Its packages have the
-// names of OVN's, and little else.
+// archive is a package archive for the machine's apt and dpkg, which work in folders of the test. Its packages have
+// the names of OVN's packages, and few contents.
 type archive struct {
 	dir string
-	// played has scripts in place of other programs, and their calls.
+	// played has scripts that replace other programs, and records of their calls.
 	played string
 }
 
@@ -67,7 +67,8 @@ func (a archive) write(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(a.dir, name), []byte(text), 0o600))
 }
 
-// publish adds a package with a postinst script and a configuration file; fields are such as "Depends: ovn-common".
+// publish adds a package with a postinst script and a configuration file. fields are control fields, such as
+// "Depends: ovn-common".
 func (a archive) publish(t *testing.T, name, version, postinst string, fields ...string) {
 	t.Helper()
 	a.publishWith(t, name, version, map[string]string{
@@ -101,7 +102,7 @@ func (a archive) tool(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// source is the archive as a value of the option `source`.
+// source returns the archive as a value of the option `source`.
 func (a archive) source(t *testing.T) apt.Source {
 	t.Helper()
 	s, err := apt.ParseSource("deb [trusted=yes] file:"+a.dir+"/repo ./", apt.OS{ID: "debian", Codename: "bookworm"})
@@ -116,7 +117,7 @@ func (a archive) packages() apt.Packages {
 	}
 }
 
-// ready is the archive's packages, with the archive as a source.
+// ready returns the archive's packages, with the archive as a source.
 func (a archive) ready(t *testing.T) apt.Packages {
 	t.Helper()
 	p := a.packages()
@@ -124,7 +125,7 @@ func (a archive) ready(t *testing.T) apt.Packages {
 	return p
 }
 
-// happened returns the calls of systemctl and of packages' scripts since the last time.
+// happened returns the calls of systemctl and of packages' scripts since the last call of happened.
 func (a archive) happened(t *testing.T) []string {
 	t.Helper()
 	path := filepath.Join(a.played, "calls")

@@ -15,15 +15,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// ledgerFile lists the charm's files in apt's configuration. It is there, not in a unit's state, for the next unit on
-// the machine.
+// ledgerFile lists the charm's files in apt's configuration. It is kept there, not in a unit's state, for the next
+// unit on the machine.
 const ledgerFile = "ovn-central-operator.json"
 
-// ownPrefix begins the names of the charm's files. No other program uses it.
+// ownPrefix begins the names of the charm's files. No other program uses this prefix.
 const ownPrefix = "ovn-central-"
 
 type ledger struct {
-	// Files has the digest of each written file, by path. A file with another digest now belongs to another program.
+	// Files has the digests of each written file, by path. A file with another digest now belongs to another program.
 	Files map[string][]string `json:"files"`
 	// Archives has the files of each personal archive, by its name.
 	Archives map[string][]string `json:"archives,omitempty"`
@@ -79,7 +79,7 @@ func (l ledger) without(files []sourceFile, kept []string) []string {
 	})
 }
 
-// drop removes files that the charm wrote and nothing changed since, and drops all of them from the ledger.
+// drop removes the files that are unchanged since the charm wrote them, and drops all paths from the ledger.
 func (p Packages) drop(l ledger, paths []string) error {
 	var own []string
 	for _, path := range paths {
@@ -109,8 +109,8 @@ func (p Packages) removeFiles(paths []string) (err error) {
 	return err
 }
 
-// othersHave reports whether another charm or a person has already written a file of the same name with the source.
-// The charm doesn't change that file, and leaves it in place when it no longer needs the source.
+// othersHave reports whether another charm or a person has already written a file of the same name with this source.
+// The charm doesn't change such a file, and leaves it in place when it no longer needs the source.
 func (p Packages) othersHave(l ledger, f sourceFile) bool {
 	if l.Files[f.path()] != nil || strings.HasPrefix(f.name, ownPrefix) {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Manager keeps a unit's packages: their sources, their version, and whether they may restart services. It is used
-// during one hook.
+// Manager keeps a unit's packages: their sources, their versions, and whether they may restart services. A Manager is
+// used for one hook.
 type Manager struct {
 	Packages Packages
 	Policy   Policy
@@ -22,7 +22,7 @@ type Manager struct {
 	Mask  func(ctx context.Context, services ...ovndb.Service) error
 	State *unitstate.State
 	Log   *slog.Logger
-	// asked reports whether version and complete are dpkg's answer in this hook.
+	// asked reports whether version and complete hold dpkg's answer in this hook.
 	asked, complete bool
 	version         ovndb.Version
 	// unavailable is set if newer packages could not be fetched.
@@ -31,7 +31,7 @@ type Manager struct {
 
 // Snapshot has the options about packages.
 type Snapshot struct {
-	// Source and Overlay are the sources of packages; Sources is a digest of both.
+	// Source and Overlay are the sources of packages, Sources a digest of both.
 	Source, Overlay, Sources string
 	// Thorough makes Ensure check the machine even if nothing failed before.
 	Thorough bool
@@ -44,7 +44,7 @@ type kept struct {
 	Adopted bool `json:"adopted,omitempty"`
 	// Source is the last used source.
 	Source string `json:"source,omitempty"`
-	// PolicyFailure is why the last attempt to permit or forbid restarts failed, for people.
+	// PolicyFailure is why the last attempt to permit or forbid restarts failed; it is a text for people.
 	PolicyFailure string `json:"policy-failure,omitempty"`
 }
 
@@ -62,9 +62,9 @@ func (m *Manager) Unavailable() bool { return m.unavailable }
 // DoWithout makes the unit continue with the installed packages.
 func (m *Manager) DoWithout() { m.unavailable = true }
 
-// Installed returns the installed versions. It asks dpkg once a hook, and again after this unit has changed
-// packages; the next hook sees an upgrade by another process. complete is false if the packages are not installed
-// or dpkg was interrupted.
+// Installed returns the installed versions. It asks dpkg once a hook, and again after this unit has changed packages.
+// It does not notice another process's upgrade until the next hook. complete is false if the packages are not
+// installed or dpkg was interrupted.
 func (m *Manager) Installed(ctx context.Context) (version ovndb.Version, complete bool, err error) {
 	if !m.asked {
 		m.version, m.complete, err = m.Packages.Installed(ctx)
@@ -91,8 +91,8 @@ func (m *Manager) Adopt(ctx context.Context, sources string) (version ovndb.Vers
 	return version, complete, section.Set(m.State, last)
 }
 
-// Install installs the packages, and leaves the services masked: the packages would start them, and they would
-// create databases of their own.
+// Install installs the packages and leaves the services masked. Otherwise the packages would start them, and they
+// would create their own databases.
 func (m *Manager) Install(ctx context.Context, s Snapshot) error {
 	m.asked = false
 	last := section.Get(m.State)
@@ -100,7 +100,7 @@ func (m *Manager) Install(ctx context.Context, s Snapshot) error {
 		if err := m.Mask(ctx, ovndb.AllServices()...); err != nil {
 			return err
 		}
-	} else if done, err := m.Packages.finish(ctx); done || err != nil { // an upgrade was cut off
+	} else if done, err := m.Packages.finish(ctx); done || err != nil { // an upgrade was interrupted
 		return err
 	}
 	if err := m.setSources(ctx, s); err != nil {
@@ -109,7 +109,7 @@ func (m *Manager) Install(ctx context.Context, s Snapshot) error {
 	if err := m.Packages.Install(ctx); err != nil {
 		return err
 	}
-	// A resumed upgrade may not have installed a newly required package: install it next.
+	// A resumed upgrade may not have installed a newly required package; that is installed next.
 	last.Source = cmp.Or(last.Source, s.Sources)
 	return section.Set(m.State, last)
 }
@@ -126,8 +126,8 @@ func (m *Manager) setSources(ctx context.Context, s Snapshot) error {
 	return m.Packages.SetSources(ctx, sources...)
 }
 
-// Upgrade installs newer packages, if there are any, and restarts nothing: then the running version differs from
-// the installed one, and a later step restarts the services.
+// Upgrade installs newer packages, if there are any, and restarts nothing. The running version then differs from the
+// installed one, and a later step restarts the services.
 func (m *Manager) Upgrade(ctx context.Context, s Snapshot) error {
 	before, _, err := m.Installed(ctx)
 	if err != nil {
@@ -150,8 +150,8 @@ func (m *Manager) Upgrade(ctx context.Context, s Snapshot) error {
 	return err
 }
 
-// Ensure permits or forbids restarts of services by packages, as the option says. A failure is a finding, and the
-// next hook tries again.
+// Ensure permits or forbids packages to restart services, as the option says. It returns a failure as a finding, and
+// the next hook tries again.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last := section.Get(m.State)
 	if !s.Thorough && last.PolicyFailure == "" || s.AutoRestarts == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// manager remembers last, on a machine that runs these commands.
+// manager returns a manager with the state last, on a machine that runs these commands.
 func manager(t *testing.T, last kept, calls ...runtest.Call) *Manager {
 	t.Helper()
 	root, log := t.TempDir(), slog.New(slog.DiscardHandler)
@@ -30,7 +30,7 @@ func manager(t *testing.T, last kept, calls ...runtest.Call) *Manager {
 	}
 }
 
-// query is the question for the installed versions.
+// query returns the question for the installed versions.
 func query() runtest.Call {
 	return runtest.Expect("dpkg-query", "--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`,
 		"ovn-central", "openvswitch-common")
@@ -59,7 +59,7 @@ func TestInstall_masks_the_services_first(t *testing.T) {
 	assert.Empty(t, m.Source())
 }
 
-// dpkg is asked once a hook.
+// The manager asks dpkg once a hook.
 func TestInstalled_is_remembered(t *testing.T) {
 	t.Parallel()
 	m := manager(t, kept{}, query().Writes("ovn-central installed 25.03\nopenvswitch-common installed 3.5\n"))

@@ -16,9 +16,9 @@ const (
 	publicKeyPacket = 6
 )
 
-// checkKey reports whether the text is exactly one OpenPGP public key with this fingerprint or long ID. It refuses
-// more keys, since apt would trust each of them. The ID of a subkey does not count, since a subkey can be copied
-// beside another key.
+// checkKey returns an error unless the text is exactly one OpenPGP public key with this fingerprint or long ID. It
+// refuses further keys, since apt would trust each of them. The ID of a subkey does not count, since a subkey can be
+// copied beside another key.
 func checkKey(armoured, id string) error {
 	packets, err := dearmour(armoured)
 	if err != nil {

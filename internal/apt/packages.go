@@ -19,13 +19,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// aptTimeout bounds one call of apt-get or dpkg, for a download of some MiB on a slow line and the wait for a lock.
+// aptTimeout bounds one call of apt-get or dpkg: a download of some MiB on a slow line, and the wait for a lock.
 const aptTimeout = 15 * time.Minute
 
 // releaseTimeout bounds the unmasking of the services. It applies even if the hook's time is over.
 const releaseTimeout = 30 * time.Second
 
-// payload is the package to install. It depends on ovn-common, of the same version, and on openvswitch, which has
+// payload is the package to install. It depends on ovn-common of the same version, and on openvswitch, which has
 // ovsdb-server.
 const (
 	payload     = "ovn-central"
@@ -34,16 +34,17 @@ const (
 
 var upgraded = []string{payload, "ovn-common", openvswitch}
 
-// Packages installs and upgrades the payload by apt-get. Meanwhile it masks the services of OVN, at most until the next
-// boot, so that no package starts, stops or restarts them: deb-systemd-invoke ignores that systemd refuses. A policy in
-// /usr/sbin/policy-rc.d may belong to another charm, and would stay after a killed hook.
+// Packages installs and upgrades the payload with apt-get. During that it masks the services of OVN, at most until
+// the next boot, so that no package starts, stops or restarts them: deb-systemd-invoke ignores systemd's refusal. It
+// uses no policy in /usr/sbin/policy-rc.d for that: the policy may belong to another charm, and would stay if the
+// hook is killed.
 type Packages struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
 	// Getenv returns the variables of Juju's proxies (JUJU_CHARM_HTTPS_PROXY, …); nil means no proxies. apt has
 	// its own settings.
 	Getenv func(string) string
-	// Admin is dpkg's directory ([DpkgAdmin]). If it is empty or can't be read, dpkg-query is asked.
+	// Admin is dpkg's directory ([DpkgAdmin]). If it is empty or can't be read, dpkg-query is run instead.
 	Admin string
 	// Patience bounds the wait for another process's lock; 0 means 5 min.
 	Patience time.Duration
@@ -52,8 +53,8 @@ type Packages struct {
 }
 
 // Installed returns the installed versions of ovn-central and openvswitch-common. ok is false if ovn-central is not
-// installed, which is an empty version, or if dpkg was interrupted before it configured it (dpkg(1), "Package
-// states"); [Packages.Install] repairs both.
+// installed, in which case its version is empty, or if dpkg was interrupted before it configured it (dpkg(1),
+// "Package states"). [Packages.Install] repairs both.
 func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool, err error) {
 	found, err := p.known(ctx)
 	if err != nil {
@@ -65,7 +66,7 @@ func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool
 		case fields[0] == payload:
 			version.OVN, ok = fields[2], fields[1] == "installed"
 		case fields[0] == openvswitch:
-			version.OVS = fields[2] // also if half-configured: it is unpacked
+			version.OVS = fields[2] // half-configured counts, too: it is unpacked
 		}
 	}
 	if version.OVN == "" {
@@ -84,7 +85,7 @@ func (p Packages) known(ctx context.Context) (found [][]string, err error) {
 	out, err := p.Runner.Run(ctx, run.Command{Name: "dpkg-query", Args: []string{
 		"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, payload, openvswitch,
 	}})
-	// Exit code 1 means that dpkg knows no such package; the others are printed.
+	// Exit code 1 means that dpkg does not know one of the packages. It prints the others.
 	if failed := (*run.Error)(nil); err != nil && !(errors.As(err, &failed) && failed.ExitCode == 1) {
 		return nil, err
 	}
@@ -102,8 +103,8 @@ func (p Packages) update(ctx context.Context, options ...string) error {
 }
 
 // Install installs the payload if it is missing, and completes an interrupted installation. The caller must mask
-// services that may not run yet, so that the next boot does not start them. It returns [ErrLocked] if another process
-// holds a lock for longer than Patience.
+// services that must not run yet, so that the next boot does not start them. Install returns [ErrLocked] if another
+// process holds a lock for longer than Patience.
 func (p Packages) Install(ctx context.Context) error {
 	if _, ok, err := p.Installed(ctx); ok || err != nil {
 		return err
@@ -117,8 +118,8 @@ func (p Packages) Install(ctx context.Context) error {
 			return err
 		}
 		if err != nil {
-			// Without names of packages: apt-get does not repair the ones that it is given (apt-get(8)). The
-			// next command reports remaining problems.
+			// Name no packages: apt-get does not repair packages that it is given (apt-get(8)). The next command reports
+			// remaining problems.
 			_ = p.apt(ctx, "install", "--fix-broken", "--no-remove")
 		}
 		return p.apt(ctx, "install", payload)
@@ -129,9 +130,9 @@ func (p Packages) Install(ctx context.Context) error {
 	return nil
 }
 
-// finish configures the packages that an interrupted dpkg left, which needs no source, and reports whether the
-// payload is installed then. [Packages.Install] repairs a package that was only half unpacked. It returns
-// [ErrLocked] if another process holds a lock for longer than Patience.
+// finish configures the packages that an interrupted dpkg left unconfigured, which needs no source. It reports
+// whether the payload is installed afterwards. [Packages.Install] repairs a package that was only half unpacked.
+// finish returns [ErrLocked] if another process holds a lock for longer than Patience.
 func (p Packages) finish(ctx context.Context) (done bool, err error) {
 	err = p.held(ctx, func() error {
 		if err := p.configure(ctx); errors.Is(err, ErrLocked) || ctx.Err() != nil {
@@ -147,8 +148,8 @@ func (p Packages) finish(ctx context.Context) (done bool, err error) {
 }
 
 // Upgrade installs the newest version of the payload that apt knows. Running services keep the old version; the
-// caller restarts them, one unit after another. It returns [ErrLocked] if another process holds a lock for longer
-// than Patience.
+// caller restarts them, one unit after another. Upgrade returns [ErrLocked] if another process holds a lock for
+// longer than Patience.
 func (p Packages) Upgrade(ctx context.Context) error {
 	err := p.held(ctx, func() error {
 		return p.apt(ctx, append([]string{"install", "--only-upgrade"}, upgraded...)...)
@@ -159,8 +160,8 @@ func (p Packages) Upgrade(ctx context.Context) error {
 	return nil
 }
 
-// held calls do while the services are masked. It waits for other processes that change packages first: a service that
-// is masked between their stop and their start would stay down.
+// held calls do while the services are masked. First it waits for other processes that change packages: if it masked
+// a service between their stop and their start of it, the service would stay down.
 func (p Packages) held(ctx context.Context, do func() error) error {
 	if err := p.await(ctx); err != nil {
 		return err
@@ -201,7 +202,7 @@ func dpkgStatus(admin string, names ...string) (lines [][]string, err error) {
 		}
 		parts = append(parts, text)
 	}
-	slices.Reverse(parts) // the newest first
+	slices.Reverse(parts) // newest first
 	for _, name := range names {
 		for _, part := range parts {
 			if status, version, found := dpkgEntry(part, name); found {

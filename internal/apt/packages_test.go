@@ -59,7 +59,7 @@ func TestUpgrade_masks_services_meanwhile(t *testing.T) {
 	a.happened(t)
 
 	a.publish(t, "ovn-central", "23.03.1-1", "")
-	a.publish(t, "ovn-common", "23.03.1-1", "") // not installed: stays so
+	a.publish(t, "ovn-common", "23.03.1-1", "") // not installed, and stays so
 	require.NoError(t, p.Update(t.Context()))
 	assert.Empty(t, a.happened(t))
 	require.NoError(t, p.Upgrade(t.Context()))
@@ -99,7 +99,7 @@ func TestUpgrade_after_killed_dpkg(t *testing.T) {
 	require.NoError(t, p.Install(t.Context()))
 	a.publish(t, "ovn-central", "23.03.1-1", "")
 	require.NoError(t, p.Update(t.Context()))
-	// A change of a package's state that dpkg has noted and not yet merged.
+	// A change of a package's state that dpkg has written and not yet merged.
 	status, err := os.ReadFile(filepath.Join(a.dir, "dpkg/status"))
 	require.NoError(t, err)
 	a.write(t, "dpkg/updates/0000", strings.TrimSpace(string(status))+"\n")
@@ -119,7 +119,7 @@ func TestInstall_half_unpacked_package(t *testing.T) {
 			p := a.ready(t)
 			require.NoError(t, p.Install(t.Context()))
 
-			// dpkg leaves the older version of one package, and the newer of the other.
+			// dpkg leaves the older version of one package, and the newer version of the other.
 			older := strings.NewReplacer("(= 23.03.1-1)", "(= 22.03.0-1)", "Version: 23.03.1-1", "Version: 22.03.0-1",
 				"Status: install ok installed", "Status: install reinstreq half-installed")
 			text, err := os.ReadFile(filepath.Join(a.dir, "dpkg/status"))
@@ -151,7 +151,7 @@ func take(t *testing.T, path string) (release func()) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = f.Close() }) // most have released it
+	t.Cleanup(func() { _ = f.Close() }) // most tests have released it already
 	require.NoError(t, syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK}))
 	return func() { _ = f.Close() }
 }
@@ -240,7 +240,7 @@ func TestInstall_failed_mask_changes_nothing(t *testing.T) {
 	assert.Empty(t, versionOf(t, p))
 }
 
-// ovsdb-server is in openvswitch-common.
+// An upgrade may bring only a newer openvswitch-common, which has ovsdb-server.
 func TestUpgrade_newer_Open_vSwitch_only(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "23.03.1-1", "")
@@ -283,7 +283,7 @@ foreach my $rc (@ARGV) {
 }
 `
 
-// needrestart restarts services that run with an old version of a library, regardless of policy-rc.d.
+// needrestart restarts services that run with an old version of a library. It ignores policy-rc.d.
 func TestPolicy_needrestart(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -20,20 +20,20 @@ import (
 var policyProgram string
 
 // Policy keeps packages' scripts from restarting the services, whichever program upgrades the packages. It uses
-// policy-rc.d, with the files of charm-helpers (contrib/openstack/policy_rcd.py), which charms on one machine share,
-// and the configuration of needrestart, which Ubuntu runs after each apt-get: it restarts services that run with an old
-// version of a library, and ignores policy-rc.d.
+// policy-rc.d with the files of charm-helpers (contrib/openstack/policy_rcd.py), which charms on one machine share.
+// It also configures needrestart, which Ubuntu runs after each apt-get: needrestart restarts services that run with
+// an old version of a library, and ignores policy-rc.d.
 type Policy struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
-	// App is the application, after which the files are named.
+	// App is the application. The files are named after it.
 	App string
 }
 
 const policyLink = "/usr/sbin/policy-rc.d"
 
-// policyPriority is lower than the priority of charm-helpers (50): its program, which reads the same files, stays
-// in place.
+// policyPriority is lower than the priority of charm-helpers (50). So charm-helpers' program, which reads the same
+// files, stays in place.
 const policyPriority = "40"
 
 func (p Policy) file() string {
@@ -46,18 +46,18 @@ func (p Policy) program() string {
 	return filepath.Join(filepath.Dir(p.Paths.DB), "charm", p.App, "policy-rc.d")
 }
 
-// needrestart is a file that forbids needrestart to restart the services. It has an effect even if needrestart is
-// installed later.
+// needrestart returns the path of a file that forbids needrestart to restart the services. The file has an effect
+// even if needrestart is installed later.
 func (p Policy) needrestart() string {
 	return filepath.Join(filepath.Dir(p.Paths.Etc), "needrestart", "conf.d", "charm-"+p.App+".conf")
 }
 
-// link is the program that packages' scripts ask, below the root that contains Etc.
+// link returns the path of the program that packages' scripts ask, below the root that contains Etc.
 func (p Policy) link() string {
 	return filepath.Join(filepath.Dir(filepath.Dir(p.Paths.Etc)), policyLink)
 }
 
-// obstacle returns why packages' scripts ignore the policies. It is empty if they ask a program that reads the
+// obstacle returns why packages' scripts ignore the policies. It is empty if the scripts ask a program that reads the
 // policies: ours or that of charm-helpers.
 func (p Policy) obstacle() string {
 	link, policies := p.link(), filepath.Dir(p.file())
@@ -80,7 +80,7 @@ func (p Policy) obstacle() string {
 }
 
 // Forbid refuses every restart and stop of the services by a package. If another program has replaced policy-rc.d,
-// it stays: the policy is written, and the error names the obstacle.
+// Forbid leaves that in place, writes the policy, and returns an error that names the obstacle.
 func (p Policy) Forbid(ctx context.Context) error {
 	program := strings.NewReplacer("@POLICIES@", filepath.Dir(p.file()), "@DEFERRED@", p.deferred()).Replace(policyProgram)
 	var policy, exempted strings.Builder
@@ -88,7 +88,7 @@ func (p Policy) Forbid(ctx context.Context) error {
 	exempted.WriteString("# Managed by juju\n")
 	for _, service := range slices.Sorted(slices.Values(ovndb.AllServices())) {
 		fmt.Fprintf(&policy, "  %s:\n  - restart\n  - stop\n  - try-restart\n", service)
-		// Perl, as in needrestart.conf.
+		// The file is in Perl, as needrestart.conf is.
 		fmt.Fprintf(&exempted, "$nrconf{override_rc}->{qr(^%s\\.service$)} = 0;\n", regexp.QuoteMeta(string(service)))
 	}
 	fmt.Fprintf(&policy, "policy_requestor_name: %s\npolicy_requestor_type: charm\n", p.App)
@@ -108,8 +108,8 @@ func (p Policy) Forbid(ctx context.Context) error {
 	return nil
 }
 
-// register makes packages ask our program, unless they ask one that reads the same policies. The next hook repeats
-// a failed call.
+// register makes packages ask our program, unless they already ask a program that reads the same policies. After a
+// failure, the next hook calls it again.
 func (p Policy) register(ctx context.Context) error {
 	if p.obstacle() == "" {
 		return nil
@@ -125,7 +125,7 @@ func (p Policy) register(ctx context.Context) error {
 	return err
 }
 
-// Allow undoes [Policy.Forbid]. The program stays: without a policy it forbids nothing.
+// Allow undoes [Policy.Forbid]. The program stays: it forbids nothing without a policy.
 func (p Policy) Allow() error {
 	if err := errors.Join(atomicfile.Remove(p.file()), atomicfile.Remove(p.needrestart())); err != nil {
 		return fmt.Errorf("cannot let packages restart services again: %w", err)
@@ -146,8 +146,8 @@ func (p Policy) Remove(ctx context.Context) error {
 	return errors.Join(err, failed, os.Remove(p.program()))
 }
 
-// Deferred returns the restarts and stops that were refused for this application; a file records each until
-// [Policy.Forget]. The package's umbrella service means all services.
+// Deferred returns the restarts and stops that were refused for this application. Each is recorded in a file until
+// [Policy.Forget]. The umbrella service of the package stands for all services.
 func (p Policy) Deferred() (map[string]ovndb.Service, error) {
 	files, err := filepath.Glob(filepath.Join(p.deferred(), "*.deferred"))
 	if err != nil {

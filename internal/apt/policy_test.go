@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// policyIn is a policy below a root, on a machine that runs these commands.
+// policyIn returns a policy below a root, on a machine that runs these commands.
 func policyIn(t *testing.T, root string, calls ...runtest.Call) apt.Policy {
 	t.Helper()
 	return apt.Policy{
@@ -30,11 +30,11 @@ func policyIn(t *testing.T, root string, calls ...runtest.Call) apt.Policy {
 	}
 }
 
-// programIn is the program that packages ask.
+// programIn returns the path of the program that packages ask.
 func programIn(root string) string { return filepath.Join(root, "charm", "ovn-central", "policy-rc.d") }
 
-// The program is asked as deb-systemd-invoke and invoke-rc.d do. Other charms, and zaza (test_deferred_restarts of
-// zaza-openstack-tests), read the files.
+// The test asks the program as deb-systemd-invoke and invoke-rc.d do. Other charms, and zaza (test_deferred_restarts
+// of zaza-openstack-tests), read the files.
 func TestPolicy_refuses_and_records_restarts(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -62,7 +62,7 @@ func TestPolicy_refuses_and_records_restarts(t *testing.T) {
 	for _, permitted := range []string{"ovn-central.service start", "mysql restart", "ovn-northd reload 2"} {
 		require.NoError(t, asked(permitted), permitted)
 	}
-	// Another charm's, as PyYAML writes it.
+	// Another charm's policy, as PyYAML writes it.
 	other := "# Managed by juju\nblocked_actions:\n  openvswitch-switch: [restart, stop, try-restart]\n" +
 		"policy_requestor_name: neutron-openvswitch\npolicy_requestor_type: charm\n"
 	theirs := filepath.Join(filepath.Dir(file), "charm-neutron-openvswitch.policy")
@@ -72,12 +72,12 @@ func TestPolicy_refuses_and_records_restarts(t *testing.T) {
 	want := []ovndb.Service{"ovn-central", "ovn-northd", "ovn-ovsdb-server-sb"}
 	var deferred map[string]ovndb.Service
 	var err error
-	for range 2 { // reading forgets nothing
+	for range 2 { // reading keeps the records
 		deferred, err = p.Deferred()
 		require.NoError(t, err)
 		assert.Equal(t, want, slices.Sorted(maps.Values(deferred)))
 	}
-	for range 2 { // it is idempotent
+	for range 2 { // Forget is idempotent
 		require.NoError(t, p.Forget(deferred))
 	}
 	deferred, err = p.Deferred()
@@ -99,8 +99,8 @@ func TestPolicy_refuses_and_records_restarts(t *testing.T) {
 	require.NoError(t, asked("ovn-central.service restart"))
 }
 
-// alternatives is update-alternatives(1) below a root, for one alternative: it makes the link, but leaves a file that
-// is not a link, and exits with 0.
+// alternatives stands in for update-alternatives(1) below a root, for one alternative. It makes the link, but leaves
+// a file that is not a link in place, and exits with 0.
 type alternatives struct {
 	*runtest.Script
 	root string
@@ -119,14 +119,14 @@ func installs(program string) runtest.Call {
 	return runtest.Expect("update-alternatives", "--install", "/usr/sbin/policy-rc.d", "policy-rc.d", program, "40")
 }
 
-// update-alternatives can fail, or leave a file that is not a link: each hook checks what packages ask.
+// update-alternatives can fail, or leave a file that is not a link. So each hook checks which program packages ask.
 func TestPolicy_other_program_in_place(t *testing.T) {
 	t.Parallel()
 	nothing := func(string) error { return nil }
 	for title, c := range map[string]struct {
 		before func(link string) error
 		calls  func(install runtest.Call) []runtest.Call
-		says   []string // of each hook; empty is success
+		says   []string // the error of each hook; empty is success
 	}{
 		"failed_call": {nothing, func(install runtest.Call) []runtest.Call {
 			return []runtest.Call{install.Fails(2, "update-alternatives: error: unable to make it\n"), install}

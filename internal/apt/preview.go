@@ -15,7 +15,8 @@ import (
 
 // Offer is what a package source offers.
 type Offer struct {
-	// Version has the newest version of each package in the source; the installed one if there is no newer.
+	// Version has the newest version of each package in the source, or the installed version if the source has no newer
+	// one.
 	Version ovndb.Version
 	// Schemas has the versions of the schemas in that package.
 	Schemas map[ovndb.Database]string
@@ -37,7 +38,7 @@ func (p Packages) Preview(ctx context.Context, sources ...Source) (offer Offer, 
 	if err := p.layOut(ctx, dir, sources); err != nil {
 		return offer, err
 	}
-	options := []string{"--option", "APT::Sandbox::User=root"} // the directory is root's
+	options := []string{"--option", "APT::Sandbox::User=root"} // root owns the directory
 	// These directories replace the machine's (apt.conf(5)).
 	for key, value := range map[string]string{
 		"Dir::Etc::SourceParts": sourcesDir, "Dir::State::Lists": "lists",
@@ -83,7 +84,7 @@ func (p Packages) Preview(ctx context.Context, sources ...Source) (offer Offer, 
 	return offer, nil
 }
 
-// layOut makes the directory in which apt works, with the machine's own sources and the given ones in place of the
+// layOut makes the directory in which apt works. It has the machine's own sources, and the given ones in place of the
 // charm's.
 func (p Packages) layOut(ctx context.Context, dir string, sources []Source) error {
 	for _, name := range []string{"lists/partial", "archives/partial"} {

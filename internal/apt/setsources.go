@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// keyServer is the server for keys that are given by ID. Ubuntu's add-apt-repository uses the same one.
+// keyServer is the server for keys that are given by ID. It is the server that Ubuntu's add-apt-repository uses.
 const keyServer = "https://keyserver.ubuntu.com/pks/lookup"
 
 const keyTimeout = time.Minute
@@ -37,16 +37,16 @@ type sourceFile struct {
 
 func (f sourceFile) path() string { return filepath.Join(f.dir, f.name) }
 
-// SetSources adds these sources to the machine's own, and fetches their lists. It removes files that it wrote for
-// earlier sources; packages from those stay installed. If the lists can't be fetched, it returns an error and the
-// machine's sources stay unchanged: apt tries the new sources in a temporary folder first.
+// SetSources adds these sources to the machine's own, and fetches their lists. It removes the files that it wrote for
+// earlier sources; packages from those stay installed. If it can't fetch the lists, it returns an error and leaves
+// the machine's sources unchanged: apt tries the new sources in a temporary folder first.
 func (p Packages) SetSources(ctx context.Context, sources ...Source) error {
 	ledger, err := p.readLedger()
 	if err != nil {
 		return err
 	}
 	var files []sourceFile
-	var kept, added []string // of personal archives
+	var kept, added []string // files of personal archives
 	undo := func() error { return p.removeFiles(added) }
 	for _, s := range sources {
 		of, archive, err := p.prepare(ctx, s)
@@ -69,8 +69,8 @@ func (p Packages) SetSources(ctx context.Context, sources ...Source) error {
 	return p.putInPlace(ledger, files, kept)
 }
 
-// prepare installs what a source needs, and returns its files. For a personal archive, add-apt-repository has
-// written these files, and archive is its name.
+// prepare installs what a source needs, and returns its files. For a personal archive, add-apt-repository has already
+// written these files, and archive has their names.
 func (p Packages) prepare(ctx context.Context, s Source) (files []sourceFile, archive []string, err error) {
 	if s.Keyring != "" {
 		if err := p.apt(ctx, "install", s.Keyring); err != nil {
@@ -85,8 +85,8 @@ func (p Packages) prepare(ctx context.Context, s Source) (files []sourceFile, ar
 	return files, nil, err
 }
 
-// sourceFiles returns the file with the source's line and, if the source has a key, the file of the key.
-// The line names the key in the folder keys. A key that was fetched by its ID is not fetched again.
+// sourceFiles returns the file with the source's line and, if the source has a key, the file of the key. In the line,
+// the key is in the folder keys. A key that was fetched by its ID is not fetched again.
 func (p Packages) sourceFiles(ctx context.Context, s Source, keys string) (files []sourceFile, err error) {
 	if s.File == "" {
 		return nil, nil
@@ -139,7 +139,7 @@ func (p Packages) addRepository(ctx context.Context, repository string) (made []
 // aptFiles returns all files with sources or keys, below apt's configuration.
 func (p Packages) aptFiles() (all []string) {
 	for _, dir := range []string{sourcesDir, keysDir, trustedDir} {
-		entries, _ := os.ReadDir(filepath.Join(p.Paths.Apt(), dir)) // not there: none
+		entries, _ := os.ReadDir(filepath.Join(p.Paths.Apt(), dir)) // a missing folder has no files
 		for _, e := range entries {
 			all = append(all, filepath.Join(dir, e.Name()))
 		}
@@ -147,7 +147,7 @@ func (p Packages) aptFiles() (all []string) {
 	return all
 }
 
-// fetchKey asks the key server for the key with this ID. It accepts only a key that has that ID.
+// fetchKey fetches the key with this ID from the key server. It refuses a key with another ID.
 func (p Packages) fetchKey(ctx context.Context, id string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, keyTimeout)
 	defer cancel()
@@ -197,8 +197,7 @@ func (p Packages) tryOut(ctx context.Context, l ledger, files []sourceFile, kept
 		"APT::Update::Error-Mode=any")
 }
 
-// layOutSources links the machine's sources into a folder below dir, without those that are left out, and writes the
-// files there.
+// layOutSources links the machine's sources into a folder below dir, except those in leftOut, and writes files there.
 func (p Packages) layOutSources(dir string, leftOut []string, files []sourceFile) error {
 	if err := os.MkdirAll(filepath.Join(dir, sourcesDir), 0o700); err != nil {
 		return err
@@ -219,8 +218,8 @@ func (p Packages) layOutSources(dir string, leftOut []string, files []sourceFile
 	return writeFiles(dir, files)
 }
 
-// putInPlace installs the sources that were tried. The ledger lists every file from before it is written until
-// after it is removed, so that the next call completes one that was killed.
+// putInPlace installs the sources that were tried. The ledger lists a file from before it is written until after it
+// is removed, so the next call completes a call that was killed.
 func (p Packages) putInPlace(l ledger, files []sourceFile, kept []string) error {
 	gone := l.without(files, kept)
 	for _, f := range files {

@@ -38,7 +38,7 @@ func (a archive) files(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// local is a source of the archive, with another file.
+// local returns a source of the archive that is in another file, changed by change.
 func (a archive) local(change func(*apt.Source)) apt.Source {
 	s := apt.Source{File: "extra.list", Line: "deb [trusted=yes] file:" + a.dir + "/repo ./"}
 	change(&s)
@@ -55,7 +55,7 @@ func (a archive) has(t *testing.T, sources ...apt.Source) {
 	assert.Equal(t, want, a.files(t, "sources.list.d"))
 }
 
-// A mistake in the option must be repairable by changing the option.
+// An operator can repair a mistake in the option by changing the option.
 func TestSetSources_replaces_earlier_sources(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "")
@@ -89,7 +89,7 @@ func TestRemoveSources(t *testing.T) {
 	require.NoError(t, p.RemoveSources(), "there are none")
 	require.NoError(t, p.SetSources(t.Context(), secret))
 	require.Len(t, a.files(t, "sources.list.d"), 1)
-	unfinished := "etc/apt/sources.list.d/.extra.list.new-1" // of a hook that was killed
+	unfinished := "etc/apt/sources.list.d/.extra.list.new-1" // left by a hook that was killed
 	a.write(t, unfinished, "deb http://me:secret@127.0.0.1 x y\n")
 	for range 2 {
 		require.NoError(t, p.RemoveSources())
@@ -106,7 +106,7 @@ func TestSetSources_other_files_stay(t *testing.T) {
 	p := a.packages()
 	const file = "etc/apt/sources.list.d/cloud-archive.list"
 	cloud := a.local(func(s *apt.Source) { s.File = "cloud-archive.list" })
-	foreign := "# Ubuntu Cloud Archive\n" + cloud.Line + "\n" // as charm-helpers writes it, for another charm
+	foreign := "# Ubuntu Cloud Archive\n" + cloud.Line + "\n" // as charm-helpers writes it for another charm
 	has := func(text string) {
 		t.Helper()
 		want := map[string]string{"cloud-archive.list": text, "admin.list": "# mine\n"}
@@ -122,7 +122,7 @@ func TestSetSources_other_files_stay(t *testing.T) {
 	a.write(t, file, "# Ubuntu Cloud Archive\n")
 	require.NoError(t, p.SetSources(t.Context(), cloud))
 	has(cloud.Line + "\n")
-	a.write(t, file, foreign) // another charm sets it again
+	a.write(t, file, foreign) // another charm writes it again
 	require.NoError(t, p.SetSources(t.Context(), apt.Source{}))
 	require.NoError(t, p.RemoveSources())
 	has(foreign)
@@ -162,7 +162,7 @@ func TestSetSources_key_is_trusted_for_its_source_only(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "")
 	key := a.signed(t)
-	a.write(t, "etc/apt/trusted.gpg.d/readable", "") // apt's own, as on every machine
+	a.write(t, "etc/apt/trusted.gpg.d/readable", "") // apt's own keys, as on every machine
 	p := a.packages()
 	line := "deb file:" + a.dir + "/repo ./"
 	s, err := apt.ParseSource(line+"|"+key, bookworm)
@@ -185,7 +185,7 @@ func TestSetSources_key_is_trusted_for_its_source_only(t *testing.T) {
 	assert.Equal(t, map[string]string{name: key}, a.files(t, "keyrings"))
 }
 
-// A script plays curl: the key server can't be reached here.
+// A script stands in for curl: tests can't reach the key server.
 func TestSetSources_fetches_key(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "")
@@ -194,7 +194,7 @@ func TestSetSources_fetches_key(t *testing.T) {
 	s := a.local(func(s *apt.Source) { s.KeyID = armouredID })
 	curl := runtest.KeepCall + "\necho $https_proxy >>$HERE/calls\ncat <<'END'\n" + armoured + "\nEND"
 	dir := runtest.Install(t, map[string]string{"curl": curl})
-	for range 2 { // it is fetched once
+	for range 2 { // the key is fetched once
 		require.NoError(t, p.SetSources(t.Context(), s))
 		assert.Equal(t, []string{
 			"--fail --silent --show-error " +
@@ -217,7 +217,7 @@ func TestSetSources_fetches_key(t *testing.T) {
 	}
 }
 
-// A script plays add-apt-repository: personal archives can't be reached here.
+// A script stands in for add-apt-repository: tests can't reach personal archives.
 func TestSetSources_personal_archive(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "software-properties-common", "1", "")
@@ -262,7 +262,7 @@ func TestSetSources_password_stays_private(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
-// Preview changes no lists, sources, keys and packages.
+// Preview does not change lists, sources, keys or packages.
 func TestPreview(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "22.03.0-1", "")
@@ -289,7 +289,7 @@ func TestPreview(t *testing.T) {
 	require.ErrorContains(t, err, "personal archive")
 }
 
-// tree are the files of apt and dpkg.
+// tree returns the paths of apt's and dpkg's files.
 func (a archive) tree(t *testing.T) (files []string) {
 	t.Helper()
 	for _, dir := range []string{"etc", "state", "cache", "dpkg"} {

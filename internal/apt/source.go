@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// Source describes the packages' source that a value of the config option `source` means. The zero value, of
-// `distro`, changes nothing.
+// Source is the source of packages that a value of the config option `source` means. The zero value, for `distro`,
+// changes nothing.
 type Source struct {
 	// Keyring is a package with the archive's key, which must be installed first.
 	Keyring string
@@ -35,12 +35,12 @@ const (
 	allowedDebian = "allowed are distro and a deb line, with |KEY if need be"
 )
 
-// ParseSource parses a value of the config option `source` for a machine with this system. For a value that can't be
-// used there, the error names the value, without passwords and keys, the reason and the allowed values.
+// ParseSource parses a value of the config option `source` for a machine with this system. If the value can't be used
+// there, the error has the value, without passwords and keys, the reason and the allowed values.
 //
-// A release is named as in the cloud archive: `cloud:jammy-caracal` is its pocket, `cloud:jammy-caracal/proposed`
-// the pocket before it, and `cloud:caracal` the only pocket of that name. `caracal` is any source of that release:
-// on noble, whose own release it is, the distribution.
+// A release is named as in the cloud archive: `cloud:jammy-caracal` is its pocket, `cloud:jammy-caracal/proposed` the
+// pocket before it, and `cloud:caracal` the only pocket of that name. `caracal` is any source of that release: on
+// noble, which has that release itself, it is the distribution.
 func ParseSource(value string, release OS) (Source, error) {
 	value = strings.TrimSpace(value)
 	source, problem := parseSource(value, release)
@@ -105,7 +105,7 @@ func bareRelease(value string, release OS) (Source, string) {
 	}
 }
 
-// cloudArchive is Ubuntu's archive of newer OpenStack releases; the package has its key.
+// cloudArchive is Ubuntu's archive of newer OpenStack releases. The package has its key.
 const (
 	cloudArchive = "http://ubuntu-cloud.archive.canonical.com/ubuntu"
 	cloudKeyring = "ubuntu-cloud-keyring"
@@ -127,7 +127,7 @@ func cloudPocket(text string, release OS) (Source, string) {
 		}
 		file := "cloud-archive.list"
 		if strings.HasPrefix(added, "ovn-") {
-			file = "cloud-archive-ovn.list" // beside the other one, not in its place
+			file = "cloud-archive-ovn.list" // next to the file of the other source
 		}
 		source := Source{Keyring: cloudKeyring, File: file}
 		switch pocket {
