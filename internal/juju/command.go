@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// Render is the line that a person types, in the syntax of this version of Juju, to run c and wait
+// Render returns the line that a person types, in the syntax of this version of Juju, to run c and wait
 // for its results. An unknown version counts as 3.x. The zero command is an empty line.
 // Source: cmd/juju/action run.go (3.x) and runaction.go (2.9) of Juju.
 func (v Version) Render(c command.Command) string {
@@ -39,7 +39,7 @@ func (v Version) Render(c command.Command) string {
 	return strings.Join(words, " ")
 }
 
-// Integrate is the command of juju that relates two applications: integrate since 3.0,
+// Integrate returns the command of juju that relates two applications: integrate since 3.0,
 // in 2.9 add-relation, or relate for short. Source: cmd/juju/application/integrate.go
 // and addrelation.go of Juju.
 func (v Version) Integrate() string {
@@ -49,10 +49,10 @@ func (v Version) Integrate() string {
 	return "integrate"
 }
 
-// bare values need no quotes for a shell and YAML.
+// bare matches values that need no quotes in a shell and in YAML.
 var bare = regexp.MustCompile(`^[A-Za-z0-9/_]([A-Za-z0-9._/:+,@=-]*[A-Za-z0-9._/+,@=-])?$`)
 
-// plain reports whether a value needs no quotes for YAML.
+// plain reports whether a value needs no quotes in YAML.
 func plain(value string) bool {
 	alphanumeric := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 	special := func(r rune) bool { return !alphanumeric(r) && !strings.ContainsRune(" ._/+,@=;()'!?$-", r) }

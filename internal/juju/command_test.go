@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v2" // by go.mod the fork that Juju reads with
+	"gopkg.in/yaml.v2" // go.mod replaces it by the fork with which Juju reads
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"

@@ -11,25 +11,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Limits for data that other units publish, in bytes. The longest honest value is a list of certificates, of less than
-// 200 KiB.
+// Limits for data that other units publish, in bytes. The longest valid value is a list of certificates, which has
+// less than 200 KiB.
 const (
 	maxValue  = 1 << 20
 	maxData   = 8 << 20
-	maxOutput = 64 << 20 // of a tool, with maxData in it
+	maxOutput = 64 << 20 // of a tool's output, which includes maxData
 )
 
 // data reads the data of another unit or application: strings by their keys. Too much data is not an error, since one
-// unit could then make the hooks of all others fail. A value that is too long is replaced by a text with its length,
-// which every reader refuses as malformed; the other values are unchanged. If the total is too long, only the first
-// keys are kept.
+// unit could then make the hooks of all others fail. It replaces a value that is too long by a text with its length,
+// which every reader refuses as malformed, and does not change the other values. If the total is too long, it keeps
+// only the first keys.
 func (t *Tools) data(ctx context.Context, tool string, args ...string) (map[string]string, error) {
 	kept := new(output)
 	out, err := t.call(ctx, run.Command{Name: tool, Args: append([]string{"--format=json"}, args...), Stdout: kept})
 	if err != nil {
 		return nil, err
 	}
-	_, _ = kept.Write(out) // from a runner that ignores Stdout
+	_, _ = kept.Write(out) // for a runner that ignores Stdout
 	values, err := readData(&kept.text)
 	if err != nil && !kept.full {
 		return nil, undocumented(tool, err)
@@ -37,7 +37,7 @@ func (t *Tools) data(ctx context.Context, tool string, args ...string) (map[stri
 	return values, nil
 }
 
-// readData reads a JSON object of strings, or null. With an error it returns the pairs before it.
+// readData reads a JSON object of strings, or null. After an error it returns the pairs before it.
 func readData(text io.Reader) (values map[string]string, err error) {
 	decoder := json.NewDecoder(text)
 	begin, err := decoder.Token()
@@ -57,7 +57,7 @@ func readData(text io.Reader) (values map[string]string, err error) {
 		if err := decoder.Decode(&value); err != nil {
 			return values, err
 		}
-		name := shortened(key.(string), room) //nolint:forcetypeassert // keys are strings, or Token fails
+		name := shortened(key.(string), room) //nolint:forcetypeassert // keys are strings, otherwise Token fails
 		values[name] = shortened(value, room-len(name))
 		if room -= len(name) + len(values[name]); room < -maxValue {
 			return values, nil
@@ -67,7 +67,7 @@ func readData(text io.Reader) (values map[string]string, err error) {
 	return values, err
 }
 
-// shortened replaces a text that is too long by a short one with its length.
+// shortened replaces a text that is too long by a short text with its length.
 func shortened(text string, room int) string {
 	if len(text) <= min(maxValue, max(room, maxNote)) {
 		return text
@@ -75,7 +75,7 @@ func shortened(text string, room int) string {
 	return fmt.Sprintf("(%d bytes, too long)", len(text))
 }
 
-// maxNote is the length of what a shortened text becomes at most.
+// maxNote is the greatest length of the text that replaces a long one.
 const maxNote = 32
 
 func decode(text []byte, answer any, tool string) error {
@@ -84,7 +84,7 @@ func decode(text []byte, answer any, tool string) error {
 	return undocumented(tool, decoder.Decode(answer))
 }
 
-// undocumented is the error for an answer that can't be decoded.
+// undocumented returns an error if an answer could not be decoded.
 func undocumented(tool string, err error) error {
 	if err == nil {
 		return nil
@@ -92,7 +92,7 @@ func undocumented(tool string, err error) error {
 	return fmt.Errorf("%s: the answer is not what Juju documents: %w", tool, err)
 }
 
-// output keeps the first bytes that are written to it; full reports whether there were more.
+// output keeps the first bytes that are written to it. full reports whether there were more.
 type output struct {
 	text bytes.Buffer
 	full bool

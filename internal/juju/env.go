@@ -8,21 +8,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Env is what Juju passes to a hook or an action in its environment. Unset variables are empty; HOME and USER are not
-// used, since hooks do not have them. Source: runner/context HookVars and env.go of Juju.
+// Env is what Juju passes to a hook or an action in its environment. Unset variables are empty. Env does not use HOME
+// and USER, since hooks do not have them. Source: runner/context HookVars and env.go of Juju.
 type Env struct {
-	// Unit is this unit, App its application: all of Unit before the slash.
+	// Unit is this unit. App is its application: the part of Unit before the slash.
 	Unit, App string
-	// ModelUUID and ModelName are those of the model that the unit is in.
+	// ModelUUID and ModelName identify the unit's model.
 	ModelUUID, ModelName string
-	// Version is the agent's.
+	// Version is the version of the unit's Juju agent.
 	Version Version
 	// HookName is empty in actions.
 	HookName string
 	// ActionName and ActionID are empty in hooks.
 	ActionName, ActionID string
-	// Relation is the endpoint, RelationID the relation, as `ovsdb-peer:1`, of a
-	// relation hook.
+	// Relation is the endpoint and RelationID the relation, such as `ovsdb-peer:1`, of a relation hook.
 	Relation, RelationID string
 }
 
@@ -43,10 +42,10 @@ func ReadEnv(getenv func(string) string) Env {
 	return env
 }
 
-// Event is why Juju runs the program: the hook's name, or [Action].
+// Event is the reason why Juju runs the program: the hook's name, or [Action].
 type Event string
 
-// The events that are distinguished.
+// The events that the program distinguishes.
 const (
 	Action        Event = ""
 	Install       Event = "install"
@@ -59,8 +58,8 @@ const (
 // Event returns why Juju runs the program. Outside of Juju it is an action.
 func (e Env) Event() Event { return Event(e.HookName) }
 
-// BrokenRelation is the ID of the relation that is gone with this hook, a -relation-broken; empty in others. Before 3.6
-// [Tools.RelationIDs] still lists it. Source: runner/context/context.go of Juju.
+// BrokenRelation returns the ID of the relation that ends with this hook, a -relation-broken; empty in other hooks.
+// Before 3.6, [Tools.RelationIDs] still lists it. Source: runner/context/context.go of Juju.
 func (e Env) BrokenRelation() string {
 	if strings.HasSuffix(e.HookName, "-relation-broken") {
 		return e.RelationID
@@ -74,19 +73,18 @@ func (e Env) Unbroken(relations []string) []string {
 	return slices.DeleteFunc(relations, func(id string) bool { return id == broken })
 }
 
-// Is reports whether a unit of a model, by its UUID, is this one; another model may have a unit of the same name. If
-// either model is unknown, as outside of hooks and actions, the name decides.
+// Is reports whether a unit of a model, by the model's UUID, is this one. Another model may have a unit of the same
+// name. If either model is unknown, as outside of hooks and actions, the name decides.
 func (e Env) Is(unit, model string) bool {
 	return unit == e.Unit && (model == e.ModelUUID || model == "" || e.ModelUUID == "")
 }
 
-// Version is a version of Juju, reduced to what matters here. The zero value is an unknown one.
+// Version is a version of Juju, without the parts that do not matter here. The zero value is an unknown version.
 type Version struct {
 	Major, Minor int
 }
 
-// parseVersion reads `3.6.11`, `2.9.42.1` and `3.5-beta1`. Anything else is
-// unknown.
+// parseVersion reads `3.6.11`, `2.9.42.1` and `3.5-beta1`. Any other text is an unknown version.
 func parseVersion(s string) (v Version) {
 	if _, err := fmt.Sscanf(s, "%d.%d", &v.Major, &v.Minor); err != nil || v.Major < 0 || v.Minor < 0 {
 		return Version{}

@@ -13,7 +13,7 @@ import (
 // ActionParams returns the parameters of the running action, with the defaults of actions.yaml filled in. A number is a
 // [json.Number], which keeps its digits, a boolean a bool, an object a map[string]any. In a hook it fails.
 //
-// Juju has read what a person typed as YAML: the identity 3974 arrives as a number, 0017 as the number 15.
+// Juju reads what a person typed as YAML: the identity 3974 arrives as a number, 0017 as the number 15.
 func (t *Tools) ActionParams(ctx context.Context) (map[string]any, error) {
 	var params map[string]any
 	err := t.query(ctx, &params, "action-get")
@@ -21,8 +21,8 @@ func (t *Tools) ActionParams(ctx context.Context) (map[string]any, error) {
 }
 
 // ActionSet adds results to those of the running action, in one call. It sets nothing if Juju refuses a key, or if a
-// result is longer than [MaxArgument] with its key. All of them together must fit the command line (2 MiB if the stack
-// is limited to 8 MiB).
+// result with its key is longer than [MaxArgument]. All of them together must fit the command line (2 MiB if the
+// stack is limited to 8 MiB).
 func (t *Tools) ActionSet(ctx context.Context, results map[string]string) error {
 	args := pairs(results)
 	for i := range args {
@@ -39,8 +39,8 @@ func pairs(values map[string]string) (args []string) {
 	return args
 }
 
-// ActionFail marks the running action as failed, with the reason. End the program with exit code 0 then: with any
-// other, Juju replaces the message by "exit status N".
+// ActionFail marks the running action as failed, with the reason. The program must then exit with code 0: with any
+// other code, Juju replaces the message by "exit status N".
 func (t *Tools) ActionFail(ctx context.Context, message string) error {
 	err := t.tell(ctx, "action-fail", "--", argument(run.Redact(message)))
 	return cannot(err, "mark the action as failed (%s)", oneLine(run.Redact(message)))
@@ -51,26 +51,27 @@ func (t *Tools) ActionLog(ctx context.Context, message string) error {
 	return cannot(t.tell(ctx, "action-log", "--", argument(run.Redact(message))), "log to the action")
 }
 
-// IsLeader reports whether this unit leads the application. Juju guarantees true for 30 s more; after an error assume
-// false.
+// IsLeader reports whether this unit leads the application. If so, Juju guarantees that for 30 s more. After an error
+// assume false.
 func (t *Tools) IsLeader(ctx context.Context) (bool, error) {
 	var leader bool
 	err := t.query(ctx, &leader, "is-leader")
 	return leader, cannot(err, "ask for leadership")
 }
 
-// LeaderGet returns the settings that the application's leaders have written, empty if none has. Long values are
-// treated as in [Tools.RelationGet]. A Juju without leader settings is an [ErrNoTool].
+// LeaderGet returns the settings that the application's leaders have written; empty if there are none. It treats long
+// values as [Tools.RelationGet] does. If this Juju has no leader settings, the error is [ErrNoTool].
 func (t *Tools) LeaderGet(ctx context.Context) (map[string]string, error) {
 	settings, err := t.data(ctx, "leader-get")
 	return settings, cannot(err, "read leader settings")
 }
 
 // LeaderSet writes leader settings, all in one step. Other keys keep their values, and an empty value removes its key.
-// They are stored at once and stay even if the hook fails. A unit that does not lead gets [ErrNotLeader], and nothing
-// is stored; other errors are those of [Tools.LeaderGet].
+// Juju stores the settings at once and keeps them even if the hook fails. If this unit does not lead, the error is
+// [ErrNotLeader], and nothing is stored; other errors are those of [Tools.LeaderGet].
 //
-// They are passed as arguments, which a list of processes shows: no secrets. Juju trims spaces around them.
+// The settings are passed as arguments, which a list of processes shows, so they must not be secret. Juju trims spaces
+// around them.
 func (t *Tools) LeaderSet(ctx context.Context, settings map[string]string) error {
 	return cannot(t.tell(ctx, "leader-set", append([]string{"--"}, pairs(settings)...)...), "write leader settings")
 }
@@ -89,23 +90,24 @@ func (t *Tools) Config(ctx context.Context) (map[string]any, error) {
 
 // GoalState is the part of Juju's model about this application and its relations.
 type GoalState struct {
-	// Units are this application's units by name, this one included, that exist or will exist. A unit that is dead but
+	// Units are this application's units by name, including this one, that exist or will exist. A unit that is dead but
 	// not yet removed is not among them.
 	Units map[string]UnitGoal `json:"units"`
-	// Relations are, by this application's endpoint, the other applications and their units by name, whether they have
-	// joined yet or not. Juju omits peer relations and applications that consume an offer of this one; for an offer
-	// that this application consumes it has the URL and no units.
+	// Relations has, by this application's endpoint, the other applications and their units by name, whether they have
+	// joined yet or not. Juju omits peer relations and applications that consume an offer of this one. For an offer that
+	// this application consumes, Juju shows the URL and no units.
 	Relations map[string]map[string]UnitGoal `json:"relations"`
 }
 
 // UnitGoal is one unit in a [GoalState], or an application in its Relations.
 type UnitGoal struct {
-	// Status is the unit's workload status, or `dying` if it is being removed. For an application it is that of the
-	// relation: `joining`, `joined`, `broken`, `suspended`, `error`.
+	// Status is the unit's workload status, or `dying` if it is being removed. For an application it is the status of
+	// the relation: `joining`, `joined`, `broken`, `suspended`, `error`.
 	Status string `json:"status"`
 }
 
-// Dying reports whether the unit of this application is being removed. It is false for a unit that is not in Units.
+// Dying reports whether the unit of this application is being removed. It reports false for a unit that is not in
+// Units.
 func (g GoalState) Dying(unit string) bool {
 	return g.Units[unit].Status == "dying"
 }
@@ -120,7 +122,7 @@ func (t *Tools) GoalState(ctx context.Context) (GoalState, error) {
 // StatusWord is a state that a charm may set for its unit. Only Juju sets others, such as `error`.
 type StatusWord string
 
-// The four words. Source: jujuc/status-set.go.
+// The words of status-set. Source: jujuc/status-set.go.
 const (
 	Maintenance StatusWord = "maintenance"
 	Blocked     StatusWord = "blocked"
@@ -128,19 +130,20 @@ const (
 	Active      StatusWord = "active"
 )
 
-// StatusSet sets the unit's status and its message, folded to one line, at once and even if the hook fails.
+// StatusSet sets the unit's status and its message, folded to one line. It takes effect at once, and even if the hook
+// fails.
 func (t *Tools) StatusSet(ctx context.Context, word StatusWord, message string) error {
 	err := t.tell(ctx, "status-set", "--", string(word), argument(run.Redact(oneLine(message))))
 	return cannot(err, "set status %s", word)
 }
 
-// OpenPorts asks Juju to let others reach TCP ports of this unit, for all endpoints, if the application is exposed. An
-// open port is no error. They are opened after the hook succeeds.
+// OpenPorts asks Juju to let others reach TCP ports of this unit, for all endpoints, if the application is exposed. A
+// port that is already open is no error. Juju opens the ports after the hook succeeds.
 func (t *Tools) OpenPorts(ctx context.Context, ports ...int) error {
 	return t.eachPort(ctx, "open", ports)
 }
 
-// ClosePorts reverts [Tools.OpenPorts], after the hook succeeds. A closed port is no error.
+// ClosePorts reverts [Tools.OpenPorts], after the hook succeeds. A port that is already closed is no error.
 func (t *Tools) ClosePorts(ctx context.Context, ports ...int) error {
 	return t.eachPort(ctx, "close", ports)
 }
@@ -155,7 +158,8 @@ func (t *Tools) eachPort(ctx context.Context, verb string, ports []int) error {
 	return nil
 }
 
-// ApplicationVersionSet sets the workload version in `juju status`, at once and even if the hook fails.
+// ApplicationVersionSet sets the workload version in `juju status`. It takes effect at once, and even if the hook
+// fails.
 func (t *Tools) ApplicationVersionSet(ctx context.Context, version string) error {
 	err := t.tell(ctx, "application-version-set", "--", argument(oneLine(version)))
 	return cannot(err, "set the application's version")

@@ -13,11 +13,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// maxLogLine limits a line of the log, in bytes; longer ones are cut. It is our own choice: the default limit of
-// rsyslog, to which Juju's logs are often forwarded.
+// maxLogLine limits a line of the log, in bytes; longer lines are cut. The limit is our own choice: it is the default
+// of rsyslog, to which Juju's logs are often forwarded.
 const maxLogLine = 8 << 10
 
-// levelWord returns Juju's name of the highest level that a level reaches.
+// levelWord returns Juju's name for a level: that of the highest of Juju's levels that it reaches.
 func levelWord(level slog.Level) string {
 	switch {
 	case level >= slog.LevelError:
@@ -31,22 +31,24 @@ func levelWord(level slog.Level) string {
 // NewLogHandler returns a handler that sends each record to Juju's log as one line, `message key=value
 // group.key=value`; Juju adds the time. Each record starts a process, so levels below [slog.LevelInfo] are dropped.
 //
-// Logging never fails the caller, and outlives its context. When juju-log fails for the first time, a line on stderr
-// reports it, and that record and all later ones go to stderr; Juju adds a hook's stderr to the unit's log.
+// Logging never fails the caller, and works after its context has ended. When juju-log fails for the first time, a line
+// on stderr reports it. That record and all later ones go to stderr, which Juju adds to the unit's log if it is a
+// hook's.
 //
-// Credentials in URLs and private keys are hidden ([run.Redact]). Don't log them nevertheless.
+// It hides credentials in URLs and private keys ([run.Redact]). Don't log them nevertheless.
 func NewLogHandler(tools *Tools, stderr io.Writer) slog.Handler {
 	out := &logOutput{tools: tools, stderr: stderr}
 	return logHandler{out: out, attrs: slog.NewTextHandler(&out.attrs, nil)}
 }
 
-// logHandler uses a [slog.TextHandler] for attributes and groups; it passes records that have nothing but attributes.
+// logHandler formats attributes and groups with a [slog.TextHandler], to which it passes records that have only
+// attributes.
 type logHandler struct {
 	out   *logOutput
 	attrs slog.Handler
 }
 
-// noRecord is the TextHandler's output for such a record's other fields.
+// noRecord is the TextHandler's output for the other fields of such a record.
 const noRecord = `level=INFO msg=""`
 
 func (logHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
@@ -78,7 +80,7 @@ func (h logHandler) WithGroup(name string) slog.Handler {
 	return h
 }
 
-// logOutput is shared by a handler and all that derive from it.
+// logOutput is shared by a handler and all handlers that derive from it.
 type logOutput struct {
 	mu     sync.Mutex
 	attrs  bytes.Buffer
@@ -87,7 +89,7 @@ type logOutput struct {
 	failed bool
 }
 
-// write outlives ctx: the record about a deadline is the important one.
+// write does not end with ctx: the record about an exceeded deadline is the important one.
 func (o *logOutput) write(ctx context.Context, level slog.Level, line string) {
 	if !o.failed {
 		err := o.tools.tell(context.WithoutCancel(ctx), "juju-log", "-l", levelWord(level), "--", argument(line))

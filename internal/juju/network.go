@@ -13,9 +13,9 @@ type Network struct {
 	// Bind are the unit's addresses in the endpoint's space, to listen on and to publish to peers. Juju prefers the
 	// first.
 	Bind []netip.Addr
-	// Ingress are the addresses at which others reach the unit; they differ from Bind only behind address translation.
+	// Ingress are the addresses at which others reach the unit. They differ from Bind only behind address translation.
 	Ingress []netip.Addr
-	// Hostnames are names that Juju returns instead of addresses, or with them.
+	// Hostnames are the names that Juju returns instead of addresses, or with them.
 	Hostnames []string
 	// Subnets are the networks of the addresses of Bind, as far as Juju knows them.
 	Subnets map[netip.Addr]netip.Prefix
@@ -35,9 +35,10 @@ type networkInfo struct {
 	Ingress []string `json:"ingress-addresses"`
 }
 
-// NetworkGet returns the addresses of an endpoint, in the space to which the operator bound it. With a relation's ID
-// the ingress addresses are those for that relation, with "" those for any. Bind is empty while the machine has no
-// address in that space, or only names that Juju can't resolve. An unknown relation is an [ErrNotFound].
+// NetworkGet returns the addresses of an endpoint, in the space to which the operator bound it. The ingress addresses
+// are those for the relation with the given ID, or with "" those for any relation. Bind is empty while the machine
+// has no address in that space, or only names that Juju can't resolve. If the relation is unknown, the error is
+// [ErrNotFound].
 func (t *Tools) NetworkGet(ctx context.Context, binding, relationID string) (Network, error) {
 	args := []string{binding}
 	if relationID != "" {
@@ -66,8 +67,8 @@ func (i networkInfo) network() Network {
 	return n
 }
 
-// add adds an address to a list, or any other text to the names. A link-local address (fe80::1, with a zone or without)
-// has no meaning elsewhere and is dropped.
+// add adds an address to a list, and any other text to the names. It drops a link-local address (fe80::1, with a zone
+// or without), which has no meaning on other machines.
 func (n *Network) add(list []netip.Addr, text string) []netip.Addr {
 	address, err := netip.ParseAddr(text)
 	switch address = address.Unmap(); {
@@ -80,7 +81,7 @@ func (n *Network) add(list []netip.Addr, text string) []netip.Addr {
 	return list
 }
 
-// addSubnet keeps the largest network of an address: a virtual address may also be listed in its own.
+// addSubnet keeps an address's largest network: Juju may also list a virtual address in a network of its own.
 func (n *Network) addSubnet(value, cidr string) {
 	address, err := netip.ParseAddr(value)
 	subnet, bad := netip.ParsePrefix(cidr)
@@ -98,13 +99,13 @@ func (n *Network) addSubnet(value, cidr string) {
 }
 
 func (n *Network) addName(name string) {
-	// Juju may repeat an address as hostname.
+	// Juju may repeat an address as a host name.
 	if _, err := netip.ParseAddr(name); err != nil && name != "" && !slices.Contains(n.Hostnames, name) {
 		n.Hostnames = append(n.Hostnames, name)
 	}
 }
 
-// Suitability of an address, the best first.
+// The suitability of an address, best first.
 const (
 	inSubnet = iota
 	inUnknownSubnet
@@ -114,13 +115,13 @@ const (
 	notOffered
 )
 
-// Choose returns the address of offered, in Juju's order, at which others should reach the unit: the first of inUse
-// that Juju offers or that the machine has, otherwise one in a subnet. An address that is alone in its network is
-// chosen only if there is no other. Of equal ones, the first of the first one's family is chosen; the zero address if
-// there is none.
+// Choose returns the address of offered, which is in Juju's order, at which others should reach the unit. That is the
+// first of inUse that Juju offers or that the machine has, otherwise an address in a subnet. An address that is alone
+// in its network is chosen only if there is no other. Among equal addresses, Choose prefers the family of the first
+// offered one, then the order. It returns the zero address if there is none.
 //
-// Better is the address that a new unit would choose, if the one in use is no longer offered or is alone in its
-// network. The address in use is kept nevertheless: a member's can't be changed.
+// better is the address that a new unit would choose, if the one in use is no longer offered or is alone in its
+// network. The address in use is kept nevertheless: a member's address can't be changed.
 func (n Network) Choose(offered, inUse, machine []netip.Addr) (chosen, better netip.Addr) {
 	suited := func(a netip.Addr) int {
 		subnet, known := n.Subnets[a]
@@ -136,7 +137,7 @@ func (n Network) Choose(offered, inUse, machine []netip.Addr) (chosen, better ne
 	}
 	if len(offered) > 0 {
 		family := offered[0].Is6()
-		chosen = slices.MinFunc(offered, func(a, b netip.Addr) int { // the first, of equal ones
+		chosen = slices.MinFunc(offered, func(a, b netip.Addr) int { // the first of equal ones
 			if d := suited(a) - suited(b); d != 0 || a.Is6() == b.Is6() {
 				return d
 			} else if a.Is6() == family {

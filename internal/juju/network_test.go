@@ -22,7 +22,7 @@ func addresses(texts ...string) []netip.Addr {
 	return all
 }
 
-// subnets are addresses, each with its network.
+// subnets returns addresses, each with its network.
 func subnets(texts ...string) map[netip.Addr]netip.Prefix {
 	all := map[netip.Addr]netip.Prefix{}
 	for i := 0; i < len(texts); i += 2 {
@@ -31,7 +31,7 @@ func subnets(texts ...string) map[netip.Addr]netip.Prefix {
 	return all
 }
 
-// The answers are written by Juju's own code: see networkInfo.
+// Juju's own code writes these answers: see networkInfo.
 func TestNetworkGet_every_form(t *testing.T) {
 	t.Parallel()
 	type a [3]string // hostname, value, CIDR

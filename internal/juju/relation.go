@@ -10,26 +10,26 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// RelationIDs returns the IDs (`ovsdb-peer:0`) of the relations of an endpoint, in Juju's order. It is empty if there
-// are none, and for the peer relation in the hook `stop` if the unit's agent has restarted since the unit joined it.
+// RelationIDs returns the IDs (`ovsdb-peer:0`) of an endpoint's relations, in Juju's order. It returns none for the
+// peer relation in the hook `stop` if the unit's agent has restarted since the unit joined it.
 func (t *Tools) RelationIDs(ctx context.Context, endpoint string) ([]string, error) {
 	var ids []string
 	err := t.queryOnce(ctx, &ids, "relation-ids", endpoint)
 	return ids, cannot(err, "list relations of %s", endpoint)
 }
 
-// RelationUnits returns the other units in a relation. Juju 4 keeps removed units in it: those that exist are in
-// [Tools.GoalState]. An unknown relation is an [ErrNotFound].
+// RelationUnits returns the other units in a relation. Juju 4 keeps removed units in it; [Tools.GoalState] has only
+// those that exist. If the relation is unknown, the error is [ErrNotFound].
 func (t *Tools) RelationUnits(ctx context.Context, relationID string) ([]string, error) {
 	var units []string
 	err := t.queryOnce(ctx, &units, "relation-list", "-r", relationID)
 	return units, cannot(err, "list units in %s", relationID)
 }
 
-// RelationGet returns everything that a unit, this one or another, has published in a relation: strings exactly as they
-// were set. Data of units that have left stays readable while the relation exists. A value above 1 MiB is replaced by
-// "(N bytes, too long)"; data after the first 8 MiB is left out. An unknown or unreadable unit or relation is an
-// [ErrNotFound].
+// RelationGet returns everything that a unit, this one or another, has published in a relation: strings exactly as
+// they were set. Data of units that have left stays readable while the relation exists. It replaces a value above 1
+// MiB by "(N bytes, too long)", and omits data after the first 8 MiB. If the unit or relation is unknown or can't be
+// read, the error is [ErrNotFound].
 func (t *Tools) RelationGet(ctx context.Context, relationID, unit string) (map[string]string, error) {
 	return t.relationData(ctx, unit, relationID, "-r", relationID, "-", unit)
 }
@@ -45,16 +45,17 @@ func (t *Tools) relationData(ctx context.Context, owner, relationID string, args
 	return data, cannot(err, "read relation data of %s in %s", owner, relationID)
 }
 
-// RelationSet publishes values of this unit in a relation. Other keys stay as they are, and an empty value removes its
-// key. Without values it does nothing. The other units see them after the hook succeeds, this unit at once. An unknown
-// relation is an [ErrNotFound].
+// RelationSet publishes values of this unit in a relation. Other keys keep their values, and an empty value removes its
+// key. Without values it does nothing. The other units see the values after the hook succeeds, this unit at once. If
+// the relation is unknown, the error is [ErrNotFound].
 //
-// The values go through stdin, so their size is not limited as an argument's, and no list of processes shows them.
+// The values go through stdin, so their size is not limited as that of an argument, and no list of processes shows
+// them.
 func (t *Tools) RelationSet(ctx context.Context, relationID string, values map[string]string) error {
 	return t.setRelationData(ctx, "this unit's", relationID, values, "-r", relationID, "--file", "-")
 }
 
-// RelationSetApp is [Tools.RelationSet] for the application as a whole. Only the leader may call it: to other units
+// RelationSetApp does [Tools.RelationSet] for the application as a whole. Only the leader may call it; to other units
 // Juju answers "cannot write relation settings".
 func (t *Tools) RelationSetApp(ctx context.Context, relationID string, values map[string]string) error {
 	return t.setRelationData(ctx, "the application's", relationID, values, "-r", relationID, "--app", "--file", "-")
@@ -71,10 +72,10 @@ func (t *Tools) setRelationData(ctx context.Context, whose, relationID string, v
 	return cannot(err, "write %s relation data in %s", whose, relationID)
 }
 
-// yamlJSON writes v as text that parsers of JSON and of YAML, which relation-set --file uses, understand alike. All
-// strings are quoted, so YAML sees no number in 13e4 and no boolean in true. JSON allows characters in strings that
-// YAML refuses (U+007F to U+009F, U+FEFF, U+FFFE) or folds to a space (U+0085): from U+007F to U+FFFF all are written
-// as \uXXXX.
+// yamlJSON writes v as text that JSON parsers and YAML parsers, such as that of relation-set --file, understand
+// alike. All strings are quoted, so YAML sees no number in 13e4 and no boolean in true. JSON allows characters in
+// strings that YAML refuses (U+007F to U+009F, U+FEFF, U+FFFE) or folds to a space (U+0085). So all from U+007F to
+// U+FFFF are written as \uXXXX.
 func yamlJSON[T string | map[string]string](v T) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v2" // by go.mod the fork that Juju reads with
+	"gopkg.in/yaml.v2" // go.mod replaces it by the fork with which Juju reads
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -53,7 +53,7 @@ func TestRelationSet_strings_unchanged(t *testing.T) {
 	sent := runner.calls[0]
 	assert.Equal(t, "relation-set -r ovsdb-peer:0 --file -", sent.String())
 
-	// As relation-set does: jujuc/relation-set.go readSettings.
+	// relation-set does the same: jujuc/relation-set.go readSettings.
 	read := map[string]string{}
 	require.NoError(t, yaml.Unmarshal(sent.Stdin, read))
 	assert.Equal(t, values, read)
@@ -87,7 +87,7 @@ func TestRelationGet_strings_unchanged(t *testing.T) {
 	assert.Equal(t, values, got)
 }
 
-// reader is one way to read another party's data.
+// reader is a way to read another party's data.
 type reader func(context.Context, *juju.Tools) (map[string]string, error)
 
 var readers = map[string]reader{

@@ -1,7 +1,7 @@
 // Package juju calls the Juju agent that runs this program. It has the hook tools as typed calls, the environment of a
 // hook or an action, a log handler, and the syntax of the juju command.
 //
-// It supports Juju 2.9 and 3.x. "Source: jujuc" is the package of that name in github.com/juju/juju, under
+// It supports Juju 2.9 and 3.x. "Source: jujuc" means the package of that name in github.com/juju/juju, under
 // worker/uniter/runner in 2.9 to 3.5 and under internal/worker/uniter/runner in 3.6.
 package juju
 
@@ -18,22 +18,24 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Timeout limits one call of a hook tool. A call takes about 5 ms, or as long as the controller does if the agent must
-// ask it. It is our own choice: long enough for a controller that fails over, short enough for a hook with a few such
-// calls to end while a person waits for it.
+// Timeout limits one call of a hook tool. A call takes about 5 ms, or as long as the controller takes if the agent
+// must ask it. The limit is our own choice: long enough for a controller that fails over, and short enough that a
+// hook with a few such calls ends while a person waits for it.
 const Timeout = 30 * time.Second
 
-// Errors for callers. Each is wrapped together with the [run.Error] that has the tool's output; the tools have no other
-// signs than its text.
+// Errors for callers. Each wraps the [run.Error] with the tool's output. Only the text of that output shows which
+// error it is.
 var (
-	// ErrNotFound: no such relation, none that this unit may read, or no unit of that name was ever in it.
+	// ErrNotFound means that there is no such relation, that this unit may not read it, or that no unit of that name was
+	// ever in it.
 	ErrNotFound = errors.New("no such relation data")
-	// ErrNoTool: the tool is not in PATH. This is not a hook or an action, or the running Juju no longer has it.
+	// ErrNoTool means that the tool is not in PATH: this is not a hook or an action, or the running Juju no longer has
+	// the tool.
 	ErrNoTool = errors.New("no such hook tool")
-	// ErrNotLeader: only the application's leader may do this, and this unit is not it.
+	// ErrNotLeader means that only the application's leader may do this, and that this unit is not the leader.
 	ErrNotLeader = errors.New("not the leader")
 
-	// errNoNetwork: the machine has no address in the endpoint's space.
+	// errNoNetwork means that the machine has no address in the endpoint's space.
 	errNoNetwork = errors.New("no network")
 )
 
@@ -64,14 +66,14 @@ var signs = []struct {
 	{"leader-set", `" is not leader of "`, "", ErrNotLeader},
 }
 
-// Tools calls Juju's hook tools, each as a program in PATH and with [Timeout]. They work only in a hook or an action:
+// Tools calls Juju's hook tools, each as a program in PATH and with [Timeout]. They work only in a hook or an action;
 // elsewhere every call returns [ErrNoTool].
 //
-// Juju holds back what is written to relations until the hook succeeds. Status, log and messages of actions take effect
-// at once.
+// Juju does not publish what is written to relations until the hook succeeds. Status, log and messages of actions take
+// effect at once.
 //
-// Options, relations with their units, and networks stay the same while a hook or an action runs, which is one process:
-// each is asked once. Goal state, leadership and what units publish may change meanwhile.
+// Options, relations with their units, and networks stay the same during a hook or an action, which is one process, so
+// each is queried once. Goal state, leadership and what units publish may change meanwhile.
 type Tools struct {
 	runner run.Runner
 	mu     sync.Mutex
@@ -90,7 +92,7 @@ func (t *Tools) query(ctx context.Context, answer any, tool string, args ...stri
 	return decode(out, answer, tool)
 }
 
-// queryOnce caches query for data that does not change in this process. A failed query is repeated.
+// queryOnce caches query for data that does not change while this process runs. It repeats a failed query.
 func (t *Tools) queryOnce(ctx context.Context, answer any, tool string, args ...string) error {
 	question := strings.Join(append([]string{tool}, args...), " ")
 	t.mu.Lock()
@@ -113,7 +115,7 @@ func (t *Tools) tell(ctx context.Context, tool string, args ...string) error {
 	return err
 }
 
-// cannot adds to an error what could not be done; nil stays nil.
+// cannot adds to an error what could not be done. It returns nil for nil.
 func cannot(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -151,7 +153,7 @@ func kindOf(tool string, err error) error {
 	return nil
 }
 
-// toolError adds an error kind to a tool's failure. Its text is the failure's.
+// toolError adds an error kind to a tool's failure. It has the text of the failure.
 type toolError struct {
 	kind, cause error
 }
@@ -159,24 +161,24 @@ type toolError struct {
 func (e *toolError) Error() string   { return e.cause.Error() }
 func (e *toolError) Unwrap() []error { return []error{e.kind, e.cause} }
 
-// MaxArgument is how long one argument of a program may be, in bytes. Source:
-// Linux, MAX_ARG_STRLEN: 32 pages of 4 KiB, the NUL at the end included.
+// MaxArgument is the greatest length of a program's argument, in bytes. Source: Linux, MAX_ARG_STRLEN: 32 pages of 4
+// KiB, including the NUL at the end.
 const MaxArgument = 128<<10 - 1
 
-// argument makes a message one argument: without NUL, which ends an argument, and cut at [MaxArgument], since a cut
-// message is better than a failed call.
+// argument makes a message a single argument. It removes NULs, which end an argument, and cuts the message at
+// [MaxArgument], since a cut message is better than a failed call.
 func argument(message string) string {
 	return clip(strings.ReplaceAll(message, "\x00", ""), MaxArgument)
 }
 
-// oneLine folds line breaks and other control characters to one space.
+// oneLine replaces line breaks and other control characters by one space.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r)
 	}), " ")
 }
 
-// clip cuts s to at most size bytes, between two characters, and marks the cut by an ellipsis.
+// clip cuts s to at most size bytes, between two characters, and ends a cut text with an ellipsis.
 func clip(s string, size int) string {
 	const ellipsis = "…"
 	if len(s) <= size {

@@ -58,17 +58,17 @@ var some = map[string]string{"k": "v"}
 
 func second[T any](_ T, err error) error { return err }
 
-// runner is a function as a run.Runner.
+// runner implements run.Runner by a function.
 type runner func(context.Context, run.Command) ([]byte, error)
 
 func (r runner) Run(ctx context.Context, c run.Command) ([]byte, error) { return r(ctx, c) }
 
-// answers is a tool that writes stdout.
+// answers returns a tool that writes stdout.
 func answers(stdout string) runner {
 	return func(context.Context, run.Command) ([]byte, error) { return []byte(stdout), nil }
 }
 
-// fails is a tool that fails.
+// fails returns a tool that fails.
 func fails(code int, stderr string) runner {
 	return func(_ context.Context, c run.Command) ([]byte, error) {
 		return nil, &run.Error{Command: c, ExitCode: code, Stderr: stderr, Err: errors.New("exit status")}
@@ -201,7 +201,7 @@ func TestPorts_one_call_each(t *testing.T) {
 	require.NoError(t, script.ClosePorts(t.Context(), 6642))
 }
 
-// A message is one argument and no flag; in a status it is one line.
+// A message is one argument and no flag. In a status it is one line.
 func TestTools_message_is_one_argument(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -225,7 +225,7 @@ func TestTools_message_is_one_argument(t *testing.T) {
 	slog.New(juju.NewLogHandler(script, io.Discard)).InfoContext(ctx, "-x", "k", "$(id)")
 }
 
-// Juju shows of an offer only its URL.
+// For an offer, Juju shows only its URL.
 func TestGoalState(t *testing.T) {
 	t.Parallel()
 	state, err := juju.New(answers(`{"units":{"ovn-central/0":{"status":"active","since":"2026-01-01 00:00:00Z"},` +
@@ -288,7 +288,7 @@ func TestSet_one_sorted_call(t *testing.T) {
 	require.NoError(t, script.LeaderSet(t.Context(), values))
 }
 
-// An argument of MaxArgument bytes is the longest.
+// The longest argument has MaxArgument bytes.
 func TestMaxArgument_is_limit_of_system(t *testing.T) {
 	runtest.Install(t, map[string]string{"action-set": "exit 0"})
 	value := strings.Repeat("x", juju.MaxArgument-len("k="))
