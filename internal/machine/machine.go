@@ -18,12 +18,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// minFree is the space, in bytes, below which the databases' disk counts as full. A transaction of a busy cloud is
-// smaller.
+// minFree is the free space, in bytes, below which the databases' disk counts as full. Transactions of a busy cloud
+// are smaller.
 const minFree = 512 << 10
 
-// DiskProblem describes the disk of the databases if it is full; empty if it isn't, or does not exist yet. The error is
-// that of statfs(2).
+// DiskProblem describes the problem if the databases' disk is full. It returns an empty text if the disk is not full
+// or does not exist yet. The error is that of statfs(2).
 func DiskProblem(p ovndb.Paths) (problem string, err error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(p.DB, &stat); errors.Is(err, fs.ErrNotExist) {
@@ -47,8 +47,8 @@ func FreeSpace(dir string) (int64, error) {
 	return int64(stat.Bavail * uint64(stat.Bsize)), nil
 }
 
-// CopySpace returns the space, in bytes, for copies of files of these sizes, which are made one after the other: the
-// largest is there twice.
+// CopySpace returns the space, in bytes, that is needed to copy files of these sizes one after the other: at one
+// time, two copies of the largest exist.
 func CopySpace(sizes ...int64) (need int64) {
 	var largest int64
 	for _, size := range sizes {
@@ -57,7 +57,7 @@ func CopySpace(sizes ...int64) (need int64) {
 	return need + largest
 }
 
-// AvailableMemory returns the memory that programs can get without swapping (MemAvailable in proc(5)), in bytes.
+// AvailableMemory returns the memory, in bytes, that programs can get without swapping (MemAvailable in proc(5)).
 func AvailableMemory() (available int64, known bool) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -72,16 +72,16 @@ func AvailableMemory() (available int64, known bool) {
 	return 0, false
 }
 
-// connectionTables are the kernel's, of this process's network (proc_pid_net(5)). The second also has connections of
-// IPv4 to a socket of IPv6.
+// connectionTables are the kernel's tables of connections, for this process's network (proc_pid_net(5)). The second
+// one also has connections of IPv4 to a socket of IPv6.
 var connectionTables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
 
-// CountClients counts the connections from the network to the server of each database, with that of each ovn-northd, as
-// the kernel sees them: the server's `memory/show` also counts sessions of this machine's sockets, doesn't show the
-// data in the kernel, and answers late if the server is busy.
+// CountClients counts the connections from the network to the server of each database, as the kernel sees them. These
+// include the connection of each ovn-northd. The server's `memory/show` would not do: it also counts sessions of this
+// machine's sockets, doesn't show the data in the kernel, and answers late if the server is busy.
 //
-// It reads the tables once for all databases: the kernel reads its whole hash table for that, 262,144 places on a
-// machine with 24 GiB, which takes milliseconds.
+// CountClients reads the tables once for all databases: for each read the kernel reads its whole hash table, 262,144
+// places on a machine with 24 GiB, which takes milliseconds.
 func CountClients() (map[ovndb.Database]ovndb.Clients, error) {
 	tables, err := readConnections()
 	if err != nil {
@@ -98,7 +98,7 @@ func readConnections() (tables []byte, err error) {
 	for _, path := range connectionTables {
 		text, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // a kernel without IPv6
+			continue // the kernel has no IPv6
 		}
 		if err != nil {
 			return nil, err
@@ -108,14 +108,14 @@ func readConnections() (tables []byte, err error) {
 	return tables, nil
 }
 
-// ConnectedTo returns the addresses and ports to which this machine has connections. It is for a server that can't
-// report which member each of its connections leads to.
+// ConnectedTo returns the addresses and ports to which this machine has connections, for a server that can't report
+// to which member each of its connections leads.
 func ConnectedTo() (all []netip.AddrPort, err error) {
 	tables, err := readConnections()
 	if err != nil {
 		return nil, fmt.Errorf("cannot list connections: %w", err)
 	}
-	// An address is one or four numbers of 32 bits, each in the machine's own order.
+	// An address is one or four numbers of 32 bits, each in the machine's byte order.
 	for words := range connections(tables) {
 		host, text, _ := strings.Cut(words[2], ":")
 		raw, err := hex.DecodeString(host)
@@ -137,7 +137,7 @@ func ConnectedTo() (all []netip.AddrPort, err error) {
 const established = "01"
 
 // connections returns the lines of established connections. The columns are: number, local address, remote address,
-// state, data in flight out and in, and more; numbers are hexadecimal (get_tcp4_sock() in net/ipv4/tcp_ipv4.c).
+// state, data in flight out and in, and others. Numbers are hexadecimal (get_tcp4_sock() in net/ipv4/tcp_ipv4.c).
 func connections(tables []byte) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for line := range strings.Lines(string(tables)) {

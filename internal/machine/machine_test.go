@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The kernel's table has the connected clients, and which connections have data in flight.
+// The kernel's table shows the connected clients, and which connections have data in flight.
 func TestCountConnections(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
