@@ -11,7 +11,7 @@ var Version = unknown
 
 const unknown = "unknown"
 
-// Known returns [Version], or nothing if the build was given none.
+// Known returns [Version], or an empty text if the build has no version.
 func Known() string {
 	if Version == unknown {
 		return ""
