@@ -12,23 +12,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// member is one unit's server, as the exporter and the unit's agent measure it. Values have promtool's notation: 1x5 is
-// five times 1 after the first, 1+2x5 rises by 2 each minute.
+// member is one unit's server, as the exporter and the unit's agent measure it. Values are in promtool's notation:
+// 1x5 is 1 followed by five more 1s, 1+2x5 rises by 2 each minute.
 type member struct {
-	// down: the server does not run; then there are no metrics of the cluster.
+	// down: the server does not run. Then there are no metrics of the cluster.
 	down bool
-	// role is 3 for a leader, 1 for a follower; status 1 for a cluster's member.
+	// role is 3 for a leader and 1 for a follower; status is 1 for a cluster's member.
 	role, status int
 	cluster      string
 	term         string
-	// peers and connected are how many others it knows, and has connections from.
+	// peers and connected are how many other members it knows, and how many have a connection to it.
 	peers, connected     int
 	uncommitted, pending string
-	// behind is by how many entries its first peer is.
+	// behind is the number of entries by which its first peer is behind.
 	behind int
 	northd int
 	up     int
-	// active is 1 if its ovn-northd is the active one; hook, expires and northdBehind are times in seconds.
+	// active is 1 if its ovn-northd is the active one. hook, expires and northdBehind are times in seconds.
 	active                int
 	hook                  string
 	expires, northdBehind int
@@ -36,16 +36,16 @@ type member struct {
 	silent bool
 	// acts is 1 if the unit's agent acts; changes, advised and stalled are its counters.
 	acts, stalled int
-	// silentChassis is how many chassis do not respond, full whether 1 GiB is not free.
+	// silentChassis is how many chassis do not respond. full reports whether less than 1 GiB is free.
 	silentChassis    int
 	full             bool
 	changes, advised string
-	// holder is the unit that the agent says acts; empty if it knows none.
+	// holder is the unit that acts according to the agent; empty if the agent knows none.
 	holder string
-	// file and grown are bytes of its database's file; polls how often its server was silent
-	// in an hour, longest for how many seconds; ahead is a peer's clock.
+	// file and grown are sizes of its database's file, in bytes. polls is how often its server did not answer in an
+	// hour, longest for how many seconds. ahead is a peer's clock.
 	file, grown, polls, longest, ahead int
-	// backup is when its newest backup, of one each 10 minutes, was taken.
+	// backup is when its newest backup was taken; a backup is made each 10 minutes.
 	backup string
 	failed int
 }
@@ -54,7 +54,7 @@ const minutes = 120
 
 func steady(v int) string { return fmt.Sprintf("%dx%d", v, minutes) }
 
-// healthy is a cluster of n members: the first leads it.
+// healthy returns a cluster of n members. The first leads it.
 func healthy(n int) []member {
 	var all []member
 	for i := range n {
@@ -77,7 +77,7 @@ func each(all []member, change func(*member)) {
 	}
 }
 
-// all makes a change of every member.
+// all returns a change of every member.
 func all(change func(*member)) func([]member) { return func(m []member) { each(m, change) } }
 
 type series struct {
@@ -94,7 +94,7 @@ func of(unit int) func(name, labels, values string) series {
 	}
 }
 
-// agent are the series of a unit's agent. A follower's of the cluster are those of the leader.
+// agent returns the series of a unit's agent. For a follower, the series of the cluster are those of the leader.
 func (m member) agent(unit int, leader member) (all []series) {
 	if m.changes == "" {
 		return nil
@@ -147,7 +147,7 @@ func (m member) agent(unit int, leader member) (all []series) {
 	if m.role == 1 {
 		counts = leader
 	}
-	up := (1 + counts.connected) * m.status // one that is cut off sees none, not even itself
+	up := (1 + counts.connected) * m.status // a server that is cut off sees no member, not even itself
 	for name, value := range map[string]int{
 		"member_has_leader": m.status, "members": counts.peers + 1,
 		"fault_tolerance": up - (counts.peers+1)/2 - 1,
@@ -171,7 +171,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// exporter are the series of a unit's exporter.
+// exporter returns the series of a unit's exporter.
 func (m member) exporter(unit int) []series {
 	one := of(unit)
 	const db = `component="ovsdb-server-southbound"`
@@ -214,7 +214,7 @@ func (m member) exporter(unit int) []series {
 	return all
 }
 
-// Exactly the expected alerts fire after an hour and a half, as Prometheus evaluates them.
+// After an hour and a half, Prometheus fires exactly the expected alerts.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
@@ -242,7 +242,7 @@ func TestAlerts(t *testing.T) {
 		"quorum_lost": {change: func(m []member) {
 			m[0].role, m[0].status, m[0].term, m[0].connected, m[0].uncommitted, m[0].acts = 2, 0, "7+1x120", 0, steady(2), 0
 			m[1].down, m[2].down = true, true
-			each(m, func(m *member) { m.holder = "" }) // it is not known without the database
+			each(m, func(m *member) { m.holder = "" }) // without the database the holder is not known
 		}, firing: "OVNAgentNowhere OVNFrequentElections OVNLogBacklog OVNMemberWithoutQuorum OVNQuorumLost OVNServerDown"},
 		"member_cut_off": {
 			change: func(m []member) { m[0].connected, m[2].status, m[2].role = 1, 0, 2 },
@@ -269,7 +269,7 @@ func TestAlerts(t *testing.T) {
 			change: all(func(m *member) { m.acts, m.holder = 0, "" }), firing: "OVNAgentNowhere",
 		},
 		"holder_does_not_act":      {change: func(m []member) { m[0].acts = 0 }, firing: "OVNAgentNowhere"},
-		"no_agent_scraped":         {change: all(func(m *member) { m.changes = "" })}, // as by metrics-endpoint alone
+		"no_agent_scraped":         {change: all(func(m *member) { m.changes = "" })}, // as with metrics-endpoint alone
 		"acting_agent_not_scraped": {change: func(m []member) { m[0].changes = "" }},
 		"silent_agent_of_northd":   {change: func(m []member) { m[0].silent = true }, firing: "OVNAgentDown"},
 		"lease_alternates": {
@@ -319,7 +319,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// The judge notices a missing alert.
+// judge notices a missing alert.
 func TestAlerts_missing_one_is_noticed(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)

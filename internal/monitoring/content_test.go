@@ -29,7 +29,7 @@ func exporterRules() relation.AlertRules {
 	return monitoring.ExporterAlertRules().For(topology, clusterStatus)
 }
 
-// allRules are the rules for the agent's metrics, those for the exporter's, and those for logs.
+// allRules returns the rules for the agent's metrics, for the exporter's metrics, and for logs.
 func allRules() []relation.AlertRules {
 	return []relation.AlertRules{
 		alertRules(), exporterRules(), monitoring.LogAlertRules().For(topology, clusterStatus),
@@ -37,8 +37,8 @@ func allRules() []relation.AlertRules {
 }
 
 // exported are the exporter's metrics that rules and dashboard use, with their labels. Source: prometheus.NewDesc in
-// pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. Up is Prometheus' own. The agent's metrics are tested with
-// real servers.
+// pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. Up is Prometheus' own metric. The agent's metrics are
+// tested with real servers.
 var exported = map[string]string{
 	"up":                                  "",
 	"ovn_pid":                             "component",
@@ -60,7 +60,8 @@ var (
 	matcher  = regexp.MustCompile(`(\w+)(=~|!=|=)`)
 )
 
-// selects checks that an expression uses the agent's metrics, or known ones of the exporter, of one application each.
+// selects checks that an expression uses only metrics of the agent, or known metrics of the exporter, and selects one
+// application in each.
 func selects(t *testing.T, expr string) {
 	t.Helper()
 	found := selector.FindAllStringSubmatch(expr, -1)
@@ -101,7 +102,7 @@ func TestAlertRules_have_runbooks(t *testing.T) {
 			for _, rule := range group.Rules {
 				assert.False(t, seen[rule.Alert], "%s twice", rule.Alert)
 				seen[rule.Alert] = true
-				if !strings.Contains(rule.Expr, "count_over_time({") { // else it is about logs
+				if !strings.Contains(rule.Expr, "count_over_time({") { // otherwise the rule is about logs
 					selects(t, rule.Expr)
 				}
 				assert.NotContains(t, rule.Expr, "%%", rule.Alert)
@@ -117,7 +118,8 @@ func TestAlertRules_have_runbooks(t *testing.T) {
 	}
 }
 
-// leads checks that a link leads to a page of the documents, and to a finding in that of the findings.
+// leads checks that a link leads to a page of the documents. A link to the page of findings must lead to a finding
+// there.
 func leads(t *testing.T, url, findings string) {
 	t.Helper()
 	to, found := strings.CutPrefix(url, version.Docs)
@@ -134,7 +136,7 @@ func TestAlertRules_are_in_reference(t *testing.T) {
 	reference := text(t, "../../docs/reference/monitoring.md")
 	for _, rules := range allRules() {
 		for _, group := range rules.Groups {
-			if strings.HasSuffix(group.Name, "_findings") { // they are in the page of findings
+			if strings.HasSuffix(group.Name, "_findings") { // these alerts are in the page of findings
 				continue
 			}
 			for _, rule := range group.Rules {

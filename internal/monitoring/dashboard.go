@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// Title and UID are those of the Python charm's dashboard, which this one replaces: the observability stack shows one
-// dashboard for each title and UID.
+// Title and UID are the same as in the Python charm's dashboard, which this one replaces: the observability stack
+// shows one dashboard for each title and UID.
 const (
 	dashboardTitle = "Juju: OVN Central (OVSDB)"
 	dashboardUID   = "2242b26722e7d0026fb829afb49b23132ebffb47"
@@ -40,13 +40,13 @@ type (
 		Title string
 		// Kind is stat, timeseries, state-timeline or table, and Unit a unit of Grafana.
 		Kind, Unit string
-		// About is the description, and Page the page of the documents with what to do.
+		// About is the description. Page is the page of the documents about what to do.
 		About, Page string
 		Queries     []query
-		// Values are shown in place of numbers. Names shows the legend in their place.
+		// Values are texts to show instead of numbers. Names shows the legend instead of values.
 		Values map[string]shown
 		Names  bool
-		// Thresholds are bounds of colours: red below the first, green from the last one.
+		// Thresholds are the bounds of colours: red below the first bound, green from the last one.
 		Thresholds []int
 	}
 	query struct{ Expr, Legend string }
@@ -56,8 +56,8 @@ type (
 	}
 )
 
-// Dashboards returns the dashboards for Grafana in the form of the relation cos-agent: each as JSON, in the format of
-// xz, in base64. They are the same for every unit.
+// Dashboards returns the dashboards for Grafana in the form that the relation cos-agent requires: each as JSON,
+// compressed by xz, in base64. They are the same for every unit.
 func Dashboards() []string {
 	text, _ := json.Marshal(dashboard(parse[[]row](panelRows))) // texts and numbers always marshal
 	return []string{base64.StdEncoding.EncodeToString(xz(text))}
@@ -92,7 +92,7 @@ func link(title, page string) object {
 	return object{"title": title, "type": "link", "url": version.Docs + page, "targetBlank": true, "icon": "doc"}
 }
 
-// width is that of a panel, of Grafana's 24 columns; height is in Grafana's units.
+// width is the width of a panel in Grafana's 24 columns; height is in Grafana's units.
 const width, height = 8, 7
 
 // place puts three panels of a row beside each other.
@@ -125,7 +125,7 @@ func place(rows []row) (all []object) {
 	return all
 }
 
-// number gives each panel an ID of its own, in order, and returns the last one.
+// number numbers the panels in order, and returns the last ID.
 func number(panels []object, last int) int {
 	for _, p := range panels {
 		last++

@@ -36,8 +36,8 @@ var risks = []string{"stable", "candidate", "beta", "edge"}
 var ErrNoSnapd = errors.New("snapd is not installed, without which there is no exporter; " +
 	"set ovn-exporter-channel to \"\" to do without")
 
-// Channel returns the risk of the option ovn-exporter-channel: the part after its last slash, or stable if it is empty.
-// Empty means no exporter. The previous charm read it in the same way.
+// Channel returns the risk in the option ovn-exporter-channel: the part after its last slash, or stable if that part
+// is empty. An empty result means no exporter. The previous charm read the option in the same way.
 func Channel(option string) string {
 	if option == "" {
 		return ""
@@ -52,10 +52,10 @@ func Channel(option string) string {
 // Exporter is the snap that serves metrics.
 type Exporter struct{ Runner run.Runner }
 
-// Ensure makes the snap follow channel, a result of [Channel]: it installs or refreshes it, or removes it if channel is
-// empty; connects its plugs; and starts it, unless an operator has disabled it. A snap that was installed from a file
-// has no channel and is left alone. If there is nothing to do, it calls snap three times. installed reports whether the
-// snap is installed, even beside an error. Without snapd the error is [ErrNoSnapd].
+// Ensure makes the snap follow channel, a result of [Channel]. It installs or refreshes the snap, or removes it if
+// channel is empty; connects its plugs; and starts it, unless an operator has disabled it. It leaves alone a snap
+// that was installed from a file, which has no channel. If there is nothing to do, it calls snap three times.
+// installed reports whether the snap is installed, even with an error. Without snapd the error is [ErrNoSnapd].
 func (e Exporter) Ensure(ctx context.Context, channel string) (installed bool, err error) {
 	tracking, installed, err := e.tracking(ctx)
 	switch {
@@ -83,7 +83,7 @@ func (e Exporter) Ensure(ctx context.Context, channel string) (installed bool, e
 	return true, e.start(ctx)
 }
 
-// tracking returns the snap's channel, such as latest/stable; a dash if it was installed from a file.
+// tracking returns the snap's channel, such as latest/stable, or a dash if the snap was installed from a file.
 func (e Exporter) tracking(ctx context.Context) (channel string, installed bool, err error) {
 	rows, err := e.table(ctx, "list", snap)
 	if failed := (*run.Error)(nil); errors.As(err, &failed) &&
@@ -101,8 +101,9 @@ func (e Exporter) tracking(ctx context.Context) (channel string, installed bool,
 	return "", false, fmt.Errorf("cannot find out whether %s is installed: snap list does not name it", snap)
 }
 
-// connect connects the missing plugs. It stops the exporter first, since a process keeps the system calls permitted at
-// its start; a stopped exporter shows the next hook that there is something to finish.
+// connect connects the missing plugs. It stops the exporter first, since a process keeps the system calls that were
+// permitted at its start. If the hook is killed then, the stopped exporter shows the next hook that there is
+// something to finish.
 func (e Exporter) connect(ctx context.Context) error {
 	rows, err := e.table(ctx, "connections", snap)
 	if err != nil {
@@ -144,7 +145,7 @@ func (e Exporter) start(ctx context.Context) error {
 	return nil
 }
 
-// table returns snap's output in columns, without their names.
+// table returns the columns of snap's output, without their headings.
 func (e Exporter) table(ctx context.Context, args ...string) ([][]string, error) {
 	out, err := e.snap(ctx, snapTimeout, args...)
 	if err != nil {

@@ -133,7 +133,7 @@ type runnerFunc func(context.Context, run.Command) ([]byte, error)
 
 func (f runnerFunc) Run(ctx context.Context, c run.Command) ([]byte, error) { return f(ctx, c) }
 
-// The error is the one that the real lookup of a program gives.
+// The test uses the error that the real lookup of a program returns.
 func TestExporter_without_snapd(t *testing.T) {
 	t.Parallel()
 	missing := runnerFunc(func(ctx context.Context, c run.Command) ([]byte, error) {

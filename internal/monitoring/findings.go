@@ -12,10 +12,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// The rules for the exporter use the metrics of pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. There
+// The rules for the exporter use the metrics of pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. There,
 // cluster_status is 1 for "cluster member", and 0 for a member without contact to a quorum. cluster_peer_count and
-// cluster_peer_match_index are complete on the leader only; a follower counts its connections. pid is 0 if there is no
-// process, and then its database has no cluster_ metrics. ovn_up is 0 on every machine without Open vSwitch.
+// cluster_peer_match_index are complete only on the leader; a follower counts its connections. If there is no
+// process, pid is 0 and its database has no cluster_ metrics. ovn_up is 0 on every machine without Open vSwitch.
 var (
 	//go:embed alerts.json
 	alertRules []byte
@@ -25,7 +25,7 @@ var (
 	logAlertRules []byte
 )
 
-// alertSeverities are the labels of alerts by the severity of a finding.
+// alertSeverities has the severity labels of alerts by the severity of a finding.
 var alertSeverities = map[finding.Severity]string{
 	finding.Error: "critical", finding.Waiting: "warning", finding.Warning: "warning", finding.Info: "info",
 }
@@ -33,7 +33,8 @@ var alertSeverities = map[finding.Severity]string{
 const findingExpr = "max by (juju_model, juju_model_uuid, juju_application, juju_unit, subject) " +
 	`(ovn_central_finding{%%%%juju_topology%%%%,code="%s"}) > 0`
 
-// findingAlerts returns the alerts for lasting findings, one for each entry of the catalogue with a time for it.
+// findingAlerts returns the alerts for lasting findings: one for each entry of the catalogue that has a time for its
+// alert.
 func findingAlerts() relation.AlertGroup {
 	g := relation.AlertGroup{Name: "findings"}
 	for _, e := range finding.Catalogue() {

@@ -1,6 +1,6 @@
-// Package monitoring installs the machine's monitoring: the exporter of metrics, a snap, and the checks of Nagios. It
-// also has the alert rules and the dashboard: for the agent's metrics, for the exporter's and for logs. The databases
-// work without it, so a failure is only a warning.
+// Package monitoring installs the machine's monitoring: the exporter of metrics, which is a snap, and the checks of
+// Nagios. It also has the dashboard and the alert rules: for the agent's metrics, for the exporter's metrics and for
+// logs. The databases work without monitoring, so a failure is only a warning.
 package monitoring
 
 import (
@@ -24,7 +24,7 @@ import (
 const exporterRetry = time.Hour
 
 // Manager keeps a unit's monitoring: the exporter, Nagios' checks, and the data for Prometheus and the observability
-// stack. It is used during one hook.
+// stack. A Manager is used for one hook.
 type Manager struct {
 	Machine Machine
 	Juju    *juju.Tools
@@ -38,19 +38,19 @@ type Manager struct {
 type Snapshot struct {
 	// Now is the time at which the hook began.
 	Now time.Time
-	// Thorough permits questions to Juju about relations.
+	// Thorough permits queries to Juju about relations.
 	Thorough bool
-	// Ready is set if the unit's servers are members, Dying if the unit is being removed, JujuLeader if it leads the
-	// application.
+	// Ready reports whether the unit's servers are members, Dying whether the unit is being removed, JujuLeader whether
+	// it leads the application.
 	Ready, Dying, JujuLeader bool
-	// Address is the unit's.
+	// Address is the unit's address.
 	Address     netip.Addr
 	Application observe.Application
-	// Exporter is the option for the exporter's channel. Unknown is set if the option can't be read; then nothing is
-	// changed.
+	// Exporter is the option for the exporter's channel. Unknown reports whether the option can't be read; then nothing
+	// is changed.
 	Exporter string
 	Unknown  bool
-	// AgentPort is the agent's port by its options; 0 if these are invalid, so that the agent keeps its present port.
+	// AgentPort is the agent's port by its options; 0 if these are invalid. Then the agent keeps its present port.
 	AgentPort uint16
 	// Nagios are the options for Nagios; nil if one is invalid.
 	Nagios *NagiosOptions
@@ -62,23 +62,23 @@ type NagiosOptions struct{ Context, ServiceGroups string }
 type kept struct {
 	// Installed reports whether the exporter is on the machine.
 	Installed bool `json:"installed,omitempty"`
-	// Channel is that of the last attempt, Failed the time if it failed, and Failure the reason.
+	// Channel is the channel of the last attempt. If the attempt failed, Failed is its time and Failure the reason.
 	Channel string    `json:"channel,omitempty"`
 	Failed  time.Time `json:"failed,omitzero"`
 	Failure string    `json:"failure,omitempty"`
-	// Problems are the errors of the last call of Ensure, for people.
+	// Problems are the errors of the last call of Ensure; they are texts for people.
 	Problems []string `json:"problems,omitempty"`
 }
 
 var section = unitstate.NewSection[kept]("monitoring")
 
-// due reports whether it is time for another attempt after a failure of the exporter.
+// due reports whether, after a failure of the exporter, it is time for another attempt.
 func (k kept) due(now time.Time) bool {
 	return !k.Failed.IsZero() && (now.Sub(k.Failed) >= exporterRetry || now.Before(k.Failed))
 }
 
-// Ensure keeps the unit's monitoring. It logs a problem once and returns no findings, since the databases don't depend
-// on monitoring. The error is the context's, or that of the stored state.
+// Ensure keeps the unit's monitoring. It logs a problem once and returns no findings, since the databases don't
+// depend on monitoring. It returns an error only if the context has ended or the state can't be stored.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last := section.Get(m.State)
 	if s.Unknown || !s.Thorough && !last.due(s.Now) {
@@ -125,7 +125,7 @@ type Machine struct {
 	Nagios   Nagios
 }
 
-// On is the machine with its file system at root; empty is this machine.
+// On returns the machine whose file system has this root. An empty root is that of this machine.
 func On(r run.Runner, root string) Machine {
 	return Machine{Exporter: Exporter{Runner: r}, Nagios: Nagios{Runner: r, Root: root}}
 }

@@ -54,7 +54,7 @@ func (p *programs) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return []byte(answer), nil
 }
 
-// times counts the runs of lines that begin so.
+// times counts the command lines with this beginning.
 func (p *programs) times(prefix string) int {
 	return len(slices.DeleteFunc(slices.Clone(p.ran), func(line string) bool { return !strings.HasPrefix(line, prefix) }))
 }
@@ -86,7 +86,7 @@ type monitored struct {
 	root string
 }
 
-// newUnit is a unit that serves, with an exporter by its option.
+// newUnit returns a unit that serves, with the exporter enabled by its option.
 func newUnit(t *testing.T, endpoints ...string) *monitored {
 	t.Helper()
 	p := &programs{
@@ -115,7 +115,7 @@ func newUnit(t *testing.T, endpoints ...string) *monitored {
 	return w
 }
 
-// ensure returns what is remembered of monitoring after it.
+// ensure calls Ensure and returns the state that is stored afterwards.
 func (w *monitored) ensure(t *testing.T) kept {
 	t.Helper()
 	found, err := w.Ensure(t.Context(), w.Snapshot)
@@ -146,7 +146,7 @@ func TestEnsure_publishes_for_watchers(t *testing.T) {
 	assert.Equal(t, relation.MonitorsDatabag(checks), w.published["relation-set -r nrpe-external-master:6"])
 }
 
-// With an invalid option the agent continues as it was configured before.
+// If an option is invalid, the agent keeps its earlier configuration.
 func TestEnsure_agent_is_scraped_where_it_listens(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -273,7 +273,7 @@ func TestEnsure_removes_checks_with_their_relation(t *testing.T) {
 	assert.FileExists(t, filepath.Join(commands, "check_check_ovn_certs.cfg"))
 	assert.Equal(t, []string{ErrNoPlugin.Error()}, k.Problems)
 
-	w.Dying = true // its removal breaks the relation
+	w.Dying = true // the removal of the unit breaks the relation
 	w.Env.HookName, w.Env.Relation, w.Env.RelationID = "nrpe-external-master-relation-broken", relation.NRPE,
 		"nrpe-external-master:6"
 	k = w.ensure(t)

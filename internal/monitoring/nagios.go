@@ -25,7 +25,7 @@ var certificatePlugin []byte
 const (
 	// commandsDir has the commands of the NRPE server, in files named *.cfg; the package nagios-nrpe-server creates it.
 	commandsDir = "/etc/nagios/nrpe.d"
-	// exportDir is collected by a Nagios server; it exists only with an option of nrpe's charm.
+	// exportDir has files that a Nagios server collects. It exists only with an option of nrpe's charm.
 	exportDir = "/var/lib/nagios/export"
 	pluginDir = "/usr/local/lib/nagios/plugins"
 )
@@ -44,7 +44,7 @@ const nrpeService = "nagios-nrpe-server"
 // serviceTimeout limits the restart of that service, which takes less than a second.
 const serviceTimeout = 30 * time.Second
 
-// ErrNoPlugin means that check_systemd.py of nrpe's charm is in none of the directories of plugins.
+// ErrNoPlugin means that no directory of plugins has check_systemd.py of nrpe's charm.
 var ErrNoPlugin = errors.New("nrpe's plugin check_systemd.py is not on the machine: services are not checked by Nagios")
 
 var services = []string{string(ovndb.Northd), string(ovndb.NorthboundServer), string(ovndb.SouthboundServer)}
@@ -59,8 +59,8 @@ type Checks struct {
 	Certificate, CA string
 }
 
-// check is one command of NRPE. Its name is derived as in charm-helpers, even if that reads oddly: operators have it
-// in their Nagios.
+// check is one command of NRPE. Its name is made as charm-helpers does it, although some names read oddly: operators
+// have them in their Nagios.
 type check struct{ name, description, command string }
 
 func (c check) commandName() string { return "check_" + c.name }
@@ -74,14 +74,14 @@ func (c check) serviceFile(host string) string {
 // Nagios is NRPE on this machine.
 type Nagios struct {
 	Runner run.Runner
-	// Root is the root of the machine's file system; empty is the machine's own.
+	// Root is the root of the machine's file system. If it is empty, it is this machine's.
 	Root string
 }
 
 // Ensure writes the plugin and the commands of the checks, and restarts the NRPE server if they have changed. It
-// returns the names of the checks, for [relation.MonitorsDatabag]; none, without an error, if the machine has no NRPE.
-// With [ErrNoPlugin] it returns the names of the remaining checks. If the hook is killed before the restart, nrpe's
-// charm restarts the server, as it does after each new check.
+// returns the names of the checks, for [relation.MonitorsDatabag]. If the machine has no NRPE, it returns no names
+// and no error. With [ErrNoPlugin] it returns the names of the remaining checks. If the hook is killed before the
+// restart, nrpe's charm restarts the server, as it does after each new check.
 func (n Nagios) Ensure(ctx context.Context, c Checks) (names []string, err error) {
 	if !n.there(commandsDir) {
 		return nil, nil
@@ -129,7 +129,7 @@ func (n Nagios) checks(c Checks) (checks []check, missing error) {
 		name: certificateCheck, description: "Check that ovn certs are valid.",
 		command: strings.Join([]string{n.path(pluginDir, certificateCheck), c.Certificate, c.CA}, " "),
 	}}
-	// First the directory of nrpe's charm, where programs expect it in the commands (test_nrpe_configured of
+	// Look first in the directory of nrpe's charm: programs expect it in the commands (test_nrpe_configured of
 	// zaza-openstack-tests).
 	plugins := []string{pluginDir + "/check_systemd.py", "/usr/lib/nagios/plugins/check_systemd.py"}
 	i := slices.IndexFunc(plugins, n.there)
@@ -162,7 +162,7 @@ func (n Nagios) write(checks []check, c Checks) (changed bool, err error) {
 			own := n.path(exportDir, check.serviceFile(c.Host))
 			files = append(files, file{own, check.service(c), 0o644})
 			others := slices.DeleteFunc(n.exported(check), func(path string) bool { return n.path(path) == own })
-			if err := n.remove(others); err != nil { // under an earlier name of the machine
+			if err := n.remove(others); err != nil { // files with an earlier name of the machine
 				return changed, err
 			}
 		}
@@ -177,14 +177,14 @@ func (n Nagios) write(checks []check, c Checks) (changed bool, err error) {
 	return changed, nil
 }
 
-// commandFile is what the NRPE server reads (nrpe.cfg(5)). charm-helpers writes
-// the comment with the groups, too, for programs that collect these files.
+// commandFile returns a file for the NRPE server (nrpe.cfg(5)). charm-helpers also writes the comment with the
+// groups, for programs that collect these files.
 func (c check) commandFile(checks Checks) []byte {
 	return fmt.Appendf(nil, "# Written by the charm of %s.\n# servicegroups: %s\ncommand[%s]=%s\n",
 		checks.Unit, checks.Groups, c.commandName(), c.command)
 }
 
-// service is what a Nagios server reads: an object of type service.
+// service returns a file for a Nagios server: an object of type service.
 func (c check) service(checks Checks) []byte {
 	return fmt.Appendf(nil, `# Written by the charm of %s.
 define service {
@@ -197,7 +197,7 @@ define service {
 `, checks.Unit, checks.Host, checks.Host, c.name, c.description, c.commandName(), checks.Groups)
 }
 
-// exported are the files of the check in exportDir, under any host's name.
+// exported returns the check's files in exportDir, for any host name.
 func (n Nagios) exported(c check) []string {
 	entries, err := os.ReadDir(n.path(exportDir))
 	if err != nil {

@@ -24,7 +24,7 @@ var allNames = []string{"check_ovn_certs", "ovn-northd", "ovn-ovsdb-server-nb", 
 
 var restart = runtest.Expect("systemctl", "restart", "nagios-nrpe-server")
 
-// machine is a root with these files; a name with a slash at its end is a directory.
+// machine returns a root with these files. A name that ends in a slash is a directory.
 func machine(t *testing.T, files ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -63,7 +63,7 @@ func text(t *testing.T, path ...string) string {
 const systemdPlugin = "/usr/local/lib/nagios/plugins/check_systemd.py"
 
 // Programs look for paths below /usr/local (test_nrpe_configured of the Python charm's functional tests), even if the
-// plugin is elsewhere too.
+// plugin is also elsewhere.
 func TestNagios_checks_written_and_server_restarted_once(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/usr/lib/nagios/plugins/check_systemd.py")

@@ -26,7 +26,7 @@ func file(t *testing.T, text string) string {
 	return path
 }
 
-// leaf returns the file of a certificate that expires after this time.
+// leaf returns the file of a certificate that expires after the given time.
 func leaf(t *testing.T, ca *vault.CA, end time.Duration) string {
 	t.Helper()
 	certificate, _ := ca.Issue("unit", nil, time.Now().Add(-400*day), time.Now().Add(end))

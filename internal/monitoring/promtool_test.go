@@ -31,7 +31,7 @@ type panel struct {
 	Panels []panel                `json:"panels"`
 }
 
-// unpacked is the dashboard as the agent gets it: by the real xz.
+// unpacked returns the dashboard as the COS agent gets it: unpacked by the real xz.
 func unpacked(t *testing.T) (title, uid string, panels []panel) {
 	t.Helper()
 	all := monitoring.Dashboards()
@@ -56,8 +56,8 @@ func unpacked(t *testing.T) (title, uid string, panels []panel) {
 	return d.Title, d.UID, panels
 }
 
-// The observability stack shows one dashboard of a title and a uid: the Python charm's
-// (src/files/dashboards/ovn-exporter-ovsdb-grafana.json) is replaced.
+// The observability stack shows one dashboard for each title and uid. So this one replaces the Python charm's
+// (src/files/dashboards/ovn-exporter-ovsdb-grafana.json).
 func TestDashboard_arrives_whole(t *testing.T) {
 	t.Parallel()
 	title, uid, panels := unpacked(t)
@@ -82,7 +82,7 @@ func TestDashboard_arrives_whole(t *testing.T) {
 	assert.Greater(t, len(ids), 25)
 }
 
-// promtool is Prometheus' own judge of rules.
+// promtool returns the path of Prometheus' own program for testing rules.
 func promtool(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("promtool")
@@ -92,7 +92,7 @@ func promtool(t *testing.T) string {
 	return path
 }
 
-// rulesFile writes rules as JSON, which promtool reads as the YAML that it is.
+// rulesFile writes rules as JSON. promtool reads YAML, of which JSON is a subset.
 func rulesFile(t *testing.T, rules any) string {
 	t.Helper()
 	data, err := json.Marshal(rules)
@@ -119,13 +119,13 @@ func TestPromtool_accepts_dashboard(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// judge returns an error unless exactly those of the alerts that the rules have fire, as promtool evaluates them.
+// judge returns an error unless promtool fires exactly the given alerts, of all alerts in the rules.
 func judge(t *testing.T, tool string, rules relation.AlertRules, input []series, firing ...string) error {
 	t.Helper()
 	return judgeAt(t, tool, rules, input, "1m", "90m", firing...)
 }
 
-// judgeAt is judge at a time, with an interval of scrapes and evaluations.
+// judgeAt is like judge, at the time at, with an interval between scrapes and between evaluations.
 func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []series, often, at string,
 	firing ...string,
 ) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// charmName is that of metadata.yaml. An application may have any other.
+// charmName is the name in metadata.yaml. The application may have any other name.
 const charmName = "ovn-central"
 
 func (m *Manager) topology() relation.Topology {
@@ -29,8 +29,8 @@ func (m *Manager) own(rules relation.AlertRules) relation.AlertRules {
 	return rules.For(m.topology(), m.Env.Version.Render(c))
 }
 
-// publishToPrometheus publishes for Prometheus. It always asks for the relations, since goal-state lacks those by an
-// offer.
+// publishToPrometheus publishes for Prometheus. It always asks Juju for the relations, since goal-state lacks
+// relations of an offer.
 func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kept) error {
 	ids, err := m.relations(ctx, relation.Metrics)
 	if err != nil || len(ids) == 0 {
@@ -56,7 +56,7 @@ func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kep
 	return nil
 }
 
-// scrapeAddress returns the address at which Prometheus reaches this unit by a relation.
+// scrapeAddress returns the address at which Prometheus reaches this unit over a relation.
 func (m *Manager) scrapeAddress(ctx context.Context, id string, s Snapshot) (netip.Addr, error) {
 	network, err := m.Juju.NetworkGet(ctx, relation.Metrics, id)
 	if err != nil {
@@ -89,7 +89,7 @@ func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) er
 	return nil
 }
 
-// agentPort returns the port of this unit's agent; 0 if it is not installed yet.
+// agentPort returns the port of this unit's agent; 0 if the agent is not installed yet.
 func (m *Manager) agentPort(s Snapshot) (uint16, error) {
 	text, err := os.ReadFile(m.Paths.AgentConfig())
 	switch {
@@ -109,7 +109,7 @@ func (m *Manager) agentPort(s Snapshot) (uint16, error) {
 	return at.Port(), nil
 }
 
-// keepChecks writes the checks if the databases are served, and removes them with the relation.
+// keepChecks writes the checks if the databases are served, and removes them if there is no relation.
 func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
 	ids, err := m.subordinates(ctx, s, relation.NRPE)
 	if err != nil {
@@ -145,8 +145,8 @@ func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
 	return errors.Join(missing, ignored)
 }
 
-// subordinates returns the relations of an endpoint to applications on the same machine. Goal-state always has those,
-// so without one it does not ask Juju.
+// subordinates returns the relations of an endpoint to applications on the same machine. Goal-state always has these
+// relations, so if it has none, subordinates does not ask Juju.
 func (m *Manager) subordinates(ctx context.Context, s Snapshot, endpoint string) ([]string, error) {
 	if s.Application.Goal != nil && len(s.Application.Remote[endpoint]) == 0 && m.Env.Relation != endpoint {
 		return nil, nil
@@ -159,7 +159,7 @@ func (m *Manager) relations(ctx context.Context, endpoint string) ([]string, err
 	return m.Env.Unbroken(ids), err
 }
 
-// remoteBag returns the data of the one unit at the other end of a relation; empty if there is none.
+// remoteBag returns the data of the only unit at the other end of a relation; empty if there is none.
 func (m *Manager) remoteBag(ctx context.Context, id string) (map[string]string, error) {
 	units, err := m.Juju.RelationUnits(ctx, id)
 	if err != nil || len(units) == 0 {

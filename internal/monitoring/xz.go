@@ -6,12 +6,12 @@ import (
 	"hash/crc32"
 )
 
-// maxChunk is the most that a chunk of LZMA2 that isn't compressed can hold.
+// maxChunk is the greatest size of an uncompressed chunk of LZMA2.
 const maxChunk = 1 << 16
 
-// xz puts data into the container of xz, uncompressed: readers of dashboards require that format, the standard library
-// has no writer for it, and a dashboard is small. Source: "The .xz File Format", version 1.2.1; the chunks of LZMA2 are
-// those of xz-embedded's xz_dec_lzma2.c.
+// xz puts data into the xz container, uncompressed. Readers of dashboards require that format, the standard library
+// has no writer for it, and a dashboard is small. Source: "The .xz File Format", version 1.2.1; for the chunks of
+// LZMA2, xz_dec_lzma2.c of xz-embedded.
 func xz(data []byte) []byte {
 	flags := []byte{0x00, 0x01} // checked by CRC-32
 	var out bytes.Buffer
