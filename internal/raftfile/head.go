@@ -15,10 +15,10 @@ import (
 )
 
 // Head is the description of a database in the first record of its file. It is read without ovsdb-tool: after a
-// compaction that record has the whole database, which each of db-name, db-sid, db-cid and db-local-address reads into
-// memory (7 s of processor time for 300 MiB in rows of 1 KiB, with OVS 3.1).
+// compaction the first record has the whole database, and each of db-name, db-sid, db-cid and db-local-address reads
+// all of it into memory (7 s of processor time for 300 MiB in rows of 1 KiB, with OVS 3.1).
 type Head struct {
-	// Clustered is false for a standalone database; then nothing else is set.
+	// Clustered is false for a standalone database. Then nothing else is set.
 	Clustered     bool
 	Name, Address string
 	Server        raft.ID
@@ -26,7 +26,7 @@ type Head struct {
 	Cluster raft.ID
 }
 
-// ReadHead reads the first record of a file and checks its checksum. It keeps no data.
+// ReadHead reads the first record of a file and checks its checksum. It keeps no data of the database.
 func ReadHead(ctx context.Context, path string) (Head, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -52,8 +52,9 @@ func ReadHead(ctx context.Context, path string) (Head, error) {
 	return h, nil
 }
 
-// Cluster returns the cluster ID in the file of database d; empty if there is no file or its server has not joined yet.
-// It reads no further than the ID and compares no checksum: the server that the caller is about to start does that.
+// Cluster returns the cluster ID in the file of database d; empty if there is no file or its server has not joined
+// yet. It reads only up to the ID and does not check the checksum: the server that the caller is about to start does
+// that.
 func Cluster(ctx context.Context, p ovndb.Paths, d ovndb.Database) (raft.ID, error) {
 	file, err := os.Open(p.File(d))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +70,7 @@ func Cluster(ctx context.Context, p ovndb.Paths, d ovndb.Database) (raft.ID, err
 	return "", fmt.Errorf("cannot read %s: %w", p.File(d), err)
 }
 
-// clusterOf finds the ID of the cluster in the first record of a file.
+// clusterOf finds the cluster ID in the first record of a file.
 func clusterOf(file io.Reader) (raft.ID, error) {
 	r := bufio.NewReaderSize(file, 4<<10)
 	line, err := readHeader(r)

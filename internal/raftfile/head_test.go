@@ -20,7 +20,7 @@ const (
 	headCluster raft.ID = "9f3a0f21-8ca5-4d27-97f8-48f8f4e790d5"
 )
 
-// compacted is a file whose first record has so many bytes of data, in the order of OVS 3.1.
+// compacted returns a file whose first record has this many bytes of data, in the order in which OVS 3.1 writes them.
 func compacted(size int) string {
 	text := fmt.Sprintf(`{"prev_eid":"d38e85dc-da38-4a9e-bcee-7e5ebb69a001","cluster_id":%[1]q,"name":"OVN_Northbound",`+
 		`"prev_term":3,"prev_data":[{"name":"data"},{"cluster_id":"data","server_id":"%[2]s"}],`+
@@ -45,7 +45,7 @@ func (r *read) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The first record of a file that was compacted holds the whole database.
+// In a compacted file, the first record has the whole database.
 func TestReadHead(t *testing.T) {
 	t.Parallel()
 	path := ovndb.Paths{DB: t.TempDir()}.File(ovndb.NB)
@@ -57,7 +57,7 @@ func TestReadHead(t *testing.T) {
 	}, head)
 }
 
-// Before a server starts, this must be quick for any size.
+// Cluster runs before each start of a server, so it must be quick for any size.
 func TestCluster_reads_no_data(t *testing.T) {
 	t.Parallel()
 	file := &read{Reader: strings.NewReader(compacted(1 << 20))}

@@ -1,5 +1,5 @@
-// Package raftfile reads database files without another program: the Raft log, the first record and the
-// size. It makes a standalone copy of a file, and reads the version of a schema.
+// Package raftfile reads database files without another program: the Raft log, the first record and the size. It also
+// makes a standalone copy of a file, and reads the version of a schema.
 package raftfile
 
 import (
@@ -25,34 +25,33 @@ import (
 type Log struct {
 	// End is one more than the index of the newest entry, as in [raft.Log].
 	End uint64
-	// Damage is the reason why a server would not start on the file, or would start
-	// without the entries after the damage; empty if the log is intact. The last record may be incomplete: it is being
-	// written, or a loss of power cut it off.
+	// Damage is why a server would not start on the file, or would start without the entries after the damage. It is
+	// empty if the log is intact. The last record may be incomplete: a server is writing it, or a loss of power cut it
+	// off.
 	Damage string
-	// Outside is true if the newest configuration in the log lacks the file's own server. Then ovsdb-server refuses the
-	// file ("server does not belong to cluster", raft_open() in ovsdb/raft.c). A server leaves such a file if it is
-	// killed while it joins, or if it has logged its own removal; check-cluster of ovsdb-tool finds only the first.
+	// Outside reports whether the newest configuration in the log lacks the file's own server. Then ovsdb-server refuses
+	// the file ("server does not belong to cluster", raft_open() in ovsdb/raft.c). Such a file results if a server is
+	// killed while it joins, or if it has logged its own removal; check-cluster of ovsdb-tool finds only the first case.
 	// Outside is false if there is Damage: the newest configuration may be in the missing part.
 	Outside bool
 }
 
-// logScan is the state of a scan of one file. It is stored beside the server's sockets, so
-// that the next scan reads only new records. If it is lost, the whole file is read again.
+// logScan is the state of a scan of one file. It is stored next to the server's sockets, so that the next scan reads
+// only new records. If it is lost, the next scan reads the whole file again.
 type logScan struct {
 	Device, Inode uint64
-	// Head is the header of the first record. Its checksum distinguishes two files that
-	// have the same inode one after the other.
+	// Head is the header of the first record. Its checksum distinguishes two files that have had the same inode.
 	Head   string
 	Offset int64
 	// Records counts the records after the first.
 	Records uint64
-	// Start and End are the bounds of the log, End exclusive; Commit is the newest index that is known to be committed.
+	// Start and End are the bounds of the log, End exclusive. Commit is the newest index that is known to be committed.
 	Start, End, Commit uint64
-	// Term and Vote are the newest; Terms has the first index of each term of the entries, in ascending order.
+	// Term and Vote are the newest ones. Terms has the first index of each term of the entries, in ascending order.
 	Term  uint64
 	Vote  string
 	Terms []termStart
-	// Server is the file's own; Configurations are in ascending order of their indexes.
+	// Server is the file's own server. Configurations are in ascending order of their indexes.
 	Server         string
 	Configurations []configuration
 	Damage         string
@@ -60,7 +59,7 @@ type logScan struct {
 	seen func(at int64, r logRecord)
 }
 
-// configuration has the members from the entry Index on: addresses by server IDs.
+// configuration has the members from the entry Index on: their addresses by server ID.
 type configuration struct {
 	Index   uint64
 	Servers map[string]string
@@ -68,7 +67,7 @@ type configuration struct {
 
 type termStart struct{ Index, Term uint64 }
 
-// ReadLog describes the whole log in the file of database d, and reads only what was appended since the last call. It
+// ReadLog describes the whole log in the file of database d. It reads only what was appended since the last call. It
 // judges records as ovsdb-server does at its start (raft_apply_record() in ovsdb/raft.c of Open vSwitch), and keeps
 // none of them in memory. A server may write meanwhile. The file must belong to a clustered database.
 func ReadLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (Log, error) {
@@ -81,10 +80,10 @@ func ReadLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (Log, error) 
 
 // End describes the end of the log in a file.
 type End struct {
-	// Term and Index are those of the newest entry. The copy with the higher term is newer;
-	// if the terms are equal, the one with the higher index (Raft paper, section 5.4.1).
+	// Term and Index are those of the newest entry. Of two copies, the one with the higher term is newer; if the terms
+	// are equal, the one with the higher index (Raft paper, section 5.4.1).
 	Term, Index uint64
-	// Members are the full IDs of the newest configuration, Addresses their Raft addresses.
+	// Members are the full IDs in the newest configuration, Addresses their Raft addresses.
 	Members   []raft.ID
 	Addresses map[raft.ID]string
 	// Damage is as in [Log].
@@ -116,8 +115,8 @@ func ReadEnd(ctx context.Context, p ovndb.Paths, d ovndb.Database) (End, error) 
 	return end, nil
 }
 
-// Unread returns how many bytes the next [ReadLog] will read: the whole file if it was
-// compacted since the last call, 0 if it can't be read.
+// Unread returns how many bytes the next [ReadLog] will read. That is the whole file if it was compacted since the
+// last call, and 0 if it can't be read.
 func Unread(p ovndb.Paths, d ovndb.Database) int64 {
 	file, err := os.Open(p.File(d))
 	if err != nil {
@@ -189,7 +188,7 @@ func (s *logScan) isOf(fresh logScan) bool {
 	return s.Server != "" && s.Device == fresh.Device && s.Inode == fresh.Inode && s.Head == fresh.Head
 }
 
-// scanFrom continues where an earlier scan of the same file ended, or begins again.
+// scanFrom continues where an earlier scan of the same file ended, or starts at the beginning.
 func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, err error) {
 	info, fresh, err := beginning(file)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestReadLog_agrees_with_check_cluster(t *testing.T) {
 	assert.Greater(t, found[false], 20, "some are not")
 }
 
-// randomLog is a log as servers write it; a record may be missing.
+// randomLog returns a log as servers write it; a record may be missing.
 func randomLog(random *rand.Rand) []string {
 	records := []string{record(logHeader)}
 	end, committed, term := 2, 1, 1

@@ -19,7 +19,7 @@ import (
 
 const logSchema = `{"cksum":"1 1","name":"OVN_Northbound","tables":{},"version":"7.0.0"}`
 
-// holding is an entry with a transaction, or with a schema, or with neither.
+// holding returns an entry with a transaction, or with a schema, or with neither.
 func holding(index, term int, schema, transaction string) string {
 	data := ""
 	if schema != "" {
