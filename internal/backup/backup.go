@@ -1,5 +1,5 @@
-// Package backup makes and reads backups: consistent copies of the databases as compressed standalone databases, with a
-// manifest that describes them. Each copy was loaded once, and has a checksum.
+// Package backup makes and reads backups. A backup has consistent copies of the databases, as compressed standalone
+// databases, and a manifest that describes them. Each copy was loaded once, and has a checksum.
 package backup
 
 import (
@@ -48,11 +48,12 @@ const DefaultKeep = 7
 // ErrBusy is returned if another backup is being made in the same directory.
 var ErrBusy = errors.New("another backup is being made there")
 
-// askTimeout limits the question to this unit's server whether it serves a database.
+// askTimeout limits the query whether this unit's server serves a database.
 const askTimeout = 10 * time.Second
 
-// Take makes a backup of both databases in dir, creates dir if it is missing, and then removes all backups but keep,
-// which include the new one. It returns the backup's path and content. After a failure, earlier backups are unchanged.
+// Take makes a backup of both databases in dir, which it creates if it is missing. Then it removes all backups but
+// keep, which include the new one. It returns the backup's path and manifest. After a failure, earlier backups are
+// unchanged.
 func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manifest, error) {
 	dir, err := usable(dir, keep)
 	if err != nil {
@@ -94,7 +95,7 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 	return path, m, prune(dir, keep, path)
 }
 
-// usable returns the directory without links in its path, if a backup may be made there.
+// usable returns the directory without links in its path. It returns an error if no backup may be made there.
 func usable(dir string, keep int) (string, error) {
 	if keep < 1 || !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("cannot back up to %q and keep %d: the path must be absolute, and at least 1 is kept", dir,
@@ -109,13 +110,13 @@ func usable(dir string, keep int) (string, error) {
 
 // Plan is what [Service.Take] would do now.
 type Plan struct {
-	// Databases are the copies to make. Their Size is that of the database's file.
+	// Databases are the copies to make. Their Size is the size of the database's file.
 	Databases []Database
 	// Removed are the paths of the backups that would be removed afterwards.
 	Removed []string
 }
 
-// Plan returns what Take would do, or its predictable error. It changes nothing.
+// Plan returns what Take would do, or the error that it would foreseeably return. It changes nothing.
 func (s *Service) Plan(ctx context.Context, dir string, keep int) (Plan, error) {
 	dir, err := usable(dir, keep)
 	if err != nil {
@@ -150,8 +151,8 @@ func existing(dir string) (string, error) {
 	}
 }
 
-// moment returns the second after which a backup is named: now, or the next one that no backup in dir has. Small
-// databases are copied in less than a second.
+// moment returns the second after which a new backup is named: now, or the next second that no backup in dir has.
+// Copies of small databases take less than a second.
 func (s *Service) moment(ctx context.Context, dir string) (time.Time, error) {
 	for {
 		now := s.Now().UTC()
@@ -216,12 +217,13 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 	return x, err
 }
 
-// source writes the database's content to the file raw: the server's, or the file's if the server does not run or knows
-// no leader.
+// source writes the database's content to the file raw. That is the server's content, or the file's if the server does
+// not run or knows no leader.
 //
-// The server's content is read from its file, up to the entry that clients see ("index" in _Server(5)): a request for
-// all of it takes several times the database's size of memory, and blocks other clients, with a large database for
-// longer than the election timer. The server is asked only if its file lacks entries, or can't be copied.
+// It reads the server's content from the server's file, up to the entry that clients see ("index" in _Server(5)). A
+// request for all of the content takes several times the database's size of memory, and blocks other clients, with a
+// large database for longer than the election timer. So source sends such a request only if the file lacks entries, or
+// can't be copied.
 func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *Database) error {
 	damage, err := s.examine(ctx, d, x)
 	if err != nil {
@@ -249,8 +251,8 @@ func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *D
 	return s.Files.Export(ctx, d, raw)
 }
 
-// examine writes the database's state, and whether its server serves it, to x. damage is what its file lacks of its
-// log.
+// examine writes to x the database's state, and whether its server serves it. damage describes damage of the log in
+// the database's file.
 func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (damage string, err error) {
 	file, err := s.Files.Inspect(ctx, d)
 	if err != nil {
@@ -275,7 +277,7 @@ func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (d
 	return log.Damage, nil
 }
 
-// tidy removes unfinished backups. The caller holds the lock, so that no backup is in progress.
+// tidy removes unfinished backups. The caller holds the lock, so no backup is in progress.
 func tidy(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, makingPrefix+"*"))
 	for _, path := range left {
@@ -287,7 +289,7 @@ func tidy(dir string) error {
 	return nil
 }
 
-// list returns the paths of the backups in dir, the oldest first.
+// list returns the paths of the backups in dir, oldest first.
 func list(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -296,7 +298,7 @@ func list(dir string) ([]string, error) {
 		return nil, fmt.Errorf("cannot list the backups: %w", err)
 	}
 	var all []string
-	for _, e := range entries { // they are sorted by name
+	for _, e := range entries { // ReadDir sorts by name
 		if _, err := time.Parse(nameLayout, e.Name()); err == nil && e.IsDir() {
 			all = append(all, filepath.Join(dir, e.Name()))
 		}
@@ -304,8 +306,8 @@ func list(dir string) ([]string, error) {
 	return all, nil
 }
 
-// surplus returns the backups to remove, so that keep stay: the new or future one, whatever its name, since the clock
-// may have been set back, and the newest others. It does not return what is not a backup by name and content.
+// surplus returns the backups to remove, so that keep remain: the new or future one, whatever its name, since the
+// clock may have been set back, and the newest others. It returns only backups, by name and content.
 func surplus(dir string, keep int, made string) ([]string, error) {
 	others, err := list(dir)
 	if err != nil {
@@ -314,7 +316,7 @@ func surplus(dir string, keep int, made string) ([]string, error) {
 	others = slices.DeleteFunc(others, func(path string) bool { return path == made })
 	var removed []string
 	for _, path := range others[:max(0, len(others)-(keep-1))] {
-		if _, err := Read(path); err == nil { // otherwise not made by Take
+		if _, err := Read(path); err == nil { // otherwise Take did not make it
 			removed = append(removed, path)
 		}
 	}
@@ -334,7 +336,7 @@ func prune(dir string, keep int, made string) error {
 	return nil
 }
 
-// lock locks a directory, at most until the process ends.
+// lock locks a directory until unlock is called or the process ends.
 func lock(path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// flip changes the byte at an offset; from the end if it is negative.
+// flip changes the byte at an offset, which counts from the end if it is negative.
 func flip(at int) func([]byte) []byte {
 	return func(text []byte) []byte {
 		text[(at+len(text))%len(text)] ^= 0xff
@@ -29,7 +29,7 @@ func replace(old, with string) func([]byte) []byte {
 
 func cut(n int) func([]byte) []byte { return func(text []byte) []byte { return text[:len(text)-n] } }
 
-// sealed gives a changed manifest its new checksum.
+// sealed changes a manifest and gives it its new checksum.
 func sealed(change func([]byte) []byte) func([]byte) []byte {
 	return func(text []byte) []byte {
 		var m Manifest
@@ -40,7 +40,7 @@ func sealed(change func([]byte) []byte) func([]byte) []byte {
 	}
 }
 
-// A restore checks this before it stops anything. The error names the damaged file.
+// A restore makes these checks before it stops anything. The error names the damaged file.
 func TestRead_damaged_backup(t *testing.T) {
 	t.Parallel()
 	const copied = "ovnnb_db.db.gz"
@@ -84,7 +84,7 @@ func TestRead_damaged_backup(t *testing.T) {
 	}
 }
 
-// whole makes a good backup of one database.
+// whole makes a valid backup of one database.
 func whole(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "20261123T100000Z")

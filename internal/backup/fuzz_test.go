@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzRead shows that the error about a manifest is short, and that an accepted manifest names plain files of sane
-// sizes. The seeds have the right checksum.
+// FuzzRead shows that the error about a manifest is short, and that an accepted manifest has plain file names and
+// plausible sizes. The seeds have the right checksum.
 func FuzzRead(f *testing.F) {
 	hostile := strings.Repeat("h", 70_000) + "\x1b[2J\n"
 	of := func(x Database) Manifest {

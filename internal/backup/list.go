@@ -18,27 +18,27 @@ import (
 // Listed is a backup that [Service.List] found.
 type Listed struct {
 	Path string `json:"path" yaml:"path"`
-	// Taken, Unit, OVN and OVS are those of its manifest; Size is the databases' unpacked size in bytes.
+	// Taken, Unit, OVN and OVS are those of the manifest. Size is the databases' unpacked size in bytes.
 	Taken     time.Time `json:"taken" yaml:"taken"`
 	Unit      string    `json:"unit" yaml:"unit"`
 	OVN       string    `json:"ovn-version" yaml:"ovn-version"`
 	OVS       string    `json:"ovs-version" yaml:"ovs-version"`
 	Size      int64     `json:"size" yaml:"size"`
 	Databases []Copy    `json:"databases" yaml:"databases"`
-	// Loads reports whether a server of the installed packages loads each copy: it was loaded when it was made, is
-	// unchanged since then, and its schema is not newer. Problem is why it does not.
+	// Loads reports whether a server of the installed packages loads each copy: the copy was loaded when it was made,
+	// has not changed since, and its schema is not newer. Otherwise Problem has the reason.
 	Loads   bool   `json:"loads" yaml:"loads"`
 	Problem string `json:"problem,omitempty" yaml:"problem,omitempty"`
 }
 
-// Copy is one database of a backup in a list.
+// Copy is one database of a listed backup.
 type Copy struct {
 	Name    ovndb.Database `json:"name" yaml:"name"`
 	Cluster raft.ID        `json:"cluster-id" yaml:"cluster-id"`
 	Schema  string         `json:"schema-version" yaml:"schema-version"`
 }
 
-// List returns the backups in dir, the newest first. It reads the packed copies, and unpacks none.
+// List returns the backups in dir, newest first. It reads the packed copies, and unpacks none.
 func (s *Service) List(ctx context.Context, dir string) ([]Listed, error) {
 	paths, err := list(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Service) List(ctx context.Context, dir string) ([]Listed, error) {
 	return all, nil
 }
 
-// loads returns why a server of the installed packages does not load a backup.
+// loads returns an error if a server of the installed packages does not load the backup.
 func (s *Service) loads(ctx context.Context, path string, m Manifest) error {
 	for _, d := range ovndb.Databases() {
 		x, err := m.Of(d)
@@ -101,14 +101,14 @@ func checksum(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // the file is only read
 	sum := sha256.New()
 	_, err = io.Copy(sum, ctxio.NewReader(ctx, file))
 	return text(sum), err
 }
 
-// Nearest returns the path of the listed backup that is most similar to a path, which may have a typing error, lack its
-// folder, or be that of a file in the backup. It is empty if none is listed.
+// Nearest returns the path of the listed backup that is most similar to a path. The path may have a typing error,
+// lack its folder, or be that of a file in the backup. Nearest returns an empty text if no backup is listed.
 func Nearest(all []Listed, path string) (nearest string) {
 	most := -1
 	for _, x := range all {
@@ -122,7 +122,7 @@ func Nearest(all []Listed, path string) (nearest string) {
 	return nearest
 }
 
-// shared returns how many bytes a and b have in common at their beginnings.
+// shared returns the length of the common beginning of a and b, in bytes.
 func shared(a, b string) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++

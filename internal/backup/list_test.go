@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 )
 
-// listed is a backup of both databases with these schemas in dir.
+// listed makes a backup of both databases with these schemas in dir.
 func listed(t *testing.T, dir, name, schema string) (path string) {
 	t.Helper()
 	path = filepath.Join(dir, name)
@@ -69,7 +69,7 @@ func TestList(t *testing.T) {
 	assert.Empty(t, Nearest(nil, "/nope"))
 }
 
-// A second backup within a second waits for the next free one.
+// A second backup in the same second waits for the next second.
 func TestMoment_waits_for_free_second(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestMoment_waits_for_free_second(t *testing.T) {
 	})
 }
 
-// The clock was ahead when a backup was made: the newest by name is not the last one.
+// The clock was ahead when a backup was made: the newest backup by name is not the last one made.
 func TestSurplus_keeps_new_backup_for_any_clock(t *testing.T) {
 	t.Parallel()
 	const old, made, ahead = "20261122T100000Z", "20261123T100000Z", "20270101T000000Z"
@@ -97,7 +97,7 @@ func TestSurplus_keeps_new_backup_for_any_clock(t *testing.T) {
 		for _, name := range []string{old, made, ahead} {
 			require.NoError(t, os.Rename(whole(t), filepath.Join(dir, name)))
 		}
-		planned := t.TempDir() // before the new one is made
+		planned := t.TempDir() // before the new backup is made
 		for _, name := range []string{old, ahead} {
 			require.NoError(t, os.Rename(whole(t), filepath.Join(planned, name)))
 		}

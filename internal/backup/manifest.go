@@ -21,7 +21,8 @@ const (
 	manifestName = "manifest.json"
 	// format is the version of the manifest. Additions keep it; changes of meaning raise it.
 	format = 1
-	// maxManifest limits a manifest, in bytes, maxText each text in it, and maxSize a database: no server has more memory.
+	// maxManifest limits a manifest, in bytes, and maxText each text in it. maxSize limits a database, in bytes: no
+	// server has more memory.
 	maxManifest = 1 << 20
 	maxText     = 255
 	maxSize     = 1 << 40
@@ -30,7 +31,7 @@ const (
 // Manifest describes a backup's content.
 type Manifest struct {
 	Format int `json:"format"`
-	// Taken is its time, in UTC, to the second; Unit is the unit that made it.
+	// Taken is when the backup was taken, in UTC, to the second. Unit is the unit that made it.
 	Taken time.Time `json:"taken"`
 	Unit  string    `json:"unit"`
 	// OVN and OVS are the versions of the installed packages.
@@ -44,39 +45,39 @@ type Manifest struct {
 // unsealed replaces the checksum while it is computed.
 var unsealed = strings.Repeat("0", 2*sha256.Size)
 
-// seal returns the checksum of a manifest's text, in which present is the present one.
+// seal returns the checksum of a manifest's text, which contains the checksum present.
 func seal(text []byte, present string) string {
 	field := func(sum string) []byte { return []byte(`"checksum": "` + sum + `"`) }
 	sum := sha256.Sum256(bytes.Replace(text, field(present), field(unsealed), 1))
 	return hex.EncodeToString(sum[:])
 }
 
-// Source is the source of a copy.
+// Source is where a copy's content came from.
 type Source string
 
 // The sources.
 const (
-	// Served: what the server served, all of it committed.
+	// Served is the content that the server served. All of it was committed.
 	Served Source = "server"
-	// FromFile: the file of a server that did not serve; its newest entries may be uncommitted.
+	// FromFile is the file of a server that did not serve. Its newest entries may be uncommitted.
 	FromFile Source = "file"
 )
 
 // Database is the copy of one database.
 type Database struct {
 	Name ovndb.Database `json:"name"`
-	// File is the copy's name, a standalone database packed by gzip, beside the manifest.
+	// File is the name of the copy, a standalone database packed by gzip, next to the manifest.
 	File   string `json:"file"`
 	Source Source `json:"source"`
 	// Cluster and Server are the IDs of the copied server. Term and Index are those of the newest entry of its log when
-	// the copy began: the copy has all entries up to it, and may have more.
+	// the copy began. The copy has all entries up to that one, and may have more.
 	Cluster raft.ID `json:"cluster-id"`
 	Server  raft.ID `json:"server-id"`
 	Term    uint64  `json:"term"`
 	Index   uint64  `json:"index"`
-	// Schema is the version of its schema.
+	// Schema is the version of the database's schema.
 	Schema string `json:"schema-version"`
-	// Size and SHA256 are those of the unpacked copy, in bytes and in hex.
+	// Size is the size of the unpacked copy in bytes, SHA256 its checksum in hex.
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 	// Packed is the SHA-256 of File.
@@ -126,7 +127,7 @@ func Read(path string) (Manifest, error) {
 	return m, nil
 }
 
-// check rejects manifests that [Service.Take] did not write: they are shown to people, and name files to read.
+// check rejects manifests that [Service.Take] did not write. Manifests are shown to people, and name files to read.
 func (m Manifest) check() error {
 	texts := []string{m.Unit, m.OVN, m.OVS}
 	for _, x := range m.Databases {

@@ -31,7 +31,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// eager runs programs without nice(1), which gets too little of the processors beside other tests.
+// eager runs programs without nice(1): with it they would get too little processor time beside other tests.
 type eager struct{ run.Exec }
 
 func (e eager) Run(ctx context.Context, c run.Command) ([]byte, error) {
@@ -41,7 +41,7 @@ func (e eager) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	return e.Exec.Run(ctx, c)
 }
 
-// mebibytes are how large the Northbound database is; `make test-system` has 500.
+// mebibytes returns the size of the Northbound database; `make test-system` uses 500.
 func mebibytes(t *testing.T) int {
 	t.Helper()
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("BACKUP_MIB"), "12"))
@@ -49,7 +49,7 @@ func mebibytes(t *testing.T) int {
 	return n
 }
 
-// large is a unit with a large Northbound database, which no server serves.
+// large returns a unit with a large Northbound database that no server serves.
 func large(t *testing.T, size int) *Service {
 	t.Helper()
 	s := &Service{
@@ -74,8 +74,8 @@ func large(t *testing.T, size int) *Service {
 	return s
 }
 
-// A backup takes no more memory than the check before it requires to be available, in any of the programs that it runs;
-// and this program reads no database as a whole. The server whose database it copies needs none for it.
+// None of the programs that a backup runs takes more memory than the check before it requires, and this program reads
+// no database as a whole. The server whose database is copied needs no memory for the backup.
 func TestTake_memory_within_requirement(t *testing.T) {
 	size := mebibytes(t) << 20
 	for _, source := range []Source{FromFile, Served} {
@@ -104,14 +104,14 @@ func TestTake_memory_within_requirement(t *testing.T) {
 				size>>20, took.Round(100*time.Millisecond), taken>>20, (after.Sys-before.Sys)>>20, (peak(t, pid)-loaded)>>20,
 				silent.Round(10*time.Millisecond))
 			assert.Greater(t, taken, int64(size), "a program has loaded it")
-			assert.LessOrEqual(t, taken, int64(memoryFactor*size+spare/2)) // half of the spare, to notice one more copy
+			assert.LessOrEqual(t, taken, int64(memoryFactor*size+spare/2)) // half of the spare, so that one more copy is noticed
 			assert.Less(t, peak(t, pid)-loaded, int64(size/2))
 			assert.Less(t, after.Sys-before.Sys, uint64(size/2))
 		})
 	}
 }
 
-// serve starts a server of the Northbound database, and returns once it serves it.
+// serve starts a server of the Northbound database, and returns when the server serves it.
 func serve(t *testing.T, paths ovndb.Paths) (pid int) {
 	t.Helper()
 	s := &ovsdbtest.Server{Database: ovndb.NB, Paths: paths}
@@ -124,7 +124,8 @@ func serve(t *testing.T, paths ovndb.Paths) (pid int) {
 	return s.Pid
 }
 
-// watch asks a server for its version repeatedly, and returns the longest time without an answer; 0 without a server.
+// watch asks a server for its version repeatedly. longest returns the longest time without an answer; 0 without a
+// server.
 func watch(t *testing.T, paths ovndb.Paths, pid int) (longest func() time.Duration) {
 	t.Helper()
 	if pid == 0 {
@@ -145,7 +146,7 @@ func watch(t *testing.T, paths ovndb.Paths, pid int) (longest func() time.Durati
 	return func() time.Duration { cancel(); return <-most }
 }
 
-// peak is the most memory that a process has had, in bytes; 0 of none.
+// peak returns the most memory that a process has had, in bytes; 0 if there is no process.
 func peak(t *testing.T, pid int) (bytes int64) {
 	t.Helper()
 	if pid == 0 {
@@ -159,7 +160,7 @@ func peak(t *testing.T, pid int) (bytes int64) {
 	return bytes << 10
 }
 
-// fillWith writes a standalone database of so many bytes, in rows of 1 KiB.
+// fillWith writes a standalone database of the given size in bytes, in rows of 1 KiB.
 func fillWith(t *testing.T, path, schema string, size int) {
 	t.Helper()
 	file, err := os.Create(path)
@@ -189,7 +190,7 @@ func fillWith(t *testing.T, path, schema string, size int) {
 	}
 }
 
-// The records of the file are valid, and no server could load them.
+// The records of the file are valid, but no server could load them.
 func TestTake_unloadable_copy(t *testing.T) {
 	s := large(t, 1)
 	file, err := os.OpenFile(s.Files.Paths.File(ovndb.NB), os.O_APPEND|os.O_WRONLY, 0)
@@ -204,12 +205,12 @@ func TestTake_unloadable_copy(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "backups")
 	_, _, err = s.Take(t.Context(), dir, 1)
 	require.ErrorContains(t, err, "No table named No_Such_Table")
-	left, err := filepath.Glob(filepath.Join(dir, "*2*")) // with a time in its name
+	left, err := filepath.Glob(filepath.Join(dir, "*2*")) // names that contain a time
 	require.NoError(t, err)
 	assert.Empty(t, left)
 }
 
-// The reason for asking the server is reported.
+// The backup reports why it asked the server.
 func TestTake_asks_server_if_file_is_unreadable(t *testing.T) {
 	s := large(t, 1)
 	serve(t, s.Files.Paths)
@@ -226,8 +227,8 @@ func TestTake_asks_server_if_file_is_unreadable(t *testing.T) {
 	assert.Contains(t, strings.Join(reported, "\n"), "nb: asking the server")
 }
 
-// putThirdElement replaces a cluster's file by one with an unknown third element in its first record, after schema and
-// transaction. The server continues with the file that it has open.
+// putThirdElement replaces a cluster's file by a file whose first record has an unknown third element, after schema
+// and transaction. The server continues with the file that it has open.
 func putThirdElement(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

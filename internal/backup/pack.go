@@ -22,7 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// digests are a copy's unpacked size in bytes and checksum, and the packed file's checksum.
+// digests has a copy's unpacked size in bytes and its checksum, and the packed file's checksum.
 type digests struct {
 	size          int64
 	plain, packed string
@@ -34,7 +34,7 @@ func pack(ctx context.Context, from, to string) (digests, error) {
 	if err != nil {
 		return digests{}, fmt.Errorf("cannot compress the copy: %w", err)
 	}
-	defer func() { _ = in.Close() }() // only read
+	defer func() { _ = in.Close() }() // the file is only read
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return digests{}, fmt.Errorf("cannot compress the copy: %w", err)
@@ -55,13 +55,13 @@ func pack(ctx context.Context, from, to string) (digests, error) {
 func text(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 // unpack reads a compressed file into a new one, or only reads it if to is empty. It fails if the content is longer
-// than the limit, and leaves nothing behind after a failure.
+// than most bytes. After a failure it leaves nothing behind.
 func unpack(ctx context.Context, from, to string, most int64) (found digests, err error) {
 	in, err := openRegular(from)
 	if err != nil {
 		return digests{}, fmt.Errorf("cannot unpack the copy: %w", err)
 	}
-	defer func() { _ = in.Close() }() // only read
+	defer func() { _ = in.Close() }() // the file is only read
 	plain, packed := sha256.New(), sha256.New()
 	zip, err := gzip.NewReader(bufio.NewReader(io.TeeReader(ctxio.NewReader(ctx, in), packed)))
 	if err != nil {
@@ -91,7 +91,7 @@ func unpack(ctx context.Context, from, to string, most int64) (found digests, er
 	return digests{size, text(plain), text(packed)}, nil // read to its end
 }
 
-// create makes a new file, replacing one that an earlier process may have left.
+// create makes a new file. It replaces a file that an earlier process may have left.
 func create(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -99,8 +99,8 @@ func create(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// Unpack writes the copy of database d in the backup path to the file to, or only reads it if to is empty, and checks
-// its checksums.
+// Unpack unpacks the copy of database d in the backup at path to the file to, or only reads it if to is empty. It
+// checks the copy's checksums.
 func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to string) error {
 	x, err := m.Of(d)
 	if err != nil {
@@ -119,9 +119,9 @@ func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to s
 	return err
 }
 
-// A backup's needs in relation to the size of the databases' files. Measured with OVS 3.1: ovsdb-tool, which loads the
-// copy, takes 2.4 times the size if rows have 1 KiB, 5.4 times if they have 300 bytes, as OVN's have, and 12 times with
-// 100 bytes. On the disk there is one unpacked copy besides both compressed ones.
+// A backup's needs in relation to the size of the databases' files. Measured with OVS 3.1: ovsdb-tool, which loads
+// the copy, takes 2.4 times the size if rows have 1 KiB, 5.4 times if they have 300 bytes, as in OVN, and 12 times if
+// they have 100 bytes. The disk has one unpacked copy at a time, besides both compressed copies.
 const (
 	memoryFactor = 8
 	spare        = 64 << 20 // bytes left for everything else
@@ -143,8 +143,8 @@ func (s *Service) room(dir string) error {
 	return checkNeeds(dir, free, available, sizes...)
 }
 
-// checkNeeds returns an error if the free space or available memory is too little for databases with files of these
-// sizes; all in bytes.
+// checkNeeds returns an error if the free space or the available memory is too small for databases whose files have
+// these sizes. All values are in bytes.
 func checkNeeds(dir string, free, available int64, sizes ...int64) error {
 	if need := machine.CopySpace(sizes...) + spare; free < need {
 		return fmt.Errorf("cannot back up: %s has %d MiB free, it takes %d; give path= on a larger disk", dir, free>>20,

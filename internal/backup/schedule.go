@@ -13,21 +13,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// failureName is the file with the reason why the last backup failed, in at most maxNote bytes.
+// failureName is the file with the reason why the last backup failed, of at most maxNote bytes.
 const (
 	failureName = ".failure"
 	maxNote     = 64 << 10
 )
 
-// TakeScheduled is [Service.Take] for a timer: it stores the reason of a failure beside the backups until one succeeds.
+// TakeScheduled is [Service.Take] for a timer. After a failure it stores the reason next to the backups until a
+// backup succeeds.
 func (s *Service) TakeScheduled(ctx context.Context, dir string, keep int) (string, error) {
 	path, _, err := s.Take(ctx, dir, keep)
 	note := filepath.Join(dir, failureName)
 	if _, unsafe := trusted(dir); unsafe != nil {
-		return "", err // nothing is written there: Observe finds the problem itself
+		return "", err // no backup can be written there; Observe finds the problem itself
 	}
 	if errors.Is(err, ErrBusy) {
-		return "", err // the running backup's result counts
+		return "", err // only the result of the running backup counts
 	}
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
@@ -44,9 +45,9 @@ func (s *Service) TakeScheduled(ctx context.Context, dir string, keep int) (stri
 
 // Summary is the state of the backups in a directory.
 type Summary struct {
-	// Newest is when the newest one was taken; zero if there is none.
+	// Newest is when the newest backup was taken; zero if there is none.
 	Newest time.Time
-	// Failure is why the last scheduled one failed; empty if it succeeded.
+	// Failure is why the last scheduled backup failed; empty if it succeeded.
 	Failure string
 }
 
@@ -58,7 +59,7 @@ func Observe(dir string) (Summary, error) {
 		return s, err
 	}
 	if len(all) > 0 {
-		s.Newest, _ = time.Parse(nameLayout, filepath.Base(all[len(all)-1])) // listed for its name
+		s.Newest, _ = time.Parse(nameLayout, filepath.Base(all[len(all)-1])) // list returns only names of this form
 	}
 	if _, err := trusted(dir); err != nil {
 		s.Failure = fmt.Sprintf("cannot back up to %s: %v", dir, err)
@@ -72,8 +73,8 @@ func Observe(dir string) (Summary, error) {
 	return s, nil
 }
 
-// Age describes the age of the newest backup; empty if no interval is set or there is no backup. It is in whole hours,
-// since Juju stores each different status.
+// Age describes the age of the newest backup; empty if no interval is set or there is no backup. The age is in whole
+// hours, since Juju stores each different status.
 func (s Summary) Age(interval time.Duration, now time.Time) string {
 	if interval == 0 || s.Newest.IsZero() {
 		return ""
@@ -88,8 +89,8 @@ func (s Summary) Age(interval time.Duration, now time.Time) string {
 	}
 }
 
-// Problem describes in one line what is wrong with backups that should be made at an interval, since the given time;
-// empty if nothing is.
+// Problem describes, in one line, the problem with backups that should have been made at an interval since the given
+// time. It returns an empty text if there is none.
 func (s Summary) Problem(interval time.Duration, since, now time.Time) string {
 	if interval == 0 {
 		return ""

@@ -14,9 +14,10 @@ import (
 // maxLinks is the largest number of symbolic links in a path, as in Linux (path_resolution(7)).
 const maxLinks = 40
 
-// trusted returns the directory of the path, without symbolic links, if no user but root can replace it: each component
-// belongs to root and is not writable for others, except for parents in which each user may delete only its own files,
-// such as /tmp. A link there is followed if it belongs to root. Missing components count as trusted.
+// trusted returns the directory of the path, without symbolic links, if no user but root can replace it. Each
+// component must belong to root and must not be writable for others, except for parents in which each user may delete
+// only its own files, such as /tmp. There, a link is followed if it belongs to root. Missing components count as
+// trusted.
 func trusted(path string) (string, error) {
 	owners, err := rootOwners()
 	if err != nil {
@@ -64,8 +65,8 @@ func split(path string) []string {
 	return strings.FieldsFunc(filepath.Clean(path), func(r rune) bool { return r == filepath.Separator })
 }
 
-// rootOwners are the users that can change every file here: root; the owner of /, which in a user namespace is root
-// under another number; and the user of this process.
+// rootOwners returns the users that can change every file here: root; the owner of /, which is root under another
+// number in a user namespace; and the user of this process.
 func rootOwners() (map[uint32]bool, error) {
 	var root syscall.Stat_t
 	if err := syscall.Stat("/", &root); err != nil {
@@ -84,7 +85,7 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 	case !owners[stat.Uid]:
 		return fmt.Errorf("%s belongs to user %d, which could replace what root writes there; "+
 			"use a folder of root's: chown root %s", path, stat.Uid, path)
-	case info.Mode()&fs.ModeSymlink != 0: // its permissions have no effect
+	case info.Mode()&fs.ModeSymlink != 0: // a link's permissions have no effect
 		return nil
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", path)
@@ -122,7 +123,7 @@ func readRegular(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // the file is only read
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(text)) > most {
 		err = fmt.Errorf("%s has more than %d bytes", path, most)

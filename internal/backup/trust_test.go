@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// A person names the backup to restore: its files may be of any kind.
+// An operator names the backup to restore, so its files may be of any kind.
 func TestRead_other_kinds_of_files(t *testing.T) {
 	t.Parallel()
 	other := filepath.Join(t.TempDir(), "other")
@@ -36,7 +36,7 @@ func TestRead_other_kinds_of_files(t *testing.T) {
 	}
 }
 
-// A small file can unpack to a full disk.
+// A small file may unpack to more than the disk can hold.
 func TestUnpack_size_is_limited(t *testing.T) {
 	t.Parallel()
 	dir := whole(t)
@@ -80,7 +80,7 @@ func TestUnpack_follows_no_link(t *testing.T) {
 
 const nobody = 65534
 
-// Root writes in no folder in which another user could replace its files by links.
+// Root writes to no folder in which another user could replace its files by links.
 func TestTake_directory_of_other_user(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
