@@ -34,18 +34,19 @@ type Manager struct {
 
 // Snapshot determines the timer.
 type Snapshot struct {
-	// Interval is the time from one backup to the next, in whole hours; 0 disables backups. Keep is how many are kept.
+	// Interval is the time from one backup to the next, in whole hours; 0 disables backups. Keep is how many backups are
+	// kept.
 	Interval time.Duration
 	Keep     int
 	// Ready reports whether the unit's servers are members.
 	Ready bool
-	// Thorough compares the machine even if the options have not changed.
+	// Thorough makes Ensure compare the machine even if the options have not changed.
 	Thorough bool
 	Now      time.Time
 }
 
 type kept struct {
-	// Set is the digest of the timer's files as last applied, Since the time of that.
+	// Set is the digest of the timer's files as last applied, Since when that was.
 	Set   string    `json:"set,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 }
@@ -53,7 +54,7 @@ type kept struct {
 var section = unitstate.NewSection[kept]("backup-timer")
 
 // Ensure sets the timer to the option's interval once the unit's servers are members. It returns findings about the
-// timer and the backups. The error is the context's.
+// timer and the backups. It returns an error only if the context has ended.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last, err := section.Get(m.State), error(nil)
 	switch {
@@ -108,10 +109,10 @@ func firstLine(err error) string {
 	return line
 }
 
-// set sets the timer if the option has changed; if s is thorough, also if the machine's files differ.
+// set sets the timer if the option has changed. If s is thorough, it also does so if the machine's files differ.
 func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
 	if _, err := os.Stat(m.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {
-		return nil // it is copied by this hook or the next
+		return nil // this hook or the next one copies the program
 	}
 	unit, timer := []byte(m.service(s)), []byte(timer(s))
 	set := unitstate.Digest(unit, timer)
@@ -153,8 +154,9 @@ func (m *Manager) Remove(ctx context.Context) error {
 	return errors.Join(err, m.Services.Reload(ctx))
 }
 
-// service makes one backup (systemd.service(5)). It runs as root, the owner of the servers' sockets and files, and
-// can't write to /usr, /boot, /etc and the users' homes (systemd.exec(5), ProtectSystem and ProtectHome).
+// service returns the service that makes one backup (systemd.service(5)). It runs as root, which owns the servers'
+// sockets and files, and can't write to /usr, /boot, /etc and the users' homes (systemd.exec(5), ProtectSystem and
+// ProtectHome).
 func (m *Manager) service(s Snapshot) string {
 	return strings.NewReplacer(
 		"PROGRAM", m.Paths.AgentProgram(), "UNIT", m.Unit, "KEEP", fmt.Sprint(s.Keep),
@@ -175,8 +177,9 @@ PrivateTmp=yes
 `)
 }
 
-// timer starts the service some minutes after the timer is set or the machine has booted, and then at the interval
-// (systemd.timer(5)). The random delay spreads the backups of units that were set at the same time.
+// timer returns a timer that starts the service some minutes after the timer is set or the machine has booted, and
+// then at the interval (systemd.timer(5)). The random delay spreads the backups of units whose timers were set at the
+// same time.
 func timer(s Snapshot) string {
 	spread := min(s.Interval/10, 30*time.Minute)
 	return strings.NewReplacer(

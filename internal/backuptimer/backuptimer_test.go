@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// systemctl keeps how it was called.
+// systemctl records its calls.
 type systemctl struct {
 	calls []string
 	err   error
