@@ -30,7 +30,7 @@ func ufw(line, answer string) runtest.Call {
 
 func status(text string) runtest.Call { return ufw("status numbered", text) }
 
-// add expects that the charm's rule is added.
+// add expects a call that adds the charm's rule.
 func add(rule, answer string) runtest.Call {
 	return ufw(rule+" proto tcp comment "+firewall.Comment, answer)
 }
@@ -49,7 +49,7 @@ func TestFirewall_without_ufw_is_ErrAbsent(t *testing.T) {
 	require.ErrorIs(t, f.Remove(t.Context()), firewall.ErrAbsent)
 }
 
-// The rules of the earlier peer are still there after the failure: additions come before removals.
+// After the failure, the rules of the earlier peer still exist: additions come before removals.
 func TestEnsure_failure_denies_no_address(t *testing.T) {
 	t.Parallel()
 	f := firewall.Firewall{Runner: runtest.New(t,
@@ -86,8 +86,8 @@ func TestDrifted(t *testing.T) {
 	}
 }
 
-// The text is ufw's after the Python charm's calls. That charm had no agent, and no port for chassis that is open for
-// all; its rules stay.
+// The text is ufw's after the Python charm's calls. That charm had no agent, and opened no port for chassis to all
+// addresses. Its rules stay.
 func TestEnsure_keeps_rules_of_the_Python_charm(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, firewall.Firewall{Runner: runtest.New(t,

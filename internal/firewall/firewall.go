@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// timeout limits one call of ufw. It takes a fraction of a second, but waits for other changes of rules; switching it
-// on has taken more than 30 s on a busy machine.
+// timeout limits one call of ufw. A call takes a fraction of a second, but waits for other changes of rules. On a
+// busy machine, switching ufw on has taken more than 30 s.
 const timeout = 2 * time.Minute
 
 // Reasons, other than failures, why ufw shows no rules.
@@ -25,10 +25,10 @@ var (
 // Firewall is ufw on this host.
 type Firewall struct{ Runner run.Runner }
 
-// Ensure sets the wanted rules, with one call of ufw for each change. It switches ufw on if it is off. An address that
-// stays allowed is allowed all the time. Rules of others stay; see [Comment]. It returns [ErrAbsent] without ufw. After
-// another error the next call continues. If a rule of others blocks an address, the error comes after all other
-// changes.
+// Ensure sets the wanted rules, with one call of ufw for each change. It switches ufw on if it is off. An address
+// that stays allowed is allowed all the time. Rules of other programs and people stay; see [Comment]. Without ufw it
+// returns [ErrAbsent]. After another error the next call continues. If another party's rule blocks an address, Ensure
+// returns the error after it has made all other changes.
 func (f Firewall) Ensure(ctx context.Context, want Rules) error {
 	have, err := f.rules(ctx)
 	if errors.Is(err, ErrInactive) {
@@ -48,7 +48,8 @@ func (f Firewall) Ensure(ctx context.Context, want Rules) error {
 		return err
 	}
 	for _, r := range p.forAll {
-		// For both families. If ufw does not do IPv6, half of the rule is always missing, and ufw skips the other half.
+		// The rule is for both families. If ufw does not do IPv6, half of the rule is always missing; ufw then skips the
+		// half that it has.
 		if _, err := f.add(ctx, r); err != nil {
 			return err
 		}
@@ -56,10 +57,10 @@ func (f Firewall) Ensure(ctx context.Context, want Rules) error {
 	return errors.Join(f.delete(ctx, p.stale), blocked)
 }
 
-// enable switches ufw on, with everything allowed that no rule forbids, so that no session on the machine ends. If it
-// is on already, its defaults are an operator's choice.
+// enable switches ufw on, with everything allowed that no rule forbids, so that no session on the machine ends. If
+// ufw is on already, its defaults are an operator's choice.
 func (f Firewall) enable(ctx context.Context) error {
-	// The defaults first: ufw's own would cut off new connections.
+	// Set the defaults first: ufw's own defaults would block new connections.
 	for _, line := range []string{
 		"default allow incoming", "default allow outgoing", "default allow routed", "--force enable",
 	} {
@@ -70,8 +71,8 @@ func (f Firewall) enable(ctx context.Context) error {
 	return nil
 }
 
-// Admit admits peers in addition to those that may connect already, and revokes nothing. It fails as [Firewall.Ensure]
-// does, and returns [ErrInactive] if ufw is off.
+// Admit admits peers in addition to the addresses that may connect already, and revokes nothing. It fails as
+// [Firewall.Ensure] does, and returns [ErrInactive] if ufw is off.
 func (f Firewall) Admit(ctx context.Context, peers []netip.Addr) error {
 	have, err := f.rules(ctx)
 	if err != nil {
@@ -81,9 +82,9 @@ func (f Firewall) Admit(ctx context.Context, peers []netip.Addr) error {
 	return errors.Join(err, blocked)
 }
 
-// admit puts the rules before all others. ufw accepts no rule if there is another one for the same packets, whatever
-// its place and action (0.36.2 answers "Skipping inserting existing rule"): blocked has the remedy for the first such
-// rule.
+// admit puts the rules before all others. ufw does not accept a rule if it has another rule for the same packets,
+// whatever the place and action of that rule (0.36.2 answers "Skipping inserting existing rule"). blocked then has
+// the remedy for the first such rule.
 func (f Firewall) admit(ctx context.Context, have, rules []rule) (blocked, err error) {
 	for _, r := range rules {
 		added, err := f.add(ctx, r, "prepend")
@@ -117,8 +118,8 @@ func (f Firewall) Drifted(ctx context.Context, want Rules) (bool, error) {
 	return len(p.misplaced)+len(p.admit)+len(p.stale) > 0 || slices.ContainsFunc(p.forAll, lacks), nil
 }
 
-// Remove removes all of the charm's rules, first those that reject. It fails with [ErrAbsent] and [ErrInactive]. ufw
-// stays on: others may rely on it.
+// Remove removes all of the charm's rules. It first removes those that reject. It returns [ErrAbsent] without ufw,
+// and [ErrInactive] if ufw is off. ufw stays on: others may rely on it.
 func (f Firewall) Remove(ctx context.Context) error {
 	rules, err := f.rules(ctx)
 	if err != nil {
@@ -129,14 +130,14 @@ func (f Firewall) Remove(ctx context.Context) error {
 	return f.delete(ctx, rules)
 }
 
-// add reports whether ufw added the rule; otherwise ufw has one about the same packets.
+// add reports whether ufw added the rule. If not, ufw has a rule for the same packets.
 func (f Firewall) add(ctx context.Context, r rule, before ...string) (added bool, err error) {
 	out, err := f.ufw(ctx, slices.Concat(before, r.words(), []string{"comment", Comment})...)
-	return err == nil && strings.Contains(out, "Rule"), err // added, inserted or updated; otherwise skipped
+	return err == nil && strings.Contains(out, "Rule"), err // ufw prints that it was added, inserted or updated; otherwise ufw skipped it
 }
 
-// delete removes rules by content, not by number, which may be another rule's by now. One command removes a rule for
-// all addresses from both families.
+// delete removes rules by content. It does not use their numbers, which may be those of other rules by now. One
+// command removes a rule for all addresses from both families.
 func (f Firewall) delete(ctx context.Context, rules []rule) error {
 	deleted := map[string]bool{}
 	for _, r := range rules {

@@ -95,7 +95,7 @@ func TestEnsure_rules_follow_the_addresses(t *testing.T) {
 	require.ErrorIs(t, f.Remove(t.Context()), firewall.ErrInactive)
 	require.ErrorIs(t, f.Admit(t.Context(), nil), firewall.ErrInactive)
 
-	// It is switched on once, and allows what no rule forbids.
+	// Ensure switches ufw on once, and allows what no rule forbids.
 	for _, policy := range []string{"allow", "deny"} {
 		m.ensure(t, firewall.Rules{})
 		assert.Contains(t, m.do(t, "ufw status verbose"), "Default: "+policy+" (incoming), allow (outgoing)")
@@ -116,7 +116,7 @@ func TestEnsure_rules_follow_the_addresses(t *testing.T) {
 	require.NoError(t, f.Admit(t.Context(), addrs("10.0.0.2")))
 	assert.Equal(t, rules, m.rules(t))
 
-	// A peer has gone, another is only a client now, and a client has become a peer.
+	// One peer is gone, another is only a client now, and a client has become a peer.
 	m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.9"), Clients: addrs("10.0.0.2")})
 	want := []string{
 		"6643,6644,16402/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
@@ -128,7 +128,7 @@ func TestEnsure_rules_follow_the_addresses(t *testing.T) {
 	third := "6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.3 # charm-ovn-central"
 	assert.Equal(t, around(append([]string{third}, want...), nil), m.rules(t))
 
-	// A rule that another's makes void is moved to the front.
+	// If another party's rule makes a rule void, Ensure moves the rule to the front.
 	these := firewall.Rules{Clients: addrs("10.0.0.2")}
 	m.do(t, "ufw prepend deny from 10.0.0.2")
 	drifted, err := f.Drifted(t.Context(), these)
@@ -188,7 +188,7 @@ mount -t tmpfs none /run
 ip link set lo up
 `
 
-// newMachine starts a machine that lasts as long as the test. Its ufw is off, as after its installation.
+// newMachine starts a machine that lasts as long as the test. Its ufw is off, as after the installation.
 func newMachine(t *testing.T) machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -199,7 +199,7 @@ func newMachine(t *testing.T) machine {
 	}
 	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "sh", "-c", private+"echo ready\nexec cat")
 	cmd.Stderr = os.Stderr
-	// It ends with the test's program, which closes its input.
+	// The machine ends with the test's program, since that closes the machine's input.
 	_, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
@@ -223,7 +223,7 @@ func (m machine) Run(ctx context.Context, c run.Command) ([]byte, error) {
 
 func (m machine) firewall() firewall.Firewall { return firewall.Firewall{Runner: m} }
 
-// do runs a person's command on the machine, and returns its output.
+// do runs a command on the machine, as a person would, and returns its output.
 func (m machine) do(t *testing.T, command string) string {
 	t.Helper()
 	words := strings.Fields(command)
@@ -255,7 +255,7 @@ func cable(t *testing.T, a, b machine, forA, forB []string) {
 		for _, address := range addresses {
 			words := "ip addr add " + address + " dev veth0"
 			if strings.Contains(address, ":") {
-				words += " nodad" // otherwise the kernel probes it for a second
+				words += " nodad" // otherwise the kernel probes the address for a second
 			}
 			m.do(t, words)
 		}
@@ -280,7 +280,7 @@ func (m machine) on(t *testing.T, f func()) {
 	require.NoError(t, <-done)
 }
 
-// listen accepts connections to the port, of any address of the machine.
+// listen accepts connections to the port, at any address of the machine.
 func (m machine) listen(t *testing.T, port int) {
 	t.Helper()
 	m.on(t, func() {

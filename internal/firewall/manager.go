@@ -13,40 +13,40 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Manager keeps a unit's firewall as the application needs it. It is used during one hook.
+// Manager keeps a unit's firewall as the application needs it. A Manager is used for one hook.
 type Manager struct {
 	Firewall Firewall
 	State    *unitstate.State
 	Log      *slog.Logger
-	// ensured is set once Ensure was called in this hook.
+	// ensured reports whether Ensure was called in this hook.
 	ensured bool
-	// drifted is the answer of Firewall.Drifted in this hook; nil before it was asked.
+	// drifted is the result of Firewall.Drifted in this hook; nil before the call.
 	drifted *bool
 }
 
 // Snapshot has the addresses from which the rules are made.
 type Snapshot struct {
-	// Thorough is set if Clients were read from Juju. Otherwise the clients of the last rules count.
+	// Thorough reports whether Clients were read from Juju. If not, the clients in the last rules are used.
 	Thorough bool
-	// Own is the unit's address. Peers are those of the other units, and of all members of both clusters: a peer
-	// that has departed may connect until it is gone from both.
+	// Own is the unit's address. Peers are the addresses of the other units, and of all members of both clusters: a peer
+	// that has departed may connect until it is gone from both clusters.
 	Own            netip.Addr
 	Peers, Clients []netip.Addr
 }
 
 type kept struct {
-	// Rules are the last rules that were set, by Rules.format.
+	// Rules are the rules that were set last, in the form of Rules.format.
 	Rules string `json:"rules,omitempty"`
-	// Clients are the clients in them; nil if unknown.
+	// Clients are the clients in these rules; nil if unknown.
 	Clients []netip.Addr `json:"clients"`
-	// Failure is why the last attempt to set them failed, for people.
+	// Failure is why the last attempt to set rules failed; it is a text for people.
 	Failure string `json:"failure,omitempty"`
 }
 
 var section = unitstate.NewSection[kept]("firewall")
 
-// Due reports whether to call Ensure: the wanted rules differ from the last ones or from the machine's, or ufw is off.
-// It asks the machine once. After a failure it is false until ufw is on, unless the snapshot is thorough.
+// Due reports whether to call Ensure: the wanted rules differ from the last ones or from the machine's, or ufw is
+// off. It asks the machine once. After a failure it reports false until ufw is on, unless the snapshot is thorough.
 func (m *Manager) Due(ctx context.Context, s Snapshot) bool {
 	last := section.Get(m.State)
 	if m.ensured || !s.Thorough && last.Clients == nil {
@@ -72,8 +72,8 @@ func (m *Manager) Due(ctx context.Context, s Snapshot) bool {
 	return *m.drifted
 }
 
-// Ensure sets the firewall's rules. A failure, as in a container without the kernel modules, is a finding: the unit's
-// ports are open. The error is the context's, or that of the stored state.
+// Ensure sets the firewall's rules. A failure, as in a container without the kernel modules, is returned as a
+// finding: the unit's ports are open. It returns an error only if the context has ended or the state can't be stored.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	m.ensured = true
 	last := section.Get(m.State)
@@ -97,8 +97,8 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return m.Findings(), err
 }
 
-// Remove removes the rules. It ignores a failure of ufw, as in a container without the kernel modules. The error is the
-// context's.
+// Remove removes the rules. It ignores a failure of ufw, as in a container without the kernel modules. It returns an
+// error only if the context has ended.
 func (m *Manager) Remove(ctx context.Context) error {
 	err := m.Firewall.Remove(ctx)
 	switch {
@@ -133,5 +133,5 @@ func (s Snapshot) rules(last kept) (all Rules) {
 	return Rules{Peers: hosts(s.Peers), Clients: hosts(clients)}
 }
 
-// format returns the form in which rules are stored.
+// format returns the rules in the form in which they are stored.
 func (r Rules) format() string { return fmt.Sprintf("peers %v, clients %v", r.Peers, r.Clients) }

@@ -25,7 +25,7 @@ func manager(t *testing.T, runner run.Runner, last kept) *Manager {
 	return &Manager{Firewall: Firewall{Runner: runner}, State: state, Log: slog.New(slog.DiscardHandler)}
 }
 
-// For months most units run only update-status, which asks ufw once, and does not call a ufw that can't work.
+// For months most units run only update-status. Due then asks ufw once, and does not call a ufw that can't work.
 func TestDue(t *testing.T) {
 	t.Parallel()
 	clients := []netip.Addr{netip.MustParseAddr("192.0.2.7")}
