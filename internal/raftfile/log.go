@@ -206,7 +206,7 @@ func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, e
 	return scan, err
 }
 
-// read applies all complete records from Offset on.
+// read applies all complete records, beginning at Offset.
 func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err error) {
 	r := bufio.NewReaderSize(file, 256<<10)
 	if err := s.rewind(file, r); err != nil {
@@ -222,7 +222,7 @@ func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err 
 			if failed != nil || !more {
 				return true, failed
 			}
-			// The record may be complete by now. It must be, since another one follows it.
+			// Another record follows this one, so it must be complete by now.
 			if err := s.rewind(file, r); err != nil {
 				return false, err
 			}
@@ -242,7 +242,7 @@ func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err 
 	return false, nil
 }
 
-// rewind lets r read from Offset on.
+// rewind makes r read from Offset.
 func (s *logScan) rewind(file io.ReadSeeker, r *bufio.Reader) error {
 	if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
@@ -354,7 +354,7 @@ func (s *logScan) entry(r logRecord) {
 		s.Configurations = append(s.Configurations, configuration{r.Index, r.Servers})
 	}
 	if i := slices.IndexFunc(s.Configurations, func(c configuration) bool { return c.Index > s.Commit }); i > 1 {
-		s.Configurations = s.Configurations[i-1:] // those before the last committed one can't come back
+		s.Configurations = s.Configurations[i-1:] // configurations before the last committed one can't come back
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// checked matches the number of the record that is invalid, in the output of ovsdb-tool check-cluster.
+// checked matches the number of the invalid record in the output of ovsdb-tool check-cluster.
 var checked = regexp.MustCompile(`: record (\d+) `)
 
 func TestReadLog_agrees_with_check_cluster(t *testing.T) {
@@ -40,7 +40,7 @@ func TestReadLog_agrees_with_check_cluster(t *testing.T) {
 	assert.Greater(t, found[false], 20, "some are not")
 }
 
-// randomLog returns a log as servers write it; a record may be missing.
+// randomLog returns a log as servers write it, except that a record may be missing.
 func randomLog(random *rand.Rand) []string {
 	records := []string{record(logHeader)}
 	end, committed, term := 2, 1, 1

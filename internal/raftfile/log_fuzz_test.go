@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzLog shows that no file makes the reader panic or hang, and that two reads find the same as one.
+// FuzzLog shows that no file makes the reader panic or hang, and that two reads have the same result as one.
 func FuzzLog(f *testing.F) {
 	whole := recordText(`{"prev_index":1,"prev_term":1}`) + recordText(`{"index":2,"term":1,"data":["}{",{"index":7}]}`) +
 		recordText(`{"commit_index":2}`)

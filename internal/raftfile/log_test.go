@@ -72,14 +72,14 @@ func (f logFile) log(t *testing.T) raftfile.Log {
 	return log
 }
 
-// The log is judged as a server does when it starts.
+// ReadLog judges a log as a server does at its start.
 func TestReadLog(t *testing.T) {
 	t.Parallel()
 	others := []string{record(`{"note":"index"}`), record(`{"term":7}`), record(`{"leader":"` + ownID + `","term":7}`)}
 	for name, c := range map[string]struct {
 		records []string
 		end     uint64
-		damage  int // the damaged record; 0 if none is
+		damage  int // the damaged record; 0 if there is none
 	}{
 		"created":             {nil, 2, 0},
 		"entries":             {[]string{entry(2, 1), entry(3, 1), commit(3)}, 4, 0},
@@ -101,7 +101,7 @@ func TestReadLog(t *testing.T) {
 			t.Parallel()
 			f := newLogFile(t)
 			f.write(t, append([]string{record(logHeader)}, c.records...)...)
-			for range 2 { // the second time without a read
+			for range 2 { // the second call reads nothing
 				log := f.log(t)
 				if c.damage == 0 {
 					assert.Empty(t, log.Damage)
@@ -126,37 +126,37 @@ func TestReadLog_appended_and_replaced(t *testing.T) {
 	f.append(t, next[len(next)-5:])
 	assert.Equal(t, raftfile.Log{End: 4}, f.log(t))
 
-	// A failed write was truncated.
+	// The server truncated a record after a failed write.
 	f.append(t, entry(4, 1)[:40])
 	require.Equal(t, raftfile.Log{End: 4}, f.log(t))
 	require.NoError(t, os.Truncate(f.path, int64(len(record(logHeader)+entry(2, 1)+next))))
 	f.append(t, entry(5, 1))
 	assert.Contains(t, f.log(t).Damage, "record 3")
 
-	// A compaction: another file.
+	// A compaction replaces the file.
 	snapshot := strings.Replace(logHeader, `"prev_index":1`, `"prev_index":5`, 1)
 	require.NoError(t, os.Rename(f.path, f.path+".old"))
 	f.write(t, record(snapshot), entry(6, 1), commit(6))
 	assert.Equal(t, raftfile.Log{End: 7}, f.log(t))
 
-	// Another file with the same inode.
+	// Another file has the same inode.
 	snapshot = strings.Replace(snapshot, `"prev_index":5`, `"prev_index":7`, 1)
 	f.write(t, record(snapshot), entry(8, 1), entry(9, 1), entry(10, 1))
 	assert.Equal(t, raftfile.Log{End: 11}, f.log(t))
 
-	// A whole record may be truncated.
+	// The server may also truncate a whole record.
 	require.NoError(t, os.Truncate(f.path, int64(len(record(snapshot)+entry(8, 1)))))
 	assert.Equal(t, raftfile.Log{End: 9}, f.log(t))
 }
 
-// With a file of 500 MiB each hook would wait for seconds.
+// Otherwise each hook would wait for seconds if the file has 500 MiB.
 func TestReadLog_reads_appended_part_only(t *testing.T) {
 	t.Parallel()
 	f := newLogFile(t)
 	f.write(t, record(logHeader), entry(2, 1), entry(3, 1))
 	require.Equal(t, raftfile.Log{End: 4}, f.log(t))
 
-	// A changed record shows whether it is read again.
+	// The change of an old record shows whether the record is read again.
 	file, err := os.OpenFile(f.path, os.O_WRONLY, 0)
 	require.NoError(t, err)
 	_, err = file.WriteAt([]byte("different"), int64(len(record(logHeader)+entry(2, 1))-20))
@@ -169,7 +169,7 @@ func TestReadLog_reads_appended_part_only(t *testing.T) {
 	assert.Contains(t, f.log(t).Damage, "record 1")
 }
 
-// The newest members count, committed or not, as in raft_read_log() of ovsdb/raft.c.
+// The newest configuration counts, committed or not, as in raft_read_log() of ovsdb/raft.c.
 func TestReadLog_outside(t *testing.T) {
 	t.Parallel()
 	members := func(index int, ids ...string) string {

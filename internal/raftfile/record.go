@@ -25,29 +25,29 @@ var errTorn = errors.New("the record is incomplete")
 
 // logRecord is one record of the server's log. A field without a value in the record is 0 or empty.
 type logRecord struct {
-	// Index and Term are those of an entry.
+	// Index and Term belong to an entry.
 	Index, Term uint64
 	// Commit is the index up to which entries are committed.
 	Commit uint64
-	// Vote is the member that was voted for in Term.
+	// Vote is the member for which the server voted in Term.
 	Vote string
 	// Note is free text.
 	Note string
-	// Servers has the members from this entry or snapshot on, addresses by server IDs; nil
-	// if the record has no configuration.
+	// Servers has the members from this entry or snapshot on: their addresses by server ID. It is nil if the record has
+	// no configuration.
 	Servers map[string]string
 	// The first record has the ID of the file's own Server, its Raft Address, the ID of its
 	// Cluster once it has joined, and the Name of the database.
 	Server, Address, Cluster, Name string
-	// PrevIndex and PrevTerm are those of the snapshot at the beginning of the file.
+	// PrevIndex and PrevTerm belong to the snapshot at the beginning of the file.
 	PrevIndex, PrevTerm uint64
-	// size is the number of bytes of the record, its header included.
+	// size is the number of bytes of the record, including its header.
 	size int64
 	head string
 }
 
-// readRecord reads the next record, and keeps only the fields of [logRecord]. At the end of the file it returns io.EOF.
-// Afterwards the reader is after the record, or at the place of the error.
+// readRecord reads the next record, and keeps only the fields of [logRecord]. At the end of the file it returns
+// io.EOF. Afterwards the reader is after the record, or at the error.
 func readRecord(r *bufio.Reader) (logRecord, error) {
 	var rec logRecord
 	line, err := readHeader(r)
@@ -132,14 +132,14 @@ const maxScalar = 320
 // maxObject bounds a stored object of addresses, in bytes.
 const maxObject = 64 << 10
 
-// topLevel is a Writer that finds the members of a JSON object. Of members whose values are objects it keeps only the
-// servers. It accepts any text: after invalid JSON it is broken, or its depth is not 0.
+// topLevel is a Writer that finds the members of a JSON object. It keeps scalar values, and of the values that are
+// objects only the servers. It accepts any text: after invalid JSON, broken is set or the depth is not 0.
 type topLevel struct {
 	// values are the scalar members; nil if they are not needed.
 	values map[string]string
 	// servers is the text of the member "servers", or "prev_servers".
 	servers []byte
-	// visit, if not nil, is called before each character that is not deep in a string, with its place.
+	// visit, if not nil, is called with each character and its place, except for characters deep in a string.
 	visit         func(c byte, at int64)
 	at            int64
 	depth         int
@@ -147,7 +147,7 @@ type topLevel struct {
 	broken        bool
 	afterColon    bool
 	key, value    []byte
-	// inServers reports whether the place is in the object that is being stored.
+	// inServers reports whether the current place is in the object that is being stored.
 	inServers bool
 }
 
@@ -155,7 +155,7 @@ type topLevel struct {
 func (t *topLevel) Write(part []byte) (int, error) {
 	for i := 0; i < len(part); i++ {
 		if t.text && t.depth > 1 && !t.escaped && !t.inServers {
-			// Of a string that deep only the end matters.
+			// In a string at this depth, only the end matters.
 			skip := bytes.IndexAny(part[i:], "\"\\")
 			if skip < 0 {
 				break

@@ -16,12 +16,13 @@ import (
 
 // Standalone copies the clustered database in the file from to a new standalone database (ovsdb(5)) in the file to,
 // which it replaces. The copy has the snapshot at the beginning of the log and the entries up to index upTo, committed
-// or not. It returns the index of the newest copied entry. A server may write meanwhile. A damaged file is an error.
+// or not. Standalone returns the index of the newest copied entry. A server may write meanwhile. A damaged file is an
+// error.
 //
 // The command cluster-to-standalone of ovsdb-tool can't be used instead (raft_record_to_standalone_log() in
 // ovsdb/ovsdb-tool.c). It also copies entries that were later replaced. Since an entry is a difference to the values
-// before it, the copy then has changes that were never committed, and lacks committed ones. It ignores the schemas of
-// conversions, and needs several times the file's size of memory.
+// before it, the copy then has changes that were never committed, and lacks committed ones. The command also ignores
+// the schemas of conversions, and needs several times the file's size of memory.
 func Standalone(ctx context.Context, from string, upTo uint64, to string, convert Conversion) (last uint64, err error) {
 	file, err := os.Open(from)
 	if err != nil {
@@ -38,18 +39,18 @@ func Standalone(ctx context.Context, from string, upTo uint64, to string, conver
 	return parts[len(parts)-1].index, nil
 }
 
-// Conversion converts the standalone database in the file path to the schema in another file.
+// Conversion converts the standalone database in the file path to the schema in the file schema.
 type Conversion func(ctx context.Context, path, schema string) error
 
-// part is a record that belongs to the copy: the place of its JSON text in the file, in bytes,
-// and the index of its entry, or of the last entry in the snapshot.
+// part is a record that belongs to the copy. It has the place of the record's JSON text in the file, in bytes, and
+// the index of its entry, or of the last entry in the snapshot.
 type part struct {
 	index          uint64
 	offset, length int64
 }
 
-// entriesOf returns the snapshot and the entries up to the given index. If an entry was written again, that removes all
-// later ones before it (section 5.3 of the Raft paper; raft_apply_record() in ovsdb/raft.c).
+// entriesOf returns the snapshot and the entries up to the given index. If an entry was written again, the earlier
+// one and all that followed it are dropped (section 5.3 of the Raft paper; raft_apply_record() in ovsdb/raft.c).
 func entriesOf(ctx context.Context, file io.ReadSeeker, upTo uint64) (parts []part, err error) {
 	scan := logScan{seen: func(at int64, r logRecord) {
 		p := part{index: r.Index, offset: at + int64(len(r.head)), length: r.size - int64(len(r.head))}
@@ -139,7 +140,7 @@ func convertFile(ctx context.Context, out *os.File, schema *io.SectionReader, co
 	if err := convert(ctx, path, wanted); err != nil {
 		return out, fmt.Errorf("cannot convert the copy to the schema in the log: %w", err)
 	}
-	converted, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0o600) // the conversion replaced it
+	converted, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0o600) // the conversion has replaced the file
 	if err != nil {
 		return out, err
 	}
@@ -165,8 +166,8 @@ func appendRecord(ctx context.Context, out io.Writer, text *io.SectionReader) er
 
 var newline = []byte("\n")
 
-// dataOf finds the two elements of a record's "data", or "prev_data" of the first record: a schema
-// and a transaction, each nil if it is null or not there.
+// dataOf finds the two elements of a record's "data", or of the first record's "prev_data": a schema and a
+// transaction. Each is nil if it is null or missing.
 func dataOf(ctx context.Context, record *io.SectionReader) (schema, transaction *io.SectionReader, err error) {
 	found, err := elementsOf(ctxio.NewReader(ctx, record))
 	if err != nil {
@@ -185,7 +186,7 @@ func dataOf(ctx context.Context, record *io.SectionReader) (schema, transaction 
 	return parts[0], parts[1], nil
 }
 
-// elementsOf returns the first and the last place of each element of a record's array of data. OVSDB writes JSON
+// elementsOf returns the first and the last place of each element of the array in a record's data. OVSDB writes JSON
 // without spaces between elements.
 func elementsOf(record io.Reader) (found [][2]int64, err error) {
 	var text topLevel

@@ -19,7 +19,7 @@ import (
 
 const logSchema = `{"cksum":"1 1","name":"OVN_Northbound","tables":{},"version":"7.0.0"}`
 
-// holding returns an entry with a transaction, or with a schema, or with neither.
+// holding returns an entry with a transaction, a schema, or neither.
 func holding(index, term int, schema, transaction string) string {
 	data := ""
 	if schema != "" {
@@ -28,7 +28,7 @@ func holding(index, term int, schema, transaction string) string {
 	return record(fmt.Sprintf(`{%s"eid":"e1000000-0000-4000-8000-000000000001","index":%d,"term":%d}`, data, index, term))
 }
 
-// texts returns the records of a standalone database's file. The line before each has its length and checksum.
+// texts returns the records of a standalone database's file. Before each is a line with its length and checksum.
 func texts(t *testing.T, path string) (all []string) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -59,7 +59,7 @@ func TestStandalone(t *testing.T) {
 	for name, x := range map[string]struct {
 		records []string
 		upTo    uint64
-		want    []string // after the schema and the data of the snapshot
+		want    []string // the records after the schema and the snapshot's data
 		last    uint64
 	}{
 		"snapshot":         {nil, all, nil, 1},

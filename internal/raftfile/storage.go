@@ -12,11 +12,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Storage is the size of a clustered database's file. A compaction replaces the file. The server
-// compacts if the file is twice as large as after the last compaction and at least 10 MB, and after
-// 24 hours with 100 commits (ovsdb-server(1), ovsdb-server/compact).
+// Storage has the sizes of a clustered database's file. A compaction replaces the file. The server compacts if the
+// file is twice as large as after the last compaction and at least 10 MB, and after 24 hours with 100 commits
+// (ovsdb-server(1), ovsdb-server/compact).
 type Storage struct {
-	// Size is the file's, in bytes; Compacted is the part that the last compaction wrote.
+	// Size is the size of the file, Compacted the size of the part that the last compaction wrote, both in bytes.
 	Size, Compacted int64
 	// Written is the time of the last compaction, or of a later join. It is zero if the file
 	// system doesn't store the time of creation.
