@@ -133,7 +133,7 @@ func (f Firewall) Remove(ctx context.Context) error {
 // add reports whether ufw added the rule. If not, ufw has a rule for the same packets.
 func (f Firewall) add(ctx context.Context, r rule, before ...string) (added bool, err error) {
 	out, err := f.ufw(ctx, slices.Concat(before, r.words(), []string{"comment", Comment})...)
-	return err == nil && strings.Contains(out, "Rule"), err // ufw prints that it was added, inserted or updated; otherwise ufw skipped it
+	return err == nil && strings.Contains(out, "Rule"), err // added, inserted or updated; otherwise skipped
 }
 
 // delete removes rules by content. It does not use their numbers, which may be those of other rules by now. One

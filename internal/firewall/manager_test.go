@@ -103,7 +103,7 @@ func TestParseStatus(t *testing.T) {
 		of(reject, true, "0.0.0.0/0", 6643), of(deny, false, "0.0.0.0/0", 7000), of(allow, false, "10.0.0.1/32"),
 		of(allow, true, "2001:db8:1111:2222:3333:4444:5555:6666/128", 6641, 6643, 6644, 16642),
 		of(allow, true, "fd00::1/128", 6643),
-		// Rules with the charm's comment, but not in its form: a person has written them.
+		// These rules have the charm's comment, but not its form: a person has written them.
 		of(allow, false, "0.0.0.0/0", 6643), of(allow, false, "10.0.0.7/32"),
 		of(reject, true, "::/0", 6641), of(reject, true, "::/0", 6643), of(deny, false, "::/0", 7000),
 	}
@@ -136,7 +136,8 @@ var (
 	client = netip.MustParseAddr("10.0.0.9")
 )
 
-// The charm's rule after one that makes it void is deleted and put in front; another's rule stays.
+// If a rule makes a rule of the charm after it void, the charm's rule is deleted and put in front. Another party's
+// stays.
 func TestCompare_misplaced_rule_of_charm_is_deleted(t *testing.T) {
 	t.Parallel()
 	shut := rule{action: reject, ports: []uint16{6641, 16642}, from: anywhere4}

@@ -1,5 +1,5 @@
-// Package firewall restricts the ports of the databases by the host's ufw: the members' Raft traffic, and client
-// traffic without RBAC, is only for the units and the CMS.
+// Package firewall restricts the ports of the databases with the host's ufw. Only the units and the CMS may use the
+// members' Raft ports and the client ports without RBAC.
 package firewall
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Comment marks the charm's rules. The previous charm marked its own in the same way, so these are adopted.
+// Comment marks the charm's rules. The previous charm marked its own in the same way, so this charm adopts them.
 const Comment = "charm-ovn-central"
 
 var (
-	// peerPorts are a unit's ports for other units, in ascending order, as ufw stores several ports of a rule.
+	// peerPorts are a unit's ports for other units, in ascending order: ufw stores the ports of a rule in that order.
 	peerPorts = []uint16{
 		ovndb.NorthboundPort, ovndb.NorthboundRaftPort, ovndb.SouthboundRaftPort, ovndb.AgentPeerPort,
 		ovndb.ManagementPort,
@@ -27,9 +27,10 @@ var (
 	openPorts = []uint16{ovndb.SouthboundPort}
 )
 
-// Rules are the addresses that may connect to this unit. Others reach only SB's client port.
+// Rules are the addresses that may connect to this unit. Other addresses reach only SB's client port.
 type Rules struct {
-	// Peers are the other units' addresses, Clients those of the CMS. ufw does not filter traffic within the machine.
+	// Peers are the addresses of the other units, Clients those of the CMS. ufw does not filter traffic within the
+	// machine.
 	Peers, Clients []netip.Addr
 }
 
@@ -58,16 +59,16 @@ func (r Rules) grants() []grant {
 
 // changes are the changes to make, in this order: addresses are admitted before any is denied.
 type changes struct {
-	// misplaced are our rules after another rule that makes them void. Each is removed and added: ufw refuses to add an
-	// existing rule.
+	// misplaced are our rules that follow another rule which makes them void. Each is removed and then added, since ufw
+	// refuses to add an existing rule.
 	misplaced []rule
 	// admit are put before all other rules, forAll after them.
 	admit, forAll []rule
 	stale         []rule
 }
 
-// compare plans the changes from the present to the wanted rules. Rules of others stay and count: if one admits an
-// address, or decides about a port for all addresses, none of ours is added.
+// compare plans the changes from the present rules to the wanted ones. Rules of other programs and people stay and
+// count: if one admits an address, or decides about a port for all addresses, none of ours is added.
 func compare(have []rule, want Rules) changes {
 	var p changes
 	var kept []rule
@@ -98,7 +99,7 @@ func compare(have []rule, want Rules) changes {
 	return p
 }
 
-// forAll returns the wanted rules for all addresses, each about one port.
+// forAll returns the wanted rules for all addresses, one for each port.
 func forAll() (rules []rule) {
 	for _, port := range slices.Concat(openPorts, peerPorts) {
 		r := rule{action: allow, ports: []uint16{port}, from: anywhere4, ours: true}
@@ -115,8 +116,8 @@ func decided(rules []rule, port uint16, anywhere netip.Prefix) bool {
 	return slices.ContainsFunc(rules, func(r rule) bool { return r.from == anywhere && slices.Contains(r.ports, port) })
 }
 
-// wanted reports whether the charm would write this rule: it admits only granted addresses, and closes or opens only
-// the ports that it should.
+// wanted reports whether the charm would write this rule: the rule admits only granted addresses, and closes or opens
+// only the ports that it should.
 func (r rule) wanted(grants []grant) bool {
 	return !slices.ContainsFunc(r.ports, func(port uint16) bool {
 		switch {
@@ -133,7 +134,7 @@ func (r rule) same(other rule) bool {
 	return r.action == other.action && r.from == other.from && slices.Equal(r.ports, other.ports)
 }
 
-// admitted reports whether the first matching rule, which decides for ufw, admits g.
+// admitted reports whether the first matching rule admits g. In ufw, the first matching rule decides.
 func admitted(rules []rule, g grant) bool {
 	i := slices.IndexFunc(rules, func(r rule) bool { return r.matches(g) })
 	return i >= 0 && rules[i].action == allow

@@ -17,7 +17,7 @@ const (
 	deny   action = "deny"
 )
 
-// A rule without an address has one of these, by its family.
+// The values for a rule without an address, by family.
 var (
 	anywhere4 = netip.MustParsePrefix("0.0.0.0/0")
 	anywhere6 = netip.MustParsePrefix("::/0")
@@ -29,7 +29,7 @@ type rule struct {
 	// ports is nil if the rule is for all ports.
 	ports []uint16
 	from  netip.Prefix
-	// ours is set for rules with our comment.
+	// ours reports whether the rule has our comment.
 	ours bool
 }
 
