@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// Bundle merges CA files in PEM: each authority's certificate once, in the order of their first appearance, without
-// those that have expired at time now. Empty parts are permitted. It returns an error if a part is malformed.
+// Bundle merges CA files in PEM. The result has each authority's certificate once, in the order of their first
+// appearance, without those that have expired at time now. Empty parts are permitted. Bundle returns an error if a part
+// is malformed.
 //
-// When the authority changes, a unit trusts both until each of its peers has a certificate of the new one, and it uses
-// a certificate of the new one only after each of its peers trusts that.
+// When the authority changes, a unit trusts both authorities until each of its peers has a certificate of the new one.
+// It uses a certificate of the new authority only after each of its peers trusts that authority.
 func Bundle(now time.Time, parts ...[]byte) ([]byte, error) {
 	var bundle bytes.Buffer
 	seen := map[string]bool{}
@@ -37,7 +38,7 @@ func Bundle(now time.Time, parts ...[]byte) ([]byte, error) {
 }
 
 // trusted reports whether c is an authority that has not expired. Certificates of version 1, such as old roots, can't
-// declare that they are one.
+// declare that they are authorities.
 func trusted(c *x509.Certificate, now time.Time) bool {
 	return (c.Version < 3 || c.BasicConstraintsValid && c.IsCA) && !now.After(c.NotAfter)
 }

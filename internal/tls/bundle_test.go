@@ -35,8 +35,8 @@ func TestCheck_truncated_file_is_refused(t *testing.T) {
 	}
 }
 
-// FuzzCheck shows that Check never panics, that its texts are one bounded line, and that it accepts no other key or
-// certificate than the good one.
+// FuzzCheck shows that Check never panics, that each of its texts is one line of limited length, and that it accepts
+// only the good key and certificate.
 func FuzzCheck(f *testing.F) {
 	ca := fixed("Vault", vault.Options{})
 	good := of(ca, "10.0.0.1", "2001:db8::1")

@@ -14,29 +14,29 @@ import (
 	"unicode"
 )
 
-// Kind is the kind of a problem with credentials.
+// Kind is a kind of problem with credentials.
 type Kind string
 
-// The kinds of problems, in the order in which [Check] searches them.
+// The kinds of problems, in the order in which [Check] looks for them.
 const (
-	// Malformed is data without PEM, truncated, damaged, or of another kind.
+	// Malformed means that the data have no PEM, or are truncated, damaged, or of another kind.
 	Malformed Kind = "malformed"
-	// KeyMismatch is a certificate for another key.
+	// KeyMismatch means that the certificate is for another key.
 	KeyMismatch Kind = "key-mismatch"
-	// NotYetValid is a certificate, or one above it, that is not valid yet.
+	// NotYetValid means that the certificate, or one above it, is not valid yet.
 	NotYetValid Kind = "not-yet-valid"
-	// Expired is a certificate, or one above it, that has expired.
+	// Expired means that the certificate, or one above it, has expired.
 	Expired Kind = "expired"
-	// Untrusted is a certificate that other members would refuse.
+	// Untrusted means that other members would refuse the certificate.
 	Untrusted Kind = "untrusted"
-	// MissingAddress is a certificate for other addresses than the unit's, such as the answer to an older request.
+	// MissingAddress means that the certificate lacks an address of the unit. It may be the answer to an older request.
 	MissingAddress Kind = "missing-address"
 )
 
 // Problem is the error of [Check] for unusable credentials.
 type Problem struct {
 	Kind Kind
-	// Text is one line for the unit's status: what differs, and from what.
+	// Text is one line for the unit's status: the difference between the found and the expected.
 	Text string
 }
 
@@ -56,14 +56,14 @@ func problem(kind Kind, format string, args ...any) *Problem {
 type Info struct {
 	NotBefore, NotAfter time.Time
 	Fingerprint         string
-	// Authorities are the fingerprints of the certificates in the CA file, in their order, without those that [Bundle]
-	// leaves out.
+	// Authorities are the fingerprints of the certificates in the CA file, in the file's order, without those that
+	// [Bundle] omits.
 	Authorities []string
-	// Issuer is the fingerprint of the authority that signed the certificate; empty if that is not in the CA file.
+	// Issuer is the fingerprint of the authority that signed the certificate; empty if the CA file lacks that authority.
 	Issuer string
 }
 
-// Expiry returns when the first and the last of a file's certificates expire.
+// Expiry returns when the first and when the last of the certificates in a file expires.
 func Expiry(path string) (first, last time.Time, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -78,7 +78,7 @@ func Expiry(path string) (first, last time.Time, err error) {
 }
 
 // Check checks that the unit can use these credentials at time now, as a server and as a client: each member is both
-// for the others, at these addresses. The error is a [*Problem]; Info then has what is known.
+// for the others, at these addresses. The error is a [*Problem]; then Info has as much as is known.
 func Check(c Credentials, addresses []netip.Addr, now time.Time) (Info, error) {
 	certificates, err := parseCertificates(c.Certificate)
 	if err != nil {
@@ -153,7 +153,7 @@ func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now tim
 	return issuer, nil
 }
 
-// verifyProblem returns the problem that an error of [x509.Certificate.Verify] means.
+// verifyProblem returns the problem for an error of [x509.Certificate.Verify].
 func verifyProblem(err error, leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) *Problem {
 	invalid := x509.CertificateInvalidError{}
 	switch expired := errors.As(err, &invalid) && invalid.Reason == x509.Expired; {
@@ -186,7 +186,7 @@ func checkAddresses(leaf *x509.Certificate, addresses []netip.Addr) *Problem {
 	return problem(MissingAddress, "certificate is for %s, this unit is %s", listed(sans(leaf)), listed(missing))
 }
 
-// sans returns the certificate's names, then its addresses, each sorted.
+// sans returns the certificate's names, then its addresses, each list sorted.
 func sans(c *x509.Certificate) []string {
 	names := slices.Sorted(slices.Values(c.DNSNames))
 	var addresses []netip.Addr
@@ -202,7 +202,7 @@ func sans(c *x509.Certificate) []string {
 	return names
 }
 
-// listed returns a list of bounded length: a certificate may have very many names.
+// listed joins a list of names to a text of limited length: a certificate may have very many names.
 func listed(names []string) string {
 	const most = 6
 	switch {

@@ -27,7 +27,7 @@ var (
 	unit    = []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("2001:db8::1")}
 )
 
-// fixed is an authority with a clock that stays at the time of issue.
+// fixed returns an authority whose clock stays at the time of issue.
 func fixed(name string, o vault.Options) *vault.CA {
 	o.Now = func() time.Time { return issued }
 	return vault.NewWith(name, o)
@@ -47,7 +47,7 @@ func TestCheck_kind_of_problem(t *testing.T) {
 	for name, tt := range map[string]struct {
 		credentials tls.Credentials
 		now         time.Time
-		kind        tls.Kind // none: it is good
+		kind        tls.Kind // empty if there is no problem
 	}{
 		"good":               {good, later, ""},
 		"chain":              {chained, later, ""},
@@ -95,7 +95,7 @@ const (
 	unknown   = "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"
 )
 
-// The texts are in a unit's status: one bounded line, with what differs.
+// The texts appear in a unit's status, so each is one line of limited length that shows the difference.
 func TestCheck_text(t *testing.T) {
 	t.Parallel()
 	ca := fixed("Vault", vault.Options{})
@@ -124,13 +124,13 @@ func TestCheck_info(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want, info)
 
-	// Without the certificates that Bundle leaves out.
+	// Info lacks the certificates that Bundle omits.
 	c.CA = append(c.CA, []byte("\n"+fixed("Old", vault.Options{CATTL: -time.Hour}).PEM()+"\n"+string(c.Certificate))...)
 	info, err = tls.Check(c, unit, issued)
 	require.NoError(t, err)
 	assert.Equal(t, want, info)
 
-	// Also for unusable credentials.
+	// The same holds for unusable credentials.
 	info, err = tls.Check(c, []netip.Addr{netip.MustParseAddr("10.0.0.7")}, issued)
 	require.Error(t, err)
 	assert.Equal(t, want, info)
@@ -140,7 +140,7 @@ func TestCheck_info(t *testing.T) {
 	assert.Equal(t, want, info)
 }
 
-// fingerprints are those of the certificates in a PEM text.
+// fingerprints returns the fingerprints of the certificates in a PEM text.
 func fingerprints(t *testing.T, text []byte) (all []string) {
 	t.Helper()
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {

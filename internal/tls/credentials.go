@@ -1,8 +1,7 @@
-// Package tls has the unit's key and certificates: whether the unit can use them, their files, and how to replace them
-// under running servers.
+// Package tls checks whether the unit can use its key and certificates, and replaces their files under running servers.
 //
 // OVS's programs send their certificate without a chain, and trust chains that end at a self-signed certificate of
-// their CA file; so that file has to have the whole chain of every peer. Source: SSL_CTX_use_certificate_file, which
+// their CA file. So that file must have the whole chain of every peer. Source: SSL_CTX_use_certificate_file, which
 // reads one certificate, and SSL_CTX_load_verify_locations without X509_V_FLAG_PARTIAL_CHAIN, in lib/stream-ssl.c.
 package tls
 
@@ -26,8 +25,8 @@ func (Credentials) Format(f fmt.State, _ rune) { fmt.Fprint(f, "(credentials)") 
 // LogValue keeps the key out of logs.
 func (c Credentials) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
 
-// parsePEM parses all blocks of data. Text around them is permitted: easyrsa writes some. Unlike pem.Decode it does not
-// skip a damaged or truncated block, even one truncated in its first line.
+// parsePEM parses all blocks of data. Text around them is permitted: easyrsa writes some. Unlike pem.Decode, parsePEM
+// does not skip damaged or truncated blocks, even if the first line is truncated.
 func parsePEM(data []byte) ([]*pem.Block, error) {
 	var blocks []*pem.Block
 	start := bytes.Count(data, []byte("-----BEGIN"))
@@ -49,7 +48,7 @@ func parsePEM(data []byte) ([]*pem.Block, error) {
 	return blocks, nil
 }
 
-// parseCertificates parses all of data, which has to be certificates.
+// parseCertificates parses data, which must have nothing but certificates.
 func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 	blocks, err := parsePEM(data)
 	if err != nil {
@@ -69,7 +68,7 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 	return all, nil
 }
 
-// parseKey parses the only key of data. Its errors don't quote data.
+// parseKey parses data, which must have exactly one key. Its errors don't quote data.
 func parseKey(data []byte) (crypto.Signer, error) {
 	blocks, err := parsePEM(data)
 	if err != nil {

@@ -17,10 +17,11 @@ import (
 // patience bounds every wait for a real program on a busy machine.
 const patience = time.Minute
 
-// application is a name that all certificates are valid for.
+// application is a name for which all certificates are valid.
 const application = "ovn-central"
 
-// credentials are issued by the authority for the host, and trust that authority and the others.
+// credentials returns credentials that the authority has issued for the host. They trust that authority and the
+// others.
 func credentials(t *testing.T, ca *vault.CA, host string, others ...*vault.CA) tls.Credentials {
 	t.Helper()
 	now := time.Now()
@@ -47,8 +48,8 @@ func write(t *testing.T, f tls.Files, c tls.Credentials) {
 	require.NoError(t, err)
 }
 
-// awaitTick waits until a file that is written now gets another mtime than the existing ones: OVS compares mtimes, and
-// file systems count in ticks of some milliseconds.
+// awaitTick waits until a file that is written now gets an mtime that differs from the existing files'. OVS compares
+// mtimes, and file systems round times to some milliseconds.
 func awaitTick(t *testing.T, f tls.Files) {
 	t.Helper()
 	probe := f.Key + ".probe"
@@ -66,10 +67,10 @@ func awaitTick(t *testing.T, f tls.Files) {
 	require.NoError(t, os.Remove(probe))
 }
 
-// options make a program of OVS or OVN use the files.
+// options returns the options that make a program of OVS or OVN use the files.
 func options(f tls.Files) []string { return []string{"-p", f.Key, "-c", f.Certificate, "-C", f.CA} }
 
-// keyPair is the credentials' pair.
+// keyPair returns the key and certificate of the credentials.
 func keyPair(t *testing.T, c tls.Credentials) stdtls.Certificate {
 	t.Helper()
 	own, err := stdtls.X509KeyPair(c.Certificate, c.Key)
@@ -77,7 +78,7 @@ func keyPair(t *testing.T, c tls.Credentials) stdtls.Certificate {
 	return own
 }
 
-// serial is the serial number of the credentials' certificate.
+// serial returns the serial number of the credentials' certificate.
 func serial(t *testing.T, c tls.Credentials) *big.Int {
 	t.Helper()
 	return keyPair(t, c).Leaf.SerialNumber

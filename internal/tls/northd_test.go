@@ -19,9 +19,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// ovn-northd checks the files each time that it wakes (update_ssl_config in northd/ovn-northd.c of OVN 23.03): it needs
-// no restart for a new certificate or authority. The test shows what it presents to, and accepts from, a server that
-// ends each connection after the handshake.
+// ovn-northd checks the files each time that it wakes (update_ssl_config in northd/ovn-northd.c of OVN 23.03), so a
+// new certificate or authority requires no restart. The test's server ends each connection after the handshake, which
+// shows what ovn-northd presents and accepts.
 func TestNorthd_loads_renewed_files(t *testing.T) {
 	t.Parallel()
 	first, second := vault.New("Vault Root"), vault.New("Vault Root")
@@ -76,7 +76,7 @@ func TestNorthd_loads_renewed_files(t *testing.T) {
 	awaitSerial(t, presented, serial(t, moved))
 }
 
-// accept passes on the serial number of each client's certificate until the listener is closed.
+// accept sends the serial number of each client's certificate to presented until the listener is closed.
 func accept(listener net.Listener, config *stdtls.Config, presented chan<- *big.Int) {
 	defer close(presented)
 	for {
@@ -86,7 +86,8 @@ func accept(listener net.Listener, config *stdtls.Config, presented chan<- *big.
 		}
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		secured := stdtls.Server(conn, config)
-		// Reading shows that the client accepts our certificate: with TLS 1.3 it may do so after our handshake.
+		// A successful read shows that the client accepts our certificate: with TLS 1.3 the client may do so after our
+		// handshake.
 		if _, err := secured.Read(make([]byte, 1)); err == nil {
 			select {
 			case presented <- secured.ConnectionState().PeerCertificates[0].SerialNumber:
@@ -108,7 +109,8 @@ func next(t *testing.T, presented <-chan *big.Int) *big.Int {
 	}
 }
 
-// awaitSerial waits for a connection with the certificate. A connection in progress may present the old one.
+// awaitSerial waits for a connection with the certificate. A connection that has already begun may present the old
+// one.
 func awaitSerial(t *testing.T, presented <-chan *big.Int, want *big.Int) {
 	t.Helper()
 	for range 6 {

@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// insert is a transaction that a majority has to store.
+// insert makes a transaction that a majority has to store.
 func insert(t *testing.T, c *client, name string) {
 	t.Helper()
 	row := map[string]any{"name": name}
@@ -31,7 +31,7 @@ func insert(t *testing.T, c *client, name string) {
 	require.NotEmpty(t, done[0].UUID, "%s", result)
 }
 
-// Each case begins with a server of the old pair, and ends with the new one on disk.
+// Each case begins with a server that uses the old pair, and ends with the new pair on disk.
 func TestReload_order_of_files(t *testing.T) {
 	t.Parallel()
 	ca := vault.New("Vault")
@@ -45,7 +45,7 @@ func TestReload_order_of_files(t *testing.T) {
 	steps := map[string]func(*server) error{
 		"key":         func(s *server) error { return put(s.files.Key, fresh.Key, 0o600, s.files) },
 		"certificate": func(s *server) error { return put(s.files.Certificate, fresh.Certificate, 0o644, s.files) },
-		// The server compares the files before it takes a connection.
+		// The server checks the files before it accepts a connection.
 		"serves_old": func(s *server) error {
 			assert.Equal(t, serial(t, old), served(t, s, visitor))
 			return nil
@@ -99,7 +99,7 @@ func restart(t *testing.T, s *server) {
 	s.Start(t)
 }
 
-// A CA could sign the same key again.
+// A CA may issue a new certificate for the same key.
 func TestReload_certificate_for_same_key(t *testing.T) {
 	t.Parallel()
 	ca := vault.New("Vault")
@@ -119,7 +119,7 @@ func TestReload_certificate_for_same_key(t *testing.T) {
 	awaitServed(t, s, old, renewed)
 }
 
-// Both authorities have the same name, as vault's roots have.
+// Both authorities have the same name, as vault's roots do.
 func TestReload_authority_changes(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]vault.Options{"roots": {}, "intermediates": {Chain: true}} {
@@ -133,19 +133,19 @@ func TestReload_authority_changes(t *testing.T) {
 			held, err := dial(t, a, oldB)
 			require.NoError(t, err)
 
-			// First all units trust both.
+			// First, all units trust both authorities.
 			trustA, trustB := oldA, oldB
 			trustA.CA, trustB.CA = newA.CA, newB.CA
 			write(t, a.files, trustA)
 			write(t, b.files, trustB)
 			reached(t, a, oldB, trustB)
-			// Then one after the other moves. Old clients that trust both get in.
+			// Then one unit after the other changes its certificate. Old clients that trust both can connect.
 			write(t, a.files, newA)
 			reached(t, a, trustB, newB)
 			insert(t, held, "while one has moved")
 			write(t, b.files, newB)
 			reached(t, b, trustA, newA)
-			// Finally no unit trusts the first.
+			// Finally, no unit trusts the old authority.
 			aloneA, aloneB := newA, newB
 			aloneA.CA, aloneB.CA = credentials(t, second, "127.0.0.1").CA, credentials(t, second, "127.0.0.2").CA
 			write(t, a.files, aloneA)
@@ -162,7 +162,7 @@ func TestReload_authority_changes(t *testing.T) {
 	}
 }
 
-// reached asserts that the server accepts connections with each of these credentials, and the reverse.
+// reached asserts that the server and a client with each of these credentials accept each other.
 func reached(t *testing.T, s *server, all ...tls.Credentials) {
 	t.Helper()
 	for i, c := range all {
@@ -171,7 +171,8 @@ func reached(t *testing.T, s *server, all ...tls.Credentials) {
 	}
 }
 
-// A member that restarts meanwhile reconnects, unless its peer moved before the member trusts the new authority.
+// A member that restarts meanwhile reconnects, unless its peer changed its certificate before the member trusts the
+// new authority.
 func TestReload_member_restarts_while_authority_changes(t *testing.T) {
 	t.Parallel()
 	first, second := vault.New("Vault Root"), vault.New("Vault Root")

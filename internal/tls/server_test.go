@@ -30,7 +30,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// server is a real ovsdb-server of the Northbound database with TLS, between servers and to clients.
+// server is a real ovsdb-server of the Northbound database that uses TLS for members and clients.
 type server struct {
 	*ovsdbtest.Server
 	files tls.Files
@@ -48,7 +48,7 @@ func newServer(t *testing.T, host string, c tls.Credentials) *server {
 
 func (s *server) client() string { return s.host + ":6641" }
 
-// alone starts one whose database is not clustered.
+// alone starts a server of a standalone database.
 func alone(t *testing.T, host string, c tls.Credentials) *server {
 	t.Helper()
 	s := newServer(t, host, c)
@@ -56,7 +56,7 @@ func alone(t *testing.T, host string, c tls.Credentials) *server {
 	return s
 }
 
-// pair starts two members of one cluster.
+// pair starts the two members of a cluster.
 func pair(t *testing.T, first, second tls.Credentials) (a, b *server) {
 	t.Helper()
 	net := loopbacktest.Network(t)
@@ -90,7 +90,7 @@ type client struct {
 	answers *json.Decoder
 }
 
-// dial connects with credentials to a server. It fails if either does not trust the other.
+// dial connects to a server with credentials. It fails if either side does not trust the other.
 func dial(t *testing.T, s *server, c tls.Credentials) (*client, error) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -107,12 +107,12 @@ func dial(t *testing.T, s *server, c tls.Credentials) (*client, error) {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	opened := &client{conn.(*stdtls.Conn), json.NewDecoder(conn)}
-	// With TLS 1.3 a client learns only now that it was refused.
+	// With TLS 1.3, only this call shows the client that the server refused it.
 	_, err = opened.call("echo")
 	return opened, err
 }
 
-// call is one request over the connection.
+// call makes one request over the connection.
 func (c *client) call(method string, params ...any) (result json.RawMessage, err error) {
 	if params == nil {
 		params = []any{}
@@ -133,7 +133,7 @@ func (c *client) call(method string, params ...any) (result json.RawMessage, err
 	return answer.Result, nil
 }
 
-// served is the serial number of the certificate that the server presents to a new connection.
+// served returns the serial number of the certificate that the server presents to a new connection.
 func served(t *testing.T, s *server, c tls.Credentials) *big.Int {
 	t.Helper()
 	opened, err := dial(t, s, c)
@@ -143,14 +143,14 @@ func served(t *testing.T, s *server, c tls.Credentials) *big.Int {
 }
 
 // awaitServed waits until the server presents the certificate to a new connection. A server that was awake while the
-// files were written may accept one more before it checks them again.
+// files were written may accept one more connection before it checks them again.
 func awaitServed(t *testing.T, s *server, c, want tls.Credentials) {
 	t.Helper()
 	number := serial(t, want)
 	require.Eventually(t, func() bool { return served(t, s, c).Cmp(number) == 0 }, patience, 10*time.Millisecond)
 }
 
-// selfSigned is a certificate for these uses that is its own authority.
+// selfSigned returns a self-signed certificate for these uses.
 func selfSigned(t *testing.T, uses ...x509.ExtKeyUsage) tls.Credentials {
 	t.Helper()
 	c := &x509.Certificate{
@@ -170,7 +170,7 @@ func selfSigned(t *testing.T, uses ...x509.ExtKeyUsage) tls.Credentials {
 	}
 }
 
-// Check accepts what an ovsdb-server and an ovsdb-client with these credentials accept.
+// Check accepts exactly the credentials that an ovsdb-server and an ovsdb-client accept.
 func TestCheck_agrees_with_servers(t *testing.T) {
 	t.Parallel()
 	root, chain, other := vault.New("Vault"), vault.NewWith("Vault", vault.Options{Chain: true}), vault.New("Vault")

@@ -10,19 +10,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// ErrNone is wrapped if a unit has no credentials, or not all three files.
+// ErrNone is wrapped if a unit has no credentials, or only some of the three files.
 var ErrNone = errors.New("the unit has no certificate yet")
 
 // Files are the paths of the three files in the servers' configuration.
 type Files struct{ Key, Certificate, CA string }
 
-// Modes of the files. The key is root's: the servers run as root.
+// The modes of the files. Only root can read the key; the servers run as root.
 const (
 	secret fs.FileMode = 0o600
 	public fs.FileMode = 0o644
 )
 
-// Read reads the files, valid or not. If one is missing, the error wraps [ErrNone] and names it.
+// Read reads the files, whether they are valid or not. If one is missing, the error wraps [ErrNone] and names the
+// file.
 func (f Files) Read() (Credentials, error) {
 	var c Credentials
 	for _, file := range []struct {
@@ -84,7 +85,7 @@ func (f Files) writePair(c Credentials) error {
 }
 
 // Touch writes key and certificate again unchanged, so that a server with no pair, or an old one, loads them. Call it
-// if a running server's TLS ports don't answer, or present another certificate than the file's.
+// if a running server's TLS ports don't answer, or present a certificate other than the file's.
 func (f Files) Touch() error {
 	c, err := f.Read()
 	if err != nil {
@@ -94,8 +95,8 @@ func (f Files) Touch() error {
 }
 
 // SetModes sets the modes of the existing files. The previous charm wrote key and certificate as 0640 (write_cert of
-// charms.openstack), and Nagios, which is not in root's group, reads the certificate. Their times stay, so no server
-// reads them again.
+// charms.openstack), but Nagios, which is not in root's group, reads the certificate. SetModes does not change the
+// files' times, so no server reads them again.
 func (f Files) SetModes() error {
 	for path, mode := range map[string]fs.FileMode{f.Key: secret, f.Certificate: public, f.CA: public} {
 		info, err := os.Lstat(path)
@@ -109,14 +110,15 @@ func (f Files) SetModes() error {
 	return nil
 }
 
-// hasPair reports whether key and certificate have the right content, modes and order of writing.
+// hasPair reports whether the files of key and certificate have this content, their modes, and the right order of
+// mtimes.
 func (f Files) hasPair(c Credentials) bool {
 	key, written := matches(f.Key, c.Key, secret)
 	certificate, before := matches(f.Certificate, c.Certificate, public)
 	return key && certificate && !written.Before(before)
 }
 
-// matches reports whether a regular file has this content and mode, and when it was written.
+// matches reports whether a regular file has this content and mode. It returns when the file was written.
 func matches(path string, data []byte, mode fs.FileMode) (ok bool, written time.Time) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != mode {

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// modes asserts the files' modes, and returns their inodes: a file that was written again has another.
+// modes asserts the files' modes, and returns their inodes, which change when a file is written again.
 func modes(t *testing.T, f tls.Files) (inodes [3]uint64) {
 	t.Helper()
 	for i, path := range []string{f.Key, f.Certificate, f.CA} {
@@ -39,7 +39,7 @@ func TestFiles_read_what_was_written(t *testing.T) {
 	modes(t, f)
 }
 
-// The previous charm's modes keep Nagios from reading the certificate.
+// With the previous charm's modes, Nagios can't read the certificate.
 func TestSetModes_keeps_times(t *testing.T) {
 	t.Parallel()
 	f := filesIn(t.TempDir())
@@ -127,7 +127,7 @@ func TestWrite_changes_only_what_differs(t *testing.T) {
 	}
 }
 
-// A Write that fails at any step leaves whole files, and the next one completes it.
+// If a Write fails at any step, the files are whole, and the next Write completes it.
 func TestWrite_failed_is_completed_by_next(t *testing.T) {
 	t.Parallel()
 	f := filesIn(t.TempDir())
@@ -136,7 +136,7 @@ func TestWrite_failed_is_completed_by_next(t *testing.T) {
 		next := of(fixed("Vault", vault.Options{}))
 		aside := blocked + ".aside"
 		require.NoError(t, os.Rename(blocked, aside))
-		require.NoError(t, os.Mkdir(blocked, 0o700)) // nothing is renamed over a directory
+		require.NoError(t, os.Mkdir(blocked, 0o700)) // a rename can't replace a directory
 		_, err := f.Write(next)
 		require.ErrorContains(t, err, blocked)
 		assert.NotContains(t, err.Error(), "BEGIN")
