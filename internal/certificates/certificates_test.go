@@ -24,7 +24,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// provider plays the relation certificates:3 of ovn-central/0: what each unit has published, vault/0 first.
+// provider simulates the relation certificates:3 of ovn-central/0: the data that each unit has published, those of
+// vault/0 first.
 type provider struct {
 	asked   bool
 	data    map[string]map[string]string
@@ -57,7 +58,7 @@ func (p *provider) RelationSet(_ context.Context, _ string, values map[string]st
 	return nil
 }
 
-// dialer counts the calls of Forget; servers answer if answers is set.
+// dialer counts the calls of Forget. Its servers answer if answers is set.
 type dialer struct {
 	forgot  int
 	answers bool
@@ -72,7 +73,7 @@ func (d *dialer) Server(context.Context, ovndb.Database, ...string) (ovsdb.Serve
 
 func (d *dialer) Forget() { d.forgot++ }
 
-// manager is that of ovn-central/0.
+// manager returns the manager of ovn-central/0.
 func manager(t *testing.T, p *provider) *Manager {
 	t.Helper()
 	log, dir := slog.New(slog.DiscardHandler), t.TempDir()
@@ -103,8 +104,8 @@ func issue(ca *vault.CA, from, to time.Duration, names ...string) map[string]str
 	}
 }
 
-// The Python charm requests one address of each binding. Neither a refresh from it nor a virtual address that comes and
-// goes causes a new certificate.
+// The Python charm requests one address of each binding. Neither the upgrade from that charm nor a virtual address
+// that comes and goes causes a new certificate.
 func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 	t.Parallel()
 	ca := vault.New("vault")
@@ -161,7 +162,7 @@ func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 	}
 }
 
-// Without a thorough look the provider is asked only if the certificate can't be used.
+// Unless the snapshot is thorough, the provider is asked only if the certificate can't be used.
 func TestObserve_asks_only_if_needed(t *testing.T) {
 	t.Parallel()
 	answer := issue(vault.New("vault"), -time.Hour, time.Hour, "10.0.0.1")
@@ -206,7 +207,7 @@ func TestObserve_relation_is_broken(t *testing.T) {
 	assert.Equal(t, kept{Related: true}, section.Get(m.State))
 }
 
-// A new CA is trusted beside the old one until each unit trusts both.
+// Units trust a new CA in addition to the old one until each unit trusts both.
 func TestInstall_steps(t *testing.T) {
 	t.Parallel()
 	old, ca := vault.New("old"), vault.New("new")
@@ -232,7 +233,7 @@ func TestInstall_steps(t *testing.T) {
 	assert.FileExists(t, tls.Files(m.Paths.Credentials()).Key)
 }
 
-// A unit of vault that is down or sealed leaves what it has answered before.
+// A vault unit that is down or sealed leaves its earlier answer on the relation.
 func TestObserve_newest_usable_answer_counts(t *testing.T) {
 	t.Parallel()
 	ca, other := vault.NewWith("vault", vault.Options{Chain: true}), vault.New("other")
