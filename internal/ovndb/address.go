@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// The ports for clients, equal to the previous charm's; clients compute them.
+// The ports for clients. They are the same as the previous charm's, since clients compute them.
 const (
 	NorthboundPort uint16 = 6641
 	// SouthboundPort is for ovn-controllers, which may write what their role allows.
 	SouthboundPort uint16 = 6642
-	// ManagementPort is the Southbound database's for ovn-northd and the CMS, without a role (LP#1864640).
+	// ManagementPort is the Southbound database's port for ovn-northd and the CMS, without a role (LP#1864640).
 	ManagementPort uint16 = 16642
 )
 
@@ -20,7 +20,7 @@ const (
 	SouthboundRaftPort uint16 = 6644
 )
 
-// The ports of the agent: the default of leader-api-port for programs of the machine, and the one for the agents of
+// The ports of the agent: the default of leader-api-port, for programs of the machine, and the port for the agents of
 // other units.
 const (
 	DefaultAgentPort uint16 = 16401
@@ -32,7 +32,7 @@ var OwnPorts = []uint16{
 	NorthboundPort, SouthboundPort, ManagementPort, NorthboundRaftPort, SouthboundRaftPort, AgentPeerPort,
 }
 
-// ClientPorts are those on which a database's server serves clients.
+// ClientPorts returns the ports on which a database's server serves clients.
 func ClientPorts(db Database) []uint16 {
 	if db == SB {
 		return []uint16{SouthboundPort, ManagementPort}
@@ -40,7 +40,7 @@ func ClientPorts(db Database) []uint16 {
 	return []uint16{NorthboundPort}
 }
 
-// RaftPort is the Raft port of a database's server.
+// RaftPort returns the Raft port of a database's server.
 func RaftPort(db Database) uint16 {
 	if db == SB {
 		return SouthboundRaftPort
@@ -56,12 +56,12 @@ func host(address string) string {
 	return address
 }
 
-// RaftAddress is the Raft address of the member at an address.
+// RaftAddress returns the Raft address of the member at an address.
 func RaftAddress(db Database, address string) string {
 	return "ssl:" + host(address) + ":" + strconv.Itoa(int(RaftPort(db)))
 }
 
-// HostOf is the address in a Raft address, without brackets.
+// HostOf returns the address in a Raft address, without brackets.
 func HostOf(raftAddress string) string {
 	_, rest, _ := strings.Cut(raftAddress, ":")
 	if i := strings.LastIndex(rest, ":"); i >= 0 {
@@ -70,7 +70,7 @@ func HostOf(raftAddress string) string {
 	return strings.Trim(rest, "[]")
 }
 
-// PortOf is the port in a Raft address; empty if there is none.
+// PortOf returns the port in a Raft address; empty if there is none.
 func PortOf(raftAddress string) string {
 	_, rest, _ := strings.Cut(raftAddress, ":")
 	i := strings.LastIndex(rest, ":")

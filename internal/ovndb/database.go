@@ -1,5 +1,5 @@
-// Package ovndb has facts about OVN's databases and packages: names, ports, services, paths and the forms of addresses
-// and versions. It is pure, and below all others.
+// Package ovndb has facts about OVN's databases and packages: names, ports, services, paths, and the forms of
+// addresses and versions. It is pure, and the lowest of all packages.
 package ovndb
 
 // Database is one of the two databases that every unit serves. Its value is the name in OVN's schema.
@@ -11,10 +11,11 @@ const (
 	SB Database = "OVN_Southbound"
 )
 
-// Databases lists both, in the order of locking, so that two units that need both never wait for each other.
+// Databases returns both databases, in the order of locking, so that two units that need both never wait for each
+// other.
 func Databases() []Database { return []Database{NB, SB} }
 
-// Short is the name that people read and type: nb or sb.
+// Short returns the name that people read and type: nb or sb.
 func (d Database) Short() string {
 	if d == SB {
 		return "sb"
@@ -22,7 +23,7 @@ func (d Database) Short() string {
 	return "nb"
 }
 
-// GlobalTable is the table that has a single row, of the database as a whole.
+// GlobalTable returns the name of the table that has a single row, about the whole database.
 func (d Database) GlobalTable() string {
 	if d == SB {
 		return "SB_Global"
@@ -30,7 +31,7 @@ func (d Database) GlobalTable() string {
 	return "NB_Global"
 }
 
-// Other is the database that d is not.
+// Other returns the database that d is not.
 func (d Database) Other() Database {
 	if d == SB {
 		return NB

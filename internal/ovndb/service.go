@@ -2,10 +2,10 @@ package ovndb
 
 import "strings"
 
-// Service is a unit of the ovn-central package, by its name without ".service".
+// Service is a systemd unit of the ovn-central package, by its name without ".service".
 type Service string
 
-// The units of the package. Umbrella represents the others; stopping it returns before they are down.
+// The units of the package. Umbrella represents the others. A stop of Umbrella returns before they are down.
 const (
 	Umbrella         Service = "ovn-central"
 	NorthboundServer Service = "ovn-ovsdb-server-nb"
@@ -21,7 +21,7 @@ const (
 	BackupTimer Service = "ovn-central-backup.timer"
 )
 
-// AllServices lists those of the package in stopping order: first ovn-northd, which writes, then the servers.
+// AllServices returns the package's services in stopping order: first ovn-northd, which writes, then the servers.
 func AllServices() []Service { return []Service{Northd, NorthboundServer, SouthboundServer, Umbrella} }
 
 // JoinServices joins the names of services for people.
@@ -33,7 +33,7 @@ func JoinServices(services []Service) string {
 	return strings.Join(all, ", ")
 }
 
-// ServiceOf is the unit that runs the server of database d.
+// ServiceOf returns the systemd unit that runs the server of database d.
 func ServiceOf(d Database) Service {
 	if d == SB {
 		return SouthboundServer

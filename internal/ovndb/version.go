@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Version is that of the packages of the databases' servers, in dpkg's form: ovn-central, which has the schemas and
-// ovn-northd, and openvswitch-common, which has ovsdb-server. Unknown parts are empty.
+// Version has the versions of the packages of the databases' servers, in dpkg's form: ovn-central, which has the
+// schemas and ovn-northd, and openvswitch-common, which has ovsdb-server. Unknown parts are empty.
 type Version struct{ OVN, OVS string }
 
-// between separates the two parts in the text; no package's version has a blank (deb-version(7)).
+// between separates the two parts in the text. A package's version never has a blank (deb-version(7)).
 const between = " openvswitch "
 
-// String returns the form that is published and stored. An older version of this charm, without openvswitch-common, has
-// the first part alone.
+// String returns the form that is published and stored. An older version of this charm, without openvswitch-common,
+// writes only the first part.
 func (v Version) String() string {
 	if v.OVS == "" {
 		return v.OVN
@@ -51,7 +51,7 @@ func (v Version) Change(w Version) string {
 	return fmt.Sprintf("upgrade of openvswitch from %s to %s", v.OVS, w.OVS)
 }
 
-// Upstream is the part of a Debian version that comes from upstream (deb-version(7)).
+// Upstream returns the upstream part of a Debian version (deb-version(7)).
 func Upstream(version string) string {
 	if _, rest, found := strings.Cut(version, ":"); found {
 		version = rest

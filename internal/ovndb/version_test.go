@@ -40,7 +40,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// Charmed OpenStack Upgrader compares by PEP 440 (cou/apps/auxiliary.py), which excludes the package's revision.
+// Charmed OpenStack Upgrader compares versions by PEP 440 (cou/apps/auxiliary.py), which excludes the package's
+// revision.
 func TestUpstream(t *testing.T) {
 	t.Parallel()
 	for installed, shown := range map[string]string{
