@@ -1,5 +1,5 @@
-// Package certificates maintains a unit's certificate: it requests one from the provider, compares the issued one with
-// the one in use, and installs it while the servers run.
+// Package certificates maintains a unit's certificate. It requests one from the provider, compares the issued
+// certificate with the present one, and installs it while the servers run.
 package certificates
 
 import (
@@ -34,7 +34,7 @@ type Juju interface {
 	RelationSet(ctx context.Context, id string, values map[string]string) error
 }
 
-// Manager maintains the certificate of a unit. It is used during one hook.
+// Manager maintains the certificate of a unit. A Manager is used for one hook.
 type Manager struct {
 	Juju   Juju
 	Dialer Dialer
@@ -48,24 +48,24 @@ type Manager struct {
 	// primary are the addresses that a certificate must have.
 	primary []netip.Addr
 	related bool
-	// provider is the unit that answered last, or is listed.
+	// provider is the provider's unit that answered last, or one that goal-state lists.
 	provider string
-	// relations are the relations to the provider, published this unit's data on each.
+	// relations are the relations to the provider. published is this unit's data on each.
 	relations []string
 	published map[string]map[string]string
 	request   relation.CertificateRequest
-	// issued is the best answer. If there is none, problem is what is wrong with the answers.
+	// issued is the best answer. If it is nil, problem describes the problem with the answers.
 	issued  *relation.Issued
 	problem string
 }
 
-// Snapshot determines the certificate.
+// Snapshot has the facts that determine the certificate.
 type Snapshot struct {
-	// Thorough asks Juju even if the certificate is usable.
+	// Thorough makes Observe ask Juju even if the certificate is usable.
 	Thorough bool
-	// Providers are the units of the provider by goal-state, which lacks relations of other models' applications.
+	// Providers are the provider's units in goal-state, which lacks relations to applications of other models.
 	Providers map[string]juju.UnitGoal
-	// Addresses are those of all bindings, Primary the published ones. Hosts are the machine's names.
+	// Addresses are the addresses of all bindings, Primary the published ones. Hosts are the machine's names.
 	Addresses, Primary []netip.Addr
 	Hosts              []string
 }
@@ -74,19 +74,19 @@ type Snapshot struct {
 type kept struct {
 	// Related reports whether the relation existed when Juju was last asked.
 	Related bool `json:"related,omitempty"`
-	// Unrelated reports whether it was broken, and not added again.
+	// Unrelated reports whether the relation was broken and not added again.
 	Unrelated bool `json:"unrelated,omitempty"`
 }
 
 var section = unitstate.NewSection[kept]("certificates")
 
-// Observe reads the issued certificates. The error is one of Juju's tools.
+// Observe reads the issued certificates. Its error comes from one of Juju's tools.
 func (m *Manager) Observe(ctx context.Context, s Snapshot) error {
 	m.thorough, m.primary = s.Thorough, s.Primary
 	last := section.Get(m.State)
 	providers := slices.SortedFunc(maps.Keys(s.Providers), unitname.Compare)
 	listed := len(providers) > 0
-	// An unusable certificate may be damaged only on the disk, so the provider's answer is read again.
+	// A certificate that is unusable may only be damaged on the disk, so read the provider's answer again.
 	if s.Thorough || (listed || last.Related) && !m.usable() {
 		if err := m.ask(ctx, s); err != nil {
 			return err
@@ -100,15 +100,15 @@ func (m *Manager) Observe(ctx context.Context, s Snapshot) error {
 	if listed && m.provider == "" { // the answers were not read
 		m.provider = providers[len(providers)-1]
 	}
-	// goal-state has the relation before this unit enters it, and for seconds after it has left it.
+	// goal-state lists the relation before this unit enters it, and for seconds after it has left it.
 	m.related = len(m.relations) > 0 || last.Related || listed && !last.Unrelated
 	return section.Set(m.State, last)
 }
 
-// ask reads the provider's answers to this unit's request. A request that still covers the primary addresses stays
-// unchanged, whichever charm made it, since another one would cause a new certificate: the Python charm requested only
-// the first addresses (get_certificate_sans of charm-helpers), and further ones may come and go, such as a virtual
-// address. Names don't count: Open vSwitch checks none (stream-ssl.c).
+// ask reads the provider's answers to this unit's request. If the request covers the primary addresses, ask keeps it,
+// whichever charm made it, since another request would cause a new certificate. The Python charm requested only the
+// first addresses (get_certificate_sans of charm-helpers), and others may come and go, such as a virtual address.
+// Names don't matter: Open vSwitch checks none (stream-ssl.c).
 func (m *Manager) ask(ctx context.Context, s Snapshot) error {
 	ids, err := m.Juju.RelationIDs(ctx, relation.Certificates)
 	if err != nil {
@@ -135,8 +135,8 @@ func (m *Manager) ask(ctx context.Context, s Snapshot) error {
 	return nil
 }
 
-// readAnswers keeps the best answer of the provider's units on one relation: the newest usable one. A unit of vault
-// that is down or sealed leaves its old answer on the relation.
+// readAnswers keeps the best answer of the provider's units on one relation: the newest usable one. A vault unit that
+// is down or sealed leaves its old answer on the relation.
 func (m *Manager) readAnswers(ctx context.Context, id string) error {
 	units, err := m.Juju.RelationUnits(ctx, id)
 	if err != nil && !errors.Is(err, juju.ErrNotFound) {
@@ -168,7 +168,7 @@ func (m *Manager) preferred(issued, other relation.Issued) bool {
 	return info.NotBefore.After(than.NotBefore)
 }
 
-// Compare returns the certificate in use and the issued one.
+// Compare returns the present certificate and the issued one.
 func (m *Manager) Compare() plan.Certificates {
 	c := plan.Certificates{Related: m.related, Provider: m.provider}
 	if used, err := m.credentials().Read(); err == nil {
@@ -224,7 +224,7 @@ func (m *Manager) Install(ctx context.Context, kind plan.Kind, address netip.Add
 	if kind == plan.TrustCA {
 		next.Key, next.Certificate = used.Key, used.Certificate
 	}
-	// With newer packages systemd creates the directory.
+	// With newer packages, systemd creates this directory.
 	if err := os.MkdirAll(m.Paths.Etc, 0o755); err != nil {
 		return err
 	}
@@ -235,8 +235,8 @@ func (m *Manager) Install(ctx context.Context, kind plan.Kind, address netip.Add
 	return m.awaitServed(ctx, address, served)
 }
 
-// Ensure requests a certificate from the provider, and repairs the modes of the files. It has no findings; the decision
-// has. The error is one of Juju's tools.
+// Ensure requests a certificate from the provider, and repairs the modes of the files. It returns no findings; the
+// decision does. Its error comes from one of Juju's tools.
 func (m *Manager) Ensure(ctx context.Context) ([]finding.Finding, error) {
 	if m.thorough {
 		for _, id := range m.relations {
@@ -264,7 +264,7 @@ func credentialsOf(issued relation.Issued) tls.Credentials {
 	}
 }
 
-// joinPEM joins PEM texts, each from the beginning of a line.
+// joinPEM joins PEM texts so that each begins on a new line.
 func joinPEM(parts ...string) string {
 	var all strings.Builder
 	for _, p := range parts {
@@ -286,7 +286,7 @@ func covers(have, want []string) bool {
 	return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
 }
 
-// contains reports whether the data on a relation are as wanted; an empty value means that the key is missing.
+// contains reports whether the data on a relation are as wanted. A wanted empty value means that the key is missing.
 func contains(have, want map[string]string) bool {
 	for key, value := range want {
 		if have[key] != value {
@@ -298,22 +298,24 @@ func contains(have, want map[string]string) bool {
 
 // Dialer connects to servers with the unit's certificate.
 type Dialer interface {
-	// Server asks the server at the endpoints for its state.
+	// Server queries the state of the server at the first endpoint that answers.
 	Server(ctx context.Context, db ovndb.Database, endpoints ...string) (ovsdb.ServerState, error)
-	// Forget reads the certificate again.
+	// Forget makes the next connection read the certificate again.
 	Forget()
 }
 
 const (
-	// clientTimeout limits the check of one of this unit's own client ports.
+	// clientTimeout limits the check of one client port of this unit.
 	clientTimeout = 2 * time.Second
-	// reloadPatience is how long servers may take to load new certificates, which takes one turn of their main loop.
+	// reloadPatience is how long servers may take to load new certificates. They do so in the next iteration of their
+	// main loop.
 	reloadPatience = 5 * time.Second
 	// pollInterval is the time between two checks.
 	pollInterval = 25 * time.Millisecond
 )
 
-// Served returns nil if this unit's own client ports answer over TLS; without ports, all of the database's.
+// Served returns nil if this unit's client ports answer over TLS. Without ports, it checks all client ports of the
+// database.
 func (m *Manager) Served(ctx context.Context, db ovndb.Database, address netip.Addr, ports ...uint16) error {
 	if len(ports) == 0 {
 		ports = ovndb.ClientPorts(db)
@@ -333,8 +335,8 @@ func (m *Manager) answers(ctx context.Context, db ovndb.Database, endpoint strin
 	return err
 }
 
-// Reload makes the server read its certificate again, and returns nil once it answers. A server that was started while
-// the files were being replaced has no certificate until then.
+// Reload makes the server read its certificate again, and returns nil once the server answers. Until then, a server
+// that was started while the files were being replaced has no certificate.
 func (m *Manager) Reload(ctx context.Context, db ovndb.Database, address netip.Addr) error {
 	if err := m.credentials().Touch(); err != nil {
 		return err
