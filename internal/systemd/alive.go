@@ -17,9 +17,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Alive returns evidence that a process serves database d, for use if its control socket doesn't answer: a server votes
-// without one. The evidence is the process of the pid file, a lock on the database's file, or the main process in
-// systemd; empty if there is none. It returns an error if that can't be found out.
+// Alive returns evidence that a process serves database d. It is for a server whose control socket doesn't answer:
+// the server votes without one. The evidence is the process in the pid file, a lock on the database's file, or
+// systemd's main process. If there is no evidence, the result is empty; if that can't be found out, Alive returns an
+// error.
 func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (string, error) {
 	pid, err := pidOf(p.PID(d))
 	if err != nil {
@@ -47,15 +48,15 @@ func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (s
 	return "", nil
 }
 
-// Starting reports whether the server of database d, which is alive, may still open its control socket. A server writes
-// its pid file, reads the database's file, which takes at most within, and then opens the socket (main() of
-// ovsdb-server.c, OVS 3.1).
+// Starting reports whether the server of database d, which is alive, may not yet have opened its control socket. A
+// server writes its pid file, reads the database's file, which takes at most within, and then opens the socket
+// (main() of ovsdb-server.c, OVS 3.1).
 func Starting(p ovndb.Paths, d ovndb.Database, now time.Time, within time.Duration) bool {
 	pid, err := pidOf(p.PID(d))
 	if err != nil {
 		return false
 	}
-	if pid == 0 || !serves(pid, p.PID(d)) { // ovn-ctl is starting it
+	if pid == 0 || !serves(pid, p.PID(d)) { // ovn-ctl is starting the server
 		held, err := lockHeld(p.File(d))
 		return err == nil && !held
 	}
@@ -74,11 +75,11 @@ func pidOf(path string) (int, error) {
 	if pid, err := strconv.Atoi(string(bytes.TrimSpace(text))); err == nil {
 		return pid, nil
 	}
-	return 0, nil // the file was cut short
+	return 0, nil // the file was truncated
 }
 
-// serves reports whether a process was started with that pid file: another process may have its number after a kill. A
-// zombie has no arguments.
+// serves reports whether a process was started with that pid file. After a kill, another process may have the same
+// process ID. A zombie has no arguments.
 func serves(pid int, pidFile string) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && bytes.Contains(line, []byte("--pidfile="+pidFile+"\x00"))
@@ -103,7 +104,7 @@ func RunsInstalled(p ovndb.Paths, service ovndb.Service, s Properties) bool {
 func lockHeld(file string) (bool, error) {
 	path, err := filepath.EvalSymlinks(file)
 	if err != nil {
-		path = file // the server may run on a file that was moved away
+		path = file // the server may run on a file that was renamed
 	}
 	return locked(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".~lock~"))
 }
@@ -121,9 +122,9 @@ func pidFile(p ovndb.Paths, service ovndb.Service) string {
 	return ""
 }
 
-// ForeignPID describes the process of another program that a service's pid file names, after the service's own process
-// was killed. It is empty if the pid file is right. A daemon of Open vSwitch locks its pid file for as long as it runs
-// (make_pidfile() in lib/daemon-unix.c).
+// ForeignPID describes the process if a service's pid file names one of another program, as it may after the
+// service's own process was killed. It returns an empty text if the pid file is right. A daemon of Open vSwitch locks
+// its pid file for as long as it runs (make_pidfile() in lib/daemon-unix.c).
 func ForeignPID(p ovndb.Paths, service ovndb.Service) (string, error) {
 	path := pidFile(p, service)
 	if path == "" {
@@ -143,8 +144,8 @@ func ForeignPID(p ovndb.Paths, service ovndb.Service) (string, error) {
 	return fmt.Sprintf("%s is of %s %d", filepath.Base(path), strings.TrimSpace(string(name)), pid), nil
 }
 
-// dropForeignPIDs removes pid files that name another program's process, before systemd runs ovn-ctl: that starts no
-// server if any ovsdb-server has the number, and kills the process of that number to stop one.
+// dropForeignPIDs removes pid files that name another program's process, before systemd runs ovn-ctl. With such a
+// file, ovn-ctl starts no server if the process is any ovsdb-server, and kills the process when it stops the server.
 func (s Services) dropForeignPIDs(services []ovndb.Service) error {
 	if s.Paths.Run == "" {
 		return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// systemctl answers for OVN's services, with this main process of nb.
+// systemctl simulates systemctl for OVN's services, with this main process of nb.
 type systemctl string
 
 func (s systemctl) Run(context.Context, run.Command) ([]byte, error) {
@@ -38,7 +38,7 @@ func writePID(t *testing.T, path string, pid int) {
 	require.NoError(t, os.WriteFile(path, []byte(strconv.Itoa(pid)), 0o600))
 }
 
-// daemon starts a process with that pid file until end is called.
+// daemon starts a process with that pid file, which runs until end is called.
 func daemon(t *testing.T, pidFile string) (end func()) {
 	t.Helper()
 	process := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+pidFile)
@@ -49,7 +49,7 @@ func daemon(t *testing.T, pidFile string) (end func()) {
 	return func() { _ = in.Close(); _ = process.Wait() }
 }
 
-// R1, R9: each kind of evidence alone is enough, since each can be lost.
+// R1, R9: each kind of evidence is enough by itself, since each can be lost.
 func TestAlive(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)
@@ -100,8 +100,8 @@ func TestAlive_unknown_state_is_error(t *testing.T) {
 	require.Error(t, err)
 }
 
-// After a reboot another process may have the server's number: ovn-ctl would take any ovsdb-server for its own, or kill
-// the process to stop the service.
+// After a reboot another process may have the server's process ID. Then ovn-ctl would take any ovsdb-server for its
+// own, or kill the process to stop the service.
 func TestServices_remove_foreign_pid_file(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)

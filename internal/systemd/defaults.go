@@ -16,16 +16,16 @@ const optionsVariable = "OVN_CTL_OPTS"
 
 // Defaults are the options with which ovn-ctl starts the servers of one unit.
 type Defaults struct {
-	// Local is this unit's address of the members' connections.
+	// Local is this unit's address for connections between members.
 	Local netip.Addr
-	// Remote is another unit's address; zero means none. With a remote, ovn-ctl creates no cluster if there is no file,
-	// and doesn't initialise the database. The server takes its remotes from the file.
+	// Remote is another unit's address; zero means none. With a remote, ovn-ctl does not create a cluster if there is no
+	// file, and doesn't initialise the database. The server takes its remotes from the file.
 	Remote      netip.Addr
 	Credentials ovndb.Credentials
 }
 
-// Render returns the text of [ovndb.Paths.Defaults], an EnvironmentFile of systemd. It has no listeners for clients:
-// those are rows in the databases.
+// Render returns the text of [ovndb.Paths.Defaults], an EnvironmentFile of systemd. The text has no listeners for
+// clients: those are rows in the databases.
 func (d Defaults) Render() []byte {
 	out := new(bytes.Buffer)
 	out.WriteString("# Written by the charm ovn-central. Changes are overwritten.\n" +
@@ -45,7 +45,8 @@ func (d Defaults) Render() []byte {
 	return out.Bytes()
 }
 
-// cluster writes an address of the members' connections. ovn-ctl joins address and port, so IPv6 needs brackets.
+// cluster writes an address for connections between members. ovn-ctl appends the port to the address, so IPv6 needs
+// brackets.
 func (d Defaults) cluster(out *bytes.Buffer, short, end string, addr netip.Addr, port int) {
 	host := addr.String()
 	if addr.Is6() {
@@ -57,13 +58,13 @@ func (d Defaults) cluster(out *bytes.Buffer, short, end string, addr netip.Addr,
 	option(out, prefix+"-proto", "ssl")
 }
 
-// option writes one option on a line of its own. A backslash continues the line before.
+// option writes one option on its own line. The backslash at the end of the previous line continues it.
 func option(out *bytes.Buffer, name, value string) {
 	fmt.Fprintf(out, "\\\n    --%s=%s ", name, value)
 }
 
-// parseOptions parses the value of OVN_CTL_OPTS. Names are without dashes. If an option is given twice, the last
-// counts, as for ovn-ctl.
+// parseOptions parses the value of OVN_CTL_OPTS. It returns the names without dashes. If an option is given twice,
+// the last one counts, as in ovn-ctl.
 func parseOptions(value string) map[string]string {
 	options := make(map[string]string)
 	for field := range strings.FieldsSeq(value) {
@@ -89,13 +90,13 @@ func ParseEnvironment(text []byte) map[string]string {
 	return variables
 }
 
-// NeedsRestart reports whether servers that were started with the text old of [ovndb.Paths.Defaults] need a restart for
-// the text next. Layout and comments don't count, nor do the remotes: a server that has its file ignores them.
+// NeedsRestart reports whether servers that were started with the text old of [ovndb.Paths.Defaults] need a restart
+// for the text next. Layout, comments and remotes don't matter: a server that has its file ignores the remotes.
 func NeedsRestart(old, next []byte) bool {
 	return !maps.Equal(lasting(old), lasting(next))
 }
 
-// lasting returns the variables and options that a running server depends on.
+// lasting returns the variables and options on which a running server depends.
 func lasting(text []byte) map[string]string {
 	variables := ParseEnvironment(text)
 	options := parseOptions(variables[optionsVariable])
@@ -108,18 +109,18 @@ func lasting(text []byte) map[string]string {
 	return variables
 }
 
-// NorthdParams are the arguments that ovn-ctl gives to ovn-northd.
+// NorthdParams are the arguments that ovn-ctl passes to ovn-northd.
 type NorthdParams struct {
-	// Units are the addresses of all units, this one included; ovn-northd tries them to find each database's leader.
+	// Units are the addresses of all units, including this one. ovn-northd tries them to find each database's leader.
 	Units       []netip.Addr
 	Credentials ovndb.Credentials
 }
 
-// Render returns the text of [ovndb.Paths.NorthdParams], the units in the given order.
+// Render returns the text of [ovndb.Paths.NorthdParams], with the units in the given order.
 func (p NorthdParams) Render() []byte {
 	out := new(bytes.Buffer)
 	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(ovndb.NorthboundPort))
-	// The other port of SB forbids the writes of ovn-northd.
+	// SB's other port forbids the writes of ovn-northd.
 	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(ovndb.ManagementPort))
 	fmt.Fprintf(out, "-c %s\n-C %s\n-p %s\n", p.Credentials.Certificate, p.Credentials.CA, p.Credentials.Key)
 	return out.Bytes()
@@ -134,7 +135,7 @@ func (p NorthdParams) remotes(port uint16) string {
 }
 
 // NorthdNeedsRestart reports whether an ovn-northd that was started with the arguments old needs a restart for the
-// arguments next. Spaces and the order of the units don't count.
+// arguments next. Spaces and the order of the units don't matter.
 func NorthdNeedsRestart(old, next []byte) bool {
 	return !slices.Equal(northdArguments(old), northdArguments(next))
 }

@@ -24,7 +24,7 @@ const (
 	ovnCtl = "/usr/share/ovn/scripts/ovn-ctl"
 )
 
-// shell runs a script with these variables and PATH, and nothing else.
+// shell runs a script with these variables and PATH, and no others.
 func shell(t *testing.T, env map[string]string, script string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-eu", "-c", script)
@@ -61,7 +61,7 @@ func TestPaths_agree_with_scripts(t *testing.T) {
 			p := pathsOf(env)
 			assert.Equal(t, shell(t, env, `set +u; . `+ovnLib+`; echo "$ovn_rundir $ovn_dbdir $ovn_etcdir"`),
 				p.Run+" "+p.DB+" "+p.Etc)
-			help := shell(t, env, ovnCtl+" --help || :") // its exit code means nothing
+			help := shell(t, env, ovnCtl+" --help || :") // its exit code has no meaning
 			for _, d := range ovndb.Databases() {
 				for option, path := range map[string]string{
 					"ctrl-sock": p.Control(d), "sock": p.Socket(d), "file": p.File(d),

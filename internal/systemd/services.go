@@ -1,5 +1,5 @@
-// Package systemd starts and stops OVN's services, reads their states, finds out whether their
-// processes live, and renders the files with their options.
+// Package systemd starts and stops OVN's services, reads their states, checks whether their processes live, and
+// renders the files with their options.
 package systemd
 
 import (
@@ -19,10 +19,10 @@ import (
 // serviceTimeout bounds one systemctl call: systemd gives each service 15 s to stop (TimeoutStopSec).
 const serviceTimeout = 90 * time.Second
 
-// Services drives the package's services by systemctl.
+// Services controls the package's services with systemctl.
 type Services struct {
 	Runner run.Runner
-	// Paths has the services' pid files; without Paths they are not read.
+	// Paths has the services' pid files. Without Paths they are not read.
 	Paths ovndb.Paths
 }
 
@@ -34,7 +34,8 @@ func (s Services) StopForGood(ctx context.Context) error {
 	return s.Disable(ctx, ovndb.AllServices()...)
 }
 
-// Start starts the services in this order. A server may not have found its cluster yet. A masked service is an error.
+// Start starts the services in this order. When it returns, a server may not have found its cluster yet. It returns
+// an error if a service is masked.
 func (s Services) Start(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.dropForeignPIDs(services); err != nil {
 		return err
@@ -50,7 +51,7 @@ func (s Services) Stop(ctx context.Context, services ...ovndb.Service) error {
 	return ignoreAbsent(s.systemctl(ctx, services, "stop"))
 }
 
-// Restart stops and starts the services. A server of a database must be handed over instead: ovsctl does that.
+// Restart stops and starts the services. It is not for the server of a database, which ovsctl hands over.
 func (s Services) Restart(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.dropForeignPIDs(services); err != nil {
 		return err
@@ -58,7 +59,7 @@ func (s Services) Restart(ctx context.Context, services ...ovndb.Service) error 
 	return s.systemctl(ctx, services, "restart")
 }
 
-// Enable makes the services start with the machine.
+// Enable makes the services start at boot.
 func (s Services) Enable(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "enable")
 }
@@ -90,7 +91,7 @@ func (s Services) HangUp(ctx context.Context, service ovndb.Service) error {
 	return s.systemctl(ctx, []ovndb.Service{service}, "kill", "--signal=HUP")
 }
 
-// Active reports whether a service runs or starts.
+// Active reports whether a service runs or is starting.
 func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, error) {
 	out, err := s.show(ctx, shown, string(service)+".service")
 	if err != nil {
@@ -100,7 +101,7 @@ func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, erro
 	return state.Running() || state.Active == "activating", err
 }
 
-// Hold keeps the services from being started until [Services.Release], or until the next boot. It does not stop them.
+// Hold prevents starts of the services until [Services.Release] or the next boot. It does not stop them.
 func (s Services) Hold(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "mask", "--runtime")
 }
@@ -110,8 +111,8 @@ func (s Services) Release(ctx context.Context, services ...ovndb.Service) error 
 	return s.systemctl(ctx, services, "unmask", "--runtime")
 }
 
-// Mask keeps every program, also packages' scripts, from starting the services until [Services.Unmask]. It does not
-// stop them. They need not be installed.
+// Mask prevents every program, including packages' scripts, from starting the services until [Services.Unmask]. It
+// does not stop them. They need not be installed.
 func (s Services) Mask(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "mask")
 }
@@ -124,7 +125,7 @@ func (s Services) Unmask(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "unmask", "--runtime")
 }
 
-// absent matches the output of systemctl if the only failures are units that are not installed, a line for each.
+// absent matches the output of systemctl if it only fails for units that are not installed, with a line for each.
 var absent = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(Failed to (stop|disable) .*(not loaded|does not exist|not found)\.?\n?)+$`)
 })

@@ -110,7 +110,7 @@ func TestVersion(t *testing.T) {
 	require.Error(t, err)
 }
 
-// An upgrade replaces the program's file; the running program's is deleted.
+// An upgrade replaces the program's file. The file of the running program is deleted.
 func TestRunsInstalled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -188,7 +188,7 @@ func TestNorthdNeedsRestart(t *testing.T) {
 	}
 }
 
-// showAll expects the question for the states of all services.
+// showAll expects the query for the states of all services.
 func showAll() runtest.Call {
 	return runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID",
 		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
@@ -199,7 +199,8 @@ func states(t *testing.T, answer string) (map[ovndb.Service]systemd.Properties, 
 	return systemd.Services{Runner: runtest.New(t, showAll().Writes(answer))}.States(t.Context())
 }
 
-// The answers are systemd 252's, with the units of ovn-central 23.03 of Debian 12; their InvocationIDs were added.
+// The answers are those of systemd 252 with the units of ovn-central 23.03 of Debian 12. Their InvocationIDs were
+// added.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	four := func(northd, nb, sb, central systemd.Properties) map[ovndb.Service]systemd.Properties {
@@ -218,7 +219,7 @@ func TestStates(t *testing.T) {
 	for name, wanted := range map[string]map[ovndb.Service]systemd.Properties{
 		"running": four(running("static", 643, northd), running("enabled", 1004, nb), running("enabled", 585, sb),
 			running("enabled", 0, central)),
-		// Masked until the next boot, while they run.
+		// They are masked until the next boot, while they run.
 		"held": four(running("masked-runtime", 643, northd), running("masked-runtime", 1004, nb),
 			running("masked-runtime", 585, sb), running("masked-runtime", 0, central)),
 		"stopped": four(systemd.Properties{Active: "inactive", Enabled: "static"}, stopped, stopped, stopped),

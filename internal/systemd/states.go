@@ -18,12 +18,12 @@ type Properties struct {
 	// Enabled is systemd's UnitFileState: enabled, disabled, static, masked,
 	// masked-runtime and others; empty if the unit is not installed.
 	Enabled string
-	// Masked is true if the service can't be started; it may still run.
+	// Masked reports whether the service is masked, so that it can't be started; it may still run.
 	Masked bool
-	// Missing is true if the unit is neither installed nor masked.
+	// Missing reports whether the unit is neither installed nor masked.
 	Missing bool
-	// MainPID is the process that systemd watches; 0 if the service is down. It is a shell
-	// for a server whose cluster was created by ovn-ctl.
+	// MainPID is the process that systemd watches; 0 if the service is down. If ovn-ctl created the server's cluster, it
+	// is a shell.
 	MainPID int
 	// Invocation changes with each start of the service (systemd.exec(5), $INVOCATION_ID); empty if it was never started.
 	Invocation string
@@ -93,11 +93,12 @@ func parseState(block string) (id string, s Properties, err error) {
 	return id, s, nil
 }
 
-// ErrNotStartable is the error for a service that is masked or not installed.
+// ErrNotStartable is returned for a service that is masked or not installed.
 var ErrNotStartable = errors.New("the service can't be started again")
 
 // MakeStartable returns [ErrNotStartable] if systemd would not start the service: a restart stops a service before it
-// finds that it is masked. It removes a mask until the next boot, which an interrupted upgrade leaves.
+// finds that the service is masked. It removes a mask that lasts until the next boot, which an interrupted upgrade
+// leaves.
 func (s Services) MakeStartable(ctx context.Context, service ovndb.Service) error {
 	states, err := s.States(ctx)
 	if err != nil {
