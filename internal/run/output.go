@@ -14,16 +14,16 @@ const pipeSize = 64 << 10
 
 // output is one stream of a program, which is read while the program runs.
 //
-// os/exec closes its own pipes [killGrace] after the program has ended, even unread: on a machine that is too busy to
-// read in time, a successful program's output would silently be truncated.
+// os/exec closes its own pipes [killGrace] after the program has ended, even if they are unread. On a machine that is
+// too busy to read in time, a successful program's output would be silently truncated.
 type output struct {
 	read, write *os.File
 	to          io.Writer
 	copied      chan struct{}
-	err         error // of to, valid once copied is closed
+	err         error // the error of to, valid once copied is closed
 }
 
-// outputTo returns an output that is copied to to; its write end is for the program.
+// outputTo returns an output that is copied to to. Its write end is for the program.
 func outputTo(to io.Writer) (*output, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -32,7 +32,7 @@ func outputTo(to io.Writer) (*output, error) {
 	return &output{read: r, write: w, to: to, copied: make(chan struct{})}, nil
 }
 
-// begin copies until no process has the write end. The program has been started, or won't be.
+// begin copies until no process has the write end open. Call it once the program has started, or won't be started.
 func (o *output) begin() {
 	_ = o.write.Close()
 	go func() {
@@ -42,12 +42,12 @@ func (o *output) begin() {
 			return
 		}
 		o.err = err
-		_ = o.read.Close() // so that the program does not block
+		_ = o.read.Close() // the program must not block
 	}()
 }
 
-// end returns once everything that the ended program has written is read. Processes that it has started may keep the
-// write end open: they are not awaited.
+// end returns once everything that the ended program has written is read. It does not wait for processes that the
+// program has started, although they may keep the write end open.
 func (o *output) end() error {
 	defer o.read.Close()
 	_ = o.read.SetReadDeadline(time.Now().Add(killGrace))
@@ -64,7 +64,7 @@ func (o *output) end() error {
 	return err
 }
 
-// rest is the current content of the pipe.
+// rest returns the current content of the pipe.
 func (o *output) rest() ([]byte, error) {
 	conn, err := o.read.SyscallConn()
 	if err != nil {
@@ -91,7 +91,8 @@ func (o *output) rest() ([]byte, error) {
 	return rest[:n], errors.Join(failed, err)
 }
 
-// runTo runs a program to its end, and reads its whole output. It writes into a file directly.
+// runTo runs a program to its end, and reads its whole output. If an output is a file, the program writes to it
+// directly.
 func runTo(cmd *exec.Cmd, stdout, stderr io.Writer) error {
 	var outputs []*output
 	for _, stream := range []struct {
@@ -104,7 +105,7 @@ func runTo(cmd *exec.Cmd, stdout, stderr io.Writer) error {
 		}
 		o, err := outputTo(stream.to)
 		if err != nil {
-			cmd.Err = errors.Join(cmd.Err, err) // so it is not started
+			cmd.Err = errors.Join(cmd.Err, err) // prevents the start
 			break
 		}
 		*stream.of = o.write

@@ -11,15 +11,15 @@ import (
 // hidden replaces a secret.
 const hidden = "…"
 
-// login is the user and password in a URL (the user information of RFC 3986, section 3.2.1). A password is often typed
-// unescaped, with an @ in it, so the match extends to the last @ before the next space or quote.
+// login matches the user and password in a URL (the user information of RFC 3986, section 3.2.1). People often type a
+// password unescaped, with an @ in it, so the match extends to the last @ before the next space or quote.
 var login = regexp.MustCompile(`://[^\s"'<>|]*@`)
 
 // cutLogin matches a URL that was cut before its @: a name, a colon and something other than a port, at the end of the
 // text or quotation.
 var cutLogin = regexp.MustCompile(`://[^\s"'<>|/@:[]+:[^\s"'<>|/@]*[^\s"'<>|/@0-9][^\s"'<>|/@]*($|["'\s])`)
 
-// privateKey is a key in PEM, whole or cut at its end.
+// privateKey matches a key in PEM, even if its end is missing.
 var privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
 
 // Redact returns text without secrets: credentials in URLs and private keys. Every text that leaves the product (errors
@@ -34,15 +34,15 @@ func Redact(text string) string {
 	return cutLogin.ReplaceAllString(login.ReplaceAllString(text, "://"+hidden+"@"), "://"+hidden+"$1")
 }
 
-// HasLogin reports whether text has a URL with credentials, so that a file with it must be readable by root only.
+// HasLogin reports whether text has a URL with credentials. Then only root may be able to read a file with text.
 func HasLogin(text string) bool { return login.MatchString(text) }
 
-// minSecret is the length, in bytes, below which a password is hidden only within a URL: hiding every "a" would leave
-// nothing to read.
+// minSecret is the length, in bytes, below which a password is hidden only within a URL. If every "a" were hidden,
+// the text would be unreadable.
 const minSecret = 4
 
-// redact is [Redact] that also hides the passwords in URLs that the command was given or inherits, anywhere in the
-// text: programs repeat them without the URL, or decoded.
+// redact is like [Redact]. It also hides, anywhere in the text, the passwords in URLs that the command was given or
+// inherits: programs repeat them without the URL, or decoded.
 func (c Command) redact(text string) string {
 	text = Redact(text)
 	for _, given := range slices.Concat(c.Args, c.Env, []string{string(c.Stdin)}, proxies()) {
@@ -62,7 +62,7 @@ func (c Command) redact(text string) string {
 	return text
 }
 
-// proxies are the variables of this process in which an operator puts a login.
+// proxies returns the variables of this process that may contain a login.
 func proxies() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

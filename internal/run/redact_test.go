@@ -31,7 +31,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// A program repeats its arguments, its variables and its input, and URLs in parts or decoded.
+// A program may repeat its arguments, its variables and its input, and parts of URLs, decoded or not.
 func TestError_has_no_secrets(t *testing.T) {
 	secrets := []string{"argument-secret", "variable-secret", "input-secret", "inherited-secret", "deco/ded"}
 	t.Setenv("https_proxy", "http://me:inherited-secret@proxy:3128")

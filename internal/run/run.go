@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// Limits of a program's kept output, in bytes. The largest honest output is a goal-state of a model with thousands of
-// units.
+// Limits of a program's kept output, in bytes. The largest legitimate output is the goal-state of a model with
+// thousands of units.
 const (
 	maxStdout = 8 << 20
 	maxStderr = 4 << 10
 )
 
-// DefaultTimeout limits a command with a context without deadline.
+// DefaultTimeout limits a command whose context has no deadline.
 const DefaultTimeout = 60 * time.Second
 
-// killGrace is how long a terminated command (SIGTERM) may take before it is killed, and how long its output is awaited
-// after it has ended.
+// killGrace is how long a command may run after it was terminated (SIGTERM) before it is killed, and how long to wait
+// for its output after it has ended.
 const killGrace = 500 * time.Millisecond
 
 // Command is one program to run. Name is looked up in PATH; no shell is used.
@@ -35,14 +35,14 @@ type Command struct {
 	Name  string
 	Args  []string
 	Stdin []byte
-	// Env are variables, NAME=VALUE, in addition to those of this process.
+	// Env has variables, NAME=VALUE, in addition to those of this process.
 	Env []string
-	// Stdout receives the program's output, of any length, instead of keeping and returning it; nil keeps it.
+	// Stdout receives the program's output, of any length. If it is nil, the output is kept and returned.
 	Stdout io.Writer
 }
 
-// String is the command as a person would type it, without its variables and secrets. Errors have the program's name
-// only.
+// String returns the command as a person would type it, without its variables and secrets. Errors have only the
+// program's name.
 func (c Command) String() string {
 	return c.redact(strings.Join(append([]string{c.Name}, c.Args...), " "))
 }
@@ -61,14 +61,14 @@ type Error struct {
 	Command Command
 	// ExitCode is the command's exit code, or -1 if it did not exit by itself.
 	ExitCode int
-	// Stderr is the start of its output there, at most 4 KiB, without secrets.
+	// Stderr is the beginning of the command's stderr, at most 4 KiB, without secrets.
 	Stderr string
 	// Err is the cause, from os/exec or the context.
 	Err error
 }
 
-// Error is one line: the program and its output, or how it ended. It omits the arguments, which may be secret; the
-// caller's text describes the attempt.
+// Error returns one line: the program and its output, or how it ended. It omits the arguments, which may be secret.
+// The caller's text describes the attempt.
 func (e *Error) Error() string { return e.Command.redact(e.text()) }
 
 func (e *Error) text() string {
@@ -78,7 +78,7 @@ func (e *Error) text() string {
 	case errors.Is(e.Err, exec.ErrNotFound):
 		return e.Command.Name + ": program not found"
 	case e.Stderr != "":
-		return e.Command.Name + ": " + strings.TrimPrefix(oneLine(e.Stderr), e.Command.Name+": ") // most begin with it
+		return e.Command.Name + ": " + strings.TrimPrefix(oneLine(e.Stderr), e.Command.Name+": ") // most outputs begin with the name
 	}
 	return fmt.Sprintf("%s: %v", e.Command.Name, e.Err)
 }
@@ -88,8 +88,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Missing reports whether err means that the program is not installed.
 func Missing(err error) bool { return errors.Is(err, exec.ErrNotFound) }
 
-// Terminated reports whether err means that the program was terminated (SIGTERM): a machine that shuts down signals all
-// programs at once, this one and its children.
+// Terminated reports whether err means that the program was terminated (SIGTERM). A machine that shuts down signals
+// all programs at once, this one and its children.
 func Terminated(err error) bool {
 	exit := (*exec.ExitError)(nil)
 	if !errors.As(err, &exit) {
@@ -128,7 +128,7 @@ func (Exec) Run(ctx context.Context, c Command) ([]byte, error) {
 	case err != nil && ctx.Err() != nil:
 		err = ctx.Err()
 	case errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
-		err = nil // it succeeded; a process that it started still holds its input
+		err = nil // the command succeeded, but a process that it started still has its input
 	}
 	if err == nil && stdout.lost {
 		err = ErrTruncated
@@ -143,8 +143,8 @@ func (Exec) Run(ctx context.Context, c Command) ([]byte, error) {
 	return stdout.kept.Bytes(), &Error{Command: c, ExitCode: code, Stderr: c.redact(stderr.kept.String()), Err: err}
 }
 
-// limited keeps the first max bytes and drops the rest, so that a program that writes too much neither blocks nor fills
-// the memory.
+// limited keeps the first max bytes and drops the rest, so that a program that writes too much neither blocks nor
+// fills the memory.
 type limited struct {
 	kept bytes.Buffer
 	max  int

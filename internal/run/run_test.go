@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// sh is a command for the shell; args are its $1, $2 and so on.
+// sh returns a command for the shell; args are its $1, $2 and so on.
 func sh(script string, args ...string) run.Command {
 	return run.Command{Name: "sh", Args: append([]string{"-c", script, "sh"}, args...)}
 }
@@ -160,7 +160,7 @@ func TestExec_environment(t *testing.T) {
 	assert.Equal(t, "none none C /run/elsewhere\n", string(out))
 }
 
-// slow delays its first write for longer than output is awaited.
+// slow delays its first write for longer than run waits for output.
 type slow struct{ got bytes.Buffer }
 
 func (s *slow) Write(p []byte) (int, error) {
@@ -170,7 +170,7 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.got.Write(p)
 }
 
-// This happens on a machine that is too busy to read an ended program's output.
+// A machine that is too busy may read an ended program's output late.
 func TestExec_late_read_is_complete(t *testing.T) {
 	t.Parallel()
 	got := &slow{}

@@ -18,35 +18,35 @@ type Call struct {
 	Command run.Command
 	// Stdout is the command's output.
 	Stdout string
-	// Err is its error; nil is success.
+	// Err is the command's error; nil is success.
 	Err error
 }
 
-// Expect makes a call of name with args, which succeeds without output by default.
+// Expect returns a call of name with args, which succeeds without output by default.
 func Expect(name string, args ...string) Call {
 	return Call{Command: run.Command{Name: name, Args: args}}
 }
 
-// Writes is the call with this output.
+// Writes returns c with this output.
 func (c Call) Writes(stdout string) Call {
 	c.Stdout = stdout
 	return c
 }
 
-// Reads is the call with this input.
+// Reads returns c with this input.
 func (c Call) Reads(stdin string) Call {
 	c.Command.Stdin = []byte(stdin)
 	return c
 }
 
-// Fails is the call of a program that writes stderr and exits with code.
+// Fails returns c with the result of a program that writes stderr and exits with code.
 func (c Call) Fails(code int, stderr string) Call {
 	c.Err = &run.Error{Command: c.Command, ExitCode: code, Stderr: stderr, Err: fmt.Errorf("exit status %d", code)}
 	return c
 }
 
-// Script is a [run.Runner] that expects calls in their order. Any other call fails the test and returns an error; a
-// missing call fails the test at its end. It is safe for concurrent use.
+// Script is a [run.Runner] that expects calls in this order. Any other call fails the test and returns an error. A
+// missing call fails the test at its end. Script is safe for concurrent use.
 type Script struct {
 	t testing.TB
 
@@ -54,7 +54,7 @@ type Script struct {
 	left []Call
 }
 
-// New returns a Script of calls. It reports to t.
+// New returns a Script of calls that reports failures to t.
 func New(t testing.TB, calls ...Call) *Script {
 	t.Helper()
 	s := &Script{t: t, left: slices.Clone(calls)}

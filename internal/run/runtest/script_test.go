@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// witness is a test under test: it records its calls.
+// witness is a test for the test of Script: it records its calls.
 type witness struct {
 	testing.TB
 	failures []string

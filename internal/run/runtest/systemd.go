@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Stopped is the output of `systemctl show` for OVN's services if none runs.
+// Stopped returns the output of `systemctl show` for OVN's services if none of them runs.
 func Stopped() []byte {
 	var text strings.Builder
 	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central"} {
