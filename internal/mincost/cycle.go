@@ -144,7 +144,8 @@ func (a *Assignment) cancel(g *residualGraph, c cycle) {
 	}
 }
 
-// OptimizeWithBudget makes the loads as even as that many moves can, starting with the cycles that gain most per move.
+// OptimizeWithBudget makes the loads as even as that many moves permit. It starts with the cycles that gain most per
+// move.
 func (a *Assignment) OptimizeWithBudget(moves int) {
 	g := a.newResidualGraph()
 	for left := moves; left > 0; left = moves - a.Moves() {

@@ -19,7 +19,7 @@ import (
 	"slices"
 )
 
-// None is the slot of an unassigned job, and the class of an immovable one.
+// None is the slot of an unassigned job, and the class of a job that can't be moved.
 const None = -1
 
 // Problem is the input of an assignment. Slots are numbered from 0.
@@ -55,7 +55,7 @@ type Assignment struct {
 	visit   int
 }
 
-// New puts each job on its current slot, and then each other job on the lightest slot of its class.
+// New puts each job on its current slot, and then each remaining job on the lightest slot of its class.
 func New(p Problem) *Assignment {
 	a := &Assignment{
 		problem: p, load: slices.Clone(p.Loads), slot: make([]int, len(p.Jobs)),
@@ -125,8 +125,8 @@ func (a *Assignment) lightest(slots []int, but int) int {
 }
 
 // greedyBalance moves jobs from the slot with the largest load to the lightest permitted slot, as long as that makes
-// the loads more even. If all jobs are of one class this is optimal: no chain of moves changes more than the loads of
-// its two ends.
+// the loads more even. If all jobs have the same class, the result is optimal: a chain of moves changes only the
+// loads of its two ends.
 func (a *Assignment) greedyBalance() {
 	stuck := make([]bool, len(a.load))
 	for {
@@ -168,8 +168,8 @@ func (a *Assignment) bestMove(from int) (job, to int) {
 	return job, to
 }
 
-// isOptimal reports whether the assignment is known to be optimal without a search: all jobs are of one class, or the
-// loads are within one of each other after the fewest possible moves.
+// isOptimal reports whether the assignment is known to be optimal without a search: all jobs have the same class, or
+// the loads are within one of each other after the fewest possible moves.
 func (a *Assignment) isOptimal() bool {
 	return len(a.load) == 0 || a.oneClass() || slices.Max(a.load)-slices.Min(a.load) <= 1 && a.Moves() == a.LowerBound()
 }

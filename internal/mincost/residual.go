@@ -24,8 +24,8 @@ func (a *Assignment) newResidualGraph() *residualGraph {
 	return g
 }
 
-// rebuildEdges rebuilds the edges from a slot. The cheapest job of each class suffices, apart from jobs that return to
-// their current slots.
+// rebuildEdges rebuilds the edges from a slot. Besides the jobs that return to their current slots, the cheapest job
+// of each class is enough.
 func (a *Assignment) rebuildEdges(g *residualGraph, from int) {
 	for _, to := range g.next[from] {
 		g.cost[from*g.slots+to] = absent
