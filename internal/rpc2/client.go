@@ -1,9 +1,9 @@
 // Package rpc2 is a client of JSON-RPC 1.0 that also serves calls of the server. It replaces github.com/cenkalti/rpc2
 // for libovsdb (see go.mod) and has the functions that libovsdb uses. The original reads messages of any length. If a
-// server answers wrongly, it or libovsdb panics in a goroutine where no caller can recover.
+// server's answer is wrong, the original or libovsdb panics in a goroutine where no caller can recover.
 //
-// This package limits the length of a message and the time of a write. A panic ends the
-// connection with an error. Messages are handled in the order in which they arrive.
+// This package limits the length of a message and the time of a write. A panic ends the connection with an error. The
+// package handles messages in the order in which they arrive.
 package rpc2
 
 import (
@@ -22,15 +22,15 @@ import (
 // Codec is the connection that a client uses.
 type Codec = net.Conn
 
-// ErrShutdown is the error of a call on a connection that is closed.
+// ErrShutdown is returned by a call on a closed connection.
 var ErrShutdown = errors.New("connection is shut down")
 
-// ServerError is a server's answer in place of a result.
+// ServerError is an error with which a server has answered.
 type ServerError string
 
 func (e ServerError) Error() string { return string(e) }
 
-// writeTimeout bounds one write: a server may take nothing, and a deadline may be far.
+// writeTimeout bounds one write: a server may read nothing, and the deadline may be far away.
 const writeTimeout = 10 * time.Second
 
 // Call is a call in progress.
@@ -52,19 +52,19 @@ type handler func(params json.RawMessage) (result []any, err error)
 type Client struct {
 	conn     Codec
 	handlers map[string]handler
-	// sending is held during a write.
+	// sending is locked during a write.
 	sending sync.Mutex
 
 	mu      sync.Mutex
 	last    uint64
 	pending map[uint64]*Call
 	longest int64
-	// monitors has the values of the requested monitors; see [canonical].
+	// monitors has the values with which monitors were requested; see [canonical].
 	monitors map[string]bool
 	closed   bool
-	// cause is the error of the write that closed the connection. ended is why reading ended.
+	// cause is the error of the write that closed the connection. ended is the reason why reading ended.
 	cause, ended error
-	// disconnected is not closed before held is; nil means at once.
+	// disconnected is closed only after held is closed; a nil held does not delay it.
 	held         <-chan struct{}
 	disconnected chan struct{}
 }
@@ -77,7 +77,7 @@ func NewClientWithCodec(conn Codec) *Client {
 	}
 }
 
-// SetBlocking does nothing: a client always handles one message after the other.
+// SetBlocking does nothing: a client always handles messages one after the other.
 func (c *Client) SetBlocking(bool) {}
 
 // Handle registers f for a method that the server calls. The type of f is func(*Client, []T,
@@ -104,17 +104,17 @@ func handlerOf[T any](c *Client, f func(*Client, []T, *[]any) error) handler {
 	}
 }
 
-// holds is the context key of [Hold].
+// holds is the context key for [Hold].
 type holds struct{}
 
 // Hold returns a context for libovsdb's Connect. A client that is called with it closes DisconnectNotify only after
-// release: libovsdb ends its goroutines then, and Connect may not have started them yet.
+// release. Otherwise libovsdb may end its goroutines before Connect has started them.
 func Hold(ctx context.Context) (held context.Context, release func()) {
 	released := make(chan struct{})
 	return context.WithValue(ctx, holds{}, (<-chan struct{})(released)), sync.OnceFunc(func() { close(released) })
 }
 
-// CallWithContext calls a method of the server and waits for the answer or the end of ctx.
+// CallWithContext calls a method of the server. It waits for the answer or the end of ctx.
 func (c *Client) CallWithContext(ctx context.Context, method string, args, reply any) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (c *Client) begin(method string, args any, call *Call, by time.Time) (id ui
 	return id
 }
 
-// take removes and returns the call with an id; nil if nothing waits for it.
+// take removes and returns the call with an id; nil if no call with it is waiting.
 func (c *Client) take(id uint64) *Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,8 +180,8 @@ func (c *Client) take(id uint64) *Call {
 	return call
 }
 
-// write sends a message. It closes the connection on an error, since the server would read
-// the rest of a partly sent message as the start of the next one.
+// write sends a message. After an error it closes the connection, since the server would take the rest of a partly
+// sent message for the start of the next one.
 func (c *Client) write(by time.Time, message any) error {
 	text, err := json.Marshal(message)
 	if err != nil {

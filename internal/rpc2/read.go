@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Limits of a message. The longest answer about 10,000 gateways has 20 MB. The schema of a database and the rows of
-// _Server are below 100 KiB. The deepest nesting in RFC 7047 is the type of a column in a schema.
+// Limits of a message. The longest answer about 10,000 gateways has 20 MB. The schema of a database, and the rows of
+// _Server, have less than 100 KiB. The deepest nesting in RFC 7047 is the type of a column in a schema.
 const (
 	shortAnswer = 1 << 20
 	longAnswer  = 128 << 20
@@ -22,7 +22,7 @@ const (
 // errMessage is returned for a malformed message.
 var errMessage = errors.New("the server has sent a malformed message")
 
-// answerTo returns the limit in bytes of the answer to a call and of all messages after it.
+// answerTo returns the limit, in bytes, of the answer to a call and of all messages after it.
 func answerTo(method string, params []any) int64 {
 	switch {
 	case strings.HasPrefix(method, "monitor"), method == "transact" && len(params) > 0 && params[0] != "_Server":
@@ -31,7 +31,7 @@ func answerTo(method string, params []any) int64 {
 	return shortAnswer
 }
 
-// message is a request or an answer. A part that is null is nil.
+// message is a request or an answer. A null part is nil.
 type message struct {
 	Method string           `json:"method"`
 	Params *json.RawMessage `json:"params"`
@@ -43,7 +43,7 @@ type message struct {
 // bounded reads from a connection and fails if a message exceeds its limit.
 type bounded struct {
 	c *Client
-	// read counts the bytes read so far; the message starts at begin.
+	// read counts the bytes read so far. The current message starts at begin.
 	read, begin int64
 }
 
@@ -59,7 +59,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read handles messages until an error. A panic of libovsdb's handlers is an error.
+// read handles messages until an error. It turns a panic of libovsdb's handlers into an error.
 func (c *Client) read() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -102,8 +102,8 @@ func receive(messages *json.Decoder) (m message, err error) {
 	return m, nil
 }
 
-// deep reports whether JSON nests deeper than maxDepth. libovsdb decodes nested values recursively, and once more for
-// each level.
+// deep reports whether JSON nests deeper than maxDepth. libovsdb decodes nested values recursively, and does so once
+// more for each level.
 func deep(text []byte) bool {
 	depth := 0
 	return outside(text, func(c byte) bool {
@@ -120,7 +120,7 @@ func deep(text []byte) bool {
 // hasNull reports whether JSON contains a null.
 func hasNull(text []byte) bool { return outside(text, func(c byte) bool { return c == 'n' }) }
 
-// outside reports whether found is true for a byte of JSON outside of strings.
+// outside reports whether found is true for a byte outside of the strings of JSON.
 func outside(text []byte, found func(byte) bool) bool {
 	for len(text) > 0 {
 		if text[0] == '"' {
@@ -175,7 +175,7 @@ func (c *Client) handle(m message) error {
 	return c.write(time.Now().Add(writeTimeout), answer)
 }
 
-// canonical returns a monitor's value as JSON with sorted keys: those of a struct may be in any order.
+// canonical returns a monitor's value as JSON with sorted keys. The keys of a struct may be in any order.
 func canonical(value any) string {
 	text, _ := json.Marshal(value)
 	var sorted map[string]any
@@ -184,8 +184,8 @@ func canonical(value any) string {
 	return string(text)
 }
 
-// checkUpdate returns an error for a malformed update, or for one of another kind than update3, which answers
-// monitor_cond_since. libovsdb would panic while it holds locks, and block forever.
+// checkUpdate returns an error for a malformed update, and for any kind except update3, which follows
+// monitor_cond_since. For these libovsdb would panic while it holds locks, and block forever.
 func (c *Client) checkUpdate(method string, params json.RawMessage) error {
 	var parts []json.RawMessage
 	var value map[string]any
@@ -204,7 +204,7 @@ func (c *Client) checkUpdate(method string, params json.RawMessage) error {
 	return nil
 }
 
-// answer ends the call with the answer's id, if the call still waits.
+// answer ends the call with the answer's id, if that call is still waiting.
 func (c *Client) answer(m message) error {
 	var id uint64
 	if m.ID == nil {
@@ -232,7 +232,7 @@ func (c *Client) answer(m message) error {
 	return nil
 }
 
-// decode decodes a result. A panic of libovsdb's types is an error of this call; the connection stays usable.
+// decode decodes a result. If libovsdb's types panic, it returns an error for this call; the connection stays usable.
 func decode(result json.RawMessage, reply any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -242,7 +242,7 @@ func decode(result json.RawMessage, reply any) (err error) {
 	return json.Unmarshal(result, reply)
 }
 
-// errorText returns the text of an error, on one line. It is a string or an <error> (RFC 7047, section 3.1).
+// errorText returns the text of an error, on one line. The error is a string or an <error> (RFC 7047, section 3.1).
 func errorText(text json.RawMessage) string {
 	var object struct{ Error, Details string }
 	s := ""
