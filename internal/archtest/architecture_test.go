@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// architecture is a part of ARCHITECTURE.md.
+// architecture returns a part of ARCHITECTURE.md.
 func architecture(t *testing.T, from, to string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
@@ -38,7 +38,7 @@ func TestArchitecture_lists_layers_and_pure_packages(t *testing.T) {
 	assert.Equal(t, Pure, pure)
 }
 
-// walked is a function or a method as the walk names it.
+// walked matches the name of a function or method in the walk.
 var walked = regexp.MustCompile("`[A-Za-z]+\\.([A-Za-z]+)`")
 
 func TestArchitecture_walk_names_existing_functions(t *testing.T) {

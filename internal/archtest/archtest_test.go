@@ -25,7 +25,7 @@ import (
 // root is the module's directory.
 const root = "../.."
 
-// listTimeout limits go list, which may first have to download modules.
+// listTimeout limits `go list`, which may first have to download modules.
 const listTimeout = 5 * time.Minute
 
 func TestImportsRunDownwards(t *testing.T) {
@@ -39,7 +39,7 @@ func TestProgram_links_only_needed_modules(t *testing.T) {
 	assert.Equal(t, linked, slices.Compact(paths))
 }
 
-// list is every package of the module, listed once.
+// list returns every package of the module, listed once.
 func list(t *testing.T) []pkg {
 	t.Helper()
 	once.Do(func() { packages = listed(t) })
@@ -68,7 +68,7 @@ func listed(t *testing.T) []pkg {
 	return pkgs
 }
 
-// goList is the output of `go list` in the module's directory.
+// goList returns the output of `go list` in the module's directory.
 func goList(t *testing.T, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), listTimeout)
@@ -100,7 +100,7 @@ func sources(t *testing.T, p pkg) []source {
 	return files
 }
 
-// code reads the files of a product's package that aren't tests; other packages have none.
+// code reads a product package's files, without tests. It returns nothing for other packages.
 func code(t *testing.T, p pkg) []source {
 	t.Helper()
 	if !p.isProduct() {

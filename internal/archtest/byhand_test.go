@@ -9,17 +9,17 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// begun is what only a person may begin (R15), and the functions that may: those of actions, their callees, and those
-// that carry out the record of such an action.
+// begun lists what only a person may begin (R15), each with the functions that may begin it: those of actions, those
+// that these call, and those that carry out the record of such an action.
 var begun = map[string][]string{
-	// A recovery or a restore, and a new server in place of this unit's.
+	// A recovery or a restore, and a new server that replaces this unit's.
 	"Recover": {"action/recover.go: recover"}, "Rejoin": {"action/recover.go: rejoin"},
-	// A recovery begins only if an operator asks for it.
+	// A recovery begins only if an operator requests it.
 	"AskFor":   {"restore/recover.go: begin"},
 	"Rejoin =": {"restore/recover.go: Rejoin"},
-	// A kick: the action, and the removal for a unit that rejoins. The command itself has one caller.
+	// A kick: the action, and the removal for a unit that rejoins. The command itself has a single caller.
 	"Kick": {"action/kick.go: kick", "steps/steps.go: removeMember", "membership/kick.go: kick"},
-	// A backup: the action, and the service started by systemd's timer if an option asks for that.
+	// A backup: the action, and the service that systemd's timer starts if an option requests that.
 	"Take": {"action/recover.go: takeBackup", "backup/schedule.go: TakeScheduled"}, "TakeScheduled": {"cli/systemd.go: newBackup"},
 }
 
@@ -58,7 +58,7 @@ var f = u.Members.Kick
 // beginning is a place in the code that begins something.
 type beginning struct{ what, where string }
 
-// beginnings lists where a file names a method in begun, or writes such a field of the unit's records.
+// beginnings lists the places where a file names a method in begun, or writes such a field of the unit's records.
 func beginnings(t *testing.T, name string, f source) (all []beginning) {
 	t.Helper()
 	called := map[*ast.SelectorExpr]bool{}
@@ -85,7 +85,7 @@ func beginnings(t *testing.T, name string, f source) (all []beginning) {
 				if called[of] = true; begun[of.Sel.Name] != nil {
 					found(of.Sel.Name)
 				}
-			case *ast.SelectorExpr: // passed on, to be called elsewhere
+			case *ast.SelectorExpr: // passed as a value, to be called elsewhere
 				if !called[n] && slices.Contains(services, lastName(n.X)) {
 					found(n.Sel.Name)
 				}
@@ -96,10 +96,10 @@ func beginnings(t *testing.T, name string, f source) (all []beginning) {
 	return all
 }
 
-// services are the code's names of values with such methods; other values have fields of these names.
+// services are the names, in the code, of values with such methods. Other values have fields with the same names.
 var services = []string{"Reconciler", "Members", "Control", "Backup", "u", "s"}
 
-// lastName is the last part of a or b.a.
+// lastName returns the last part of a or b.a.
 func lastName(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:
@@ -110,10 +110,11 @@ func lastName(x ast.Expr) string {
 	return ""
 }
 
-// records are the code's names of values that have what is remembered of recoveries.
+// records are the names, in the code, of values that have the stored state of recoveries.
 var records = []string{"u", "k", "Kept", "recovery"}
 
-// recorded is the field of such a value that an expression, or an element of it, refers to; empty for any other.
+// recorded returns the field of such a value to which an expression, or an element of it, refers; empty for other
+// expressions.
 func recorded(to ast.Expr) string {
 	if element, is := to.(*ast.IndexExpr); is {
 		to = element.X

@@ -11,13 +11,13 @@ type pkg struct {
 	ImportPath   string
 	Name         string
 	Dir          string
-	Imports      []string // of the files that aren't tests
+	Imports      []string // imports of the files that aren't tests
 	GoFiles      []string
 	TestGoFiles  []string
 	XTestGoFiles []string
 }
 
-// local is the path below internal/, or "" for other packages.
+// local returns the path below internal/, or "" for other packages.
 func (p pkg) local() string {
 	return local(p.ImportPath)
 }
@@ -43,7 +43,7 @@ func isSupport(importPath string) bool {
 	return local(importPath) != "" && strings.HasSuffix(importPath, "test")
 }
 
-// checkImports returns what is wrong with the imports of pkgs, a line each.
+// checkImports returns the faults of the imports of pkgs, a line for each.
 func checkImports(pkgs []pkg) []string {
 	var wrong []string
 	for _, p := range pkgs {
@@ -63,7 +63,7 @@ func checkImports(pkgs []pkg) []string {
 	return wrong
 }
 
-// refuse returns why p may not import a package of internal/, or "".
+// refuse returns why p may not import a package of internal/, or "" if it may.
 func refuse(p pkg, imported string) string {
 	if isPure(imported) || local(imported) == "" {
 		return ""
@@ -82,7 +82,7 @@ func refuse(p pkg, imported string) string {
 	return ""
 }
 
-// layerOf is the place of a package in layers, 0 for cmd/.
+// layerOf returns the place of a package in Layers, counted from 0 for cmd/.
 func layerOf(importPath string) (int, bool) {
 	if strings.HasPrefix(importPath, module+"/cmd/") {
 		return 0, true
@@ -101,7 +101,7 @@ func isPure(importPath string) bool {
 
 // source is one Go file.
 type source struct {
-	name string // from the module's root
+	name string // relative to the module's root
 	text []byte
 	test bool
 }

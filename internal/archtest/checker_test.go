@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// in is a made-up package with imports; "raft" is internal/raft of this module.
+// in returns a package with imports for a test; "raft" is internal/raft of this module.
 func in(name string, imports ...string) pkg {
 	p := pkg{ImportPath: module + "/internal/" + name, Name: name}
 	for _, i := range imports {

@@ -17,12 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// called are methods that libraries call through interfaces of their own.
+// called are methods that libraries call through their own interfaces.
 var called = strings.Fields("Accept Close Collect Describe Enabled Error Format Handle Is LogValue MarshalJSON MarshalText Read " +
 	"ServeHTTP Set String Type Unwrap UnmarshalJSON UnmarshalText WithAttrs WithGroup Write CloneModel CloneModelInto EqualsModel")
 
-// Functions that only tests call are no part of the program, and those that no other package calls should not be
-// exported. The linker's view (deadcode) shows neither: reflection may reach methods.
+// A function that only tests call is not part of the program, and a function that no other package calls should not
+// be exported. The linker's view (deadcode) shows neither, since reflection may reach methods.
 func TestExports_are_used_by_other_packages(t *testing.T) {
 	compiled := map[string]string{}
 	for line := range strings.Lines(string(goList(t, "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./cmd/...", "./internal/..."))) {
@@ -48,10 +48,10 @@ func TestExports_are_used_by_other_packages(t *testing.T) {
 	}
 }
 
-// maxCycle is the most files of a package that may reach each other by what they use.
+// maxCycle is the largest permitted number of files of a package that reach each other by what they use.
 const maxCycle = 10
 
-// cycle returns the most files that reach each other, sorted. uses has the files that each file uses.
+// cycle returns the largest set of files that reach each other, sorted. uses has the files that each file uses.
 func cycle(uses map[string]map[string]bool) (most []string) {
 	reached := map[string]map[string]bool{}
 	for file := range uses {
@@ -104,13 +104,13 @@ func TestExports_unused_is_found(t *testing.T) {
 	assert.ElementsMatch(t, []string{"a.go: a.Own: no other package uses it", "a.go: a.T.Get: only tests use it"}, c.wrong())
 }
 
-// calls has each exported function's declaration, the functions that the product uses, those used by another package,
-// and the names in tests of others and of interfaces' methods.
+// calls has the declaration of each exported function, and the names that are known to be used: by the product, by
+// another package, by tests of others, and by interfaces.
 type calls struct {
 	set      *token.FileSet
 	declared map[string]string
 	known    map[string]bool
-	// files has, for each package, the other files of it that each file uses.
+	// files has, for each package and file, the other files of the package that the file uses.
 	files map[string]map[string]map[string]bool
 }
 
@@ -118,7 +118,7 @@ func newCalls() calls {
 	return calls{token.NewFileSet(), map[string]string{}, map[string]bool{}, map[string]map[string]map[string]bool{}}
 }
 
-// parse reads a file; name is empty for a file outside of the packages that it tests.
+// parse reads a file. name is empty if the file is not in the packages that it tests.
 func (c calls) parse(t *testing.T, name string, text []byte) *ast.File {
 	tree, err := parser.ParseFile(c.set, name, text, parser.SkipObjectResolution)
 	require.NoError(t, err)
@@ -160,7 +160,7 @@ func (c calls) check(t *testing.T, path string, files []*ast.File, load types.Im
 
 func (c calls) file(at token.Pos) string { return filepath.Base(c.set.Position(at).Filename) }
 
-// function names a function of internal/, and gives the type of which it is a method.
+// function returns the name of a function of internal/, and the type whose method it is.
 func function(o types.Object) (key string, of types.Type) {
 	f, is := o.(*types.Func)
 	if !is || f.Pkg() == nil || local(f.Pkg().Path()) == "" {

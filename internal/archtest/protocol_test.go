@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Code that changes the membership doesn't observe by itself: it gets its input. And only the one protocol,
+// Code that changes the membership doesn't observe by itself: it gets its observations. Only the change protocol,
 // change.carryOut, takes locks.
 func TestProtocol_is_not_bypassed(t *testing.T) {
 	found := false
@@ -33,7 +33,7 @@ func (c change) carryOut() { o.takeLock(); o.act() }
 	assert.Equal(t, []string{"observe.Observer in C", "lock in hurry", "takeLock in hurry"}, bypasses(t, source{name: "a.go", text: []byte(text)}))
 }
 
-// bypasses lists where a file names the observing type, and where it calls what only the protocol may.
+// bypasses lists the places where a file names the observing type, or calls what only the protocol may call.
 func bypasses(t *testing.T, f source) (found []string) {
 	t.Helper()
 	callers := map[string]string{"lock": "takeLock", "takeLock": "carryOut", "act": "carryOut"}
@@ -57,7 +57,7 @@ func bypasses(t *testing.T, f source) (found []string) {
 	return found
 }
 
-// nameOf is the name of a function, or of the first type of a declaration.
+// nameOf returns the name of a function, or of the first type of a declaration.
 func nameOf(d ast.Decl) string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

@@ -3,8 +3,8 @@ package archtest
 // module is the import path of the product.
 const module = "github.com/ovn-central/ovn-central-operator"
 
-// Layers are the packages of internal/ from the highest to the lowest. A package may import only those of lower layers.
-// cmd/ is above them all.
+// Layers are the packages of internal/, from the highest layer to the lowest. A package may import only packages of
+// lower layers. cmd/ is above all of them.
 var Layers = [][]string{
 	{"cli"},
 	{"hook", "action", "agent"},
@@ -21,8 +21,8 @@ var Layers = [][]string{
 	{"run", "atomicfile", "version", "poll", "ctxio", "agent/config"},
 }
 
-// Pure are the packages that decide and never act. Every layer may import them, and they import each other. What they
-// may import from elsewhere is in .golangci.yml.
+// Pure are the packages that decide and never act. Every layer may import them, and they import each other.
+// .golangci.yml has what else they may import.
 var Pure = []string{
 	"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/journal",
 	"gateway/drift", "gateway/cordon", "gateway/picture", "mincost", "answer", "node/maintenance", "unitname", "foreign",
@@ -30,7 +30,7 @@ var Pure = []string{
 }
 
 // linked are the modules that are linked into the program, sorted, without those that only tests and tools need.
-// (libovsdb's client itself links testify, and testify YAML.)
+// (libovsdb's client itself links testify, and testify links YAML.)
 var linked = []string{
 	"github.com/beorn7/perks", "github.com/cenkalti/backoff/v4", "github.com/cenkalti/rpc2",
 	"github.com/cespare/xxhash/v2", "github.com/coreos/go-systemd/v22", "github.com/go-logr/logr",
@@ -41,8 +41,8 @@ var linked = []string{
 	"go.yaml.in/yaml/v3", "golang.org/x/sys", "google.golang.org/protobuf",
 }
 
-// narrow are packages that may import only these packages of internal/, and the pure ones: packages that report a
-// unit's state must not be able to ask or act.
+// narrow are packages that may import only these packages of internal/, and the pure ones: a package that reports a
+// unit's state must not be able to query or act.
 var narrow = map[string][]string{
 	"status":  {"observe", "present", "juju", "relation"},
 	"observe": {"ovsctl", "raftfile", "machine", "systemd", "ovsdb", "juju", "relation", "atomicfile", "poll", "version"},
