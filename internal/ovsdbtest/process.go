@@ -1,5 +1,5 @@
-// Package ovsdbtest runs OVN's programs for tests: ovsdb-server, alone or as a cluster, and other programs, until a
-// test ends.
+// Package ovsdbtest runs OVN's programs for tests, until the test ends: ovsdb-server, alone or as a cluster, and
+// others.
 package ovsdbtest
 
 import (
@@ -29,8 +29,8 @@ type Process struct {
 	output output
 }
 
-// Run starts a program that ends with the test: in the test's cleanup and not with its context, which ends earlier,
-// since other cleanups may need the program. If the test fails, it shows the program's output.
+// Run starts a program that ends with the test. It ends in the test's cleanup, not with the test's context, which
+// ends earlier, since other cleanups may need the program. If the test fails, Run shows the program's output.
 func Run(t testing.TB, environment []string, name string, args ...string) *Process {
 	t.Helper()
 	p, ended := new(Process), make(chan struct{})
@@ -45,7 +45,7 @@ func Run(t testing.TB, environment []string, name string, args ...string) *Proce
 		p.result = cmd.Wait()
 	}()
 	t.Cleanup(func() {
-		_ = p.Process.Kill() // most have ended
+		_ = p.Process.Kill() // most have ended already
 		<-ended
 		if text := p.Output(); t.Failed() && text != "" {
 			t.Logf("%v:\n%s", cmd.Args, text)
@@ -54,14 +54,14 @@ func Run(t testing.TB, environment []string, name string, args ...string) *Proce
 	return p
 }
 
-// Kill ends it as a power failure does, and returns when it is gone.
+// Kill ends the process as a power failure does, and returns when it is gone.
 func (p *Process) Kill(t testing.TB) {
 	t.Helper()
 	require.NoError(t, p.Process.Kill())
 	<-p.Ended
 }
 
-// Wait waits until it has ended by itself, and returns the result of exec.Cmd.Wait.
+// Wait waits until the process has ended by itself, and returns the result of exec.Cmd.Wait.
 func (p *Process) Wait(t testing.TB) error {
 	t.Helper()
 	select {
@@ -72,10 +72,10 @@ func (p *Process) Wait(t testing.TB) error {
 	return p.result
 }
 
-// Output is its output so far.
+// Output returns the process's output so far.
 func (p *Process) Output() string { return p.output.String() }
 
-// Answers waits until its control socket answers.
+// Answers waits until the process's control socket answers.
 func (p *Process) Answers(t testing.TB, control string) {
 	t.Helper()
 	for begun := time.Now(); ; require.NoError(t, poll.Wait(t.Context(), 5*time.Millisecond)) {

@@ -21,25 +21,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Server is a real ovsdb-server of one database. It serves on its socket and at its options' remotes.
+// Server is a real ovsdb-server of one database. It serves at its socket and at the remotes in its options.
 type Server struct {
-	// Process is its last process.
+	// Process is the server's last process.
 	*Process
 	Database ovndb.Database
 	Paths    ovndb.Paths
-	// Address is its Raft address.
+	// Address is the server's Raft address.
 	Address string
-	// Schema is its schema's file; empty means that of the packages.
+	// Schema is the file of the schema. If it is empty, the packages' schema is used.
 	Schema string
-	// Timer is the election timer of the cluster that it creates; 0 means a second, ovsdb-tool's default.
+	// Timer is the election timer of a cluster that the server creates; 0 means a second, ovsdb-tool's default.
 	Timer time.Duration
-	// Prefix is put before its command: nsenter or env, with their arguments.
+	// Prefix is put before the command: nsenter or env, with their arguments.
 	Prefix []string
 	// Options are options of ovsdb-server.
 	Options []string
 }
 
-// New makes a server with a directory of its own; change its fields before you create the file.
+// New returns a server with its own directory. Change its fields before you create the file.
 func New(t testing.TB, d ovndb.Database, host string) *Server {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,23 +50,23 @@ func New(t testing.TB, d ovndb.Database, host string) *Server {
 	}
 }
 
-// File is its database file.
+// File returns the server's database file.
 func (s *Server) File() string { return s.Paths.File(s.Database) }
 
-// Log is its log file.
+// Log returns the server's log file.
 func (s *Server) Log() string {
 	paths := s.Paths
 	paths.Logs = cmp.Or(paths.Logs, paths.Run)
 	return paths.Log(s.Database)
 }
 
-// Control is its control socket.
+// Control returns the server's control socket.
 func (s *Server) Control() string { return s.Paths.Control(s.Database) }
 
-// Endpoint is its socket in the form that clients use.
+// Endpoint returns the server's socket in the form that clients use.
 func (s *Server) Endpoint() string { return "unix:" + s.Paths.Socket(s.Database) }
 
-// Remote is the option to listen at an endpoint.
+// Remote returns the option to listen at an endpoint.
 func Remote(endpoint string) string {
 	protocol, rest, _ := strings.Cut(endpoint, ":")
 	colon := strings.LastIndexByte(rest, ':')
@@ -109,7 +109,7 @@ func EditSchema(t testing.TB, d ovndb.Database, change func(schema, tables map[s
 	return path
 }
 
-// ColumnsOf are the columns of a table in a schema.
+// ColumnsOf returns the columns of a table in a schema.
 func ColumnsOf(tables map[string]any, table string) map[string]any {
 	return tables[table].(map[string]any)["columns"].(map[string]any)
 }
@@ -125,7 +125,7 @@ func (s *Server) make(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// Begin runs it on its existing file until the test ends.
+// Begin runs the server on its existing file until the test ends.
 func (s *Server) Begin(t testing.TB) *Server {
 	t.Helper()
 	command := slices.Concat(s.Prefix, []string{
@@ -135,14 +135,14 @@ func (s *Server) Begin(t testing.TB) *Server {
 	return s
 }
 
-// Start starts it and returns when it answers.
+// Start starts the server and returns when it answers.
 func (s *Server) Start(t testing.TB) *Server {
 	t.Helper()
 	s.Begin(t).Answers(t, s.Control())
 	return s
 }
 
-// Appctl sends it a command.
+// Appctl sends the server a command.
 func (s *Server) Appctl(t testing.TB, command ...string) (string, error) {
 	t.Helper()
 	said, err := exec.CommandContext(t.Context(), "ovs-appctl",
@@ -150,7 +150,7 @@ func (s *Server) Appctl(t testing.TB, command ...string) (string, error) {
 	return strings.TrimSpace(string(said)), err
 }
 
-// Status is its status of its cluster.
+// Status returns the server's view of its cluster.
 func (s *Server) Status(t testing.TB) raft.Status {
 	t.Helper()
 	status, err := s.status(t)
@@ -167,7 +167,8 @@ func (s *Server) status(t testing.TB) (raft.Status, error) {
 	return raft.Parse(text)
 }
 
-// Transact sends it a transaction over its socket (RFC 7047, section 4.1.3). A failed operation is an error.
+// Transact sends the server a transaction over its socket (RFC 7047, section 4.1.3). It returns an error if an
+// operation fails.
 func (s *Server) Transact(timeout time.Duration, operations ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -200,7 +201,7 @@ func (s *Server) Transact(timeout time.Duration, operations ...any) error {
 	return nil
 }
 
-// Reaches waits until its status is as wanted.
+// Reaches waits until the server's status is as wanted.
 func (s *Server) Reaches(t testing.TB, wanted func(raft.Status) bool, what string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -209,13 +210,13 @@ func (s *Server) Reaches(t testing.TB, wanted func(raft.Status) bool, what strin
 	}, patience, 20*time.Millisecond, what)
 }
 
-// Cluster starts n members of one cluster; the first leads it.
+// Cluster starts the n members of a cluster. The first leads it.
 func Cluster(t testing.TB, d ovndb.Database, n int) []*Server {
 	t.Helper()
 	return Form(t, Several(t, d, n)...)
 }
 
-// Several makes n servers as [New] does, each on a loopback address of its own.
+// Several makes n servers as [New] does, each with its own loopback address.
 func Several(t testing.TB, d ovndb.Database, n int) (servers []*Server) {
 	t.Helper()
 	network := loopbacktest.Network(t)
@@ -225,7 +226,7 @@ func Several(t testing.TB, d ovndb.Database, n int) (servers []*Server) {
 	return servers
 }
 
-// Form starts servers as one cluster, and returns when all are members; the first creates it.
+// Form starts servers as one cluster, which the first creates. It returns when all are members.
 func Form(t testing.TB, members ...*Server) []*Server {
 	t.Helper()
 	for i, s := range members {
