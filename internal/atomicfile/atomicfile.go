@@ -1,5 +1,5 @@
-// Package atomicfile replaces whole files: a reader finds the old or the new content and never a part of either, even
-// if the writer is killed or the disk is full.
+// Package atomicfile replaces whole files. A reader finds the old or the new content, never a part of either, even if
+// the writer is killed or the disk is full.
 package atomicfile
 
 import (
@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// abandoned is the age difference from which on another temporary file of the same target belongs to a killed writer. A
-// write takes milliseconds; the file may have a key.
+// abandoned is how much older another temporary file of the same target must be to count as a killed writer's. A
+// write takes milliseconds. Such a file may contain a key.
 const abandoned = time.Hour
 
-// Write replaces the file at path by one with data and exactly the permissions of mode, for any umask. The directory
-// must exist. After success, a power failure does not bring the old file back. An error wraps the cause
-// ([fs.ErrNotExist], syscall.ENOSPC, ...), names path, and means that the file is unchanged, with one exception: if the
-// directory can't be synced, the new file is in place, and a power failure may undo that.
+// Write replaces the file at path by a file with data and exactly the permissions of mode, for any umask. The
+// directory must exist. After success, a power failure does not bring the old file back. An error wraps the cause
+// ([fs.ErrNotExist], syscall.ENOSPC, ...), names path, and means that the file is unchanged, with one exception: if
+// the directory can't be synced, the new file is in place, and a power failure may undo that.
 func Write(path string, data []byte, mode fs.FileMode) error {
 	if err := write(path, data, mode); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
@@ -27,8 +27,8 @@ func Write(path string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// WriteIfChanged is [Write] if the file is missing or has other content, and repairs the permissions if only these
-// differ. changed reports whether it did either; it is undefined after an error.
+// WriteIfChanged does [Write] if the file is missing or has other content. If only the permissions differ, it repairs
+// them. changed reports whether it did either; it is undefined after an error.
 func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, err error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || !holds(path, data) {
@@ -43,7 +43,8 @@ func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, e
 	return true, nil
 }
 
-// Remove removes the file, if it exists, and the temporary files of killed writers. No other process may be writing it.
+// Remove removes the file, if it exists, and the temporary files of killed writers. No other process may be writing
+// the file.
 func Remove(path string) error {
 	dir, base := filepath.Split(path)
 	left, _ := filepath.Glob(filepath.Join(dir, temporary(base))) // as in sweep
@@ -66,12 +67,12 @@ func write(path string, data []byte, mode fs.FileMode) error {
 	if dir == "" {
 		dir = "."
 	}
-	// Opened as 0600, so that no other user can ever read it.
+	// CreateTemp uses mode 0600, so no other user can ever read the file.
 	f, err := os.CreateTemp(dir, temporary(base))
 	if err != nil {
 		return cause(err)
 	}
-	defer os.Remove(f.Name()) // already renamed if all went well
+	defer os.Remove(f.Name()) // fails if the file was renamed
 	sweep(f, filepath.Join(dir, temporary(base)))
 	if err := fill(f, data, mode); err != nil {
 		return cause(err)
@@ -85,8 +86,8 @@ func write(path string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// temporary is the pattern for the names of temporary files. The dot hides them from programs that read all files of a
-// directory.
+// temporary returns the pattern for the names of temporary files. The dot hides them from programs that read all files
+// of a directory.
 func temporary(base string) string { return "." + base + ".new-*" }
 
 // fill writes f's mode and content to the disk, and closes it.
@@ -104,8 +105,8 @@ func fill(f *os.File, data []byte, mode fs.FileMode) error {
 	return err
 }
 
-// sweep removes the files of killed writers. Ages are relative to the file that was just made, by the file system's own
-// clock.
+// sweep removes the files of killed writers. It compares ages with the file that was just made, so it uses the file
+// system's own clock.
 func sweep(f *os.File, pattern string) {
 	made, err := f.Stat()
 	if err != nil {
@@ -128,7 +129,7 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// cause omits the names of temporary files.
+// cause removes the names of temporary files from an error.
 func cause(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err

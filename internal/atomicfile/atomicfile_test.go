@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// entries are the names in the directory, temporary files included.
+// entries returns the names in the directory, including temporary files.
 func entries(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	all, err := os.ReadDir(dir)
@@ -97,7 +97,7 @@ func TestWriteIfChanged_keeps_equal_file(t *testing.T) {
 	require.NoError(t, os.WriteFile(elsewhere, nil, 0o600))
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Symlink(elsewhere, path))
-	step("", 0o600, true) // a link is not the file, whatever its target is
+	step("", 0o600, true) // a link is not the file, whatever its target
 }
 
 func TestWrite_error_has_file_and_cause(t *testing.T) {
@@ -140,7 +140,7 @@ func TestWrite_full_disk_keeps_old_file(t *testing.T) {
 	has(t, path, "new", 0o600)
 }
 
-// mountTiny mounts 64 KiB of memory for this test's thread only, so that it always ends with the test.
+// mountTiny mounts 64 KiB of memory for this test's thread only, so the mount always ends with the test.
 func mountTiny(t *testing.T, dir string) {
 	t.Helper()
 	runtime.LockOSThread() // the thread ends with the test
@@ -165,7 +165,7 @@ func TestWrite_removes_abandoned_files(t *testing.T) {
 	assert.Equal(t, []string{".key.new-2", ".keys.new-1", ".other.new-1", "key", "key.new-1"}, entries(t, dir))
 }
 
-// A killed writer's file may have the same secret.
+// The file of a killed writer may have the same secret.
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -181,10 +181,10 @@ func TestRemove(t *testing.T) {
 	require.Error(t, atomicfile.Remove(filepath.Dir(dir)), "a directory with files")
 }
 
-// writerEnv makes a second process of this test write the file that it names.
+// writerEnv is the variable that makes a second process of this test write the file named by its value.
 const writerEnv = "ATOMICFILE_TEST_WRITER"
 
-// generation is a content that shows whether it is complete.
+// generation returns a content that shows whether it is complete.
 func generation(n int) []byte { return bytes.Repeat(fmt.Appendf(nil, "%08d\n", n), 20_000) }
 
 func TestMain(m *testing.M) {
@@ -198,7 +198,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// If a writer is killed at any time, any reader finds a complete file.
+// Even if a writer is killed at any time, a reader finds a complete file.
 func TestWrite_killed_leaves_whole_file(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -227,14 +227,14 @@ func TestWrite_killed_leaves_whole_file(t *testing.T) {
 		require.NoError(t, cmd.Start())
 		before := whole()
 		require.Eventually(t, func() bool { return whole() != before }, 2*time.Minute, time.Millisecond, "the writer writes")
-		// Each round ends at another moment of a write.
+		// Each round kills the writer at another point of a write.
 		deadline := time.Now().Add(time.Duration(round) * 1700 * time.Microsecond)
 		for time.Now().Before(deadline) {
 			whole()
 			looks++
 		}
 		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait() // killed, always
+		_ = cmd.Wait() // the process is always killed
 		require.Empty(t, stderr.String())
 		whole()
 	}
