@@ -42,7 +42,7 @@ type State struct {
 // Section is the part of the state that belongs to one package.
 type Section[T any] struct{ name string }
 
-// NewSection returns the section of that name.
+// NewSection returns the section with that name.
 func NewSection[T any](name string) Section[T] { return Section[T]{name} }
 
 // Open reads the file path. If it returns an error, the state is empty. It logs and drops an unreadable section.
@@ -55,7 +55,7 @@ func Open(path string, log *slog.Logger) (*State, error) {
 	if err == nil {
 		err = json.Unmarshal(text, &s.sections)
 	}
-	if err != nil || s.sections == nil { // null is no object
+	if err != nil || s.sections == nil { // null is not an object
 		s.sections = map[string]json.RawMessage{}
 	}
 	if err != nil {
