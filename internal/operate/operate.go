@@ -58,7 +58,7 @@ func (u Unit) Pause(ctx context.Context, recovery bool) error {
 
 // halt stops the services, under the locks.
 func (u Unit) halt(ctx context.Context, gate membership.Gate) error {
-	for _, db := range ovndb.Databases() { // no file may lack entries once its server has stopped
+	for _, db := range ovndb.Databases() { // no file may lack entries after its server has stopped
 		if err := u.Members.RewriteFile(ctx, db); err != nil {
 			return err
 		}
