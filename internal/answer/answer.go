@@ -1,4 +1,4 @@
-// Package answer is the one form in which an operation answers how it ended. It is pure.
+// Package answer has the only form in which an operation reports its outcome. It is pure.
 package answer
 
 import (
@@ -7,10 +7,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Reason is why an operation ended as it did.
+// Reason is the kind of an operation's outcome.
 type Reason string
 
-// The reasons, with the names of the specification of a node's teardown.
+// The reasons, with the names in the specification of a node's teardown.
 const (
 	Success              Reason = "Success"
 	NotFound             Reason = "NotFound"
@@ -25,7 +25,7 @@ const (
 	ClusterNotAccessible Reason = "ClusterNotAccessible"
 )
 
-// Code returns the number of a reason, which is a status code of HTTP.
+// Code returns a reason's number, which is an HTTP status code.
 func (r Reason) Code() int {
 	switch r {
 	case Success:
@@ -42,15 +42,15 @@ func (r Reason) Code() int {
 	return 500
 }
 
-// Kinds of messages.
+// The kinds of messages.
 const (
-	// MessageStep is a step, or a part of one; MessageHold a hold of a node.
+	// MessageStep is about a step, or a part of one, MessageHold about a hold of a node.
 	MessageStep = "StepMessage"
 	MessageHold = "HoldMessage"
 	// MessageGateway is about a gateway, MessageHealth about the health of a database.
 	MessageGateway = "GatewayMessage"
 	MessageHealth  = "HealthMessage"
-	// MessageNext is a command to run next.
+	// MessageNext has a command to run next.
 	MessageNext = "NextMessage"
 )
 
@@ -60,19 +60,19 @@ type Message struct {
 	Error   bool   `json:"error" yaml:"error"`
 	Kind    string `json:"kind" yaml:"kind"`
 	Name    string `json:"name" yaml:"name"`
-	// Code is that of a finding, if it is one.
+	// Code is the finding's code, if the message is a finding.
 	Code string `json:"code,omitempty" yaml:"code,omitempty"`
 }
 
-// Details are what led to an answer.
+// Details explain an answer.
 type Details struct {
 	ErrorCount  int       `json:"errorCount" yaml:"errorCount"`
 	MessageList []Message `json:"messageList" yaml:"messageList"`
-	// Omitted counts the messages that were left out for lack of room.
+	// Omitted counts the messages that were omitted for lack of room.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 }
 
-// Status is the one form of an answer, that of Airship (Promenade's utils/message.py has the fields).
+// Status is an answer in Airship's form (Promenade's utils/message.py has the fields).
 type Status struct {
 	Kind       string            `json:"kind" yaml:"kind"`
 	APIVersion string            `json:"apiVersion" yaml:"apiVersion"`
@@ -106,7 +106,7 @@ func Of(reason Reason, f finding.Finding, details ...Message) Status {
 // OK reports whether the operation succeeded.
 func (s Status) OK() bool { return s.Reason == Success }
 
-// With returns the answer with more details after those that it has.
+// With returns the answer with these details after its present ones.
 func (s Status) With(details ...Message) Status {
 	s.Details.MessageList = append(append([]Message{}, s.Details.MessageList...), details...)
 	s.Details.ErrorCount = 0
@@ -118,8 +118,8 @@ func (s Status) With(details ...Message) Status {
 	return s
 }
 
-// Shortened returns the answer with at most so many details, and counts the omitted ones. Failures and the commands to
-// run next are kept before steps that succeeded.
+// Shortened returns the answer with at most that many details, and counts the omitted ones. It keeps failures, and
+// the commands to run next, before steps that succeeded.
 func (s Status) Shortened(most int) Status {
 	omitted := len(s.Details.MessageList) - most
 	if omitted <= 0 {
@@ -148,7 +148,7 @@ func (s Status) Shortened(most int) Status {
 // RefusedError is a refusal as an error.
 type RefusedError struct{ Status Status }
 
-// Error is the message of the answer.
+// Error returns the message of the answer.
 func (e *RefusedError) Error() string { return e.Status.Message }
 
 // Refuse returns a [*RefusedError].
