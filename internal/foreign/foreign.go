@@ -1,5 +1,5 @@
-// Package foreign cleans and bounds texts of other parties: rows of the databases, relation data, answers, files (R18).
-// A reader passes each text through it that may be shown or written again, so that no control character reaches a
+// Package foreign cleans and bounds texts of other parties: rows of the databases, relation data, answers, files
+// (R18). A reader passes each text through it that may be shown or written again. So no control character reaches a
 // terminal, each line remains one line, and no single text fills an answer.
 package foreign
 
@@ -16,21 +16,21 @@ const (
 	MaxReason = 1 << 10
 )
 
-// cut marks the end of a text that was shortened.
+// cut marks the end of a shortened text.
 const cut = "…"
 
-// Name returns the form of a name that is shown: each character that can't be printed becomes a question mark, and a
-// name longer than [MaxName] is cut.
+// Name returns a name in the form in which it is shown: a question mark replaces each character that can't be
+// printed, and a name longer than [MaxName] is cut.
 func Name(text string) string { return clean(text, MaxName) }
 
-// Reason returns the form of a text for people that is shown. It has at most [MaxReason] bytes.
+// Reason returns a text for people in the form in which it is shown. The result has at most [MaxReason] bytes.
 func Reason(text string) string { return clean(text, MaxReason) }
 
-// IsName reports whether [Name] returns a text unchanged. Only such a text can be an identity: the databases find and
-// write a row by the exact bytes of its name, and two rows must not be shown with the same name.
+// IsName reports whether [Name] returns the text unchanged. Only such a text can be an identity: the databases find
+// and write a row by the exact bytes of its name, and two rows must not be shown with the same name.
 func IsName(text string) bool { return text == Name(text) }
 
-// Names cleans each of them in place, and returns them.
+// Names cleans each name in place, and returns the list.
 func Names(all []string) []string {
 	for i := range all {
 		all[i] = Name(all[i])
@@ -73,7 +73,7 @@ func texts(v reflect.Value) {
 // clean reads only as much of a text as it returns.
 func clean(text string, most int) string {
 	var b strings.Builder
-	whole := 0 // the length of b if the text has to be cut
+	whole := 0 // the length to which b is cut if the text is too long
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		if r == utf8.RuneError && size == 1 || !shows(r) {
@@ -91,8 +91,8 @@ func clean(text string, most int) string {
 	return b.String()
 }
 
-// shows reports whether a rune is visible as itself. [unicode.IsPrint] excludes control characters, line breaks, every
-// space except the plain one, and runes that change the direction of a text or have no width.
+// shows reports whether a rune is visible. [unicode.IsPrint] excludes control characters, line breaks, every space
+// except the plain one, and runes that change the direction of a text or have no width.
 func shows(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }

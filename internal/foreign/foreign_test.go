@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// attacks are texts that make a terminal, a table or an answer show something else.
+// attacks are texts that could make a terminal, a table or an answer show something else.
 var attacks = []string{
 	"", "compute-1.maas", "größer", "\x1b[2J\x1b[1;31mPWNED\r\nfake-node  fake  up  in use", "a\nnext: rm -rf /", "a\tb",
 	"a\x00b", "\xff\xfe", "a\u202eb", "a\u200bb", "a\u00a0b", "a\u2028b", "\ufeffa", "a\u034fb", "\u009b31m", "--yes",
