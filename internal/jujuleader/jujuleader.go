@@ -62,7 +62,7 @@ type published struct {
 type kept struct {
 	// LeaderSettings are the settings of the Juju leader, as last read.
 	LeaderSettings map[string]string `json:"leader-settings,omitempty"`
-	// Withdrawn is the Northbound cluster that this unit has claimed and then put away.
+	// Withdrawn is the Northbound cluster that this unit has claimed and then moved away.
 	Withdrawn raft.ID `json:"withdrawn,omitempty"`
 }
 
@@ -71,17 +71,17 @@ var section = unitstate.NewSection[kept]("clusters")
 func (m *Manager) remember(settings map[string]string) {
 	k := section.Get(m.State)
 	k.LeaderSettings = settings
-	_ = section.Set(m.State, k) // texts only
+	_ = section.Set(m.State, k) // this can't fail for texts
 }
 
 // Withdrawn returns the Northbound cluster that this unit has claimed and then put away.
 func (m *Manager) Withdrawn() raft.ID { return section.Get(m.State).Withdrawn }
 
-// Withdraw records that this unit has put away a cluster that it has claimed.
+// Withdraw records that this unit has moved away a cluster that it has claimed.
 func (m *Manager) Withdraw(cluster raft.ID) {
 	k := section.Get(m.State)
 	k.Withdrawn = cluster
-	_ = section.Set(m.State, k) // texts only
+	_ = section.Set(m.State, k) // this can't fail for texts
 }
 
 // Ask asks Juju whether this unit is the leader.
@@ -110,7 +110,7 @@ func (m *Manager) Read(ctx context.Context, a observe.Application, thorough bool
 	return nil
 }
 
-// ReadForStop is Read for the hook `stop`, which needs no relation. It reports whether Juju could not be asked.
+// ReadForStop is like Read, for the hook `stop`, which needs no relation. It reports whether it could not ask Juju.
 func (m *Manager) ReadForStop(ctx context.Context, a observe.Application) (unread bool) {
 	if err := m.Read(ctx, a, true); err != nil {
 		m.Log.WarnContext(ctx, "cannot read the clusters' IDs; continuing with those from before", "error", err)
