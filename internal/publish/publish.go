@@ -41,10 +41,10 @@ type Manager struct {
 type Snapshot struct {
 	observe.Snapshot
 	Report observe.Report
-	// State is the input of the last decision. Ready reports whether the servers are members.
+	// State is the input of the last decision. Ready reports whether the unit's servers are members.
 	State plan.State
 	Ready bool
-	// Thorough publishes unchanged data, too.
+	// Thorough makes Ensure publish unchanged data, too.
 	Thorough bool
 	// Version reports whether Juju may have lost the version.
 	Version bool
@@ -58,11 +58,11 @@ type Snapshot struct {
 	Hostname string
 	// Running are the versions that the unit's services run.
 	Running []ovndb.Version
-	// Withdrawn is the Northbound cluster that the unit has claimed and then put away.
+	// Withdrawn is the Northbound cluster that the unit has claimed and then moved away.
 	Withdrawn raft.ID
 	// Recovery has the parts of the unit's data about recoveries.
 	Recovery relation.UnitState
-	// Clients are the relations to clients; known only if Thorough is set.
+	// Clients are the relations to clients. They are known only if Thorough is set.
 	Clients []string
 }
 
@@ -72,7 +72,7 @@ type kept struct {
 	Peers string `json:"told,omitempty"`
 	// Clients is the last published number of clients of each server.
 	Clients map[ovndb.Database]int `json:"clients,omitempty"`
-	// Addresses are the last published addresses by client relation, Ports and Version the last ones set in Juju.
+	// Addresses are the last published addresses, by client relation. Ports and Version are the last ones set in Juju.
 	Addresses map[string]string `json:"published,omitempty"`
 	Ports     []int             `json:"ports,omitempty"`
 	Version   string            `json:"version,omitempty"`
@@ -131,8 +131,8 @@ func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
 	return nil
 }
 
-// toClients publishes this unit's address to the clients once its servers are members, and when it changes. The address
-// stays published while a server is down: clients try all units.
+// toClients publishes this unit's address to the clients once its servers are members, and again when the address
+// changes. The address stays published while a server is down: clients try all units.
 func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
 	if !s.Ready {
 		return nil
@@ -221,7 +221,7 @@ func (s Snapshot) identities() relation.Identities {
 	return own
 }
 
-// unit returns the data for the other units; clients are the numbers of the servers' clients.
+// unit returns the data for the other units. clients has the numbers of the servers' clients.
 func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
 	d, x := s.Recovery, s.State
 	d.Address, d.Hostname, d.Source, d.Paused = s.Address, s.Hostname, x.Packages.Source, x.Paused
@@ -241,7 +241,8 @@ func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
 	return d
 }
 
-// northdHeard returns the times of the other units' questions about this unit's ovn-northd that this hook has read.
+// northdHeard returns when the other units asked about this unit's ovn-northd, for the requests that this hook has
+// read.
 func northdHeard(m observe.Application) map[string]time.Time {
 	heard := map[string]time.Time{}
 	for _, unit := range m.Others() {
