@@ -15,13 +15,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Refusals are the notes on restarts that were refused to packages, by the path of the note.
+// Refusals are the notes about restarts that were refused to packages, by the path of the note.
 type Refusals interface {
 	Deferred() (map[string]ovndb.Service, error)
 	Forget(notes map[string]ovndb.Service) error
 }
 
-// Servers report which Open vSwitch a database's server runs, without the package's revision.
+// Servers reports the version of Open vSwitch that a database's server runs, without the package's revision.
 type Servers interface {
 	Version(ctx context.Context, db ovndb.Database) (string, error)
 }
@@ -64,7 +64,7 @@ func (m *Manager) get() kept {
 func (m *Manager) update(change func(kept)) {
 	k := m.get()
 	change(k)
-	_ = section.Set(m.State, k) // it has only texts
+	_ = section.Set(m.State, k) // this can't fail for texts
 }
 
 // Runs returns the version with which a service was started; started is false if it never was.
@@ -94,8 +94,8 @@ func (m *Manager) Due(service ovndb.Service, reason string) {
 // packageUpdate is the reason that charm-helpers' policy-rc.d gives (policy_rc_d_script.py).
 const packageUpdate = "Package update"
 
-// KeepRefused records the restarts that were refused to packages, and then removes their notes. save writes the state
-// to the disk before that, so that a killed hook loses no restart.
+// KeepRefused records the restarts that were refused to packages, and then removes their notes. Before that, save
+// writes the state to the disk, so that a killed hook loses no restart.
 func (m *Manager) KeepRefused(ctx context.Context, save func() error) {
 	refused, err := m.Refusals.Deferred()
 	if err == nil && len(refused) > 0 {
@@ -237,7 +237,7 @@ func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
 		}
 		k.Running[service] = version
 	}
-	_ = section.Set(m.State, k) // it has only texts
+	_ = section.Set(m.State, k) // this can't fail for texts
 }
 
 // DatabaseOf returns the database of a server's service; is reports whether the service is a server.

@@ -18,7 +18,7 @@ import (
 
 const nb, sb = ovndb.NorthboundServer, ovndb.SouthboundServer
 
-// refused are the notes of restarts that packages were refused.
+// refused are the notes about restarts that were refused to packages.
 type refused map[string]ovndb.Service
 
 func (r refused) Deferred() (map[string]ovndb.Service, error) { return r, nil }
@@ -58,7 +58,7 @@ func TestPlanned_restart_by_others(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		seen  string
-		noted bool // after it was seen
+		noted bool // noted after the service was seen
 		hooks []plan.ServiceState
 		due   bool
 	}{
