@@ -40,7 +40,7 @@ type Manager struct {
 	Log      *slog.Logger
 }
 
-// Snapshot determines the state of the service.
+// Snapshot has the facts that determine the state of the service.
 type Snapshot struct {
 	// Paused reports whether an operator has paused the unit; Ready reports whether its servers are members.
 	Paused, Ready bool

@@ -22,7 +22,7 @@ type Options struct {
 	Unit string
 	Mode string
 	TTL  time.Duration
-	// HoldDown, NeutronGateways and CordonNew are as in [config.Config].
+	// HoldDown, NeutronGateways and CordonNew have the same meaning as in [config.Config].
 	HoldDown                   time.Duration
 	NeutronGateways, CordonNew bool
 	// Port is the agent's port for programs of this machine.
@@ -34,7 +34,7 @@ type Options struct {
 	Peers   []netip.Addr
 }
 
-// render returns the agent's configuration. The agent connects only to this unit's own servers: if they are down,
+// render returns the agent's configuration. The agent connects only to this unit's own servers. If they are down,
 // another unit has to act.
 func (o Options) render(p ovndb.Paths) ([]byte, error) {
 	credentials := p.Credentials()
