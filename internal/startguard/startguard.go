@@ -1,6 +1,6 @@
 // Package startguard keeps a server from starting on a cluster that a recovery or a restore has replaced, before any
-// hook of its unit has run: systemd runs it right before each start. It asks the other units' servers about both
-// databases; if it can't find out in time, the server starts.
+// hook of its unit has run. systemd runs it right before each start. It asks the other units' servers about both
+// databases. If it gets no answer in time, the server starts.
 package startguard
 
 import (
@@ -109,7 +109,7 @@ func (g Guard) Check(ctx context.Context, db ovndb.Database) (refused observe.Re
 	answers, err := g.ask(ctx, c.Peers)
 	about := answers[db]
 	if other, unread := observe.RefusedStart(g.Paths, db.Other()); unread == nil {
-		about = append(about, other.Answers[db]...) // answers to the other server's guard
+		about = append(about, other.Answers[db]...) // answers that the other server's guard got
 	}
 	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, about).String(), Answers: answers}, err
 }
@@ -140,7 +140,7 @@ func (g Guard) ask(ctx context.Context, peers []string) (map[ovndb.Database][]re
 	return all, failures
 }
 
-// askOne asks one server. It retries until this machine has a network, since it may just have booted.
+// askOne asks one server. It retries until this machine has a network: the machine may just have booted.
 func (g Guard) askOne(
 	ctx context.Context, db ovndb.Database, peer string,
 ) (map[ovndb.Database][]recovery.Answer, error) {
@@ -229,7 +229,7 @@ type Manager struct {
 	Log     *slog.Logger
 }
 
-// Snapshot determines the guard's configuration.
+// Snapshot has the facts that determine the guard's configuration.
 type Snapshot struct {
 	// Own is the unit's address. Peers are the addresses of the other units, and of all members of both clusters.
 	Own   string
@@ -241,7 +241,7 @@ type Snapshot struct {
 // findings. The error is the context's.
 func (m Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	if _, err := os.Stat(m.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // the agent's first start copies it
+		return nil, nil // the agent's first start copies the program
 	}
 	peers := slices.SortedFunc(slices.Values(s.Peers), netip.Addr.Compare)
 	var c Config
