@@ -1,5 +1,5 @@
-// Package exploretest says how far tests explore: `go test` tries a share of what they could,
-// and EXPLORE=10 in the environment ten times as much.
+// Package exploretest determines how much tests explore: `go test` tries a share of the possible cases, and
+// EXPLORE=10 in the environment ten times as many.
 package exploretest
 
 import (
@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// variable names the variable of the environment that says how many times as much as in
-// `go test` is explored, as a number from 2 on.
+// variable is the name of the environment variable that multiplies the cases which `go test` explores, by a number
+// from 1 on.
 const variable = "EXPLORE"
 
-// Factor is how many times as much as in `go test` is explored, by the variable EXPLORE of the
-// environment: 1 if it is not set. It fails the test if the variable holds anything else.
+// Factor returns the factor in the environment variable EXPLORE, by which a test multiplies the cases that it
+// explores in `go test`; 1 if the variable is not set. It fails the test if the variable holds anything else.
 func Factor(t testing.TB) int {
 	t.Helper()
 	text, there := os.LookupEnv(variable)
