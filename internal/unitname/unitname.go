@@ -1,5 +1,4 @@
-// Package unitname is the form of Juju's names of units, APPLICATION/NUMBER
-// (github.com/juju/names, unit.go), in one place.
+// Package unitname parses Juju's names of units, APPLICATION/NUMBER (github.com/juju/names, unit.go).
 package unitname
 
 import (
@@ -8,13 +7,13 @@ import (
 	"strings"
 )
 
-// Application is the part before the number.
+// Application returns the part before the number.
 func Application(unit string) string {
 	application, _, _ := strings.Cut(unit, "/")
 	return application
 }
 
-// Number is the part after the application; 0 if there is none.
+// Number returns the part after the application; 0 if there is none.
 func Number(unit string) int {
 	_, text, _ := strings.Cut(unit, "/")
 	n, _ := strconv.Atoi(text)
@@ -26,7 +25,7 @@ func Compare(a, b string) int {
 	return cmp.Or(cmp.Compare(Application(a), Application(b)), cmp.Compare(Number(a), Number(b)), cmp.Compare(a, b))
 }
 
-// IsOf reports whether the name is that of a unit of the application.
+// IsOf reports whether name is the name of a unit of the application.
 func IsOf(name, application string) bool {
 	number, found := strings.CutPrefix(name, application+"/")
 	n, err := strconv.ParseUint(number, 10, 32)
