@@ -1,4 +1,4 @@
-// Package loopbacktest gives tests addresses of the loopback for their servers.
+// Package loopbacktest gives tests loopback addresses for their servers.
 package loopbacktest
 
 import (
@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attempts limits the search for a free network: a run of all tests has some tens of 64,000 at once.
+// attempts limits the search for a free network: a run of all tests uses some tens of 64,000 networks at once.
 const attempts = 1000
 
 // Network returns the first three numbers of a /24 of the loopback (127.0.0.0/8) that only this test uses until it
-// ends. Tests of other packages run at the same time, and their servers must not meet. A listener on the network's last
-// address reserves it, so that it is free again even if the test is killed.
+// ends. Tests of other packages run at the same time, and their servers must not use the same addresses. A listener
+// on the network's last address reserves the network, which is therefore free again even if the test is killed.
 func Network(t testing.TB) string {
 	t.Helper()
 	for range attempts {

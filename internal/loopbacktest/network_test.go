@@ -14,7 +14,7 @@ func TestNetwork_unique_until_test_ends(t *testing.T) {
 	t.Parallel()
 	all := map[string]bool{}
 	t.Run("meanwhile", func(t *testing.T) {
-		for range 2000 { // by chance, 30 of them would coincide
+		for range 2000 { // if chosen at random, 30 of them would coincide
 			all[loopbacktest.Network(t)] = true
 		}
 	})
