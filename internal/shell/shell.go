@@ -1,4 +1,4 @@
-// Package shell writes commands that a person pastes into a shell. Each printed command with a text of another party
+// Package shell quotes commands that a person pastes into a shell. Each printed command with a text of another party
 // goes through it, so that a name in a database can't become a command.
 package shell
 
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// bare words have no special meaning in a shell.
+// bare matches words that have no special meaning in a shell.
 var bare = regexp.MustCompile(`^[A-Za-z0-9._/:,@%+=-]+$`)
 
-// Quote returns the word in the form that a shell reads as that word.
+// Quote returns the word in a form that a shell reads as that word.
 func Quote(word string) string {
 	if bare.MatchString(word) {
 		return word
@@ -18,7 +18,7 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Line returns the command of these words.
+// Line returns the command with these words.
 func Line(words ...string) string {
 	all := make([]string, len(words))
 	for i, word := range words {
