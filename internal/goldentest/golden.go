@@ -1,5 +1,4 @@
-// Package goldentest compares what people and programs read with files that a person has
-// looked at.
+// Package goldentest compares texts for people and programs with golden files, which a person has checked.
 package goldentest
 
 import (
@@ -18,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Document compares a document for programs with the file NAME.json. As YAML it must say the same.
+// Document compares a document for programs with the file NAME.json. The document as YAML must have the same content.
 func Document(t *testing.T, name string, document any) {
 	t.Helper()
 	asJSON, err := render.JSON(document)
@@ -33,8 +32,7 @@ func Document(t *testing.T, name string, document any) {
 	assert.JSONEq(t, asJSON, string(said), "%s: YAML says something else than JSON", name)
 }
 
-// Equal fails the test where the text is not that of a file below testdata. With -update
-// it writes the file.
+// Equal fails the test if the text differs from the file below testdata. With -update it writes the file instead.
 func Equal(t *testing.T, file, text string) {
 	t.Helper()
 	path := filepath.Join("testdata", file)
