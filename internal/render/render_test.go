@@ -16,7 +16,7 @@ type document struct {
 	Map    map[string]any `json:"map" yaml:"map"`
 }
 
-// Identities are texts, whatever number they look like.
+// Identities are texts, even if they look like numbers.
 var example = document{
 	Name: "a <b> & c", Map: map[string]any{"z": []string{"0017", "13e4", "0b01", "true", "3974"}, "a": "x: y"},
 }
