@@ -1,4 +1,4 @@
-// Package shelltest shows what a shell makes of printed commands.
+// Package shelltest shows how a shell reads printed commands.
 package shelltest
 
 import (
@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Hostile are names by which a printed command would be another one, or several.
+// Hostile are names that, unquoted, would turn a printed command into another command or several.
 var Hostile = []string{
 	"x;touch /tmp/x;# evil", "$(touch x)", "`id`", "it's", `"`, "--yes", "-x", `a\`, "!!", "*", "~root", "{a,b}", "a b",
 	"a&b", "a|b", "a>b", "#", "größer", "…",
 }
 
-// Words are the words that sh makes of a line. It runs nothing of it, unless the line is not a simple command.
+// Words returns the words into which sh splits a line. It runs nothing of the line, unless the line is not a simple
+// command.
 func Words(t *testing.T, line string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh")
