@@ -1,4 +1,4 @@
-// Package ctxio has readers that end with a context.
+// Package ctxio has readers whose reads fail after a context has ended.
 package ctxio
 
 import (
