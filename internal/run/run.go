@@ -78,7 +78,7 @@ func (e *Error) text() string {
 	case errors.Is(e.Err, exec.ErrNotFound):
 		return e.Command.Name + ": program not found"
 	case e.Stderr != "":
-		return e.Command.Name + ": " + strings.TrimPrefix(oneLine(e.Stderr), e.Command.Name+": ") // most outputs begin with the name
+		return e.Command.Name + ": " + strings.TrimPrefix(oneLine(e.Stderr), e.Command.Name+": ") // most begin with it
 	}
 	return fmt.Sprintf("%s: %v", e.Command.Name, e.Err)
 }
