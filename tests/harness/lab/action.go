@@ -13,13 +13,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// ActionResult is how an action ended.
+// ActionResult is the outcome of an action.
 type ActionResult struct {
 	// ID is the task's number.
 	ID string
 	// Status is completed or failed.
 	Status string
-	// Message is what action-fail said, or "exit status N" if the action exited so: Juju then drops what action-fail said.
+	// Message is the message of action-fail, or "exit status N" if the action exited so: Juju then drops the message of
+	// action-fail.
 	Message string
 	// Results are those of action-set, nested keys joined by dots, and Juju's return-code, stdout and stderr.
 	Results map[string]string
@@ -27,9 +28,9 @@ type ActionResult struct {
 	Log []string
 }
 
-// RunAction is `juju run UNIT ACTION key=value…`. The error is why Juju refused the action, or of a hook that it made
-// other units run; a failed action is no error. It also runs on a dying unit or one in error, but not
-// beside a hook.
+// RunAction is `juju run UNIT ACTION key=value…`. The error is the reason why Juju refused the action, or that of a
+// hook which the action caused on another unit. A failed action is no error. RunAction also works on a dying unit or
+// a unit in error, but not while a hook runs on it.
 func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...string) (ActionResult, error) {
 	result, _, err := l.act(ctx, u, action, args, neverKill)
 	if err != nil {
@@ -38,7 +39,7 @@ func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...str
 	return result, l.settleStarted(ctx)
 }
 
-// RunActionKilledAt kills an action at a call, as [Lab.RunHookKilledAt] a hook. Juju doesn't run it again.
+// RunActionKilledAt kills an action at a call, as [Lab.RunHookKilledAt] kills a hook. Juju doesn't run it again.
 func (l *Lab) RunActionKilledAt(ctx context.Context, u *Unit, call int, action string, args ...string) (Killed, error) {
 	_, killed, err := l.act(ctx, u, action, args, killAt(call))
 	return killed, err
@@ -88,8 +89,8 @@ func (l *Lab) act(ctx context.Context, u *Unit, action string, args []string, ki
 	return result, Killed{Killed: run.killed, Calls: run.calls}, nil
 }
 
-// addOutput adds what the action printed, in lines: Juju loses what follows the last end of a line, since it holds the
-// pipe open on which it waits for more (worker/uniter/runner, runCharmProcessOnLocal). What isn't text is encoded.
+// addOutput adds the action's output. Juju loses what follows the last end of a line, since it holds open the pipe on
+// which it waits for more (worker/uniter/runner, runCharmProcessOnLocal). Output that isn't text is encoded.
 func addOutput(results map[string]any, key string, text []byte) {
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	switch {

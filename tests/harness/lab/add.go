@@ -10,21 +10,23 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// AddOptions say how a new unit differs from others.
+// AddOptions are the differences between a new unit and others.
 type AddOptions struct {
-	// Address is the machine's, in 10.99.0.0/24; the next one by default. It may be a stale member's.
+	// Address is the machine's address, in 10.99.0.0/24; by default the next free one. It may be a stale member's
+	// address.
 	Address string
-	// Fresh is a machine without packages. By default the lab lays it out as the Python charm leaves it.
+	// Fresh gives the unit a machine without packages. By default the lab prepares the machine as the Python charm
+	// leaves it.
 	Fresh bool
-	// Disk is a unit that has left, of this lab or of another: the machine has its disk.
+	// Disk is a unit that has left, of this lab or of another. The machine has that unit's disk.
 	Disk *Unit
 	// NoDatabases leaves the unit without databases and servers; see [Unit.JoinDatabases].
 	NoDatabases bool
-	// NoHooks leaves its hooks, and the others' hooks about it, to [Lab.Settle].
+	// NoHooks leaves the unit's hooks, and the other units' hooks about it, to [Lab.Settle].
 	NoHooks bool
 }
 
-// AddUnit adds a unit: its databases are created or joined, and all hooks run until the lab is settled.
+// AddUnit adds a unit. It creates or joins the unit's databases, and runs all hooks until the lab is settled.
 func (l *Lab) AddUnit(ctx context.Context) (*Unit, error) { return l.AddUnitWith(ctx, AddOptions{}) }
 
 // AddUnits adds n units, one joining after the other, and settles once.

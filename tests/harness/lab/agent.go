@@ -9,18 +9,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// HookError says which hook failed, and how. The unit is in error until the hook is retried or skipped.
+// HookError reports a failed hook. The unit is in error until the hook is retried or skipped.
 type HookError struct {
 	Unit string
 	model.Failure
 }
 
-// Error is one line; the output isn't part of it.
+// Error returns one line, without the output.
 func (e *HookError) Error() string {
 	return fmt.Sprintf("%s: hook failed: %q (exit code %d)", e.Unit, e.Hook, e.ExitCode)
 }
 
-// ErrLost is wrapped where something can't be done because the machine is off.
+// ErrLost is wrapped by errors of operations that require the machine to be on.
 var ErrLost = errors.New("the machine is off")
 
 // pending is the next thing that the unit's agent would do.
@@ -48,8 +48,8 @@ func (u *Unit) pending() (p pending) {
 	return p
 }
 
-// drive runs the unit's hooks one after another until there are no more, or until stop returns true for the next one. A
-// hook that failed before is run only if retry is set, and only as the first.
+// drive runs the unit's hooks one after another until there are no more, or until stop returns true for the next one.
+// It runs a hook that has failed before only if retry is set, and only as the first hook.
 func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.Hook, ran int) bool) error {
 	if err := u.acquire(ctx); err != nil {
 		return err
@@ -77,8 +77,9 @@ func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.
 	}
 }
 
-// settle runs the agents' work until none is left: a hook that changes a relation gives the others work at once. Units
-// run at the same time, each its own hooks in order. It skips units that are in error, off, or removed meanwhile.
+// settle runs the agents' work until there is none left: a hook that changes a relation gives the other units work at
+// once. Units work at the same time, and each runs its own hooks in order. settle skips units that are in error, off,
+// or removed meanwhile.
 func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 	type turn struct {
 		unit *Unit
@@ -138,8 +139,9 @@ func (l *Lab) runNext(ctx context.Context, u *Unit) error {
 	return l.drive(ctx, u, false, func(_ model.Hook, ran int) bool { return ran > 0 || u.Dying() })
 }
 
-// Settle runs everything that the agents of the units have to do: new units are set up, and changes of relations and of
-// the configuration reach the charm. A unit that is being removed isn't driven on. Failures are [*HookError], joined.
+// Settle runs everything that the agents of the units have to do: it sets up new units, and passes changes of
+// relations and of the configuration to the charm. It does not continue the removal of a unit. Failures are joined
+// [*HookError] values.
 func (l *Lab) Settle(ctx context.Context) error { return l.settle(ctx, l.Units()) }
 
 // settleStarted is Settle without the units that were added without hooks. A held lab does nothing by itself.

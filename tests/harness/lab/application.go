@@ -12,10 +12,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 )
 
-// Application is a lab whose agents run due hooks, and update-status now and then, by themselves.
+// Application is a lab whose agents run due hooks by themselves, and update-status from time to time.
 type Application struct {
 	*Lab
-	// begin does what follows from a command once that is over.
+	// begin runs what follows from a command, once the command has ended.
 	begin func(then func(context.Context) error)
 
 	mu      sync.Mutex
@@ -25,15 +25,16 @@ type Application struct {
 
 var _ cluster.OwnMachines = (*Application)(nil)
 
-// updateInterval separates two update-status: short enough for tests that need several, long enough for units to rest.
+// updateInterval is the time between two update-status: short enough for tests that need several, long enough for
+// units to rest.
 const updateInterval = 10 * time.Second
 
-// Live has a lab's agents live by themselves until end.
+// Live makes a lab's agents act by themselves until end is called.
 func Live(ctx context.Context, l *Lab) (a *Application, end func()) {
 	ctx, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	a = &Application{Lab: l, history: map[string][]cluster.Past{}, left: map[string]*Unit{}}
-	// A hook that fails shows in the status.
+	// The status shows a hook that fails.
 	a.begin = func(then func(context.Context) error) { group.Go(func() { _ = then(ctx) }) }
 	a.begin(a.live)
 	return a, func() { stop(); group.Wait() }
@@ -57,7 +58,7 @@ func (a *Application) live(ctx context.Context) error {
 	return nil
 }
 
-// retry runs failed hooks again, such as those of a machine that was powered off. Removals retry their own.
+// retry runs failed hooks again, such as those of a machine that was powered off. Removals retry their own hooks.
 func (a *Application) retry(ctx context.Context) {
 	for _, u := range a.Lab.Units() {
 		if u.pending().failed != nil && !u.Dying() {
@@ -144,7 +145,7 @@ func (a *Application) Destroy(context.Context) error {
 	return nil
 }
 
-// Relate implements [cluster.Application]. Of all others there is only the CA.
+// Relate implements [cluster.Application]. The only other application is the CA.
 func (a *Application) Relate(_ context.Context, endpoint, other string) error {
 	if endpoint != caEndpoint || other != caApp {
 		return fmt.Errorf("cannot relate %s of %s: the lab plays %s of %s", endpoint, other, caEndpoint, caApp)

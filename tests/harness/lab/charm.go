@@ -35,7 +35,7 @@ func readCharm(dir string) (*charm.CharmDir, error) {
 	return ch, nil
 }
 
-// declared returns what hook tools need to know of a charm.
+// declared returns the part of a charm that hook tools need.
 func declared(ch *charm.CharmDir) hooktool.Charm {
 	meta := ch.Meta()
 	var bindings []string
@@ -68,8 +68,8 @@ func copyTree(from, to string) error {
 	return errors.Join(os.MkdirAll(to, 0o755), linkOrCopy(from+"/.", to))
 }
 
-// linkOrCopy makes hard links if possible: charms don't change their own files. Otherwise it runs cp(1): an executable
-// that this process, or one forked meanwhile, has open for writing can't be run.
+// linkOrCopy makes hard links if possible: charms don't change their own files. Otherwise it runs cp(1), since an
+// executable can't be run while this process, or one forked meanwhile, has it open for writing.
 func linkOrCopy(from, to string) error {
 	if exec.Command("cp", "-dR", "--link", from, to).Run() == nil {
 		return nil
@@ -80,7 +80,7 @@ func linkOrCopy(from, to string) error {
 	return nil
 }
 
-// LayOut unpacks the charm into dir as Juju does, from a checkout at root. It builds the binary unless one is given.
+// LayOut unpacks the charm into dir as Juju does, from a checkout at root. If binary is empty, it builds the binary.
 func LayOut(ctx context.Context, dir, root, binary string) error {
 	dispatch := filepath.Join(dir, "dispatch")
 	err := linkHooks(filepath.Join(root, "hooks"), filepath.Join(dir, "hooks"))

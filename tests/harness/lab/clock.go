@@ -13,13 +13,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// clockFile and boottimeFile say by how many ns a machine's clock, and its agent's, are fast. They are in SysconfDir.
+// clockFile and boottimeFile contain by how many ns a machine's clock, and its agent's, are fast. They are in
+// SysconfDir.
 const (
 	clockFile    = "clock-is-fast-by"
 	boottimeFile = "boottime-is-fast-by"
 )
 
-// playedClock is the clock of [LayOutWithClock]. Differences within one process stay right.
+// playedClock is the clock of [LayOutWithClock]. Differences between times within one process stay right.
 const playedClock = `package cli
 
 import (
@@ -45,8 +46,8 @@ func playedNow() time.Time { return time.Now().Add(fast()) }
 func playedBoottime() time.Duration { return agent.Boottime() + fastBy("` + boottimeFile + `") }
 `
 
-// LayOutWithClock is [LayOut] of a charm whose clock can be set by [Unit.SetClock]: the same sources with another
-// clock. CLOCK_REALTIME is the host's (time_namespaces(7)): servers, clients and OpenSSL use that.
+// LayOutWithClock does [LayOut] for a charm whose clock [Unit.SetClock] can set: it has the same sources with another
+// clock. CLOCK_REALTIME is the host's (time_namespaces(7)); servers, clients and OpenSSL use that.
 func LayOutWithClock(ctx context.Context, dir, root string) (err error) {
 	temporary, err := os.MkdirTemp("", "clock-")
 	if err != nil {
@@ -64,7 +65,7 @@ func LayOutWithClock(ctx context.Context, dir, root string) (err error) {
 	return LayOut(ctx, dir, root, binary)
 }
 
-// playedCalls names the sources that read a clock, with the call and its replacement.
+// playedCalls lists the sources that read a clock, with the call and its replacement.
 var playedCalls = map[string][2]string{
 	"machine.go": {"time.Now", "playedNow"},
 	"agent.go":   {"agent.Boottime", "playedBoottime"},

@@ -13,10 +13,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// Credentials are the files of a client or server, as OVN's programs take them.
+// Credentials are the files of a client or server, in the form that OVN's programs take.
 type Credentials struct{ Key, Certificate, CA string }
 
-// Options are the options of OVN's clients that name the files.
+// Options returns the options of OVN's clients that name the files.
 func (c Credentials) Options() []string {
 	return []string{"--private-key=" + c.Key, "--certificate=" + c.Certificate, "--ca-cert=" + c.CA}
 }
@@ -26,10 +26,11 @@ const validity = 365 * 24 * time.Hour
 
 const clientName = "ovn-lab"
 
-// CA is the authority that issued the certificates of laid-out units, and plays vault for the others.
+// CA returns the authority that issued the certificates of laid-out units, and issues those of the others as vault
+// does.
 func (l *Lab) CA() *vault.CA { return l.ca }
 
-// ClientCredentials are those by which a client connects to any unit.
+// ClientCredentials returns the credentials with which a client connects to any unit.
 func (l *Lab) ClientCredentials() Credentials {
 	base := filepath.Join(l.o.Dir, "client")
 	return Credentials{Key: base + ".key", Certificate: base + ".crt", CA: base + "-ca.crt"}
@@ -54,13 +55,14 @@ func (l *Lab) install(c Credentials, certificate, key string) error {
 	return nil
 }
 
-// clientEnvironment sets the client's credentials in variables that ovn-nbctl and ovn-sbctl put before their arguments.
+// clientEnvironment returns variables with the client's credentials, which ovn-nbctl and ovn-sbctl put before their
+// arguments.
 func (l *Lab) clientEnvironment() []string {
 	options := strings.Join(l.ClientCredentials().Options(), " ")
 	return []string{"OVN_NBCTL_OPTIONS=" + options, "OVN_SBCTL_OPTIONS=" + options}
 }
 
-// own names the files of the unit's own credentials, as the Python charm does.
+// own returns the files of the unit's own credentials, with the Python charm's names.
 func own(m *machine.Machine) Credentials {
 	return Credentials{
 		Key: filepath.Join(m.ConfDir(), "key_host"), Certificate: filepath.Join(m.ConfDir(), "cert_host"),
@@ -75,8 +77,8 @@ func (u *Unit) installCredentials() error {
 	return u.lab.install(own(u.Machine), u.certificate, u.key)
 }
 
-// RelateCA relates the application to a vault that issues certificates of [Lab.CA]. A unit that the lab has
-// laid out by hand gets the certificate that it has already: it was issued to the charm before.
+// RelateCA relates the application to a vault that issues certificates of [Lab.CA]. A unit that the lab has laid out
+// gets the certificate that it already has: it was issued to the previous charm.
 func (l *Lab) RelateCA(ctx context.Context) (relation int, err error) {
 	l.OnRemote(caEndpoint, l.issued)
 	l.remotes.mu.Lock()

@@ -17,8 +17,8 @@ import (
 
 const schemaDir = "/usr/share/ovn"
 
-// JoinDatabases makes the unit a member of both clusters, which are created if no other unit of the model has them, and
-// starts the servers. It returns when they are members. It keeps what exists.
+// JoinDatabases makes the unit a member of both clusters and starts its servers. It creates the clusters if no other
+// unit of the model has them, and keeps existing files. It returns when the servers are members.
 func (u *Unit) JoinDatabases(ctx context.Context) error {
 	if err := u.layOut(ctx); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (u *Unit) joinDatabase(ctx context.Context, db DB) error {
 	return nil
 }
 
-// members returns the other units that are members; others reports whether any other unit has the database's file.
+// members returns the other units that are members. others reports whether any other unit has the database's file.
 func (l *Lab) members(ctx context.Context, db DB, but *Unit) (running []*Unit, others bool) {
 	for _, u := range l.Units() {
 		if u == but {
@@ -88,7 +88,7 @@ func (l *Lab) members(ctx context.Context, db DB, but *Unit) (running []*Unit, o
 	return running, others
 }
 
-// settled reports whether a cluster/status is of a member that knows a leader.
+// settled reports whether a cluster/status is that of a member that knows a leader.
 func settled(status string) bool {
 	return field(status, "Status") == "cluster member" && field(status, "Leader") != "unknown"
 }
@@ -121,13 +121,14 @@ func (u *Unit) create(ctx context.Context, db DB) error {
 // JoinOptions are the options of a join.
 type JoinOptions struct {
 	DB DB
-	// ClusterID is the UUID that the cluster must have; empty: any.
+	// ClusterID is the UUID that the cluster must have; empty means any.
 	ClusterID string
 	// Remotes are members, ssl:ADDRESS:PORT.
 	Remotes []string
 }
 
-// JoinWith makes a new member's file with these options and starts the server, without waiting, for joins that fail.
+// JoinWith makes a new member's file with these options and starts the server. It does not wait, so that tests can
+// make joins that fail.
 func (u *Unit) JoinWith(ctx context.Context, o JoinOptions) error {
 	err := u.layOut(ctx)
 	if err == nil {
@@ -155,8 +156,9 @@ func (u *Unit) tool(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(out), err
 }
 
-// RaftLeader waits, at most for [limit], for a server that calls itself leader and returns its unit. An old leader may
-// do so for two election timers after it was cut off: of several, the one of the latest term is the leader.
+// RaftLeader waits, for at most [limit], for a server that calls itself leader and returns its unit. An old leader
+// may do so for two election timers after it was cut off. If there are several, it returns the one with the latest
+// term.
 func (l *Lab) RaftLeader(ctx context.Context, db DB) (leader *Unit, err error) {
 	err = await(ctx, func() (bool, error) {
 		latest := -1
@@ -178,11 +180,11 @@ func (l *Lab) RaftLeader(ctx context.Context, db DB) (leader *Unit, err error) {
 	return leader, err
 }
 
-// serverTimeout bounds a question to a server that may hang.
+// serverTimeout bounds a query to a server that may hang.
 const serverTimeout = 3 * time.Second
 
-// Appctl asks the database's server what ovs-appctl would, for at most [serverTimeout]: one request of JSON-RPC on its
-// control socket, without a program that runs for it. Source: lib/unixctl.c of Open vSwitch.
+// Appctl sends the database's server a command as ovs-appctl does, for at most [serverTimeout]. It makes one request
+// of JSON-RPC on the server's control socket and runs no program. Source: lib/unixctl.c of Open vSwitch.
 func (u *Unit) Appctl(ctx context.Context, db DB, command string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()

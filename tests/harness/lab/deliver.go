@@ -11,14 +11,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// Hold stops all hooks that run by themselves, or ends that: only [Lab.Deliver], [Lab.DeliverHook] and what drives a
-// unit itself (Settle, RunHook, RunAction, RemoveUnit) run any. Add units with AddOptions.NoHooks, and remove them with
-// [Lab.Destroy].
+// Hold stops all hooks that run by themselves, or permits them again. While the lab is held, hooks run only by
+// [Lab.Deliver], [Lab.DeliverHook] and the methods that drive a unit themselves (Settle, RunHook, RunAction,
+// RemoveUnit). Add units with AddOptions.NoHooks, and remove them with [Lab.Destroy].
 func (l *Lab) Hold(held bool) { l.held.Store(held) }
 
-// Pending returns the hooks that the unit's agent may run next. An agent runs the first if it has heard of
-// everything; the others are legal too, since an agent hears of changes one by one. A failed or killed hook is the only
-// one.
+// Pending returns the hooks that the unit's agent may run next. An agent that knows of all changes runs the first
+// one. The others are legal too, since an agent hears of changes one by one. A failed or killed hook is the only one.
 func (l *Lab) Pending(u *Unit) (hooks []string) {
 	l.model.Do(func(s *model.State) {
 		for _, h := range s.Choices(u.name) {
@@ -34,11 +33,11 @@ func (l *Lab) Coming(u *Unit) (at time.Time) {
 	return at
 }
 
-// Deliver runs exactly the next hook of a unit, or the failed one again. It returns the hook, as [Unit.Hooks] names it,
-// or "". After its last hook a unit that is being removed leaves the model.
+// Deliver runs exactly the next hook of a unit, or the failed hook again. It returns the hook, in the form of
+// [Unit.Hooks], or "". A unit that is being removed leaves the model after its last hook.
 func (l *Lab) Deliver(ctx context.Context, u *Unit) (string, error) { return l.deliver(ctx, u, "") }
 
-// DeliverHook is [Lab.Deliver] with one of [Lab.Pending].
+// DeliverHook is like [Lab.Deliver], with one of the hooks of [Lab.Pending].
 func (l *Lab) DeliverHook(ctx context.Context, u *Unit, hook string) error {
 	_, err := l.deliver(ctx, u, hook)
 	return err
@@ -85,7 +84,8 @@ const (
 	retryFactor = 2
 )
 
-// Retry runs the failed hook of a unit again, as Juju does after a while, and continues: a removal to its end.
+// Retry runs the failed hook of a unit again, as Juju does after a while, and continues. It continues a removal to
+// its end.
 func (l *Lab) Retry(ctx context.Context, u *Unit) error {
 	if u.Dying() {
 		return l.finish(ctx, u, true)
@@ -96,8 +96,8 @@ func (l *Lab) Retry(ctx context.Context, u *Unit) error {
 	return l.settleStarted(ctx)
 }
 
-// RetryUntil retries the failed hook of a unit as Juju does, with the waits of Juju in the lab's scale, until all is
-// well or ctx ends. The error is then the last failure, with that of ctx.
+// RetryUntil retries the failed hook of a unit as Juju does, with Juju's waits in the lab's scale, until all is well
+// or ctx ends. The error is then the last failure and the error of ctx.
 func (l *Lab) RetryUntil(ctx context.Context, u *Unit) (tries int, err error) {
 	for wait := minRetry; ; wait = min(wait*retryFactor, maxRetry) {
 		jittered := float64(wait) * retryScale * (0.5 + rand.Float64()/2)
@@ -114,7 +114,8 @@ func (l *Lab) RetryUntil(ctx context.Context, u *Unit) (tries int, err error) {
 	}
 }
 
-// Resolved is `juju resolved`: it runs the failed hook again, or skips it (noRetry), and continues as [Lab.Retry].
+// Resolved is `juju resolved`. It runs the failed hook again, or skips it (noRetry), and continues as [Lab.Retry]
+// does.
 func (l *Lab) Resolved(ctx context.Context, u *Unit, noRetry bool) error {
 	next := u.pending()
 	if next.failed == nil {
@@ -133,8 +134,8 @@ func (l *Lab) Resolved(ctx context.Context, u *Unit, noRetry bool) error {
 	return l.Retry(ctx, u)
 }
 
-// Configure is `juju config`: values are parsed by the types of config.yaml, and
-// every unit runs config-changed if one has changed. In a held lab that is left to [Lab.Deliver].
+// Configure is `juju config`. It parses values by the types of config.yaml, and if one has changed, every unit runs
+// config-changed. In a held lab, [Lab.Deliver] runs these hooks.
 func (l *Lab) Configure(ctx context.Context, values map[string]string) error {
 	settings, err := l.spec().Config().ParseSettingsStrings(values)
 	if err != nil {

@@ -33,8 +33,9 @@ type outcome struct {
 	calls          []string
 }
 
-// environment is exactly what Juju gives to hooks and actions on Ubuntu (context.HookVars and OSDependentEnvVars, no
-// HOME, no USER), and OVN's variables. Dispatch is "" for what is neither a hook nor an action.
+// environment returns exactly the variables that Juju passes to hooks and actions on Ubuntu (context.HookVars and
+// OSDependentEnvVars, no HOME, no USER), and OVN's variables. dispatch is "" for a program that is neither a hook nor
+// an action.
 func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []string {
 	_, name, _ := strings.Cut(dispatch, "/")
 	random := make([]byte, 16)
@@ -121,7 +122,7 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 	u.hook.Store(nil)
 	result := outcome{code: cmd.ProcessState.ExitCode(), output: out.text(), stdout: stdout.Bytes(), stderr: stderr.Bytes()}
 	result.killed, result.calls = served.end()
-	// What had ended by itself at that moment wasn't killed.
+	// A program that had already ended by itself wasn't killed.
 	result.killed = result.killed && result.code < 0
 	switch exit := (*exec.ExitError)(nil); {
 	case result.killed:
@@ -135,7 +136,7 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 	return result
 }
 
-// hookLog receives the output of a hook: for the unit's hooks.log, the lab's log, and the error that it may become.
+// hookLog receives the output of a hook: for the unit's hooks.log, the lab's log, and a possible error.
 type hookLog struct {
 	mu   sync.Mutex
 	file *os.File

@@ -10,20 +10,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// ErrKilled is wrapped by the error of a hook that was killed. It runs again with the next thing that drives the unit;
-// but if the machine went off, and its agent with it, it has failed, as under Juju, and waits to be retried.
+// ErrKilled is wrapped by the error of a hook that was killed. The hook runs again when the unit is next driven. But
+// if the machine was turned off, and its agent with it, the hook has failed, as under Juju, and waits to be retried.
 var ErrKilled = errors.New("hook was killed")
 
-// Killed says what became of [Lab.RunHookKilledAt].
+// Killed is the outcome of [Lab.RunHookKilledAt].
 type Killed struct {
 	// Killed is false if the hook ended before its call number call.
 	Killed bool
-	// Calls are the calls of external programs that the charm made, the last one being the call at which it was killed.
+	// Calls are the calls of external programs that the charm made. The last one is the call at which the charm was
+	// killed.
 	Calls []string
 }
 
-// runHook runs one hook of a unit whose lock is held, and records how it ended: committed, failed (the unit is in
-// error), or killed (it is queued again). A command, if there is one, runs in place of the charm.
+// runHook runs one hook of a unit whose lock is held. It records the hook's outcome: committed, failed (the unit is
+// in error), or killed (the hook is queued again). If a command is given, it runs instead of the charm.
 func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, kill killPlan) (Killed, error) {
 	if h.Kind == model.UpgradeCharm {
 		if err := l.unpack(u); err != nil {
@@ -132,28 +133,29 @@ func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill 
 	return l.runHook(ctx, u, u.find(name, env), env, kill)
 }
 
-// RunHook runs a hook now by its full name ("update-status", "ovsdb-peer-relation-changed"), whether or not Juju would,
-// and then what other units have to do because of it. It retries a failed hook of that name. env may add variables;
-// JUJU_REMOTE_UNIT=U is the unit that a relation's hook is about. If the hook fails, the error is a [*HookError] and
-// the unit is in error. If ctx ends, the hook is killed and queued, and the error wraps [ErrKilled].
+// RunHook runs a hook now, by its full name ("update-status", "ovsdb-peer-relation-changed"), whether Juju would run
+// it or not. Then it runs what other units have to do because of it. If a hook of that name has failed, RunHook
+// retries it. env may add variables; JUJU_REMOTE_UNIT=U is the unit that a relation's hook is about. If the hook
+// fails, the error is a [*HookError] and the unit is in error. If ctx ends, the hook is killed and queued, and the
+// error wraps [ErrKilled].
 func (l *Lab) RunHook(ctx context.Context, u *Unit, hook string, env ...string) error {
 	_, err := l.run(ctx, u, hook, env, neverKill)
 	if failed := (*HookError)(nil); err != nil && !errors.As(err, &failed) {
 		return err
 	}
-	// The others hear of what a failed hook keeps, too.
+	// The other units also hear of changes that a failed hook keeps.
 	return errors.Join(err, l.settleStarted(ctx))
 }
 
-// RunHookKilledAt runs a hook and kills its process group by SIGKILL at its call number call, from 1, of another
-// program: a hook tool, systemctl, or one of OVN's tools. That call does nothing. The hook is queued then, as under
-// Juju 3: RunHook, RunHookKilledAt, Retry, Settle and RemoveUnit run it again. Call 0 kills nothing and returns the
-// calls.
+// RunHookKilledAt runs a hook and kills its process group by SIGKILL at its call number call of another program,
+// counted from 1: a hook tool, systemctl, or one of OVN's tools. That call does nothing. Then the hook is queued, as
+// under Juju 3: RunHook, RunHookKilledAt, Retry, Settle and RemoveUnit run it again. Call 0 kills nothing and returns
+// the calls.
 func (l *Lab) RunHookKilledAt(ctx context.Context, u *Unit, hook string, call int) (Killed, error) {
 	return l.run(ctx, u, hook, nil, killAt(call))
 }
 
-// RunHookKilledWhen is like [Lab.RunHookKilledAt], at the first call for which when says true: "is-leader
+// RunHookKilledWhen is like [Lab.RunHookKilledAt], for the first call for which when returns true: "is-leader
 // --format=json", or "ovs-appctl -T 6 -t … cluster/leave OVN_Northbound".
 func (l *Lab) RunHookKilledWhen(ctx context.Context, u *Unit, hook string, when func(call string) bool) (Killed, error) {
 	return l.run(ctx, u, hook, nil, killPlan{when: when, traced: true})

@@ -42,7 +42,7 @@ func TestHook_is_killed_at_each_call(t *testing.T) {
 
 func TestRemoveApplication_stops_all_units_at_once(t *testing.T) {
 	l, units := withUnits(t, 3, true, scripts{
-		// Each waits until all three are there: one after another they would never end.
+		// Each waits until all three run: one after another they would never end.
 		"stop": `goal-state --format=json > goal; touch ../at-stop; while [ "$(ls ../../*/at-stop | wc -l)" -lt 3 ]; do sleep 0.01; done`,
 	})
 	require.NoError(t, l.RemoveApplication(ctx(t)))
@@ -91,9 +91,9 @@ func TestHook_of_machine_that_goes_off_fails(t *testing.T) {
 	assert.Equal(t, []string{"update-status", "start"}, u.Hooks()[len(u.Hooks())-2:])
 }
 
-// What else keeps a unit in the model is in package model.
+// Package model tests what else keeps a unit in the model.
 func TestRemoveUnit_is_gone_during_stop(t *testing.T) {
-	// It writes until it is refused.
+	// The hook writes until a call is refused.
 	const endless = `while is-leader --format=json > leads; do sleep 0.02; done; echo refused > refused`
 	tests := map[string]struct {
 		ways           lab.Ways

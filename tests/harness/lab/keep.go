@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// KeepVariable is the variable of the environment that keeps the labs of failed tests, if it is 1.
+// KeepVariable is the environment variable that, set to 1, keeps the labs of failed tests.
 const KeepVariable = "KEEP"
 
 // Test is the part of testing.TB that [Lab.CloseOrKeep] needs.
@@ -46,14 +46,14 @@ func (l *Lab) CloseOrKeep(t Test) {
 	t.Logf("%s", l.keptText(t.Name()))
 }
 
-// kept is what only the process that runs a lab knows of it.
+// kept is the state of a lab that only the process that runs it knows.
 type kept struct {
 	Options Options
 	State   *model.State
 	CA      *vault.CA
 	// Pairs are the certificates that the lab has laid out, by unit.
 	Pairs map[string]pair
-	// Issues is whether the lab plays vault, and Told has the versions of the data that it has answered.
+	// Issues reports whether the lab plays vault. Told has the versions of the data that it has answered.
 	Issues bool
 	Told   map[string]int
 }
@@ -62,7 +62,7 @@ type pair struct{ Certificate, Key string }
 
 func keptFile(dir string) string { return filepath.Join(dir, "kept") }
 
-// encode returns all that [Lab.load] needs.
+// encode returns all data that [Lab.load] needs.
 func (l *Lab) encode() ([]byte, error) {
 	k := kept{Options: l.o, CA: l.ca, Pairs: map[string]pair{}}
 	k.Options.Log = nil
@@ -81,7 +81,7 @@ func (l *Lab) encode() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// load makes the lab what encode has told, in dir.
+// load restores in dir the lab that encode has written.
 func load(data []byte, dir string, log io.Writer) (*Lab, error) {
 	var k kept
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&k); err != nil {
@@ -113,7 +113,7 @@ func load(data []byte, dir string, log io.Writer) (*Lab, error) {
 	return l, nil
 }
 
-// Keep ends this process's part in the lab, whose servers run on: [Open] continues with it.
+// Keep ends this process's control of the lab, whose servers continue to run. [Open] takes it over.
 func (l *Lab) Keep() error {
 	data, err := l.encode()
 	if err == nil {
@@ -161,7 +161,8 @@ func (l *Lab) keptText(test string) string {
 }
 
 // Open opens a lab that was kept. Until [Lab.Keep] or [Lab.Close] no other process can open it. Only a CA of
-// [Lab.RelateCA] issues further certificates: what a test has played has ended with it. The lab has no guard.
+// [Lab.RelateCA] issues further certificates: other applications that a test has played end with the test. The lab
+// has no guard.
 func Open(dir string, log io.Writer) (_ *Lab, err error) {
 	defer func() {
 		if err != nil {

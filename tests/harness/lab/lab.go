@@ -64,12 +64,13 @@ type Lab struct {
 	remotes remotes
 }
 
-// Dir is the lab's directory.
+// Dir returns the lab's directory.
 func (l *Lab) Dir() string { return l.o.Dir }
 
 func (l *Lab) toolsDir() string { return filepath.Join(l.o.Dir, "tools") }
 
-// Units are those in the model, dying ones too, by number. One whose machine is still being made is not among them yet.
+// Units returns those in the model, dying ones too, by number. One whose machine is still being made is not among them
+// yet.
 func (l *Lab) Units() []*Unit {
 	var names []string
 	l.model.Do(func(s *model.State) {
@@ -102,7 +103,7 @@ func (l *Lab) Unit(name string) (*Unit, error) {
 	return nil, fmt.Errorf("unit %q not found", name)
 }
 
-// Leader is the unit that Juju calls leader, or nil; also as long as its machine is being made.
+// Leader returns the unit that Juju calls leader, or nil; also as long as its machine is being made.
 func (l *Lab) Leader() *Unit {
 	var name string
 	l.model.Do(func(s *model.State) { name = s.Leader })
@@ -112,7 +113,7 @@ func (l *Lab) Leader() *Unit {
 	return nil
 }
 
-// AppData is the application's data on the first peer relation.
+// AppData returns the application's data on the first peer relation.
 func (l *Lab) AppData() (data map[string]string) {
 	l.model.Do(func(s *model.State) {
 		if len(s.Relations) > 0 {
@@ -122,7 +123,7 @@ func (l *Lab) AppData() (data map[string]string) {
 	return data
 }
 
-// Remotes are the client ports of all units in the model, as clients take them.
+// Remotes returns the client ports of all units in the model, as clients take them.
 func (l *Lab) Remotes(db DB) string {
 	var remotes []string
 	for _, u := range l.Units() {

@@ -29,8 +29,8 @@ func (u *Unit) layOut(ctx context.Context) error {
 	return nil
 }
 
-// defaults are the options of ovn-ctl, in the layout of the Python charm's template: continued lines, one option each.
-// Only Juju's leader has no remote address, so that ovn-ctl there may create a cluster.
+// defaults returns the options of ovn-ctl, in the layout of the Python charm's template: continued lines, one option
+// each. Only Juju's leader has no remote address, so that ovn-ctl there may create a cluster.
 func (u *Unit) defaults() string {
 	remote := ""
 	if u.lab.Leader() != u {

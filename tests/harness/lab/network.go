@@ -41,7 +41,7 @@ func (l *Lab) Exec(ctx context.Context, name string, args ...string) (string, er
 	return l.execOn(ctx, l.hub, "the hub", name, args)
 }
 
-// HubNamespace is the file by which the hub's network is entered, by nsenter(1) or setns(2).
+// HubNamespace returns the file by which the hub's network is entered, by nsenter(1) or setns(2).
 func (l *Lab) HubNamespace() (string, error) { return l.hub.Namespace() }
 
 // SetAddress sets the addresses of a unit's machine; Juju prefers the first. One with a length, as 10.99.0.5/32, has a

@@ -169,7 +169,7 @@ func (l *Lab) SetLeader(ctx context.Context, u *Unit) error {
 	return l.settleStarted(ctx)
 }
 
-// LeaderSettings are those of leader-set.
+// LeaderSettings returns those of leader-set.
 func (l *Lab) LeaderSettings() (settings map[string]string) {
 	l.model.Do(func(s *model.State) { settings = maps.Clone(s.LeaderSettings) })
 	return settings
@@ -181,7 +181,7 @@ func (l *Lab) SetLeaderSettings(ctx context.Context, settings map[string]string)
 	return l.settleStarted(ctx)
 }
 
-// WorkloadVersion is what application-version-set has said.
+// WorkloadVersion returns what application-version-set has said.
 func (l *Lab) WorkloadVersion() (version string) {
 	l.model.Do(func(s *model.State) { version = s.WorkloadVersion })
 	return version

@@ -78,7 +78,7 @@ func (u *Unit) active(ctx context.Context, db DB) bool {
 	return err == nil && (strings.TrimSpace(state) == "active" || strings.TrimSpace(state) == "activating")
 }
 
-// lastWords is the last line of the server's output.
+// lastWords returns the last line of the server's output.
 func (u *Unit) lastWords(db DB) string {
 	text, _ := os.ReadFile(filepath.Join(u.LogDir(), db.Service()+".out"))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -100,7 +100,7 @@ func (u *Unit) service(ctx context.Context, verb string, db DB) error {
 	return nil
 }
 
-// ServerPID is the process of the database's server.
+// ServerPID returns the process of the database's server.
 func (u *Unit) ServerPID(db DB) (int, error) {
 	p, alive := u.Machine.Server(db)
 	if !alive {
@@ -140,12 +140,12 @@ func (u *Unit) signal(db DB, sig syscall.Signal) error {
 	})
 }
 
-// Status is the server's own cluster/status.
+// Status returns the server's own cluster/status.
 func (u *Unit) Status(ctx context.Context, db DB) (string, error) {
 	return u.Appctl(ctx, db, "cluster/status", db.Schema())
 }
 
-// ServerID is the member's full UUID, from its file: the server may be down.
+// ServerID returns the member's full UUID, from its file: the server may be down.
 func (u *Unit) ServerID(ctx context.Context, db DB) (string, error) {
 	return u.tool(ctx, "db-sid", u.DBFile(db))
 }

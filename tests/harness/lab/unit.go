@@ -102,13 +102,13 @@ func (u *Unit) look(f func(*model.Unit)) {
 // Name is as in Juju: ovn-central/0.
 func (u *Unit) Name() string { return u.name }
 
-// Number is the last part of the name.
+// Number returns the last part of the name.
 func (u *Unit) Number() int { return u.number }
 
-// Address is the machine's, in 10.99.0.0/24 unless the test sets another.
+// Address returns the machine's, in 10.99.0.0/24 unless the test sets another.
 func (u *Unit) Address() string { return u.Machine.Address }
 
-// Address6 is the machine's address in fd99::/64, or empty: see [Options].
+// Address6 returns the machine's address in fd99::/64, or empty: see [Options].
 func (u *Unit) Address6() string {
 	i := slices.IndexFunc(u.Machine.Others, func(a string) bool { return strings.HasPrefix(a, network6) })
 	if i < 0 {
@@ -117,23 +117,23 @@ func (u *Unit) Address6() string {
 	return u.Machine.Others[i]
 }
 
-// CharmDir is the unit's copy of the charm.
+// CharmDir returns the unit's copy of the charm.
 func (u *Unit) CharmDir() string { return filepath.Join(u.Machine.Dir, "charm") }
 
-// Workload is the unit's status as `juju status` shows it: what the charm set, or error while a hook has failed.
+// Workload returns the unit's status as `juju status` shows it: what the charm set, or error while a hook has failed.
 func (u *Unit) Workload() (status Status) {
 	u.look(func(m *model.Unit) { status = m.VisibleStatus() })
 	return status
 }
 
-// Shown is the unit's status with what `juju status` shows of its message.
+// Shown returns the unit's status with what `juju status` shows of its message.
 func (u *Unit) Shown() Status {
 	status := u.Workload()
 	u.lab.model.Do(func(s *model.State) { status.Message = s.Ways.Shown(status.Message) })
 	return status
 }
 
-// Agent is the status of the unit's agent: allocating, executing, idle, error (`hook failed: "stop"`), or lost.
+// Agent returns the status of the unit's agent: allocating, executing, idle, error (`hook failed: "stop"`), or lost.
 func (u *Unit) Agent() (status Status) {
 	u.look(func(m *model.Unit) {
 		status = m.Agent
@@ -156,14 +156,14 @@ func (u *Unit) Removed() (removed bool) {
 	return removed
 }
 
-// Hooks are all hooks that were run, in order, with the unit that they were about and how they ended if they didn't end
-// well: "install", "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
+// Hooks returns all hooks that were run, in order, with the unit that they were about and how they ended if they didn't
+// end well: "install", "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
 func (u *Unit) Hooks() (hooks []string) {
 	u.look(func(m *model.Unit) { hooks = slices.Clone(m.History) })
 	return hooks
 }
 
-// Data is what the unit put on the first peer relation.
+// Data returns what the unit put on the first peer relation.
 func (u *Unit) Data() (data map[string]string) {
 	u.lab.model.Do(func(s *model.State) {
 		if len(s.Relations) > 0 && s.Relations[0].Units[u.name] != nil {
@@ -173,7 +173,7 @@ func (u *Unit) Data() (data map[string]string) {
 	return data
 }
 
-// OpenedPorts are those that the charm opened.
+// OpenedPorts returns those that the charm opened.
 func (u *Unit) OpenedPorts() (ports []string) {
 	u.look(func(m *model.Unit) { ports = slices.Clone(m.Ports) })
 	return ports

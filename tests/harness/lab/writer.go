@@ -99,10 +99,10 @@ func (w *Writer) soFar(db DB) writes.Log {
 	return *w.logs[db]
 }
 
-// Acknowledged is how many writes to db have been acknowledged so far.
+// Acknowledged returns how many writes to db have been acknowledged so far.
 func (w *Writer) Acknowledged(db DB) int { return len(w.soFar(db).Acknowledged) }
 
-// Acknowledgement is which row was acknowledged, and when, as number n of db.
+// Acknowledgement returns which row was acknowledged, and when, as number n of db.
 func (w *Writer) Acknowledgement(db DB, n int) (row string, at time.Time) {
 	a := w.soFar(db).Acknowledged[n]
 	return a.Row, a.At
@@ -156,7 +156,7 @@ var Written = regexp.MustCompile(`write-[0-9a-f]{8}-[0-9]+`)
 
 var columns = map[DB][2]string{NB: {"Logical_Switch", "name"}, SB: {"Controller_Event", "event_info"}}
 
-// Stored are the rows of writers in the file of a unit's database, whose server may be down or know no leader.
+// Stored returns the rows of writers in the file of a unit's database, whose server may be down or know no leader.
 func (u *Unit) Stored(ctx context.Context, db DB) (rows map[string]bool, err error) {
 	dir, err := os.MkdirTemp("", "copy-")
 	if err != nil {

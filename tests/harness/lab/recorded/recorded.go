@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Files are those that have stories.
+// Files are the files with stories.
 var Files = []string{"orders.json", "tools.json", "actions.json", "failures.json"}
 
 // Story is a series of things that happen to a model.
@@ -25,7 +25,7 @@ type Story struct {
 	Steps   []*Step           `json:"steps"`
 }
 
-// Step is one thing, and what comes of it when all has settled.
+// Step is one event, with its results after all has settled.
 type Step struct {
 	Do       string            `json:"do"`
 	Unit     string            `json:"unit,omitempty"`
@@ -41,14 +41,14 @@ type Step struct {
 	Scripts  map[string]string `json:"scripts,omitempty"` // of Unit's charm, from now on
 	At       *At               `json:"at,omitempty"`
 
-	// Hooks are those that were run because of it.
+	// Hooks are the hooks that ran because of the step.
 	Hooks map[string][]string `json:"hooks,omitempty"`
 	// Failed are the units that are in error.
 	Failed map[string]string `json:"failed,omitempty"`
-	// Refused is why the step wasn't taken.
+	// Refused is why the step was refused.
 	Refused string  `json:"refused,omitempty"`
 	Result  *Result `json:"result,omitempty"`
-	// Answers are the commands that are run At a hook, with what they say.
+	// Answers are the commands that run in the hook At, with their output.
 	Answers []Answer `json:"answers,omitempty"`
 	Seen    *Seen    `json:"seen,omitempty"`
 }
@@ -60,7 +60,7 @@ type At struct {
 	Fail bool   `json:"fail,omitempty"`
 }
 
-// Answer is what a command said.
+// Answer is the output of a command.
 type Answer struct {
 	Call   string `json:"call"`
 	Code   int    `json:"code,omitempty"`
@@ -68,7 +68,7 @@ type Answer struct {
 	Stderr string `json:"stderr,omitempty"`
 }
 
-// Result is how an action ended.
+// Result is the outcome of an action.
 type Result struct {
 	Status  string         `json:"status"`
 	Message string         `json:"message,omitempty"`
@@ -96,7 +96,7 @@ func Read(dir, file string) (all []Story, err error) {
 	return all, json.Unmarshal(text, &all)
 }
 
-// Script is a shell script that runs the step's calls in turn and keeps their output in the charm's directory.
+// Script returns a shell script that runs the step's calls in turn and keeps their output in the charm's directory.
 func (s *Step) Script() string {
 	var text strings.Builder
 	for i, a := range s.Answers {
@@ -110,7 +110,7 @@ func (s *Step) Script() string {
 
 var volatile = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`)
 
-// Collect reads what the step's calls said in the charm's directory.
+// Collect reads the output of the step's calls in the charm's directory.
 func (s *Step) Collect(charm string) (all []Answer, err error) {
 	for i, asked := range s.Answers {
 		parts := map[string]string{}

@@ -2,21 +2,21 @@ package recorded
 
 // Juju is a model that plays stories: the lab's or Juju's own.
 type Juju interface {
-	// Do takes a step, and returns when all has settled; how an action ended.
+	// Do takes a step, and returns when all has settled. The result is the outcome of an action.
 	Do(step *Step) (*Result, error)
-	// Place is what the charm of a unit does in a hook from now on.
+	// Place sets the script that the charm of a unit runs in a hook from now on.
 	Place(unit, hook, script string) error
-	// CharmDir is the charm's directory of a unit.
+	// CharmDir returns the charm's directory of a unit.
 	CharmDir(unit string) string
-	// Hooks are the hooks that each unit has run, removed units included.
+	// Hooks returns the hooks that each unit has run, including removed units.
 	Hooks() map[string][]string
-	// Failed are the units that are in error.
+	// Failed returns the units that are in error.
 	Failed() map[string]string
-	// See is the model as the controller knows it.
+	// See returns the model as the controller knows it.
 	See() *Seen
 }
 
-// Take takes one step, and returns what came of it.
+// Take takes one step, and returns it with its results.
 func Take(juju Juju, step *Step) (got Step, err error) {
 	before := juju.Hooks()
 	if step.At != nil {
@@ -58,7 +58,7 @@ func Take(juju Juju, step *Step) (got Step, err error) {
 	return got, err
 }
 
-// Outcome is what came of a step alone, in the one form in which it can be compared.
+// Outcome returns only the results of a step, in a form that can be compared.
 func (s *Step) Outcome() Step {
 	o := Step{Hooks: Ordered(s.Hooks), Failed: s.Failed, Refused: s.Refused, Answers: s.Answers, Result: s.Result, Seen: s.Seen}
 	if len(o.Failed) == 0 {

@@ -1,6 +1,6 @@
-// Command ovn-lab-tools is what a machine of the lab has in place of the system's programs (systemctl, dpkg-query and
-// their like) when no hook calls them, and the machine's init. It is a separate program because many of it run, and it
-// loads little.
+// Command ovn-lab-tools is the init of a machine of the lab, and replaces the system's programs there (systemctl,
+// dpkg-query and others) when no hook calls them. It is a separate program, which loads little, because many of it
+// run.
 package main
 
 import (

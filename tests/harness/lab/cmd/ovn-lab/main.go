@@ -1,5 +1,5 @@
-// Command ovn-lab plays Juju on one machine, with real OVN databases: see package lab. Every run of it does one thing
-// to a lab, which stays in its directory, with its servers running, until `ovn-lab down`.
+// Command ovn-lab replaces Juju on one machine, with real OVN databases: see package lab. Each run does one thing to
+// a lab. The lab stays in its directory, with its servers running, until `ovn-lab down`.
 package main
 
 import (
@@ -68,7 +68,7 @@ EXIT STATUS
 	return root
 }
 
-// Write shows what the charm logs, if that is asked for.
+// Write shows the charm's log if a flag requests it.
 func (g *global) Write(text []byte) (int, error) {
 	if g.verbose {
 		return g.errors.Write(text)
@@ -103,7 +103,7 @@ func needs(check cobra.PositionalArgs, usage string) cobra.PositionalArgs {
 	}
 }
 
-// unitCommand is a command about one unit, its first argument. The other arguments are passed on.
+// unitCommand returns a command about one unit, its first argument. The other arguments are passed on.
 func unitCommand(g *global, use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error) *cobra.Command {
 	_, usage, _ := strings.Cut(use, " ")
 	return labCommand(g, use, short, needs(args, usage), func(cmd *cobra.Command, l *lab.Lab, args []string) error {
@@ -117,7 +117,7 @@ func unitCommand(g *global, use, short string, args cobra.PositionalArgs, do fun
 
 // Exit codes.
 const (
-	exitFailure     = 1 // also of an action that failed
+	exitFailure     = 1 // also if an action failed
 	exitUsage       = 2
 	exitInterrupted = 130
 )

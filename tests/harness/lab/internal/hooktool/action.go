@@ -73,7 +73,7 @@ func (c *call) badKey(key string) error {
 	return fmt.Errorf("key %q must start and end with lowercase alphanumeric, and contain only %s", key, allowed)
 }
 
-// Nest puts value into a tree of maps, at the path keys; a value on the path that is not a map is replaced.
+// Nest puts value into a tree of maps, at the path keys. If a value on the path is not a map, it is replaced.
 func Nest(tree map[string]any, keys []string, value any) {
 	last := len(keys) - 1
 	for _, key := range keys[:last] {
@@ -137,7 +137,7 @@ type goalUnit struct {
 // sinceForm is the format of times in goal-state.
 const sinceForm = "2006-01-02 15:04:05Z"
 
-// otherGoal is the other application of a relation in goal-state, whose units all count as active.
+// otherGoal returns the other application of a relation in goal-state, whose units all count as active.
 func otherGoal(r *model.Relation) map[string]goalUnit {
 	status := "joined"
 	if r.Dying {
@@ -164,7 +164,7 @@ func goalState(c *call) error {
 	c.Model.Do(func(s *model.State) {
 		for _, r := range s.Relations {
 			if r.Peer() {
-				continue // they aren't listed
+				continue // relation-list omits them
 			}
 			if goal.Relations[r.Name] == nil {
 				goal.Relations[r.Name] = map[string]goalUnit{}

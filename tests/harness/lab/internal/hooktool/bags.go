@@ -33,7 +33,8 @@ func (c *call) remoteApp(r *relation, app string) map[string]string {
 	return r.apps[app]
 }
 
-// remote reads another unit's data, cached for members until their next hook, for others until this hook's end.
+// remote reads another unit's data. They are cached: those of members until their next hook, others until this hook's
+// end.
 func (c *call) remote(r *relation, unit string) (settings map[string]string, err error) {
 	if !validUnit.MatchString(unit) {
 		return nil, errUsage{fmt.Errorf("invalid unit name %q", unit)}
@@ -61,7 +62,7 @@ func (c *call) remote(r *relation, unit string) (settings map[string]string, err
 	return settings, err
 }
 
-// key is the controller's name for a relation: its endpoints, the requiring one first, assumed to be equal.
+// key returns the controller's name for a relation: its endpoints, the requiring one first, assumed to be equal.
 func (c *call) key(r *relation) string {
 	ours, theirs := c.app+":"+r.name, r.remote+":"+r.name
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// Context is what one hook or action sees and changes while it runs. What it writes to relations and to the ports is
-// held back until [Context.Commit]; statuses and leadership settings are written at once, as in Juju.
+// Context is what one hook or action sees and changes while it runs. It holds back writes to relations and ports
+// until [Context.Commit]. Statuses and leadership settings are written at once, as in Juju.
 type Context struct {
 	ID     string
 	Model  *model.Model
@@ -33,7 +33,7 @@ type Context struct {
 	ports     ports
 }
 
-// Charm is the part of a charm's metadata that tools check against.
+// Charm has the parts of a charm's metadata that tools check.
 type Charm struct {
 	Bindings []string       // endpoints and extra bindings
 	Requires []string       // the endpoints that the other side provides
@@ -75,7 +75,8 @@ func (p *pending) set(key, value string) {
 	p.changes[key] = value
 }
 
-// New makes the context of a hook (or, with h the zero Hook, of an action) on a unit, from what its agent knows now.
+// New returns the context of a hook on a unit (or, with the zero Hook, of an action), from what the unit's agent
+// knows now.
 func New(m *model.Model, unit string, h model.Hook) *Context {
 	c := &Context{Model: m, Unit: unit, Hook: h, relations: map[int]*relation{}, Log: func(string, string) {}}
 	m.Do(func(s *model.State) {
@@ -92,7 +93,7 @@ func New(m *model.Model, unit string, h model.Hook) *Context {
 				id: id, name: stored.Name, peer: stored.Peer(), remote: cmp.Or(stored.Remote, s.App),
 				apps: map[string]map[string]string{}, others: map[string]map[string]string{},
 			}
-			// Since Juju 3.6 a relation that is going isn't listed once all have departed.
+			// Since Juju 3.6, a dying relation isn't listed once all members have departed.
 			r.broken = c.since36 && !r.peer && stored.Dying && len(membership.Members) == 0
 			members := maps.Clone(membership.Members)
 			if h.RelationID == id && h.RemoteUnit != "" {
@@ -150,7 +151,7 @@ func refusal(err error) Response {
 	return Response{Code: code, Stderr: fmt.Sprintf("ERROR %v\n", err)}
 }
 
-// Commit writes what was held back. Juju does so only when the hook, or the action, has exited 0.
+// Commit writes what was held back. Juju does so only after the hook or action has exited with 0.
 func (c *Context) Commit() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +177,7 @@ func (c *Context) Commit() {
 	})
 }
 
-// End is what becomes of a context whose unit has left the model: all tools are refused, and nothing of it is written.
+// End makes all tools refuse, and drops all writes: the unit has left the model.
 func (c *Context) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

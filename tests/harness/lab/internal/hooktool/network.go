@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// The shapes of network-get's answer.
+// The forms of network-get's answer.
 type (
 	networkInfo struct {
 		BindAddresses    []bindAddress `json:"bind-addresses"`
@@ -52,7 +52,7 @@ func networkGet(c *call) error {
 	})
 }
 
-// networkOf is the network of an address: the lab's, unless the address is written with another.
+// networkOf returns the network of an address: the lab's, unless the address is written with another.
 func networkOf(address string) string {
 	if own, err := netip.ParsePrefix(address); err == nil {
 		return own.Masked().String()
@@ -65,7 +65,8 @@ func networkOf(address string) string {
 	return netip.PrefixFrom(ip, bits).Masked().String()
 }
 
-// ports are those of a unit with the hook's changes, one port with its protocol at a time, as the charm names them.
+// ports has a unit's ports and the hook's changes. Each change is for one port with its protocol, as the charm names
+// them.
 type ports struct {
 	now            []string
 	opened, closed []string

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Environment that names the socket, and the hook that the tool is run by.
+// The environment variables that name the socket, and the hook that runs the tool.
 const (
 	ContextVariable = "JUJU_CONTEXT_ID"
 	SocketVariable  = "JUJU_AGENT_SOCKET_ADDRESS"
 )
 
-// Client is the C program of hook tools (tests/harness/lab/hooktool), beside the Go program.
+// Client returns the C program of hook tools (tests/harness/lab/hooktool), beside the Go program.
 func Client(program string) string { return program + "-hook-tool" }
 
 // Request is what the client sends.
@@ -23,10 +23,10 @@ type Request struct {
 	Stdin *string
 }
 
-// Call is what the charm called, in words.
+// Call returns what the charm called, in words.
 func (r *Request) Call() string { return strings.Join(append([]string{r.Name}, r.Args...), " ") }
 
-// What a client is to do before it is done; see [Response].Wants.
+// What a client must do before it ends; see [Response].Wants.
 const (
 	WantsStdin = "stdin" // send its input, too
 	WantsExec  = "exec"  // become the program that Stdout names
@@ -39,10 +39,10 @@ type Response struct {
 	Wants          string
 }
 
-// errFormat is returned for a message that isn't complete, or isn't of this package.
+// errFormat is returned for a message that is incomplete, or has another form.
 var errFormat = errors.New("the message is not of a hook tool, or not whole")
 
-// Unmarshal reads what a client sends: netstrings (D. J. Bernstein, 1997) without their commas.
+// Unmarshal parses a client's message: netstrings (D. J. Bernstein, 1997) without their commas.
 func (r *Request) Unmarshal(text []byte) error {
 	var fields []string
 	for rest := string(text); rest != ""; {

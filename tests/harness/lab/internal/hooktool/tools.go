@@ -1,6 +1,6 @@
-// Package hooktool is the lab's set of Juju hook tools. A hook calls a tool by its name; the tool's client
-// (tests/harness/lab/hooktool) sends its arguments over the socket that the hook's environment names, and [Context.Run]
-// answers from the model, with the answers, error texts and exit codes of Juju 3.6's jujuc. Of each tool there are the
+// Package hooktool has the lab's versions of Juju's hook tools. A hook calls a tool by its name. The tool's client
+// (tests/harness/lab/hooktool) sends its arguments over the socket that the hook's environment names. [Context.Run]
+// answers from the model, with the answers, error texts and exit codes of Juju 3.6's jujuc. A tool supports only the
 // forms in which the charm calls it.
 package hooktool
 
@@ -114,10 +114,10 @@ func jujuLog(c *call) error {
 	return nil
 }
 
-// Names are the tools that the charm calls; others don't exist.
+// Names returns the tools that the charm calls; others don't exist.
 func Names() []string { return slices.Sorted(maps.Keys(tools)) }
 
-// NamesIn are the tools of one Juju: 4 has no leader settings any more (its documentation, list of hook commands).
+// NamesIn returns the tools of one Juju: 4 has no leader settings any more (its documentation, list of hook commands).
 func NamesIn(w model.Ways) []string {
 	names := Names()
 	if w.NoLeaderSettings {

@@ -17,8 +17,8 @@ import (
 // pipeGrace is how long a background process may hold a command's output open.
 const pipeGrace = time.Second
 
-// Command is a program of the machine, with the environment of a root shell there, without hook tools. It runs in the
-// machine's network; its error is [ErrOff] if the machine is off.
+// Command returns a command for a program on the machine, with the environment of a root shell there and without hook
+// tools. It runs in the machine's network. Its error is [ErrOff] if the machine is off.
 func (m *Machine) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	path := m.SystemPath()
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -57,7 +57,7 @@ func (m *Machine) On() bool {
 	return on
 }
 
-// Namespace is the file of the machine's network, for nsenter(1) or setns(2). It changes with each boot.
+// Namespace returns the file of the machine's network, for nsenter(1) or setns(2). It changes with each boot.
 func (m *Machine) Namespace() (string, error) {
 	self, on := m.init()
 	if !on {
@@ -66,7 +66,7 @@ func (m *Machine) Namespace() (string, error) {
 	return namespaceOf(self.PID), nil
 }
 
-// SystemPath is the PATH of the machine's programs: the lab's replacements, the caller's PATH, and OVN's servers.
+// SystemPath returns the PATH of the machine's programs: the lab's replacements, the caller's PATH, and OVN's servers.
 func (m *Machine) SystemPath() string {
 	dirs := []string{m.BinDir()}
 	for _, dir := range slices.Concat(filepath.SplitList(os.Getenv("PATH")),
@@ -88,7 +88,7 @@ func lookPath(path, name string) (string, error) {
 	return name, &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// The names of the lab's program as a guard and as an init, whose argument is the directory.
+// The names of the lab's program when it runs as a guard or an init. Its argument is the directory.
 const (
 	guardName = "ovn-lab-guard"
 	initName  = "ovn-lab-init"
@@ -116,7 +116,7 @@ func Clean(dir string) error {
 	return nil
 }
 
-// Guard is a process that outlives its owner only to clean up after it.
+// Guard is a process that outlives its owner, only to clean up after it.
 type Guard struct {
 	cmd  *exec.Cmd
 	pipe *os.File

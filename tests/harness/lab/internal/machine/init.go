@@ -13,8 +13,9 @@ import (
 	"syscall"
 )
 
-// manager is a machine's init: the process that holds its network namespace and runs its services, as systemd would;
-// systemctl asks it over a socket. What a service leaves behind becomes its child, so that it sees how everything ends.
+// manager is a machine's init, the process that holds its network namespace. It runs the machine's services, as
+// systemd would, and systemctl speaks to it over a socket. Processes that a service leaves behind become its
+// children, so it learns how every process ends.
 type manager struct {
 	*Machine
 
@@ -99,7 +100,7 @@ func (m *manager) reap() {
 		if err != nil || pid <= 0 {
 			return
 		}
-		// A process that is just being started is noted before the lock is given back.
+		// A process that is just being started is recorded before the lock is released.
 		m.mu.Lock()
 		if c := m.children[pid]; c != nil {
 			delete(m.children, pid)
@@ -159,7 +160,7 @@ func (m *manager) adopt(pidFile string) (*child, error) {
 
 type request struct{ Args []string }
 
-// Reply is what systemctl says.
+// Reply is systemctl's answer.
 type Reply struct {
 	Out, Errors string
 	Code        int

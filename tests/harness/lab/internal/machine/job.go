@@ -73,7 +73,7 @@ func (m *manager) background(verb, name string) {
 	}()
 }
 
-// want starts what u wants and what doesn't run yet.
+// want starts the units that u wants and that don't run yet.
 func (m *manager) want(u *unitFile) {
 	for _, name := range u.wants {
 		if m.QuietNorthd && name == Northd {
@@ -155,7 +155,7 @@ func (m *manager) watch(s *service, c *child) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s.main != c {
-		return // a stop came first
+		return // a stop was first
 	}
 	s.main = nil
 	switch {
@@ -177,11 +177,11 @@ func (m *manager) startAgain(s *service) {
 	due := s.restarting
 	m.mu.Unlock()
 	if u, err := m.unit(s.name); due && err == nil && !u.masked {
-		_ = m.start(s, u) // the state says how it went
+		_ = m.start(s, u) // the service's state has the result
 	}
 }
 
-// end ends all of a process group: SIGTERM, then SIGKILL.
+// end ends a whole process group: SIGTERM, then SIGKILL.
 func (m *manager) end(c *child, limit time.Duration) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if syscall.Kill(-c.group, sig) != nil {

@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// What is masked and enabled are links below /etc/systemd/system, as of systemd itself.
+// Masked and enabled units are links below /etc/systemd/system, as with systemd itself.
 
 const systemDir = "/etc/systemd/system"
 
-// runtimeDir has the links that vanish with the next boot.
+// runtimeDir has the links that the next boot removes.
 const runtimeDir = "/run/systemd/system"
 
 func (m *Machine) unitLink(unit string) string {
 	return filepath.Join(m.path(systemDir), fileOf(unit))
 }
 
-// fileOf is the name of a unit's file: without a suffix it is a service.
+// fileOf returns the name of a unit's file. A unit without a suffix is a service.
 func fileOf(unit string) string {
 	if strings.HasSuffix(unit, timer) {
 		return unit
@@ -38,7 +38,7 @@ func (m *Machine) wantsDir() string {
 	return filepath.Join(m.path(systemDir), "multi-user.target.wants")
 }
 
-// installLinks are the links that enable a unit: path without the machine's directory → target.
+// installLinks returns the links that enable a unit: path without the machine's directory → target.
 func (u *unitFile) installLinks() map[string]string {
 	links := map[string]string{}
 	for _, target := range u.wantedBy {

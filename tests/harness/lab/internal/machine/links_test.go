@@ -25,7 +25,7 @@ func linksBelow(t *testing.T, dir string) map[string]string {
 	return links
 }
 
-// The lab's systemctl makes the same links, output and exit codes as the real one with --root.
+// The lab's systemctl makes the same links, and has the same output and exit codes, as the real one with --root.
 func TestSystemctl_enables_and_masks_units(t *testing.T) {
 	program, err := exec.LookPath("systemctl")
 	require.NoError(t, err, "of the package systemd")

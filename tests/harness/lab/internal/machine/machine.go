@@ -13,16 +13,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 )
 
-// Machine is one unit's machine, or the lab's hub, which has no services. Its directory holds everything it has.
+// Machine is one unit's machine, or the lab's hub, which has no services. All its files are in its directory.
 type Machine struct {
 	Dir string `json:"dir"`
 	Lab string `json:"lab"` // the lab's directory, above Dir
 	// Port is the machine's number on the hub's bridge; the hub's is 0.
 	Port int `json:"port"`
-	// Address is where its servers are reached, and Others are what it has beside.
+	// Address is the address of its servers. Others are its further addresses.
 	Address string   `json:"address"`
 	Others  []string `json:"others,omitempty"`
-	// Restart is whether services are started again as their Restart= says.
+	// Restart reports whether services are started again as their Restart= says.
 	Restart bool `json:"restart,omitempty"`
 	// Bare means that only the charm sets the machine up.
 	Bare bool `json:"bare,omitempty"`
@@ -57,7 +57,7 @@ func Create(m *Machine, program string) error {
 	return errors.Join(m.writeStatus(packages{}), m.save())
 }
 
-// CopyDisk gives the machine what another has on its disk.
+// CopyDisk copies the disk of another machine.
 func (m *Machine) CopyDisk(from *Machine) error {
 	for _, dir := range []string{"db", "etc", "dpkg"} {
 		own := filepath.Join(m.Dir, dir)
@@ -109,25 +109,25 @@ func Load(dir string) (*Machine, error) {
 	return m, nil
 }
 
-// RunDir is OVN_RUNDIR: sockets and pid files.
+// RunDir returns OVN_RUNDIR, which has sockets and pid files.
 func (m *Machine) RunDir() string { return filepath.Join(m.Dir, "run") }
 
-// DBDir is OVN_DBDIR. It stays when the unit is removed, until the lab is closed.
+// DBDir returns OVN_DBDIR. It remains after the unit is removed, until the lab is closed.
 func (m *Machine) DBDir() string { return filepath.Join(m.Dir, "db") }
 
-// LogDir is OVN_LOGDIR.
+// LogDir returns OVN_LOGDIR.
 func (m *Machine) LogDir() string { return filepath.Join(m.Dir, "log") }
 
-// SysconfDir is OVN_SYSCONFDIR: what is /etc elsewhere.
+// SysconfDir returns OVN_SYSCONFDIR, which replaces /etc.
 func (m *Machine) SysconfDir() string { return filepath.Join(m.Dir, "etc") }
 
-// ConfDir is where OVN's own files are, /etc/ovn (ovn-lib, ovn_etcdir).
+// ConfDir returns the directory of OVN's own files, /etc/ovn (ovn-lib, ovn_etcdir).
 func (m *Machine) ConfDir() string { return filepath.Join(m.SysconfDir(), "ovn") }
 
-// Defaults is the EnvironmentFile of the packages' services.
+// Defaults returns the EnvironmentFile of the packages' services.
 func (m *Machine) Defaults() string { return filepath.Join(m.SysconfDir(), "default", "ovn-central") }
 
-// NorthdParams is the file that tells ovn-northd where the databases are (ovn-ctl, ovn_northd_db_conf_file).
+// NorthdParams returns the file that tells ovn-northd where the databases are (ovn-ctl, ovn_northd_db_conf_file).
 func (m *Machine) NorthdParams() string {
 	return filepath.Join(m.ConfDir(), "ovn-northd-db-params.conf")
 }
@@ -138,7 +138,7 @@ func (m *Machine) BinDir() string { return filepath.Join(m.Dir, "bin") }
 // TracedDir holds the wrappers of OVN's tools, which are on the PATH only of hooks whose calls are counted.
 func (m *Machine) TracedDir() string { return filepath.Join(m.Dir, "traced") }
 
-// Environment tells OVN's programs, and the charm, where this machine's files are.
+// Environment returns variables that show OVN's programs and the charm where this machine's files are.
 func (m *Machine) Environment() []string {
 	variables := []string{
 		"OVN_RUNDIR=" + m.RunDir(), "OVN_DBDIR=" + m.DBDir(), "OVN_LOGDIR=" + m.LogDir(), "OVN_SYSCONFDIR=" + m.SysconfDir(),
@@ -150,7 +150,7 @@ func (m *Machine) Environment() []string {
 	return variables
 }
 
-// path is a file of the system on the machine, which has its own directories for OVN (for %t see systemd.unit(5)).
+// path returns a file of the system on the machine, which has its own directories for OVN (for %t see systemd.unit(5)).
 func (m *Machine) path(file string) string {
 	for prefix, own := range map[string]string{"/etc/": m.SysconfDir(), "/run/ovn/": m.RunDir(), "/run/systemd/": filepath.Join(m.RunDir(), "systemd")} {
 		if rest, is := strings.CutPrefix(file, prefix); is {
@@ -169,10 +169,10 @@ const (
 	SB DB = "sb"
 )
 
-// Databases are both, in the order in which things are done to them.
+// Databases are both databases, in the order in which the lab treats them.
 var Databases = []DB{NB, SB}
 
-// Schema is the database's name in OVSDB.
+// Schema returns the database's name in OVSDB.
 func (db DB) Schema() string {
 	if db == NB {
 		return "OVN_Northbound"
@@ -180,10 +180,10 @@ func (db DB) Schema() string {
 	return "OVN_Southbound"
 }
 
-// Service is the name of the database's service, without ".service".
+// Service returns the name of the database's service, without ".service".
 func (db DB) Service() string { return "ovn-ovsdb-server-" + string(db) }
 
-// ClientPort is for clients without a role: ovn-nbctl(8); for SB the charm's convention (LP#1864640).
+// ClientPort returns the port for clients without a role: ovn-nbctl(8); for SB the charm's convention (LP#1864640).
 func (db DB) ClientPort() int {
 	if db == NB {
 		return 6641
@@ -191,10 +191,10 @@ func (db DB) ClientPort() int {
 	return 16642
 }
 
-// ChassisPort is where ovn-controller connects, as the role of that name (ovn-sbctl(8)).
+// ChassisPort is the port to which ovn-controller connects, with the role of that name (ovn-sbctl(8)).
 const ChassisPort = 6642
 
-// RaftPort is where the members connect (ovn-ctl(8), --db-nb-cluster-local-port).
+// RaftPort returns the port to which members connect (ovn-ctl(8), --db-nb-cluster-local-port).
 func (db DB) RaftPort() int {
 	if db == NB {
 		return 6643
@@ -202,27 +202,28 @@ func (db DB) RaftPort() int {
 	return 6644
 }
 
-// stem is the beginning of ovn-ctl's names for the files of a database.
+// stem returns the beginning of ovn-ctl's names for the files of a database.
 func (db DB) stem() string { return fmt.Sprintf("ovn%s_db", db) }
 
-// DBFile is the database's file.
+// DBFile returns the database's file.
 func (m *Machine) DBFile(db DB) string { return filepath.Join(m.DBDir(), db.stem()+".db") }
 
-// Ctl is the control socket of the database's server.
+// Ctl returns the control socket of the database's server.
 func (m *Machine) Ctl(db DB) string { return filepath.Join(m.RunDir(), db.stem()+".ctl") }
 
-// Socket is where clients on the machine itself connect.
+// Socket returns the socket for clients on the machine itself.
 func (m *Machine) Socket(db DB) string { return filepath.Join(m.RunDir(), db.stem()+".sock") }
 
-// Client is where clients reach the machine's server, without a role: ssl:ADDRESS:PORT.
+// Client returns the endpoint for clients of the machine's server, without a role: ssl:ADDRESS:PORT.
 func (m *Machine) Client(db DB) string { return m.ssl(db.ClientPort()) }
 
-// Raft is the address of the machine's server as a member.
+// Raft returns the address of the machine's server as a member.
 func (m *Machine) Raft(db DB) string { return m.ssl(db.RaftPort()) }
 
 func (m *Machine) ssl(port int) string { return fmt.Sprintf("ssl:%s:%d", m.Address, port) }
 
-// Server is the server's process by its pid file: its service's main process may be the ovn-ctl that waits for it.
+// Server returns the server's process by its pid file: the main process of the service may be an ovn-ctl that waits
+// for it.
 func (m *Machine) Server(db DB) (Process, bool) {
 	return m.fromPidFile(filepath.Join(m.RunDir(), db.stem()+".pid"))
 }

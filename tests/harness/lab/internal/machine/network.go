@@ -22,7 +22,7 @@ import (
 // HubDir is the directory of the machine to which all others are connected, and on which clients run.
 const HubDir = "hub"
 
-// The interfaces: a machine's is eth0; its other end, and the bridge, are in the hub.
+// The interfaces. A machine's interface is eth0; its other end, and the bridge, are in the hub.
 const (
 	inside = "eth0"
 	bridge = "lan"
@@ -31,7 +31,7 @@ const (
 // bootTimeout bounds a boot: 30 ms, or 8 s if start guards wait for machines that are off, without load.
 const bootTimeout = 3 * time.Minute
 
-// ErrOff is wrapped by errors of what needs the machine to be on.
+// ErrOff is wrapped by errors of operations that require the machine to be on.
 var ErrOff = errors.New("the machine is off")
 
 // Boot turns the machine on: a new network namespace, whose init is started, a cable to the hub, the addresses, and the
@@ -49,7 +49,7 @@ func (m *Machine) Boot(ctx context.Context, program string) error {
 func (m *Machine) boot(ctx context.Context, program string) error {
 	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
 	defer cancel()
-	// /run is empty after a boot. What it has about processes isn't true any more.
+	// /run is empty after a boot. Its files about processes would no longer be true.
 	if err := errors.Join(os.RemoveAll(m.RunDir()), os.Mkdir(m.RunDir(), 0o755)); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 	cmd.Args[0] = initName
 	cmd.Env = append(m.Environment(), "PATH="+m.SystemPath(), "LANG=C.UTF-8")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = m.Dir, out, out
-	// It begins when the network is there.
+	// The process begins when the network exists.
 	ready, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -89,9 +89,9 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 	return err
 }
 
-// start starts a process in a network namespace of its own. A machine's is made from the hub's, which is set so that it
-// gets its own table of connections ([ownTable]): a read of /proc/net/tcp scans the whole table, and the shared one has
-// a place for every 100 KiB of memory.
+// start starts a process in its own network namespace. A machine's namespace is made from the hub's, which is set so
+// that each gets its own table of connections ([ownTable]): a read of /proc/net/tcp scans the whole table, and the
+// shared one has a place for every 100 KiB of memory.
 func (m *Machine) start(cmd *exec.Cmd) error {
 	hub, err := m.hub()
 	if m.Port == 0 || err != nil {
@@ -109,7 +109,7 @@ func (m *Machine) start(cmd *exec.Cmd) error {
 	defer there.Close()
 	done := make(chan error)
 	go func() {
-		// A thread that can't be brought back ends with its goroutine.
+		// A thread that can't return to its namespace ends with its goroutine.
 		runtime.LockOSThread()
 		err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET)
 		if err == nil {
@@ -151,7 +151,7 @@ func (m *Machine) connect(ctx context.Context, pid int) error {
 
 func (m *Machine) cable() string { return fmt.Sprintf("unit%d", m.Port) }
 
-// mac is a locally administered address that survives a boot: neighbours remember it.
+// mac returns a locally administered address that survives a boot: neighbours remember it.
 func (m *Machine) mac() string {
 	return net.HardwareAddr{0x02, 0, 0x0a, 0x63, byte(m.Port >> 8), byte(m.Port)}.String()
 }
@@ -163,8 +163,8 @@ func (m *Machine) addressLines(device string) (lines []string) {
 	return lines
 }
 
-// prefixed is an address of one of the lab's networks as ip(8) takes it. IPv6 addresses are there at once: no other
-// machine has them, and looking for duplicates takes a second.
+// prefixed returns an address of one of the lab's networks as ip(8) takes it. IPv6 addresses are there at once: no
+// other machine has them, and looking for duplicates takes a second.
 func prefixed(address string) string {
 	if a, err := netip.ParseAddr(address); err == nil && a.Is6() {
 		return address + "/64 nodad"
@@ -201,7 +201,8 @@ func (m *Machine) DropAddress(ctx context.Context, address string) error {
 	return m.save()
 }
 
-// Cut pulls the machine's cable, or plugs it in: what it sends is lost, and nothing reaches it.
+// Cut disconnects the machine from the network, or connects it again. Meanwhile nothing that it sends or should
+// receive arrives.
 func (m *Machine) Cut(ctx context.Context, off bool) error {
 	state := "up"
 	if off {

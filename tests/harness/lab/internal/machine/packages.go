@@ -25,11 +25,11 @@ type packages struct {
 	Installed map[string]string
 	// Offered is a newer version of OVN's packages than the installed one.
 	Offered string `json:",omitempty"`
-	// Schemas is whether it brings newer schemas, too.
+	// Schemas reports whether that version also brings newer schemas.
 	Schemas bool `json:",omitempty"`
-	// Busy is how many calls more find dpkg's lock taken.
+	// Busy is how many more calls find dpkg's lock taken.
 	Busy int `json:",omitempty"`
-	// Unconfigured is whether dpkg was interrupted before it configured ovn-central.
+	// Unconfigured reports whether dpkg was interrupted before it configured ovn-central.
 	Unconfigured bool `json:",omitempty"`
 	// Snaps has the channel of each snap.
 	Snaps map[string]string `json:",omitempty"`
@@ -92,7 +92,7 @@ func (m *Machine) OfferVersion(version string) error {
 	return m.changePackages(func(p *packages) { p.Offered = version })
 }
 
-// OfferSchemas has the newer version bring schemas that are newer, too, of version [NewerSchema].
+// OfferSchemas makes the newer version also bring newer schemas, of version [NewerSchema].
 func (m *Machine) OfferSchemas() error {
 	if err := writeSchemas(m.DataDir(), ""); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (m *Machine) OfferSchemas() error {
 	return m.changePackages(func(p *packages) { p.Schemas = true })
 }
 
-// DataDir is OVN_PKGDATADIR, once the machine has packages with schemas of their own.
+// DataDir returns OVN_PKGDATADIR, which is set once the machine has packages with their own schemas.
 func (m *Machine) DataDir() string { return filepath.Join(m.Dir, "share") }
 
 // NewerSchema is the version of the schemas that [Machine.OfferSchemas] brings.
@@ -129,7 +129,7 @@ func writeSchemas(dir, version string) error {
 	return nil
 }
 
-// HoldDpkgLock has the next n calls of apt-get or dpkg find the lock taken.
+// HoldDpkgLock makes the next n calls of apt-get or dpkg find the lock taken.
 func (m *Machine) HoldDpkgLock(n int) error {
 	return m.changePackages(func(p *packages) { p.Busy = n })
 }
@@ -139,7 +139,7 @@ func (m *Machine) InterruptDpkg() error {
 	return m.changePackages(func(p *packages) { p.Unconfigured = true })
 }
 
-// Packages are those that were installed by apt-get, with their versions.
+// Packages returns the packages that apt-get has installed, with their versions.
 func (m *Machine) Packages() map[string]string { return m.packages().Installed }
 
 // LayOutPackages installs ovn-central without starting anything: its services are masked, as the Python charm has it.
@@ -178,8 +178,9 @@ func (m *Machine) enablePackaged() error {
 	return nil
 }
 
-// configure is what the maintainer's script of ovn-central does after unpacking: its services are enabled, and started,
-// or restarted when this is an upgrade, unless they are masked or policy-rc.d says no (deb-systemd-invoke(1)).
+// configure does what the maintainer's script of ovn-central does after unpacking: it enables the services, and
+// starts them, or restarts them after an upgrade, unless they are masked or policy-rc.d forbids that
+// (deb-systemd-invoke(1)).
 func (m *Machine) configure(upgrade bool) error {
 	if !upgrade {
 		if err := m.enablePackaged(); err != nil {

@@ -15,7 +15,7 @@ import (
 
 const poll = 10 * time.Millisecond
 
-// Process is a process of a machine. Its start time tells it from a later process with the same number.
+// Process is a process of a machine. Its start time distinguishes it from a later process with the same process ID.
 type Process struct {
 	PID int
 	// Started is field 22 of /proc/PID/stat, in clock ticks since boot (proc(5)).
@@ -100,7 +100,7 @@ const reapTimeout = 5 * time.Second
 
 func (m *Machine) initFile() string { return filepath.Join(m.Dir, "init.json") }
 
-// Transient reports whether a file or directory, by its path, is of what a machine is only while it is on.
+// Transient reports whether a file or directory, by its path, belongs to the state of a machine that is on.
 func Transient(path string) bool {
 	m := Machine{Dir: filepath.Dir(path)}
 	return path == m.initFile() || path == m.RunDir()
@@ -115,13 +115,13 @@ func (m *Machine) init() (p Process, on bool) {
 	return p, p.Alive()
 }
 
-// KillAll is the sudden end of the machine: it kills every process in its network namespace or with its environment,
-// and waits until they are gone. Its init is the last, since it holds the namespace.
+// KillAll ends the machine suddenly: it kills every process in its network namespace or with its environment, and
+// waits until they are gone. It kills the init last, since the init holds the namespace.
 func (m *Machine) KillAll() error {
 	first, on := m.init()
 	if on {
 		m.unplug()
-		// It would start again what is killed.
+		// Otherwise the init would start again the services that are killed.
 		if err := first.Signal(syscall.SIGSTOP, false); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return err
 		}
@@ -157,8 +157,9 @@ func kill(processes []Process) error {
 	return errors.Join(errs...)
 }
 
-// inhabitants are the machine's other processes: those in the network namespace of its init, if that is not our own,
-// and those with its environment. This process never counts: one of its threads may be in that namespace for a moment.
+// inhabitants returns the machine's other processes: those in the network namespace of its init, if that is not our
+// own, and those with its environment. This process never counts: one of its threads may be in that namespace for a
+// moment.
 func (m *Machine) inhabitants(first Process) (found []Process) {
 	home, own := network(first.PID), network(os.Getpid())
 	if home == own || !first.Alive() {

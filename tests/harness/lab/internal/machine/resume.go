@@ -19,7 +19,7 @@ type running struct {
 	Command    []string `json:",omitempty"`
 }
 
-// What the lab asks an init for, beside the verbs of systemctl.
+// The requests to an init, besides the verbs of systemctl.
 const (
 	runningVerb = "lab-running"
 	resumeVerb  = "lab-resume"
@@ -43,11 +43,11 @@ func (m *Machine) NoteRunning(ctx context.Context) error {
 	return nil
 }
 
-// RemoveNote removes what NoteRunning has written.
+// RemoveNote removes the file that NoteRunning has written.
 func (m *Machine) RemoveNote() error { return os.Remove(m.runningFile()) }
 
-// Resume continues services, or without names all that are left: their programs get the arguments that they had, and
-// the services have the invocations that they had, as if none had been started again.
+// Resume continues services; without names it continues all that are left. Their programs get the arguments that they
+// had, and the services keep their invocations, as if none had been started again.
 func (m *Machine) Resume(ctx context.Context, services ...string) error {
 	said, err := m.ask(ctx, append([]string{resumeVerb}, services...))
 	if err == nil && said.Code != 0 {

@@ -159,7 +159,7 @@ func newInvocation() string {
 	return hex.EncodeToString(id)
 }
 
-// variables are those of the EnvironmentFile, if there is one.
+// variables returns the variables of the EnvironmentFile, if there is one.
 func (m *manager) variables(u *unitFile) map[string]string {
 	text, err := os.ReadFile(u.environment)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 )
 
-// wrapped are the programs of OVN that have a wrapper, which tells the lab of the call and then becomes the real
+// wrapped are OVN's programs that have a wrapper. A wrapper notifies the lab of the call and then becomes the real
 // program. Wrappers are on the PATH only of hooks whose calls are counted.
 var wrapped = []string{"ovs-appctl", "ovn-appctl", "ovsdb-tool", "ovsdb-client", "ovn-nbctl", "ovn-sbctl"}
 
@@ -25,7 +25,7 @@ type tool struct {
 	out, errs io.Writer
 }
 
-// standIns replace the system's programs on each machine, as those would change the host.
+// standIns replace, on each machine, the system's programs that would change the host.
 var standIns = map[string]func(*tool, []string) int{
 	"systemctl":           (*tool).systemctl,
 	"apt-get":             (*tool).aptGet,
@@ -55,8 +55,8 @@ func (t *tool) systemctl(args []string) int {
 	return said.Code
 }
 
-// Answer plays a replaced program for a hook, in this process: its work is finished, whatever happens to the
-// caller. A caller that asks for a program with a wrapper must run that program itself.
+// Answer runs a replaced program for a hook, in this process. It finishes its work, whatever happens to the caller.
+// If the program has a wrapper, the caller must run that program itself.
 func (m *Machine) Answer(r hooktool.Request) hooktool.Response {
 	if slices.Contains(wrapped, r.Name) {
 		path, err := m.realPath(r.Name)
@@ -87,8 +87,8 @@ func ofLink(argv0 string) (*Machine, error) {
 	return Load(filepath.Dir(filepath.Dir(path)))
 }
 
-// outside runs a replaced program that no hook calls, or a wrapper that a hook has left. A wrapper returns only if the
-// real program can't be run. argv0 shows whose machine it is.
+// outside runs a replaced program that no hook calls, or a wrapper that a hook has left. A wrapper returns only if
+// the real program can't be run. argv0 shows the machine.
 func outside(argv0 string, args []string) int {
 	m, err := ofLink(argv0)
 	if err != nil {
@@ -107,7 +107,8 @@ func outside(argv0 string, args []string) int {
 	return exitFailure
 }
 
-// Play runs the program of this one's name: systemctl, a replaced program, the guard or an init. Otherwise it returns.
+// Play runs the program by whose name this one was called: systemctl, a replaced program, the guard or an init. If
+// there is none, it returns.
 func Play() {
 	argv0, args := os.Args[0], os.Args[1:]
 	name := filepath.Base(argv0)

@@ -30,15 +30,15 @@ const (
 // jobTimeout bounds one call of systemctl: a start and a stop.
 const jobTimeout = defaultStartTimeout + defaultStopTimeout
 
-// Systemctl runs one systemctl command on the machine. It knows the verbs that a charm needs. What was asked for is
-// finished whatever becomes of the asker. Of a machine that is off it answers questions, from the disk: nothing runs.
+// Systemctl runs one systemctl command on the machine. It knows the verbs that a charm needs. It finishes a command
+// even if the caller ends. If the machine is off, it answers queries from the disk: nothing runs.
 func (m *Machine) Systemctl(ctx context.Context, args []string) Reply {
 	answer, err := m.ask(ctx, args)
 	if err != nil && len(args) > 0 && slices.Contains([]string{"is-active", "is-enabled", "show"}, args[0]) && !m.On() {
 		answer, err = newManager(m).systemctl(args), nil
 	}
 	if err != nil {
-		// The words of a machine whose systemd isn't there.
+		// The message of a machine on which systemd does not run.
 		return Reply{Errors: "Failed to connect to bus: No such file or directory\n", Code: exitFailure}
 	}
 	return answer
@@ -135,7 +135,7 @@ func (c *command) run(args []string) int {
 	}
 }
 
-// unitNames are names of units or files, without directory and ".service".
+// unitNames returns names of units or files, without directory and ".service".
 func unitNames(files []string) (names []string) {
 	for _, file := range files {
 		names = append(names, strings.TrimSuffix(filepath.Base(file), ".service"))

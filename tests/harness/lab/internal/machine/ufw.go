@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// firewall is the rules of ufw(8). Nothing is filtered: tests read them.
+// firewall has the rules of ufw(8). It filters nothing: tests read the rules.
 type firewall struct {
 	Enabled bool
 	V4, V6  []rule
 }
 
-// rule is one rule of one family, for what comes in to any address of the machine.
+// rule is one rule of one family, for incoming traffic to any address of the machine.
 type rule struct {
 	Action               string // allow, reject
 	From                 string // empty: any

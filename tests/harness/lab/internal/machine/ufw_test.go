@@ -60,7 +60,7 @@ func TestUfw_has_the_rules_of_the_real_one(t *testing.T) {
 	}
 }
 
-// judged is the part of a record that the charm depends on: the exit code, and the output of `status`.
+// judged returns the part of a record that the charm depends on: the exit code, and the output of `status`.
 func judged(record string) string {
 	if !strings.HasPrefix(record, "status") {
 		record = strings.Join(strings.SplitN(record, "\n", 3)[:2], "\n")

@@ -2,11 +2,12 @@ package model
 
 import "time"
 
-// Begin is what Juju does before a hook runs: statuses of install, stop and remove, and the cache of remote data.
+// Begin does what Juju does before a hook runs: it sets the statuses of install, stop and remove, and caches remote
+// data.
 func (s *State) Begin(name string, h Hook) {
 	u := s.Units[name]
 	if u == nil {
-		return // it is gone, and runs on
+		return // the unit is gone, but its hook runs on
 	}
 	now := time.Now()
 	switch h.Kind {

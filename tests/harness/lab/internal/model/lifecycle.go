@@ -30,7 +30,7 @@ func (s *State) Destroy(name string) {
 	}
 }
 
-// Remove takes a unit out of the model. What it put on relations stays readable.
+// Remove removes a unit from the model. Its data on relations stay readable.
 func (s *State) Remove(name string) {
 	for _, r := range slices.Clone(s.Relations) {
 		if bag := r.Units[name]; bag != nil {
@@ -45,7 +45,7 @@ func (s *State) Remove(name string) {
 	s.elect()
 }
 
-// elect gives a free leadership to the oldest unit that is on. A dying unit gets it only if no other can.
+// elect gives a vacant leadership to the oldest unit that is on. A dying unit gets it only if no other unit can.
 func (s *State) elect() {
 	if s.Leader != "" {
 		return
@@ -62,7 +62,8 @@ func (s *State) elect() {
 	}
 }
 
-// Lose is what the controller sees when a machine is off (or on again): its lease of the leadership runs out.
+// Lose records that a unit's machine is off, or on again, as the controller notices it: the unit's lease of the
+// leadership expires.
 func (s *State) Lose(name string, lost bool) {
 	u := s.Units[name]
 	if u == nil {
@@ -78,7 +79,7 @@ func (s *State) Lose(name string, lost bool) {
 	}
 }
 
-// Configure changes options. Agents watch a hash of them all: the same again is no change.
+// Configure changes options. Agents watch a hash of all options, so equal values are no change.
 func (s *State) Configure(settings map[string]any) {
 	before := maps.Clone(s.Config)
 	maps.Copy(s.Config, settings)
@@ -87,7 +88,7 @@ func (s *State) Configure(settings map[string]any) {
 	}
 }
 
-// WriteLeaderSettings stores what a leader says with leader-set, at once. An empty value deletes its key.
+// WriteLeaderSettings stores the settings of a leader's leader-set, at once. An empty value deletes its key.
 func (s *State) WriteLeaderSettings(changes map[string]string) {
 	settings := Bag{Settings: s.LeaderSettings}
 	if settings.Write(changes) {
@@ -110,7 +111,7 @@ func (s *State) RestartAgent(name string) {
 	}
 }
 
-// Write stores settings ("" deletes a key) and reports whether any changed: only then others get -changed.
+// Write stores settings ("" deletes a key) and reports whether any has changed: only then other units run -changed.
 func (b *Bag) Write(changes map[string]string) bool {
 	before := maps.Clone(b.Settings)
 	maps.Copy(b.Settings, changes)
@@ -122,7 +123,8 @@ func (b *Bag) Write(changes map[string]string) bool {
 	return true
 }
 
-// VisibleStatus is the unit's status as `juju status` and goal-state show it: a failed hook hides what the charm said.
+// VisibleStatus returns the unit's status as `juju status` and goal-state show it: a failed hook hides the charm's
+// status.
 func (u *Unit) VisibleStatus() Status {
 	if u.Agent.Status == "error" {
 		return u.Agent
@@ -130,7 +132,7 @@ func (u *Unit) VisibleStatus() Status {
 	return u.Workload
 }
 
-// Reboot is a restart of the unit's machine, and so of its agent: start runs again, before anything else.
+// Reboot restarts the unit's machine, and so its agent. The agent runs start again, before anything else.
 func (s *State) Reboot(name string) {
 	s.RestartAgent(name)
 	if u := s.Units[name]; u != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Relate adds a relation between our endpoint and another application, whose units are there at once.
+// Relate adds a relation between our endpoint and another application, whose units exist at once.
 func (s *State) Relate(endpoint, app string, units int) *Relation {
 	r := &Relation{
 		ID: 1, Since: time.Now(), Name: endpoint, Remote: app, App: newBag(), RemoteApp: newBag(),
@@ -26,8 +26,8 @@ func (s *State) Relate(endpoint, app string, units int) *Relation {
 	return r
 }
 
-// Enter makes a unit of the other application a member of the relation, again if it was one. Its addresses, which Juju
-// puts there, are of the range that is reserved for documentation (RFC 5737).
+// Enter makes a unit of the other application a member of the relation, even if it was one before. Its addresses,
+// which Juju publishes, are in the range that is reserved for documentation (RFC 5737).
 func (r *Relation) Enter(unit string) {
 	bag := r.RemoteUnits[unit]
 	if bag == nil {
@@ -43,7 +43,7 @@ func (r *Relation) Enter(unit string) {
 	bag.Write(addressSettings("192.0.2.1" + number))
 }
 
-// Leave is the departure of a unit of the other application.
+// Leave removes a unit of the other application from the relation.
 func (r *Relation) Leave(unit string) {
 	if bag := r.RemoteUnits[unit]; bag != nil {
 		bag.InScope = false
@@ -71,7 +71,7 @@ func (s *State) dropRelation(r *Relation) {
 // Peer reports whether this is a peer relation.
 func (r *Relation) Peer() bool { return r.Remote == "" }
 
-// Other is the application on the other side: of a peer relation, our own.
+// Other returns the application on the other side. For a peer relation that is our own.
 func (s *State) Other(r *Relation) string {
 	if r.Peer() {
 		return s.App
@@ -79,7 +79,7 @@ func (s *State) Other(r *Relation) string {
 	return r.Remote
 }
 
-// OtherApp is what the application on the other side has put there.
+// OtherApp returns the data that the application on the other side has published.
 func (r *Relation) OtherApp() *Bag {
 	if r.Peer() {
 		return &r.App
@@ -87,7 +87,7 @@ func (r *Relation) OtherApp() *Bag {
 	return &r.RemoteApp
 }
 
-// Bag finds what a unit of either side has put there; nil if it was never in the relation.
+// Bag returns the data that a unit of either side has published; nil if it was never in the relation.
 func (r *Relation) Bag(unit string) *Bag {
 	if bag := r.Units[unit]; bag != nil {
 		return bag
@@ -95,7 +95,8 @@ func (r *Relation) Bag(unit string) *Bag {
 	return r.RemoteUnits[unit]
 }
 
-// News is the version of the data of a unit of either side, or of the other application for ""; 0 if it has no data.
+// News returns the version of the data of a unit of either side, or of the other application for ""; 0 if it has no
+// data.
 func (r *Relation) News(unit string) int {
 	bag := r.Bag(unit)
 	switch {
@@ -109,7 +110,7 @@ func (r *Relation) News(unit string) int {
 
 func newBag() Bag { return Bag{Settings: map[string]string{}} }
 
-// AddressesOf are the unit's addresses for a binding, the one to publish first.
+// AddressesOf returns the unit's addresses for a binding, the one to publish first.
 func (u *Unit) AddressesOf(binding string) []string {
 	if bound := u.Bindings[binding]; len(bound) > 0 {
 		return bound
@@ -117,7 +118,7 @@ func (u *Unit) AddressesOf(binding string) []string {
 	return u.Addresses
 }
 
-// SetAddresses changes what the machine's addresses are; the first is the preferred one.
+// SetAddresses changes the machine's addresses. The first is the preferred one.
 func (s *State) SetAddresses(unit string, addresses []string) {
 	u := s.Units[unit]
 	if !slices.Equal(u.Addresses, addresses) {
@@ -133,7 +134,8 @@ func (s *State) Bind(unit, binding string, addresses []string) {
 	u.AddressVersion++
 }
 
-// Subnets are the networks of one address each by default (apiserver/facades/agent/uniter, subnetsForAddresses).
+// Subnets returns the networks, which by default have one address each (apiserver/facades/agent/uniter,
+// subnetsForAddresses).
 func Subnets(addresses []string) []string {
 	subnets := make([]string, 0, len(addresses))
 	for _, address := range addresses {
@@ -144,13 +146,13 @@ func Subnets(addresses []string) []string {
 	return subnets
 }
 
-// Bare is an address without the length of its network.
+// Bare returns an address without the length of its network.
 func Bare(address string) string {
 	bare, _, _ := strings.Cut(address, "/")
 	return bare
 }
 
-// addressSettings are what Juju itself publishes for a unit.
+// addressSettings returns the settings that Juju itself publishes for a unit.
 func addressSettings(addresses ...string) map[string]string {
 	return map[string]string{
 		"egress-subnets":  strings.Join(Subnets(addresses), ","),
@@ -159,7 +161,7 @@ func addressSettings(addresses ...string) map[string]string {
 	}
 }
 
-// publishAddresses updates what Juju publishes, with each config-changed.
+// publishAddresses updates the settings that Juju publishes, with each config-changed.
 func (s *State) publishAddresses(u *Unit) {
 	for _, r := range s.Relations {
 		if bag := r.Units[u.Name]; bag != nil && bag.InScope {

@@ -63,7 +63,7 @@ func (s *State) ordered() []*Relation {
 	return relations
 }
 
-// Since reports whether this is that Juju or a later one.
+// Since reports whether the model's Juju has this version or a later one.
 func (s *State) Since(major, minor int) bool {
 	first, rest, _ := strings.Cut(s.JujuVersion, ".")
 	second, _, _ := strings.Cut(rest, ".")
@@ -72,7 +72,7 @@ func (s *State) Since(major, minor int) bool {
 	return m > major || m == major && n >= minor
 }
 
-// members returns the units that u's agent knows, with the versions of their data. A dying unit has none.
+// members returns the units that u's agent knows, with the versions of their data. If u is dying, there are none.
 func (s *State) members(u *Unit, r *Relation) map[string]int {
 	members := map[string]int{}
 	if u.Dying || r.Dying {

@@ -46,11 +46,11 @@ type State struct {
 type Relation struct {
 	ID   int
 	Name string // our endpoint
-	// Dying is set when the relation is being removed.
+	// Dying reports whether the relation is being removed.
 	Dying bool
 	App   Bag
 	Units map[string]*Bag
-	// Remote is the other application, which tests play. A peer relation has none.
+	// Remote is the other application, which tests simulate. A peer relation has none.
 	Remote      string
 	RemoteApp   Bag
 	RemoteUnits map[string]*Bag
@@ -62,9 +62,9 @@ type Bag struct {
 	Settings map[string]string
 	// Version grows with every real change; agents compare it with the version of their last -changed hook.
 	Version int
-	// InScope is whether the unit is (still) in the relation.
+	// InScope reports whether the unit is (still) in the relation.
 	InScope bool
-	// Noted is the newest version that is on its way to the agents until Until; they know Before. See [Ways].Late.
+	// Noted is the newest version, of which agents hear at Until; until then they know Before. See [Ways].Late.
 	Noted  int
 	Before int
 	Until  time.Time
@@ -74,8 +74,8 @@ type Bag struct {
 type Unit struct {
 	Name   string
 	Number int
-	// Addresses are all of the machine, the preferred one first; Bindings has the addresses in the space of
-	// each endpoint that is bound to one. AddressVersion grows with every change: the agent then runs config-changed.
+	// Addresses are the machine's addresses, the preferred one first. Bindings has the addresses in the space of each
+	// bound endpoint. AddressVersion grows with every change; then the agent runs config-changed.
 	Addresses      []string
 	Bindings       map[string][]string
 	AddressVersion int
@@ -86,19 +86,19 @@ type Unit struct {
 	Agent    Status
 	Ports    []string
 	Uniter   Uniter
-	// GoneAt is when the unit is out of the model; zero: when its hooks have run.
+	// GoneAt is when the unit leaves the model; zero means after its last hook.
 	GoneAt time.Time
-	// History names every hook that was run, in order, with how it ended.
+	// History has every hook that was run, in order, with its outcome.
 	History []string
 }
 
-// Uniter is what the unit's agent remembers.
+// Uniter is the memory of the unit's agent.
 type Uniter struct {
 	Installed bool
 	Started   bool
 	Stopped   bool
 	Removed   bool
-	// Leader is whether leader-elected was queued here.
+	// Leader reports whether leader-elected was queued here.
 	Leader bool
 	// LeaderVersion is kept in the agent's memory only.
 	LeaderVersion  int
@@ -121,16 +121,18 @@ type Uniter struct {
 type Failure struct {
 	Hook     string
 	ExitCode int
-	// Output is what the charm wrote and logged.
+	// Output is what the charm printed and logged.
 	Output string
 }
 
 // Membership is what an agent knows of one relation.
 type Membership struct {
 	Created bool
-	// Peer reports whether the agent knows that this is a peer relation. After a restart it doesn't, and breaks it.
+	// Peer reports whether the agent knows that this is a peer relation. After a restart the agent does not know it, and
+	// breaks the relation.
 	Peer bool
-	// Forgotten is whether the agent restarted, and doesn't know the other application: -broken then doesn't say it.
+	// Forgotten reports whether the agent has restarted and doesn't know the other application: then -broken doesn't
+	// name it.
 	Forgotten      bool
 	ChangedPending string
 	Members        map[string]int
@@ -138,7 +140,7 @@ type Membership struct {
 	Seen           map[string]map[string]string // the agent's cache of members' data
 	// Joined is when the last -joined ran, or the unit entered.
 	Joined time.Time
-	// Gone are the members of whose end the agent has heard: [Ways].PeersStay.
+	// Gone are the members that the agent knows to be gone: [Ways].PeersStay.
 	Gone map[string]bool
 }
 
@@ -151,7 +153,7 @@ func (s *State) Relation(id int) *Relation {
 	return s.Relations[i]
 }
 
-// Ordered is all units by their number.
+// Ordered returns all units by their number.
 func (s *State) Ordered() []*Unit {
 	units := make([]*Unit, 0, len(s.Units))
 	for _, u := range s.Units {

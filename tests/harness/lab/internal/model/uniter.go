@@ -23,7 +23,7 @@ const (
 	relationBroken        = "relation-broken"
 )
 
-// Hook is one hook to run, with its relation's context if it has one.
+// Hook is a hook to run, with the context of its relation if it has one.
 type Hook struct {
 	Kind       string
 	RelationID int
@@ -31,7 +31,7 @@ type Hook struct {
 	RemoteUnit string
 	RemoteApp  string
 	Departing  string
-	// Version is of what the hook is about: the remote data, the leader's settings, the configuration.
+	// Version is the version of the hook's subject: the remote data, the leader's settings, or the configuration.
 	Version        int
 	AddressVersion int // with config-changed
 }
@@ -44,7 +44,7 @@ func (h Hook) Name() string {
 	return h.Relation + "-" + h.Kind
 }
 
-// String is the name, and the unit that the hook is about.
+// String returns the name of the hook and the unit that it is about.
 func (h Hook) String() string {
 	return strings.TrimSpace(h.Name() + " " + h.RemoteUnit)
 }
@@ -58,10 +58,10 @@ func (s *State) Next(name string) (Hook, bool) {
 }
 
 // Choices returns the hooks that the unit's agent may run next, by Juju's resolvers (worker/uniter/resolver.go and
-// relation/resolver.go): a queued hook first, then -created, leadership, and for a dying unit relations, stop and
-// remove, for a living one install, upgrade-charm, config-changed and relations. An agent that knows
-// everything runs the first. The others are legal too: each watcher may be late, and the order among relations is that of
-// a Go map. Entering a relation and giving up leadership have no hook.
+// relation/resolver.go): first a queued hook, then -created, then leadership; then for a dying unit relations, stop
+// and remove, and for a living one install, upgrade-charm, config-changed and relations. An agent that knows of all
+// changes runs the first hook. The others are legal too: each watcher may be late, and the order among relations is
+// that of a Go map. No hook runs when a unit enters a relation or loses the leadership.
 func (s *State) Choices(name string) []Hook {
 	u := s.Units[name]
 	if u == nil || u.Uniter.Removed {

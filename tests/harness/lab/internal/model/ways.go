@@ -6,22 +6,26 @@ import (
 	"time"
 )
 
-// Ways are the differences between versions of Juju, each with its own switch. Times are Juju's, which the lab shortens
-// ([State].RetryScale). Those of Juju 4 were seen on a controller of 4.0.15, or are from its source.
+// Ways are the differences between versions of Juju, each with its own switch. Times are Juju's; the lab shortens
+// them ([State].RetryScale). The differences of Juju 4 were observed on a controller of 4.0.15, or are from its
+// source.
 type Ways struct {
-	// PeersStay: no -departed for peers, which stay in relation-list until the agent restarts (juju/juju issue 23326).
+	// PeersStay means that peers get no -departed, and stay in relation-list until the agent restarts (juju/juju issue
+	// 23326).
 	PeersStay bool
-	// NoLeaderSettings: there is no leader-get, no leader-set, and no hook about them.
+	// NoLeaderSettings means that there is no leader-get, no leader-set, and no hook for them.
 	NoLeaderSettings bool
-	// Late is the delay after which agents hear of others' writes and entries, which can be read before.
+	// Late is the delay after which agents hear of others' writes and entries. These can be read earlier.
 	Late time.Duration
-	// JoinsApart is how long after one -joined on a relation an agent runs the next, and after its own entry the first:
-	// relation-list grows with each, while goal-state names all units from the beginning.
+	// JoinsApart is the time between two -joined on a relation, and between the agent's own entry and the first:
+	// relation-list grows with each, while goal-state has all units from the beginning.
 	JoinsApart time.Duration
-	// GoneAfter is the time from a dying unit's last departure to its removal from the model, whatever its hooks do; its
-	// machine follows after the same time. A failed `stop` isn't retried. 0: the model waits for its `remove`.
+	// GoneAfter is the time from a dying unit's last departure to its removal from the model, whatever its hooks do. Its
+	// machine is removed after the same time again. A failed `stop` isn't retried. 0 means that the model waits for the
+	// unit's `remove`.
 	GoneAfter time.Duration
-	// RefreshOnce: a unit whose agent is down while the charm is refreshed stays on its charm until the next refresh.
+	// RefreshOnce means that a unit whose agent is down while the charm is refreshed keeps its charm until the next
+	// refresh.
 	RefreshOnce bool
 	// StatusCut is how many bytes of a status message `juju status` shows.
 	StatusCut int
@@ -29,20 +33,20 @@ type Ways struct {
 
 const statusCut = 120
 
-// WaysOf are those of one version of Juju.
+// WaysOf returns the differences of a version of Juju.
 func WaysOf(version string) Ways {
 	w := Ways{StatusCut: statusCut}
 	if !(&State{JujuVersion: version}).Since(4, 0) {
 		return w
 	}
 	w.PeersStay, w.NoLeaderSettings, w.RefreshOnce = true, true, true
-	w.Late = 10 * time.Second // the change stream looks that seldom after a quiet time
+	w.Late = 10 * time.Second // after a quiet time the change stream polls only that often
 	w.JoinsApart = 5 * time.Second
 	w.GoneAfter = 10 * time.Second // internal/worker/removal/worker.go, jobCheckMaxInterval
 	return w
 }
 
-// Shown is a message as `juju status` shows it (truncateMessage, as above).
+// Shown returns a message as `juju status` shows it (truncateMessage, as above).
 func (w Ways) Shown(message string) string {
 	const ellipsis = "..."
 	if w.StatusCut > 0 && len(message) > w.StatusCut {
@@ -63,7 +67,8 @@ func (s *State) time() time.Time {
 	return time.Now()
 }
 
-// heard is the version of a bag that agents know; 0: none. A change on its way brings all later ones.
+// heard returns the version of a bag that agents know; 0 means none. When agents hear of a change, they hear of all
+// later ones, too.
 func (s *State) heard(b *Bag) int {
 	if s.Ways.Late == 0 {
 		return b.Version
@@ -114,7 +119,7 @@ func (s *State) Coming(name string) (at time.Time) {
 	return at
 }
 
-// hearOfGone ends what [Ways].PeersStay keeps: a restarted agent gets the units that really exist.
+// hearOfGone ends the effect of [Ways].PeersStay: a restarted agent learns the units that really exist.
 func (s *State) hearOfGone(u *Unit) {
 	for id, m := range u.Uniter.Relations {
 		r := s.Relation(id)
@@ -138,7 +143,7 @@ func (s *State) stays(m *Membership, name string) bool {
 	return s.Ways.PeersStay && known && !m.Gone[name]
 }
 
-// doom sets when a dying unit leaves the model: Juju 4 doesn't wait for hooks (MarkUnitAsDeadWithNoEntities).
+// doom sets when a dying unit leaves the model. Juju 4 doesn't wait for hooks (MarkUnitAsDeadWithNoEntities).
 func (s *State) doom(u *Unit) {
 	if s.Ways.GoneAfter == 0 || !u.Dying || !u.GoneAt.IsZero() {
 		return
