@@ -65,7 +65,7 @@ func (m *Model) RequireManifest(dir string, u *lab.Unit) {
 	}
 }
 
-// Switches are those in a backup's copy.
+// Switches returns those in a backup's copy.
 func (m *Model) Switches(dir string) string {
 	m.T.Helper()
 	Output(m.T, m, "gzip", "-dkf", filepath.Join(dir, "ovnnb_db.db.gz"))
@@ -75,7 +75,7 @@ func (m *Model) Switches(dir string) string {
 	return out
 }
 
-// Schemas are the versions of the schemas that these units' servers serve.
+// Schemas returns the versions of the schemas that these units' servers serve.
 func (m *Model) Schemas(units ...*lab.Unit) (all []string) {
 	m.T.Helper()
 	for _, u := range units {

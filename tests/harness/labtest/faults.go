@@ -149,7 +149,7 @@ func (m *Model) KillPending(u *lab.Unit, when func(call string) bool) {
 	}
 }
 
-// nextHook is the first pending hook of a unit, or update-status, which can come at any time.
+// nextHook returns the first pending hook of a unit, or update-status, which can come at any time.
 func (m *Model) nextHook(u *lab.Unit) string {
 	pending := m.Pending(u)
 	if len(pending) == 0 {

@@ -124,7 +124,7 @@ func (m *Model) MakeLeader(u *lab.Unit, db lab.DB) {
 
 const votes = 10 * time.Second
 
-// RaftStatus is what a unit's server says.
+// RaftStatus returns what a unit's server says.
 func (m *Model) RaftStatus(u *lab.Unit, db lab.DB) (raft.Status, error) {
 	m.T.Helper()
 	ctx, cancel := context.WithTimeout(m.T.Context(), 5*time.Second)
@@ -136,7 +136,7 @@ func (m *Model) RaftStatus(u *lab.Unit, db lab.DB) (raft.Status, error) {
 	return raft.Parse(text)
 }
 
-// ServerID is the server ID of a unit's member.
+// ServerID returns the server ID of a unit's member.
 func (m *Model) ServerID(u *lab.Unit, db lab.DB) string {
 	m.T.Helper()
 	id, err := u.ServerID(m.T.Context(), db)
@@ -144,10 +144,10 @@ func (m *Model) ServerID(u *lab.Unit, db lab.DB) string {
 	return id
 }
 
-// ShortID is the identity of a unit's member: four digits.
+// ShortID returns the identity of a unit's member: four digits.
 func (m *Model) ShortID(u *lab.Unit, db lab.DB) string { return m.ServerID(u, db)[:4] }
 
-// MemberIDs are the identities in the configuration as u sees it.
+// MemberIDs returns the identities in the configuration as u sees it.
 func (m *Model) MemberIDs(u *lab.Unit, db lab.DB) []string {
 	m.T.Helper()
 	s := m.Raft(u, db)
@@ -191,7 +191,7 @@ func (m *Model) Eventually(what string, condition func() bool) {
 	require.True(m.T, m.Within(Patience, condition), what)
 }
 
-// Patient is the test's context, for as long as [Patience].
+// Patient returns the test's context, for as long as [Patience].
 func (m *Model) Patient() context.Context {
 	ctx, cancel := context.WithTimeout(m.T.Context(), Patience)
 	m.T.Cleanup(cancel)
@@ -259,7 +259,7 @@ func (m *Model) Refuse(u *lab.Unit, action string, args ...string) string {
 	return strings.Join(said, "\n")
 }
 
-// KickArgs is the command that an operator types for members of both databases.
+// KickArgs returns the command that an operator types for members of both databases.
 func KickArgs(sb, nb string, more ...string) []string {
 	var args []string
 	if sb != "" {

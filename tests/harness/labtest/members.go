@@ -81,7 +81,7 @@ func (m *Model) disagreement(db lab.DB, cluster string, units []*lab.Unit) strin
 	return ""
 }
 
-// claimed is what the leader has published of the clusters. Juju 4 has no leader settings.
+// claimed returns what the leader has published of the clusters. Juju 4 has no leader settings.
 func (m *Model) claimed() map[string]string {
 	if settings := m.LeaderSettings(); len(settings) > 0 {
 		return settings
@@ -89,14 +89,14 @@ func (m *Model) claimed() map[string]string {
 	return m.AppData()
 }
 
-// Statuses is the application as `juju status` shows it.
+// Statuses returns the application as `juju status` shows it.
 func (m *Model) Statuses() string {
 	var text strings.Builder
 	m.PrintStatus(&text)
 	return text.String()
 }
 
-// TemporaryFiles are the files beside a unit's databases that only a change makes which has not ended.
+// TemporaryFiles returns the files beside a unit's databases that only a change makes which has not ended.
 func (m *Model) TemporaryFiles(u *lab.Unit) (names []string) {
 	m.T.Helper()
 	entries, err := os.ReadDir(u.DBDir())
@@ -123,7 +123,7 @@ func (m *Model) AllActive() bool {
 	return !slices.ContainsFunc(m.Units(), func(u *lab.Unit) bool { return u.Workload().Status != "active" })
 }
 
-// Connections are the listeners of a database by target: the inactivity probe in ms, and the role if there is one.
+// Connections returns the listeners of a database by target: the inactivity probe in ms, and the role if there is one.
 func (m *Model) Connections(db lab.DB) map[string]string {
 	m.T.Helper()
 	columns := "target,inactivity_probe"

@@ -61,8 +61,8 @@ func pythonCharm(t *testing.T) string {
 	return dir
 }
 
-// pythonData is what that charm puts on the relations, in its form on the wire: values of its own endpoints are JSON,
-// certificate_name is random, and the request is for the machine's name and its address.
+// pythonData returns what that charm puts on the relations, in its form on the wire: values of its own endpoints are
+// JSON, certificate_name is random, and the request is for the machine's name and its address.
 func (m *Model) pythonData(u *lab.Unit) string {
 	publish := fmt.Sprintf(`bound-address='"%s"'`, u.Address())
 	request := fmt.Sprintf(`unit_name=%s common_name=machine-%d sans='["%s"]' certificate_name=7d7a-%d`,

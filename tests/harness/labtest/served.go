@@ -91,7 +91,7 @@ func (m *Model) RequireKept(w *lab.Writer, stored map[lab.DB]map[string]bool, be
 	}
 }
 
-// StoredByMost are the rows that a majority of the units have in their files.
+// StoredByMost returns the rows that a majority of the units have in their files.
 func (m *Model) StoredByMost(units ...*lab.Unit) map[lab.DB]map[string]bool {
 	m.T.Helper()
 	all := map[lab.DB]map[string]bool{}

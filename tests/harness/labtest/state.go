@@ -42,7 +42,7 @@ func listeners(db lab.DB, probe string) map[string]string {
 	return map[string]string{"pssl:6642": probe + ",ovn-controller", "pssl:16642": probe}
 }
 
-// Everything is what a hook of a unit can change, in a form to compare.
+// Everything returns what a hook of a unit can change, in a form to compare.
 func (m *Model) Everything(u *lab.Unit) map[string]string {
 	m.T.Helper()
 	all := map[string]string{
@@ -106,10 +106,10 @@ func rows(t *testing.T, u *lab.Unit, db lab.DB) string {
 	return dump(strings.ToUpper(string(db))+"_Global", "external_ids") + dump("Connection", "_uuid", "target", "inactivity_probe")
 }
 
-// HookLog is the file that has what a unit's hooks print and log.
+// HookLog returns the file that has what a unit's hooks print and log.
 func HookLog(u *lab.Unit) string { return filepath.Join(filepath.Dir(u.CharmDir()), "hooks.log") }
 
-// HookLogSize is the present size of that file in bytes.
+// HookLogSize returns the present size of that file in bytes.
 func HookLogSize(t *testing.T, u *lab.Unit) int64 {
 	t.Helper()
 	info, err := os.Stat(HookLog(u))
@@ -117,7 +117,7 @@ func HookLogSize(t *testing.T, u *lab.Unit) int64 {
 	return info.Size()
 }
 
-// HookLogFrom is what the unit's hooks have printed and logged since.
+// HookLogFrom returns what the unit's hooks have printed and logged since.
 func HookLogFrom(t *testing.T, u *lab.Unit, from int64) string {
 	t.Helper()
 	text, err := os.ReadFile(HookLog(u))
@@ -125,7 +125,7 @@ func HookLogFrom(t *testing.T, u *lab.Unit, from int64) string {
 	return string(text[from:])
 }
 
-// CharmWithClock is a charm whose clocks can be set on each unit.
+// CharmWithClock returns a charm whose clocks can be set on each unit.
 func CharmWithClock(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "charm")
@@ -203,7 +203,7 @@ func Output(t *testing.T, on interface {
 	return out
 }
 
-// Findings are what a unit finds wrong now, by its action health.
+// Findings returns what a unit finds wrong now, by its action health.
 func (m *Model) Findings(u *lab.Unit) cluster.Findings {
 	m.T.Helper()
 	all, err := cluster.ReadFindings(m.Act(u, "health", "format=json")["findings"])
@@ -235,17 +235,17 @@ func (m *Model) FindsNone(u *lab.Unit, codes ...finding.Code) {
 	}
 }
 
-// Reason is how a refusal names a reason with these arguments.
+// Reason returns how a refusal names a reason with these arguments.
 func Reason(code finding.Code, args finding.Args) string {
 	return finding.New(code, finding.Subject{}, args).Line()
 }
 
-// QuorumLost is the reason that up of so many members are up, and fewer would be needed.
+// QuorumLost returns the reason that up of so many members are up, and fewer would be needed.
 func QuorumLost(up, of, upThen, ofThen int) string {
 	return Reason(finding.QuorumWouldBeLost, finding.Args{Count: up, Total: of, After: finding.Tally{Up: upThen, Members: ofThen}})
 }
 
-// NextCommands are the commands that a unit tells to type now, as [cluster.Findings.Next] has them.
+// NextCommands returns the commands that a unit tells to type now, as [cluster.Findings.Next] has them.
 func (m *Model) NextCommands(u *lab.Unit) []string {
 	m.T.Helper()
 	return m.Findings(u).Next()

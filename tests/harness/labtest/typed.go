@@ -57,7 +57,7 @@ func (m *Model) Type(line string) lab.ActionResult {
 	return lab.ActionResult{Status: "completed", Results: map[string]string{"stdout": out}}
 }
 
-// Named is a unit of the model by its name, or the leader for APP/leader.
+// Named returns a unit of the model by its name, or the leader for APP/leader.
 func (m *Model) Named(name string) *lab.Unit {
 	m.T.Helper()
 	if strings.HasSuffix(name, "/leader") {

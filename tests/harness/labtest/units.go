@@ -67,7 +67,7 @@ func (m *Model) RunUpdateStatus(units ...*lab.Unit) {
 	require.NoError(m.T, m.Settle(m.T.Context()))
 }
 
-// Raft is the status of a unit's server, which must answer.
+// Raft returns the status of a unit's server, which must answer.
 func (m *Model) Raft(u *lab.Unit, db lab.DB) raft.Status {
 	m.T.Helper()
 	s, err := m.RaftStatus(u, db)
@@ -91,7 +91,7 @@ func (m *Model) IsMember(u *lab.Unit) bool {
 	return true
 }
 
-// ClusterID is the ID of the cluster of which a unit's server is.
+// ClusterID returns the ID of the cluster of which a unit's server is.
 func (m *Model) ClusterID(u *lab.Unit, db lab.DB) string {
 	m.T.Helper()
 	s := m.Raft(u, db)
@@ -99,7 +99,7 @@ func (m *Model) ClusterID(u *lab.Unit, db lab.DB) string {
 	return string(*s.Cluster)
 }
 
-// ServerIDs are the IDs of a unit's servers, by the name of the database.
+// ServerIDs returns the IDs of a unit's servers, by the name of the database.
 func (m *Model) ServerIDs(u *lab.Unit) map[string]string {
 	m.T.Helper()
 	ids := map[string]string{}
@@ -124,7 +124,7 @@ func (m *Model) Processes(units ...*lab.Unit) map[string]string {
 	return all
 }
 
-// PIDs are the processes of the units' servers.
+// PIDs returns the processes of the units' servers.
 func (m *Model) PIDs(units ...*lab.Unit) map[string]int {
 	m.T.Helper()
 	all := map[string]int{}
@@ -138,7 +138,7 @@ func (m *Model) PIDs(units ...*lab.Unit) map[string]int {
 	return all
 }
 
-// Leaders are those of both databases.
+// Leaders returns those of both databases.
 func (m *Model) Leaders() map[lab.DB]*lab.Unit {
 	m.T.Helper()
 	leaders := map[lab.DB]*lab.Unit{}
@@ -161,7 +161,7 @@ func (m *Model) HandOver(u *lab.Unit) {
 	}
 }
 
-// FileOf is a file of a unit's configuration.
+// FileOf returns a file of a unit's configuration.
 func (m *Model) FileOf(u *lab.Unit, name string) string {
 	m.T.Helper()
 	text, err := os.ReadFile(filepath.Join(u.SysconfDir(), "ovn", name))
@@ -169,7 +169,7 @@ func (m *Model) FileOf(u *lab.Unit, name string) string {
 	return string(text)
 }
 
-// Modified is when a file of a unit's configuration was written; zero if it is not there.
+// Modified returns when a file of a unit's configuration was written; zero if it is not there.
 func Modified(u *lab.Unit, name string) time.Time {
 	info, err := os.Stat(filepath.Join(u.SysconfDir(), "ovn", name))
 	if err != nil {
@@ -178,7 +178,7 @@ func Modified(u *lab.Unit, name string) time.Time {
 	return info.ModTime()
 }
 
-// FirewallRules are the rules of a unit's ufw, without their numbers.
+// FirewallRules returns the rules of a unit's ufw, without their numbers.
 func (m *Model) FirewallRules(u *lab.Unit) (rules []string) {
 	m.T.Helper()
 	out := Output(m.T, u, "ufw", "status", "numbered")
@@ -211,7 +211,7 @@ func (m *Model) PutAway(u *lab.Unit, dbs ...lab.DB) []string {
 	return names
 }
 
-// InPlace are the names of the database files on which a server would start.
+// InPlace returns the names of the database files on which a server would start.
 func (m *Model) InPlace(u *lab.Unit) []string {
 	m.T.Helper()
 	return m.filesOf(u, "*.db")
@@ -287,7 +287,8 @@ func RecordCalls(units ...*lab.Unit) (called func(word string) []string) {
 	}
 }
 
-// Archive is a package source that is like any other: the lab's apt-get has newer versions if [Model.Offer] says so.
+// Archive returns a package source that is like any other: the lab's apt-get has newer versions if [Model.Offer] says
+// so.
 func Archive(n int) map[string]string {
 	return map[string]string{"source": fmt.Sprintf("deb http://archive%d.test/debian stable main", n)}
 }
@@ -300,7 +301,7 @@ func (m *Model) Offer(version string, units ...*lab.Unit) {
 	}
 }
 
-// Versions are those of ovn-central on units, each once if units in a row have it.
+// Versions returns those of ovn-central on units, each once if units in a row have it.
 func Versions(units []*lab.Unit) (all []string) {
 	for _, u := range units {
 		all = append(all, u.Packages()["ovn-central"])
