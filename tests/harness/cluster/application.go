@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Application is the charm in one model, for its operator. Commands return when Juju has taken them.
+// Application is the charm in one model, as its operator sees it. Commands return when Juju has accepted them.
 type Application interface {
 	// Deploy makes the application, with n units and options.
 	Deploy(ctx context.Context, n int, options map[string]string) error
 	// Add adds n units.
 	Add(ctx context.Context, n int) error
-	// Remove removes a unit; with force at once, whatever its machine says.
+	// Remove removes a unit. With force it does so at once, whatever the unit's machine does.
 	Remove(ctx context.Context, unit string, force bool) error
 	// Destroy removes the application.
 	Destroy(ctx context.Context) error
@@ -21,9 +21,9 @@ type Application interface {
 	Relate(ctx context.Context, endpoint, other string) error
 	// Configure sets options.
 	Configure(ctx context.Context, options map[string]string) error
-	// Units are those in the model; empty if there is no such application.
+	// Units returns the units in the model; none if there is no such application.
 	Units(ctx context.Context) (map[string]Unit, error)
-	// Log is what the charm has shown of a unit lately; nothing if it isn't kept.
+	// Log returns the recent statuses of a unit, as the charm has set them; none if they aren't kept.
 	Log(ctx context.Context, unit string) ([]Past, error)
 	// Run runs an action, and returns its results; if it failed, the error is an [ErrAction].
 	Run(ctx context.Context, unit, action string, args ...string) (map[string]any, error)
@@ -35,7 +35,7 @@ type Application interface {
 	PowerOff(ctx context.Context, unit string) error
 }
 
-// OwnMachines is an application whose machines are the tests' own.
+// OwnMachines is an application whose machines the tests control.
 type OwnMachines interface {
 	Application
 	// AddOn adds a unit on the machine of a unit that has left.
@@ -44,7 +44,7 @@ type OwnMachines interface {
 	PowerOn(ctx context.Context, unit string) error
 	// Reboot restarts a unit's machine.
 	Reboot(ctx context.Context, unit string) error
-	// CutOff pulls the cable of a unit's machine, or plugs it in.
+	// CutOff disconnects a unit's machine from the network, or connects it again.
 	CutOff(ctx context.Context, unit string, off bool) error
 }
 

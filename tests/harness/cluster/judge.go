@@ -6,22 +6,24 @@ import (
 	"strings"
 )
 
-// Scene is what is true of the application while statuses are shown.
+// Scene has the facts about the application while statuses are shown.
 type Scene struct {
-	// Certified is whether the certificates relation is there.
+	// Certified reports whether the certificates relation exists.
 	Certified bool
-	// Moving is whether units are being added or removed.
+	// Moving reports whether units are being added or removed.
 	Moving bool
-	// Down are the units whose machines are off, or were a moment ago; Cut reports whether they can't be reached, but run.
+	// Down are the units whose machines are off, or were a moment ago. Cut reports whether they run, but can't be
+	// reached.
 	Down []string
 	Cut  bool
-	// Blackout is whether all of them are down at once, and come back one by one.
+	// Blackout reports whether all of them are down at once, and come back one by one.
 	Blackout bool
-	// Refused is whether an option has a value that it may not have.
+	// Refused reports whether an option has an invalid value.
 	Refused bool
 }
 
-// shown is where `juju status` cuts a message, without the ellipsis (maxMessageLength of status/output_tabular.go).
+// shown is the length at which `juju status` cuts a message, without the ellipsis (maxMessageLength of
+// status/output_tabular.go).
 const shown = 117
 
 var (
@@ -30,7 +32,7 @@ var (
 	tally       = regexp.MustCompile(`\b([0-9]+) of ([0-9]+) up\b`)
 )
 
-// Judge returns what is false in a unit's status, or harmful if an operator follows it; "" if nothing is. In these
+// Judge returns why a unit's status is false, or harmful if an operator follows it; "" if it is neither. In these
 // scenarios a quorum is lost only in a blackout, and a unit with the only copy of the data is never removed.
 func Judge(scene Scene, word, message string) string {
 	lower := strings.ToLower(message)

@@ -54,7 +54,7 @@ func TestJudge_finds_false_or_harmful_status(t *testing.T) {
 	}
 }
 
-// Two scenes, of which the second allows less. Juju 4 keeps the log in whole seconds, and writes it later.
+// There are two scenes, and the second permits less. Juju 4 keeps the log in whole seconds, and writes it later.
 func TestWatch_log_is_judged_by_scene_of_its_time(t *testing.T) {
 	t.Parallel()
 	first := time.Date(2026, 11, 26, 12, 0, 10, 700_000_000, time.UTC)

@@ -73,7 +73,7 @@ func (s *Story) write(ctx context.Context) error {
 		return errors.New("no unit is up")
 	}
 	row := fmt.Sprintf("row-%d", len(s.rows))
-	// What a server has passed on to a leader that is without power since, it may not answer in time.
+	// If a server has forwarded a write to a leader that has lost its power since, the server may not answer in time.
 	err = s.until(ctx, func(map[string]Unit) string {
 		if _, err := s.nbctl(ctx, names[0], "--may-exist", "ls-add", row); err != nil {
 			return err.Error()
@@ -219,7 +219,8 @@ func printed(next []string) []string {
 
 const timerOption = "ovsdb-server-election-timer"
 
-// timer sets the election timer to values in turn. A member at most doubles it, and needs a hook for the next.
+// timer sets the election timer to each value in turn. A member at most doubles its timer, and needs a hook for the
+// next step.
 func timer(values ...string) func(*Story, context.Context) error {
 	return func(s *Story, ctx context.Context) error {
 		for _, seconds := range values {

@@ -112,8 +112,8 @@ func (s *Story) powerCut(ctx context.Context) error {
 	return s.well(ctx, 3)
 }
 
-// blackout cuts the power of all machines at once, so that no unit is left that another could ask. (kube-ovn's pull
-// request 3101: its start scripts waited for each other.) No cluster is made again.
+// blackout cuts the power of all machines at once, so that no unit has another one to ask. (In kube-ovn's pull
+// request 3101, start scripts waited for each other.) No cluster may be created again.
 func (s *Story) blackout(ctx context.Context) error {
 	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
 	there, err := app.Units(ctx)
@@ -187,7 +187,7 @@ func (s *Story) serverIDs(ctx context.Context, unit string) (map[string]string, 
 	return all, nil
 }
 
-// Findings are what a unit finds wrong, the most important first.
+// Findings are a unit's findings, the most important first.
 type Findings []present.Document
 
 // ReadFindings reads the results of the action health with format=json.
@@ -202,7 +202,7 @@ func ReadFindings(results any) (all Findings, err error) {
 	return all, nil
 }
 
-// Find returns the first finding with the code about a subject like `nb sb ovn-central/2`; "" is any.
+// Find returns the first finding with the code about a subject such as `nb sb ovn-central/2`; "" matches any subject.
 func (all Findings) Find(code finding.Code, subject string) (found present.Document, is bool) {
 	i := slices.IndexFunc(all, func(d present.Document) bool {
 		words := strings.Fields(d.Subject)
@@ -220,7 +220,7 @@ func (all Findings) Has(code finding.Code, subject string) bool {
 	return is
 }
 
-// Next returns the commands to type now: of each finding those of the first remedy, if it is unconditional.
+// Next returns the commands to type now: those of each finding's first remedy, if that has no condition.
 func (all Findings) Next() (commands []string) {
 	for _, d := range all {
 		if len(d.Remedies) == 0 || d.Remedies[0].When != "" || len(d.Remedies[0].Commands) == 0 {
@@ -233,7 +233,7 @@ func (all Findings) Next() (commands []string) {
 	return commands
 }
 
-// Commands are those of a finding's remedies, whatever their conditions.
+// Commands returns the commands of a finding's remedies, whatever their conditions.
 func Commands(d present.Document) (all []string) {
 	for _, r := range d.Remedies {
 		all = append(all, r.Commands...)
@@ -241,7 +241,7 @@ func Commands(d present.Document) (all []string) {
 	return all
 }
 
-// String is a line for each finding.
+// String returns a line for each finding.
 func (all Findings) String() string {
 	var lines []string
 	for _, d := range all {

@@ -17,7 +17,7 @@ type Story struct {
 	// App runs the application; Runner names its kind.
 	App    Application
 	Runner Runner
-	// CA is an application in the model that issues certificates over an endpoint named certificates, and is ready.
+	// CA is an application in the model that issues certificates over an endpoint named certificates. It is ready.
 	CA string
 	// Options are set when the application is deployed.
 	Options map[string]string
@@ -26,9 +26,9 @@ type Story struct {
 	// Every is the interval at which the status is read.
 	Every time.Duration
 	Out   io.Writer
-	// Checks that a runner adds, if any. Served waits, after each write, until clients have
-	// been served. Settled waits for what else must hold when all units are well. Leaving is
-	// called before a unit is removed, and what it returns is called afterwards.
+	// These are optional checks of a runner. Served waits, after each write, until clients have been served. Settled
+	// waits for the other conditions that must hold when all units are well. Leaving is called before a unit is removed;
+	// the function that it returns is called afterwards.
 	Served, Settled func(context.Context) error
 	Leaving         func(ctx context.Context, unit string) (gone func() error, err error)
 
@@ -36,7 +36,7 @@ type Story struct {
 	rows  []string
 }
 
-// Begin starts to judge the statuses. The returned function ends that, and returns the false or harmful ones.
+// Begin starts to judge the statuses. The returned function stops that, and returns the false or harmful statuses.
 func (s *Story) Begin(ctx context.Context) (end func() (wrong []string, err error)) {
 	s.watch = &watch{app: s.App, every: s.Every, out: s.Out, last: map[string]string{}}
 	s.watch.set(Scene{Moving: true})
@@ -56,7 +56,7 @@ func (s *Story) Begin(ctx context.Context) (end func() (wrong []string, err erro
 	}
 }
 
-// Take runs one step. What a runner does by itself before the next one may move units.
+// Take runs one step. Units may still be moving because of what the runner did by itself before the step.
 func (s *Story) Take(ctx context.Context, step Step) error {
 	began := time.Now()
 	fmt.Fprintf(s.Out, "== %s\n", step.Name)
@@ -75,7 +75,7 @@ func (s *Story) Take(ctx context.Context, step Step) error {
 	return nil
 }
 
-// Tell runs the steps of a scenario that the runner has. It returns the false or harmful statuses.
+// Tell runs those steps of a scenario that the runner supports. It returns the false or harmful statuses.
 func (s *Story) Tell(ctx context.Context, steps []Step) (wrong []string, err error) {
 	end := s.Begin(ctx)
 	for _, step := range On(s.Runner, steps) {
@@ -87,27 +87,28 @@ func (s *Story) Tell(ctx context.Context, steps []Step) (wrong []string, err err
 	return wrong, errors.Join(err, last)
 }
 
-// Runner names what runs the application of a scenario.
+// Runner names the kind of application that runs a scenario.
 type Runner string
 
 // The runners.
 const (
-	// Lab is tests/harness/lab: real databases, each unit in its own network, Juju and systemd simulated.
+	// Lab is tests/harness/lab. It has real databases, and each unit has its own network; Juju and systemd are
+	// simulated.
 	Lab Runner = "lab"
-	// Client is a `juju` client, by tests/system/juju: of any controller, or of the lab.
+	// Client is a `juju` client, through tests/system/juju: of any controller, or of the lab.
 	Client Runner = "client"
 	// Machines is tests/system/machines/juju: machines with systemd and Debian's packages, under Juju's own unit agent.
 	Machines Runner = "machines"
 )
 
-// The runners of a step. A real controller runs update-status too seldom for steps that need several.
+// The runners of a step. A real controller runs update-status too rarely for steps that need several.
 var (
 	everywhere   = []Runner{Lab, Client, Machines}
 	ownMachines  = []Runner{Lab, Machines} // they implement [OwnMachines]
 	furtherUnits = []Runner{Lab, Client}   // each takes Machines a minute of packages, and Grown adds two
 )
 
-// Step is a part of a scenario: its runners, and the scene that judges the statuses meanwhile.
+// Step is a part of a scenario, with its runners and the scene by which statuses are judged during it.
 type Step struct {
 	Name  string
 	on    []Runner
@@ -115,7 +116,7 @@ type Step struct {
 	take  func(*Story, context.Context) error
 }
 
-// On returns the steps that a runner runs.
+// On returns the steps that a runner supports.
 func On(runner Runner, steps []Step) []Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(step Step) bool { return !slices.Contains(step.on, runner) })
 }

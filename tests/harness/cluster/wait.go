@@ -108,7 +108,7 @@ func (s *Story) leads(ctx context.Context, db string) (string, error) {
 	return s.find(ctx, func(_ Unit, results map[string]any) bool { return isLeader(results, db) })
 }
 
-// follower returns a unit that is neither Juju's leader nor a database's. Three units may have none.
+// follower returns a unit that leads neither the application nor a database. Among three units there may be none.
 func (s *Story) follower(ctx context.Context) (string, error) {
 	return s.find(ctx, func(u Unit, results map[string]any) bool {
 		return !u.Leader && !isLeader(results, "ovnnb") && !isLeader(results, "ovnsb")

@@ -17,7 +17,7 @@ type watch struct {
 	out   io.Writer
 
 	mu     sync.Mutex
-	scenes []since           // the last one is now
+	scenes []since           // the last one is the current scene
 	last   map[string]string // by unit
 	wrong  []string
 }
@@ -39,7 +39,7 @@ func (w *watch) run(ctx context.Context) {
 		}
 		units, err := w.app.Units(ctx)
 		if err != nil {
-			continue // a controller that is busy isn't the charm's
+			continue // the charm is not to blame for a busy controller
 		}
 		for name, u := range units {
 			w.see(name, u.Workload.Current, u.Workload.Message)
@@ -47,7 +47,7 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// see judges the status of one unit, once per change.
+// see judges the status of a unit, once for each change.
 func (w *watch) see(unit, word, message string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,11 +60,11 @@ func (w *watch) see(unit, word, message string) {
 	w.judge(unit, Past{Status: word, Message: message}, w.scenes[len(w.scenes)-1:])
 }
 
-// starting is in the status of a unit whose server has no control socket yet, or whose socket was deleted.
+// starting is a part of a unit's status while its server has no control socket yet, or the socket was deleted.
 const starting = "it is still starting"
 
-// judge records what is wrong with a unit's status in all of the given scenes. On a unit that is down a hook may fail,
-// as its machine was turned off; its servers start when it is on again.
+// judge records the faults of a unit's status that are faults in all of the given scenes. On a unit that is down, a
+// hook may fail because its machine was turned off. Its servers start when the machine is on again.
 func (w *watch) judge(unit string, shown Past, scenes []since) {
 	why := ""
 	for _, s := range scenes {
@@ -104,8 +104,8 @@ func (w *watch) set(s Scene) {
 	w.scenes = append(w.scenes, since{s, time.Now()})
 }
 
-// logs judges all statuses since the scenario began, however brief, each by the scene of its time: the log may show a
-// line after its scene has ended. Juju may have dropped the log of a removed unit.
+// logs judges all statuses since the scenario began, however brief, each by the scene of its time: a line may appear
+// in the log after its scene has ended. Juju may have dropped the log of a removed unit.
 func (w *watch) logs(ctx context.Context) error {
 	there, err := w.app.Units(ctx)
 	if err != nil {
