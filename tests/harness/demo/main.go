@@ -1,4 +1,4 @@
-// Command demo plays the charm's story on real OVN databases, on this machine alone, with the lab in Juju's place. It
+// Command demo tells the charm's story on real OVN databases, on this machine alone, with the lab instead of Juju. It
 // prints each command as a user of Juju types it, ends by itself, and leaves nothing behind.
 package main
 

@@ -56,7 +56,7 @@ var told = regexp.MustCompile(`(?m)^\[[0-9.]+, "o", "((?:\$|==) .*)\\r\\n"\]$`)
 // varying matches what differs between runs: IDs, and the numbers of units.
 var varying = regexp.MustCompile(`[0-9a-f]{4,}(-[0-9a-f]{4,})*|/\d+`)
 
-// storyOf returns what every run has in common: titles and commands.
+// storyOf returns the parts that all runs have in common: titles and commands.
 func storyOf(recording []byte) (all []string) {
 	for _, line := range told.FindAllSubmatch(recording, -1) {
 		all = append(all, varying.ReplaceAllString(string(line[1]), "#"))
@@ -64,7 +64,7 @@ func storyOf(recording []byte) (all []string) {
 	return all
 }
 
-// compare requires that a recording tells the story of another one.
+// compare returns an error unless a recording tells the same story as another one.
 func compare(recording, now []byte) error {
 	was, is := storyOf(recording), storyOf(now)
 	i := 0

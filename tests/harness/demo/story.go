@@ -87,7 +87,7 @@ func (s *story) leaveGracefully() error {
 		}
 		s.tell(fmt.Sprintf("gone after %.1f s; a leader needs one election timer, which is 1 s here", time.Since(begun).Seconds()))
 	}
-	if err := s.UpdateStatus(s.ctx); err != nil { // the others' last hooks were before the last leave
+	if err := s.UpdateStatus(s.ctx); err != nil { // the other units ran their last hooks before the last leave
 		return err
 	}
 	s.tell("Three members of three are up, not three of five.")
@@ -130,7 +130,7 @@ func (s *story) dieWithoutLeaving() error {
 	return err
 }
 
-// pause waits in real time, which decides whether a member is silent.
+// pause waits in real time: real time decides whether a member is silent.
 func (s *story) pause(d time.Duration) error {
 	select {
 	case <-s.ctx.Done():
@@ -202,7 +202,7 @@ func (s *story) kickWhatIsDead() error {
 	return s.status()
 }
 
-// next returns the kick of a stale member that a unit prints, if any.
+// next returns the command to kick a stale member that a unit prints, if any.
 func (s *story) next(on *lab.Unit) (string, error) {
 	result, err := s.RunAction(s.ctx, on, "health", "format=json")
 	if err != nil {

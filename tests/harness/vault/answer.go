@@ -17,10 +17,10 @@ type pair struct {
 	Cert, Key string
 }
 
-// Answer is what the provider's unit has on the relation once it has seen what the unit of a client published, as the
-// charm does: a certificate is issued when it is first asked for and again when the SANs change; otherwise the answer
-// is the same, byte for byte. A unit that has not asked gets the CA. unit is the client's name, which counts if the
-// request doesn't say one. Requests as one JSON object (cert_requests), and for certificates of clients, aren't
+// Answer returns what the provider's unit has on the relation once it has seen what the unit of a client published, as
+// the charm does: a certificate is issued when it is first asked for and again when the SANs change; otherwise the
+// answer is the same, byte for byte. A unit that has not asked gets the CA. unit is the client's name, which counts if
+// the request doesn't say one. Requests as one JSON object (cert_requests), and for certificates of clients, aren't
 // answered.
 //
 // Source: provides.py and tls_certificates_common.py of interface-tls-certificates,
@@ -54,8 +54,8 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 	return bag, nil
 }
 
-// first is the answer to the request with keys of its own. These don't name the common name, so that a unit that goes
-// back to an earlier one, with the same SANs, is left with the certificate of the later one. c.mu is held.
+// first returns the answer to the request with keys of its own. These don't name the common name, so that a unit that
+// goes back to an earlier one, with the same SANs, is left with the certificate of the later one. c.mu is held.
 func (c *CA) first(r request, sans []string) pair {
 	_, answered := c.firsts[r.Unit]
 	before := c.issued[r]

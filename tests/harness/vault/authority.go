@@ -66,7 +66,7 @@ type signer struct {
 	key         crypto.Signer
 }
 
-// New is an authority whose certificate bears the name. Two with one name are two
+// New returns an authority whose certificate bears the name. Two with one name are two
 // authorities with keys of their own, as if vault had generated a new root. It
 // panics if the machine has no randomness.
 func New(name string) *CA { return NewWith(name, Options{}) }
@@ -158,10 +158,10 @@ func (c *CA) Renew(certPEM []byte) []byte {
 	return []byte(encode("CERTIFICATE", der))
 }
 
-// PEM is the root's certificate, the value of `ca` on the relation.
+// PEM returns the root's certificate, the value of `ca` on the relation.
 func (c *CA) PEM() string { return encode("CERTIFICATE", c.root.certificate.Raw) }
 
-// ChainPEM is the intermediate's certificate, or empty.
+// ChainPEM returns the intermediate's certificate, or empty.
 func (c *CA) ChainPEM() string {
 	if !c.options.Chain {
 		return ""

@@ -43,7 +43,7 @@ func (l Log) Judge(there map[string]bool) Outcome {
 	return o
 }
 
-// LongestGap is the longest time without an acknowledgement that had not ended before from.
+// LongestGap returns the longest time without an acknowledgement that had not ended before from.
 func (l Log) LongestGap(from time.Time) (longest time.Duration) {
 	last := l.Begun
 	next := func(at time.Time) {
