@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
-// program is set for a process of these tests that runs the program itself.
+// program is set in a process of these tests that runs the program itself.
 const program = "OVN_CENTRAL_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -30,10 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// heldDown is longer than OVN takes for everything that it does by itself.
+// heldDown is longer than OVN takes for anything that it does by itself.
 const heldDown = 25 * time.Second
 
-// addAgents starts the agents of two units beside the databases, and returns a function per unit that kills its agent.
+// addAgents starts the agents of two units beside the databases. It returns, by unit, a function that kills the
+// agent.
 func (w *world) addAgents() (kill map[string]func()) {
 	w.t.Helper()
 	self, err := os.Executable()
@@ -79,7 +80,8 @@ func (w *world) holder() string {
 	return found[1]
 }
 
-// 003-5, 004: a chassis dies with the acting unit. The other unit replaces candidates, and no traffic stops for that.
+// 003-5, 004: a chassis dies together with the acting unit. The other unit replaces candidates, which stops no
+// traffic.
 func TestTraffic_chassis_and_acting_unit_die_together(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)

@@ -14,11 +14,11 @@ type chassis struct {
 	name  string
 	dir   string
 	at    *namespace
-	// database, vswitch and controller are what runs on it.
+	// database, vswitch and controller are the programs that run on the machine.
 	database, vswitch, controller *daemon
 }
 
-// addChassis starts a machine. Its port of a bridge in the hub is named after both.
+// addChassis starts a machine. The port of its bridge in the hub is named after both.
 func (w *world) addChassis() {
 	w.t.Helper()
 	number := len(w.chassis) + 1
@@ -42,7 +42,7 @@ func (w *world) addChassis() {
 		"external_ids:ovn-cms-options=enable-chassis-as-gw",
 		"--", "add-br", "br-ex", "--", "set", "Bridge", "br-ex", "datapath_type=netdev", "--", "add-port", "br-ex", "nic",
 		"--", "add-br", "br-int", "--", "set", "Bridge", "br-int", "datapath_type=netdev", "fail-mode=secure")
-	// Tunnels go through the bridge: userspace finds the way by this address.
+	// Tunnels go through the bridge: the userspace datapath finds the route by this address.
 	w.ip(c.at, "address add "+address+"/24 dev br-ex", "link set br-ex up")
 	c.startController()
 }
@@ -83,7 +83,7 @@ func (c *chassis) lose() {
 	}
 }
 
-// remove stops ovn-controller in order, so that it removes its chassis.
+// remove stops ovn-controller in an orderly way, so that it removes its chassis.
 func (c *chassis) remove() {
 	c.world.t.Helper()
 	c.controller.exit()

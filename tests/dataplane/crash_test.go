@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// nodeService is what the program uses; told receives the lines of the action's log.
+// nodeService returns the service that the program uses; told receives the lines of the action's log.
 func (w *world) nodeService(told func(line string)) *node.Service {
 	g := &gateway.Service{
 		Dialer: new(ovsdb.Dialer), NB: []string{w.endpoint("nb")}, SB: []string{w.endpoint("sb")}, By: "a test", Now: time.Now,
@@ -48,9 +48,9 @@ func fourWith(t *testing.T, times int) (w *world, candidates map[string][]string
 	return w, candidates
 }
 
-// At each step of a drain of ch1 a chassis crashes: ch1, or a target; the whole machine, or only its ovn-controller,
-// for which the others would wait for ever, as they hear its tunnels. The drain ends, every gateway works elsewhere,
-// and once all are back the ranks are as before.
+// At each step of a drain of ch1 a chassis crashes: ch1, or a target. Either the whole machine crashes, or only its
+// ovn-controller; the other chassis would wait for that one for ever, since they hear its tunnels. The drain ends,
+// every gateway works elsewhere, and once all are back the ranks are as before.
 func TestDrain_chassis_crashes_at_each_step(t *testing.T) {
 	t.Parallel()
 	for name, crash := range crashes {
@@ -68,7 +68,7 @@ func TestDrain_chassis_crashes_at_each_step(t *testing.T) {
 	}
 }
 
-// crashDuringDrain drains ch1 and puts it back; the chassis dies right after the drain has logged the step.
+// crashDuringDrain drains ch1 and undrains it. The chassis dies right after the drain has logged the step.
 func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis)) {
 	w.t.Helper()
 	begun := time.Now()
@@ -88,9 +88,9 @@ func (c *chassis) crash() {
 	c.vswitch.kill()
 }
 
-// The same at the step of an undrain of ch1 that restores the ranks, and of clear-labels that deletes them. An undrain
-// whose node dies fails: the others take over from a dead machine; a dead ovn-controller needs the drain that is
-// printed.
+// The same at the step of an undrain of ch1 that restores the ranks, and at the step of clear-labels that deletes
+// them. An undrain fails if its node dies. The other chassis take over from a dead machine; a dead ovn-controller
+// needs the drain that is printed.
 func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 	t.Parallel()
 	for name, crash := range crashes {
@@ -124,7 +124,7 @@ func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 				return s.ClearLabels(t.Context(), node.Request{Node: "ch1", Clear: patience})
 			})
 			w.answers()
-			w.named("ch1").crash() // it is no candidate of any gateway any more
+			w.named("ch1").crash() // it is no longer a candidate of any gateway
 			w.answers()
 			for gateway, ranks := range w.candidates() {
 				require.NotContains(t, ranks, "ch1", gateway)
@@ -148,11 +148,11 @@ func (w *world) undrained(name string) {
 	require.Equal(w.t, answer.Success, said.Reason, document.Answer(said))
 }
 
-// ranksWritten is the step of an undrain, and of clear-labels, after which the candidates in the database are others.
+// ranksWritten is the step of an undrain, and of clear-labels, after which the database has other candidates.
 const ranksWritten = " written"
 
-// crashAt runs do, which must end with this reason; the chassis dies right after do has logged the step. It returns the
-// log and the answer.
+// crashAt runs do, which must end with the given reason. The chassis dies right after do has logged the step. crashAt
+// returns the log and the answer.
 func (w *world) crashAt(
 	step string, dies *chassis, crash func(*chassis), want answer.Reason, do func(*node.Service) answer.Status,
 ) (log string) {

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moreThanASwap is how much longer a moved gateway may be silent than one of which only priorities change.
+// moreThanASwap is how much longer a moved gateway may be silent than a gateway of which only priorities change.
 const moreThanASwap = time.Second
 
 // Every chassis in turn is drained, loses its processes, comes back and is undrained, while each gateway is pinged. A
-// move costs clients no more than its bound, a reboot nothing, and in the end all is as before.
+// move silences a gateway for no longer than its bound, a reboot does not, and in the end all is as before.
 func TestTraffic_every_chassis_drained_rebooted_and_undrained(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// G4: a schedule is such that the load is even after a chassis fails, and OVN does what the schedule says.
+// G4: with a schedule the load stays even after a chassis fails, and OVN moves gateways as the schedule says.
 func TestTraffic_dead_chassis_load_spreads_over_backups(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
@@ -33,7 +33,7 @@ func TestTraffic_dead_chassis_load_spreads_over_backups(t *testing.T) {
 	assert.LessOrEqual(t, w.bound().spread(w.but("ch2")...), 1)
 }
 
-// listed counts the gateways of which a chassis is a candidate.
+// listed counts the gateways that have the chassis as a candidate.
 func listed(candidates map[string][]string, chassis string) (n int) {
 	for _, list := range candidates {
 		if slices.Contains(list, chassis) {
@@ -43,7 +43,7 @@ func listed(candidates map[string][]string, chassis string) (n int) {
 	return n
 }
 
-// Six chassis, of which five are in a list: a chassis that comes back takes others' places.
+// There are six chassis, and a list has five: a chassis that comes back takes the places of others.
 func TestTraffic_removed_chassis_regains_its_share(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 6)
@@ -76,8 +76,8 @@ func TestTraffic_removed_chassis_regains_its_share(t *testing.T) {
 	assert.Contains(t, w.operated("gateways", "reschedule"), "reschedule: nothing to do")
 }
 
-// A gateway on a chassis whose ovn-controller is dead would be hosted nowhere: its candidates hear the chassis and wait.
-// The program requests a sign of life.
+// A gateway that moves to a chassis with a dead ovn-controller would be hosted nowhere: its other candidates hear
+// that chassis and wait. So the program requests a sign of life first.
 func TestReschedule_notices_dead_controller_before_moving(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
@@ -104,7 +104,7 @@ func TestReschedule_notices_dead_controller_before_moving(t *testing.T) {
 	assert.NotEqual(t, "ch4", masters["lrp-7"])
 	w.settles(masters)
 
-	// When it is back it gets its share.
+	// When it is back, it gets its share.
 	w.named("ch4").startController()
 	w.settles(best(w.candidates()))
 	w.proved("rebalance", "--yes", "--wait", "60s")
@@ -114,9 +114,9 @@ func TestReschedule_notices_dead_controller_before_moving(t *testing.T) {
 	w.settles(masters)
 }
 
-// Its flows stay, so that it answers until the switch between learns the new chassis: mostly nothing is lost. If an
-// answer of the old chassis is on its way just then, the switch learns that again, and the old chassis drops the
-// packets, until the new one announces the address again, 2 or 4 s later.
+// The dead ovn-controller's flows stay, so that it answers until the switch in between learns the new chassis. In
+// most runs nothing is lost. If an answer of the old chassis is under way at that moment, the switch learns the old
+// chassis again, which drops the packets until the new one announces the address again, 2 or 4 s later.
 func TestDrain_chassis_with_dead_controller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)

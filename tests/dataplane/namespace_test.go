@@ -13,7 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
-// Networks of the world, which no other namespace sees. Chassis n has .n in the first two, gateways are in the third.
+// Networks of the world, which no other namespace sees. Chassis n has the host number n in the first two. Gateways
+// are in the third.
 const (
 	controlNetwork  = "10.0.1"
 	tunnelNetwork   = "10.0.0"
@@ -22,7 +23,8 @@ const (
 	centralAddress = controlNetwork + ".254"
 )
 
-// The bridges in the hub: management of chassis, and what goes through Open vSwitch, which is tunnels and physnet1.
+// The bridges in the hub: one for the management of chassis, and one for the traffic of Open vSwitch, which is
+// tunnels and physnet1.
 const (
 	controlBridge = "control"
 	dataBridge    = "data"
@@ -45,7 +47,7 @@ func (w *world) newNamespace() *namespace {
 	return n
 }
 
-// command runs a program in the namespace, as the process that is started; it ends with the test.
+// command returns a program that runs in the namespace, in the process that is started. It ends with the test.
 func (n *namespace) command(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command("nsenter", slices.Concat([]string{fmt.Sprintf("--net=/proc/%d/ns/net", n.pid), "--", program}, args)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -69,7 +71,7 @@ func (w *world) wire() {
 	w.ip(w.outside, "address add "+providerNetwork+".1/24 dev nic")
 }
 
-// connect plugs a namespace's interface into a bridge of the hub, at a port of that name.
+// connect plugs a namespace's interface into a bridge of the hub, at a port with the given name.
 func (w *world) connect(port, bridge string, to *namespace, name string) {
 	w.t.Helper()
 	w.ip(w.hub,
@@ -78,7 +80,7 @@ func (w *world) connect(port, bridge string, to *namespace, name string) {
 	w.ip(to, "link set "+name+" up")
 }
 
-// learned returns the hub's port behind which each MAC address was seen last.
+// learned returns, by MAC address, the hub's port behind which the address was seen last.
 func (w *world) learned() map[string]string {
 	w.t.Helper()
 	ports := map[string]string{}
@@ -99,12 +101,12 @@ type daemon struct {
 	control string
 }
 
-// start runs a daemon in a namespace with a directory for its files, and returns when it answers.
+// start runs a daemon in a namespace, with a directory for its files. It returns when the daemon answers.
 func (w *world) start(where *namespace, dir, program string, args ...string) *daemon {
 	w.t.Helper()
 	cmd := where.command(program, append([]string{"-vconsole:warn", "--log-file"}, args...)...)
 	p := ovsdbtest.Run(w.t, directories(dir), cmd.Args[0], cmd.Args[1:]...)
-	// ovn-controller takes no --unixctl before OVN 23.09: this is where all have it.
+	// ovn-controller has no --unixctl before OVN 23.09. All versions have their socket here.
 	d := &daemon{p, w, filepath.Join(dir, fmt.Sprintf("%s.%d.ctl", program, p.Pid))}
 	d.Answers(w.t, d.control)
 	return d

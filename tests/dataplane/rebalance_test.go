@@ -35,7 +35,8 @@ func TestRebalance_traffic_follows_plan(t *testing.T) {
 	assert.Empty(t, w.problems())
 }
 
-// Gateways of a chassis that is dead work on their first backups: chassis that came before these would take them over.
+// The gateways of a dead chassis work on their first backups. A chassis that is listed before these would take them
+// over.
 func TestReschedule_working_backup_keeps_its_gateway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
@@ -84,7 +85,7 @@ func TestStatus_names_gateways_off_their_first_chassis(t *testing.T) {
 	assert.Contains(t, text, "  lrp-2 is bound to ch3; expected ch1\n")
 	assert.Equal(t, []string{"GATEWAY_MISPLACED", "GATEWAY_MISPLACED"}, w.problems())
 
-	// Their lists grow, but that they are where they should be can't be proved.
+	// Their lists grow, but the program can't prove that they are where they should be.
 	code, out, stderr := w.operate("gateways", "reschedule", "--wait", "10s")
 	assert.Equal(t, 1, code)
 	assert.Equal(t, []string{"lrp-1 is bound to ch2; expected ch1", "lrp-2 is bound to ch3; expected ch1"},

@@ -17,7 +17,7 @@ type routed struct {
 	group string
 }
 
-// addGateway adds a router with a gateway and candidates, best first, by turns in Gateway_Chassis and in a group.
+// addGateway adds a router with a gateway and candidates, best first. It uses Gateway_Chassis and a group by turns.
 func (w *world) addGateway(candidates ...string) {
 	w.t.Helper()
 	n := len(w.gateways) + 1
@@ -54,7 +54,7 @@ func (w *world) addGateway(candidates ...string) {
 	w.gateways = append(w.gateways, g)
 }
 
-// rows are columns of a table, each as plain text; those of a set with blanks between.
+// rows returns columns of a table's rows, each as plain text. The elements of a set have blanks between them.
 func (w *world) rows(ctl func(args ...string) string, columns string, command ...string) [][]string {
 	w.t.Helper()
 	text := ctl(slices.Concat([]string{"--format=csv", "--data=bare", "--no-headings", "--columns=" + columns}, command)...)
@@ -96,10 +96,10 @@ func (w *world) candidates() map[string][]string {
 	return all
 }
 
-// places maps each port to its chassis.
+// places has the chassis of each port.
 type places map[string]string
 
-// best places each port on its first candidate.
+// best returns each port's first candidate.
 func best(candidates map[string][]string) places {
 	all := places{}
 	for port, chassis := range candidates {
@@ -108,7 +108,7 @@ func best(candidates map[string][]string) places {
 	return all
 }
 
-// without places the ports of a failed chassis on their first backups.
+// without returns the places after a chassis has failed: its ports are on their first backups.
 func without(failed string, candidates map[string][]string) places {
 	all := best(candidates)
 	for port, chassis := range all {
@@ -119,7 +119,7 @@ func without(failed string, candidates map[string][]string) places {
 	return all
 }
 
-// on are the ports on a chassis.
+// on returns the ports on a chassis.
 func (p places) on(chassis string) (ports []string) {
 	for port, at := range p {
 		if at == chassis {
@@ -130,7 +130,7 @@ func (p places) on(chassis string) (ports []string) {
 	return ports
 }
 
-// spread is the difference between the chassis with most and the one with least.
+// spread returns the difference between the numbers of ports on the fullest and on the emptiest chassis.
 func (p places) spread(chassis ...string) int {
 	var loads []int
 	for _, name := range chassis {
@@ -139,7 +139,7 @@ func (p places) spread(chassis ...string) int {
 	return slices.Max(loads) - slices.Min(loads)
 }
 
-// bound is where SB has the ports; the name is empty if a port is unbound.
+// bound returns where SB has the ports bound. The name is empty if a port is unbound.
 func (w *world) bound() places {
 	w.t.Helper()
 	names := map[string]string{}

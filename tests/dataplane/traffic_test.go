@@ -19,13 +19,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 )
 
-// eventually waits until nothing is wrong any more.
+// eventually waits until wrong returns an empty text.
 func (w *world) eventually(what string, wrong func() string) {
 	w.t.Helper()
 	w.lasts(what, 0, wrong)
 }
 
-// lasts waits until nothing has been wrong for a while.
+// lasts waits until wrong has returned an empty text for a while.
 func (w *world) lasts(what string, long time.Duration, wrong func() string) {
 	w.t.Helper()
 	tick := time.NewTicker(lookInterval)
@@ -46,7 +46,7 @@ func (w *world) lasts(what string, long time.Duration, wrong func() string) {
 	}
 }
 
-// settles waits until each port is on its chassis, its router answers from there, and this lasts.
+// settles waits until each port is on its chassis and its router answers from there, and this lasts.
 func (w *world) settles(want places) {
 	w.t.Helper()
 	begun := time.Now()
@@ -74,8 +74,8 @@ func (w *world) settles(want places) {
 var lost = regexp.MustCompile(`(\S+) is not bound to any chassis; expected (\S+)`)
 
 // recomputed follows the program's advice for ports that are bound nowhere for long, on the chassis where they are
-// expected, and reports whether there are any. OVN 23.03 may lose a claim if two chassis claim a port at the same time,
-// when tunnels come up on a busy machine: 4 of 130 such worlds, nine at a time.
+// expected. It reports whether there are such ports. OVN 23.03 may lose a claim if two chassis claim a port at the
+// same time, when tunnels come up on a busy machine: 4 of 130 such worlds, nine at a time.
 func (w *world) recomputed(said string, want places) (helped bool) {
 	w.t.Helper()
 	for _, m := range lost.FindAllStringSubmatch(said, -1) {
@@ -100,7 +100,7 @@ func (w *world) recomputed(said string, want places) (helped bool) {
 	return helped
 }
 
-// proved runs the program, which must prove in the end where each gateway is, and help with a lost claim.
+// proved runs the program, which must in the end prove where each gateway is. It helps with a lost claim.
 func (w *world) proved(args ...string) string {
 	w.t.Helper()
 	code, out, stderr := w.operate(append([]string{"gateways"}, args...)...)
@@ -112,7 +112,7 @@ func (w *world) proved(args ...string) string {
 	return out
 }
 
-// silent are the ports of gateways that don't answer the hosts outside.
+// silent returns the ports of gateways that don't answer the hosts outside.
 func (w *world) silent(gateways ...routed) (ports []string) {
 	var lock sync.Mutex
 	var all sync.WaitGroup
@@ -150,7 +150,7 @@ func (w *world) stream(g routed) *stream {
 
 var answered = regexp.MustCompile(` icmp_seq=(\d+) ttl=`)
 
-// longestGap ends the stream and returns the longest time without an answer, but for packets on their way.
+// longestGap ends the stream and returns the longest time without an answer, apart from packets under way.
 func (s *stream) longestGap() time.Duration {
 	s.world.t.Helper()
 	require.NoError(s.world.t, s.cmd.Process.Signal(os.Interrupt))
@@ -165,7 +165,7 @@ func (s *stream) longestGap() time.Duration {
 	return time.Duration(most) * pingInterval
 }
 
-// gap has every gateway pinged meanwhile, and returns the longest time without an answer from one.
+// gap pings every gateway during meanwhile, and returns the longest time without an answer from any of them.
 func (w *world) gap(what string, meanwhile func()) (longest time.Duration) {
 	w.t.Helper()
 	var streams []*stream

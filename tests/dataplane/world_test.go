@@ -1,8 +1,8 @@
-// Package dataplane shows that gateways go where the program plans them, and that traffic follows: on chassis with Open
-// vSwitch and ovn-controller, tunnels and BFD, each in a network namespace.
+// Package dataplane shows that gateways go where the program plans them, and that traffic follows them. Its chassis
+// have Open vSwitch, ovn-controller, tunnels and BFD, each in a network namespace.
 //
-// Namespaces and links have no names and belong to processes: nothing outlives a kill, and any number of runs is
-// possible. The machine's own network isn't touched.
+// Namespaces and links have no names and belong to processes. So nothing outlives a kill, and any number of runs is
+// possible at a time. The machine's own network isn't touched.
 package dataplane
 
 import (
@@ -39,7 +39,7 @@ const tun = "/dev/net/tun"
 type world struct {
 	t   *testing.T
 	dir string
-	// hub has the databases, and the bridges that play the switches of a rack.
+	// hub has the databases, and the bridges that simulate the switches of a rack.
 	hub, outside *namespace
 	chassis      []*chassis
 	gateways     []routed
