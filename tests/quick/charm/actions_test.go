@@ -112,7 +112,7 @@ func TestActions_defaults(t *testing.T) {
 	}
 }
 
-// typed is what Juju's command line makes of a parameter's value.
+// typed returns what Juju's command line makes of a parameter's value.
 func typed(t *testing.T, value string) any {
 	t.Helper()
 	var parsed any
@@ -120,7 +120,7 @@ func typed(t *testing.T, value string) any {
 	return parsed
 }
 
-// sent is what arrives after Juju's API has carried a value as JSON: every
+// sent returns what arrives after Juju's API has carried a value as JSON: every
 // number is a float64 then.
 func sent(t *testing.T, value any) any {
 	t.Helper()

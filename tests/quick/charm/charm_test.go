@@ -85,7 +85,7 @@ func TestManifest_has_all_releases_and_architectures(t *testing.T) {
 	}, bases)
 }
 
-// jujuHooks are the hooks that Juju may run in a unit of this charm.
+// jujuHooks returns the hooks that Juju may run in a unit of this charm.
 func jujuHooks(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -96,7 +96,7 @@ func jujuHooks(t *testing.T) []string {
 	return names
 }
 
-// handledHooks are those that need a handler.
+// handledHooks returns those that need a handler.
 func handledHooks(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(jujuHooks(t), func(name string) bool {

@@ -120,7 +120,7 @@ func TestCharmcraft_packs_like_make_charm(t *testing.T) {
 
 type sum [sha256.Size]byte
 
-// packed are the files of a charm, by name. The content of a symbolic link is its target's name.
+// packed returns the files of a charm, by name. The content of a symbolic link is its target's name.
 func packed(t *testing.T, path string) map[string]sum {
 	t.Helper()
 	archive, err := zip.OpenReader(path)

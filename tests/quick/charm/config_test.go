@@ -37,7 +37,7 @@ func TestOptions_are_described_with_range(t *testing.T) {
 	}
 }
 
-// set is what the charm makes of options that an operator has typed after
+// set returns what the charm makes of options that an operator has typed after
 // `juju config`, by Juju's own parser and then as config-get gives them.
 func set(t *testing.T, typed map[string]string) (plan.Settings, map[string]string) {
 	t.Helper()

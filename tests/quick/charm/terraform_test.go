@@ -62,7 +62,7 @@ func content(t *testing.T, body hcl.Body, schema *hcl.BodySchema) *hcl.BodyConte
 	return found
 }
 
-// value is the value of an expression with these variables.
+// value returns the value of an expression with these variables.
 func value(t *testing.T, expression hcl.Expression, variables cty.Value) cty.Value {
 	t.Helper()
 	found, diagnostics := expression.Value(&hcl.EvalContext{Variables: map[string]cty.Value{"var": variables}})

@@ -23,10 +23,10 @@ var (
 	param = regexp.MustCompile(` ([a-z][\w-]*)=`)
 )
 
-// prose is the document without its blocks of code.
+// prose returns the document without its blocks of code.
 func (d document) prose() string { return fence.ReplaceAllString(d.text, "") }
 
-// code are the lines of its blocks of code, and its code spans.
+// code returns the lines of its blocks of code, and its code spans.
 func (d document) code() []string {
 	var all []string
 	for _, block := range fence.FindAllString(d.text, -1) {
@@ -39,7 +39,7 @@ func (d document) code() []string {
 	return all
 }
 
-// anchors are what a link can name in the document after a #, as GitHub makes
+// anchors returns what a link can name in the document after a #, as GitHub makes
 // them of headings.
 func (d document) anchors() []string {
 	var all []string
@@ -50,7 +50,7 @@ func (d document) anchors() []string {
 	return all
 }
 
-// unknownTargets are the targets of make that the Makefile has not.
+// unknownTargets returns the targets of make that the Makefile has not.
 func unknownTargets(r repository, d document) []string {
 	var wrong []string
 	for _, line := range d.code() {
@@ -70,7 +70,7 @@ func unknownTargets(r repository, d document) []string {
 	return wrong
 }
 
-// unknownActions are the actions and parameters that actions.yaml has not.
+// unknownActions returns the actions and parameters that actions.yaml has not.
 func unknownActions(r repository, d document) []string {
 	var wrong []string
 	for _, line := range d.code() {
@@ -90,7 +90,7 @@ func unknownActions(r repository, d document) []string {
 	return wrong
 }
 
-// unknownTests are the tests that the document names and that don't exist.
+// unknownTests returns the tests that the document names and that don't exist.
 func unknownTests(r repository, d document) []string {
 	var wrong []string
 	for _, name := range testName.FindAllString(d.text, -1) {
@@ -101,7 +101,7 @@ func unknownTests(r repository, d document) []string {
 	return wrong
 }
 
-// missing are those of words that the document does not have in a code span.
+// missing returns those of words that the document does not have in a code span.
 func missing(d document, words []string) []string {
 	spans := d.code()
 	var wrong []string

@@ -54,8 +54,8 @@ func TestDocuments_each_compatibility_row_names_test(t *testing.T) {
 
 var noLetter = regexp.MustCompile(`[^a-z0-9]+`)
 
-// siteAnchors are the anchors of a page's headings in the site, as docutils makes them (make_id), and how many headings have
-// each. In Markdown they are others: [document.anchors].
+// siteAnchors returns the anchors of a page's headings in the site, as docutils makes them (make_id), and how many
+// headings have each. In Markdown they are others: [document.anchors].
 func siteAnchors(d document) map[string]int {
 	all := map[string]int{}
 	for _, m := range heading.FindAllStringSubmatch(d.prose(), -1) {
