@@ -72,7 +72,7 @@ func idleHosts() (all []transact.Operation) {
 	return all
 }
 
-// processor is the processor time of a process (proc_pid_stat(5), in ticks of 10 ms).
+// processor returns the processor time of a process (proc_pid_stat(5), in ticks of 10 ms).
 func processor(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

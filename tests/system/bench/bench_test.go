@@ -38,7 +38,7 @@ func empty(b *testing.B, o lab.Options) *lab.Lab {
 	return l
 }
 
-// cluster is a lab with three active units.
+// cluster returns a lab with three active units.
 func cluster(b *testing.B) *lab.Lab {
 	b.Helper()
 	l := empty(b, lab.Options{})

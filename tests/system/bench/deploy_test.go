@@ -100,7 +100,8 @@ func (f *firstStart) time() time.Time {
 	return f.at
 }
 
-// commanded is the time of the bare commands: one machine makes the clusters, then the others join at the same time.
+// commanded returns the time of the bare commands: one machine makes the clusters, then the others join at the same
+// time.
 func commanded(b *testing.B, start func(*lab.Unit, lab.DB) string) time.Duration {
 	b.Helper()
 	l := empty(b, lab.Options{})

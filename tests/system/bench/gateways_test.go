@@ -124,7 +124,7 @@ func measured(b *testing.B, command ...string) (took time.Duration, peak int64) 
 	}
 }
 
-// reader is a command that reads columns and prints nothing, which would take time too.
+// reader returns a command that reads columns and prints nothing, which would take time too.
 func reader(program, socket string, columns map[string]string) []string {
 	command := []string{program, "--no-leader-only", "--timeout=60", "--db=unix:" + socket}
 	for i, table := range slices.Sorted(maps.Keys(columns)) {

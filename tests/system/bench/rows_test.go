@@ -150,7 +150,7 @@ func chassisRows(hosts int) []transact.Operation {
 	return first
 }
 
-// sign is the row in which a chassis gives signs of life.
+// sign returns the row in which a chassis gives signs of life.
 func sign(n int) transact.Operation {
 	return insert("Chassis_Private", "", map[string]any{
 		"name": id(0, n), "chassis": named(fmt.Sprintf("chassis%d", n)), "nb_cfg_timestamp": 1_700_000_000_000,

@@ -94,7 +94,7 @@ type running struct {
 	err     error
 }
 
-// charmDir is the charm of the lab's tests, so that both run the same.
+// charmDir returns the charm of the lab's tests, so that both run the same.
 func charmDir(t *testing.T, s scripts) string {
 	t.Helper()
 	dir := t.TempDir()

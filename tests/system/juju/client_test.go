@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 )
 
-// scripted is a client whose program is a shell script.
+// scripted returns a client whose program is a shell script.
 func scripted(t *testing.T, script string) *Client {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "juju")

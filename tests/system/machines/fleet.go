@@ -140,7 +140,7 @@ func (f *Fleet) Boot(ctx context.Context, n int) ([]*Machine, error) {
 	return booting, errors.Join(errs...)
 }
 
-// Machines are those that were booted, in the order of their numbers, also those that are off.
+// Machines returns those that were booted, in the order of their numbers, also those that are off.
 func (f *Fleet) Machines() []*Machine {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -59,7 +59,7 @@ func ip(ctx context.Context, steps [][]string) error {
 	return nil
 }
 
-// machineName is the name of machine n's container, namespace and control group.
+// machineName returns the name of machine n's container, namespace and control group.
 func machineName(n int) string { return prefix + "-" + strconv.Itoa(n) }
 
 func portName(n int) string { return "m" + strconv.Itoa(n) }

@@ -22,7 +22,7 @@ var collected = []string{
 	"etc/default/ovn-central", "etc/ovn/ovn-northd-db-params.conf", "etc/ufw/user.rules",
 }
 
-// Journal is what journalctl prints for args, of this boot and those before it. The machine must be on.
+// Journal returns what journalctl prints for args, of this boot and those before it. The machine must be on.
 func (m *Machine) Journal(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()

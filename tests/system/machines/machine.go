@@ -43,10 +43,10 @@ func newMachine(f *Fleet, n int) *Machine {
 // Name is the machine's host name.
 func (m *Machine) Name() string { return fmt.Sprintf("m%d", m.Number) }
 
-// Address is the machine's IPv4 address.
+// Address returns the machine's IPv4 address.
 func (m *Machine) Address() netip.Addr { return host(network4, m.Number) }
 
-// Root is the host's path of the machine's disk, without what the machine has mounted over it (/run, /tmp).
+// Root returns the host's path of the machine's disk, without what the machine has mounted over it (/run, /tmp).
 func (m *Machine) Root() string { return filepath.Join(m.dir, "root") }
 
 // On reports whether the machine has power.

@@ -90,8 +90,8 @@ func removeNamespaces(ctx context.Context) error {
 	return err
 }
 
-// hierarchies are the control group hierarchies in which systemd-nspawn looks for its own group: that of version 2, and
-// systemd's own of version 1 if the host has both. In mountinfo (proc(5)) the fifth field is the mount point; type,
+// hierarchies returns the control group hierarchies in which systemd-nspawn looks for its own group: that of version 2,
+// and systemd's own of version 1 if the host has both. In mountinfo (proc(5)) the fifth field is the mount point; type,
 // source and options follow a dash.
 func hierarchies() (found []string, err error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
@@ -114,7 +114,7 @@ func hierarchies() (found []string, err error) {
 	return found, nil
 }
 
-// groups are a machine's control groups, one in each hierarchy: in a shared group systemctl fails.
+// groups returns a machine's control groups, one in each hierarchy: in a shared group systemctl fails.
 func (f *Fleet) groups(machine string) []string {
 	groups := make([]string, len(f.cgroups))
 	for i, dir := range f.cgroups {
@@ -123,7 +123,7 @@ func (f *Fleet) groups(machine string) []string {
 	return groups
 }
 
-// processes are those in a control group and in the groups below it.
+// processes returns those in a control group and in the groups below it.
 func processes(group string) ([]int, error) {
 	var pids []int
 	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {

@@ -81,7 +81,7 @@ func (c cloud) there(operation int) []string {
 	return c.Chassis
 }
 
-// state is the planner's input after an operation with these candidates.
+// state returns the planner's input after an operation with these candidates.
 func (c cloud) state(operation int, candidates map[string][]string) schedule.State {
 	var s schedule.State
 	for _, g := range c.Gateways {

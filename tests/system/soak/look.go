@@ -116,8 +116,8 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 	return v
 }
 
-// cluster is the application's cluster. A recovery replaces it, with terms from 1 on, while a unit that returns may
-// still serve the old one. Juju 4 has no leader settings; the IDs are in the application's data.
+// cluster returns the application's cluster. A recovery replaces it, with terms from 1 on, while a unit that returns
+// may still serve the old one. Juju 4 has no leader settings; the IDs are in the application's data.
 func (w *world) cluster(db lab.DB) raft.ID {
 	key := string(db) + "_cid"
 	return raft.ID(cmp.Or(w.LeaderSettings()[key], w.AppData()[key]))

@@ -132,7 +132,7 @@ func (w *world) judge(ctx context.Context) string {
 	return ""
 }
 
-// String is the configuration with why each member is up or not.
+// String returns the configuration with why each member is up or not.
 func (v view) String() string {
 	words := map[Why]string{Up: "up", New: "down by a fault of this step", Standing: "down by an older fault", Asked: "paused", Ours: "down without a fault"}
 	var all []string

@@ -46,7 +46,7 @@ func (s Step) actor() int {
 	return s.Unit
 }
 
-// String is the step as JSON.
+// String returns the step as JSON.
 func (s Step) String() string {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s Step) String() string {
 	return string(text)
 }
 
-// JSON is the form of the schedules below testdata.
+// JSON returns the form of the schedules below testdata.
 func (s Schedule) JSON() string {
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err != nil {

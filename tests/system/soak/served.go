@@ -61,7 +61,7 @@ type beside struct {
 	looks   int
 }
 
-// String is a line for people.
+// String returns a line for people.
 func (b beside) String() string {
 	return fmt.Sprintf("clusters %v were served at the same time, for %.1f s: %s", b.clusters, b.to.Sub(b.from).Seconds(), b.why)
 }

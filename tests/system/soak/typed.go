@@ -174,7 +174,7 @@ func unquoted(words []string) (all []string) {
 	return all
 }
 
-// living are the members that are up and whose unit stays, by ID.
+// living returns the members that are up and whose unit stays, by ID.
 func (w *world) living(ctx context.Context) map[string]*host {
 	all := map[string]*host{}
 	for _, db := range lab.Databases {

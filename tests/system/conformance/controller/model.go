@@ -122,7 +122,7 @@ func now(status, info string) params.StatusResult {
 
 func (r *Relation) peer() bool { return r.Remote == "" }
 
-// key is the relation's name in tags: its endpoints, the requiring one first (state/relation.go, relationKey).
+// key returns the relation's name in tags: its endpoints, the requiring one first (state/relation.go, relationKey).
 func (r *Relation) key(app string) string {
 	ours, theirs := app+":"+r.Endpoint.Name, r.Remote+":"+r.Endpoint.Name
 	switch {
@@ -141,7 +141,7 @@ func (r *Relation) other(app string) string {
 	return r.Remote
 }
 
-// members are the units that a unit hears of, with data versions; dying ones have departed (cleanupDyingUnit).
+// members returns the units that a unit hears of, with data versions; dying ones have departed (cleanupDyingUnit).
 func (s *State) members(unit string, r *Relation) map[string]int64 {
 	members := map[string]int64{}
 	for name, bag := range r.RemoteUnits {
@@ -159,7 +159,7 @@ func (s *State) members(unit string, r *Relation) map[string]int64 {
 	return members
 }
 
-// applications are those whose data a unit can see.
+// applications returns those whose data a unit can see.
 func (s *State) applications(r *Relation) map[string]int64 {
 	if r.peer() {
 		return map[string]int64{s.App: r.App.Version}

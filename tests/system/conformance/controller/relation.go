@@ -43,7 +43,7 @@ func (s session) describe(r *Relation) params.RelationResult {
 	}
 }
 
-// eachRelation is a method about units in relations.
+// eachRelation returns a method about units in relations.
 func eachRelation(f func(s session, r *Relation, one params.RelationUnit) (any, error)) method {
 	return plain(func(s session, args params.RelationUnits) (any, error) {
 		return results(args.RelationUnits, func(one params.RelationUnit) (any, error) {
@@ -94,7 +94,7 @@ func enterScope(s session, r *Relation, _ params.RelationUnit) (any, error) {
 	return nil, nil
 }
 
-// addressSettings are what Juju itself publishes.
+// addressSettings returns what Juju itself publishes.
 func addressSettings(addresses []string) map[string]string {
 	return map[string]string{
 		"private-address": addresses[0], "ingress-address": addresses[0], "egress-subnets": strings.Join(subnets(addresses), ","),

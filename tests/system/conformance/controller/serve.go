@@ -198,7 +198,7 @@ type RelationData struct {
 	Units map[string]map[string]string `json:"units"`
 }
 
-// Data is what our side has put on a relation.
+// Data returns what our side has put on a relation.
 func (c *Controller) Data(id int) (RelationData, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

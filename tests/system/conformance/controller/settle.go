@@ -142,7 +142,7 @@ type StatusWord struct {
 	Message string `json:"message"`
 }
 
-// Status is the model's status.
+// Status returns the model's status.
 func (c *Controller) Status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -82,7 +82,7 @@ func setStatus(set func(session, params.StatusResult)) func(session, params.SetS
 	}
 }
 
-// visible is the unit's status in `juju status` and goal-state: a failed hook hides the charm's.
+// visible returns the unit's status in `juju status` and goal-state: a failed hook hides the charm's.
 func (u *Unit) visible() params.StatusResult {
 	if u.Agent.Status == "error" {
 		return u.Agent

@@ -38,7 +38,7 @@ func TestJoin_half_joined_file_is_archived_and_unit_joins(t *testing.T) {
 	assert.Contains(t, labtest.HookLogFrom(t, joiner, 0), "the server was killed while it joined")
 }
 
-// halfJoined is a member's file with the header of a joining server, which is not in its list of members.
+// halfJoined returns a member's file with the header of a joining server, which is not in its list of members.
 func halfJoined(t *testing.T, member, joining string) []byte {
 	t.Helper()
 	theirs, rest := header(t, member)

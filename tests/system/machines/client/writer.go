@@ -61,7 +61,7 @@ func (c *Client) Acknowledged() map[string][]string {
 	return all
 }
 
-// Stored are the numbers of the writer's rows in the databases' files on the disk of a machine, by database.
+// Stored returns the numbers of the writer's rows in the databases' files on the disk of a machine, by database.
 func Stored(ctx context.Context, m *machines.Machine) (map[string]map[string]bool, error) {
 	all := map[string]map[string]bool{}
 	for _, t := range targets {
@@ -92,7 +92,7 @@ func (c *Client) Verify(ctx context.Context) (map[string]writes.Outcome, error) 
 	return result, nil
 }
 
-// LongestGap is the longest time between two acknowledgements, of which the second came after from, by database.
+// LongestGap returns the longest time between two acknowledgements, of which the second came after from, by database.
 func (c *Client) LongestGap(from time.Time) map[string]time.Duration {
 	gaps := map[string]time.Duration{}
 	for _, t := range targets {
@@ -142,7 +142,7 @@ func (t target) numbers(answer string) (map[string]bool, error) {
 	return found, nil
 }
 
-// log is what the writer has recorded so far.
+// log returns what the writer has recorded so far.
 func (c *Client) log(t target) writes.Log {
 	acknowledged, _ := c.Machine.ReadFile(dir + "/" + t.remotes + ".acknowledged")
 	failed, _ := c.Machine.ReadFile(dir + "/" + t.remotes + ".failed")

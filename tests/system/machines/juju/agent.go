@@ -61,7 +61,7 @@ func (a *Application) RestartAgent(ctx context.Context, unit string) error {
 	return err
 }
 
-// AgentService is the name of the service that is a unit's agent.
+// AgentService returns the name of the service that is a unit's agent.
 func AgentService(unit string) string {
 	return "jujud-unit-" + strings.ReplaceAll(unit, "/", "-") + ".service"
 }

@@ -72,7 +72,7 @@ func (a *Application) update(ctx context.Context) error {
 	return nil
 }
 
-// Alive are the units that are in the model and not dying, in their order.
+// Alive returns the units that are in the model and not dying, in their order.
 func (a *Application) Alive(ctx context.Context) ([]string, error) {
 	status, err := a.Status(ctx)
 	maps.DeleteFunc(status.Units, func(_ string, u UnitStatus) bool { return u.Life != "alive" })

@@ -59,7 +59,7 @@ func (c *Controller) Relate(ctx context.Context, endpoint, other string) error {
 	return err
 }
 
-// relation is the number of an endpoint's relation, or 0.
+// relation returns the number of an endpoint's relation, or 0.
 func (c *Controller) relation(endpoint string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *Controller) RemoteSet(ctx context.Context, endpoint, unit string, data 
 	return c.do(ctx, "remote-set", map[string]any{"relation": c.relation(endpoint), "unit": unit, "data": data}, nil)
 }
 
-// Data is what the units of ovn-central have published on a relation, by unit.
+// Data returns what the units of ovn-central have published on a relation, by unit.
 func (c *Controller) Data(ctx context.Context, endpoint string) (map[string]map[string]string, error) {
 	var answer struct{ Units map[string]map[string]string }
 	err := c.do(ctx, "data", map[string]any{"relation": c.relation(endpoint)}, &answer)

@@ -72,7 +72,7 @@ func (s *story) followRelations(ctx context.Context) error {
 	return s.client.Follow(ctx, units)
 }
 
-// published is a machine's address as relations have it: a JSON string.
+// published returns a machine's address as relations have it: a JSON string.
 func published(m *machines.Machine) string { return fmt.Sprintf("%q", m.Address()) }
 
 // writes waits until the writer has been served a while.
@@ -181,7 +181,7 @@ func (s *story) certificatesChange(ctx context.Context, t *testing.T, before map
 	s.settle(ctx, t)
 }
 
-// served are the serial numbers of the certificates that clients get, by address and port.
+// served returns the serial numbers of the certificates that clients get, by address and port.
 func (s *story) served(ctx context.Context, t *testing.T) map[string]string {
 	t.Helper()
 	serials := map[string]string{}
@@ -197,7 +197,7 @@ func (s *story) served(ctx context.Context, t *testing.T) map[string]string {
 	return serials
 }
 
-// servers are the processes of the databases, by unit.
+// servers returns the processes of the databases, by unit.
 func (s *story) servers(ctx context.Context, t *testing.T) map[string]string {
 	t.Helper()
 	return s.each(ctx, t, "systemctl show -P MainPID ovn-ovsdb-server-nb ovn-ovsdb-server-sb")

@@ -62,7 +62,7 @@ func (s *story) installAgain(ctx context.Context, t *testing.T, unit string) {
 	require.NoError(t, err)
 }
 
-// invocations are systemd's numbers of the runs of a machine's services, by service.
+// invocations returns systemd's numbers of the runs of a machine's services, by service.
 func invocations(ctx context.Context, t *testing.T, m *machines.Machine) map[string]string {
 	t.Helper()
 	ids := map[string]string{}
@@ -75,7 +75,7 @@ func invocations(ctx context.Context, t *testing.T, m *machines.Machine) map[str
 	return ids
 }
 
-// turns are the units in the order in which they upgrade: those that lead fewer databases first, then by number.
+// turns returns the units in the order in which they upgrade: those that lead fewer databases first, then by number.
 func (s *story) turns(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	led := map[string]int{}
@@ -87,7 +87,7 @@ func (s *story) turns(ctx context.Context, t *testing.T) []string {
 	return units
 }
 
-// deferred is what a unit lists as restarts that are held back.
+// deferred returns what a unit lists as restarts that are held back.
 func (s *story) deferred(ctx context.Context, t *testing.T, unit string) string {
 	t.Helper()
 	results, err := s.Run(ctx, unit, "show-deferred-events", "format=text")

@@ -132,7 +132,7 @@ func packedCharm(t *testing.T) string {
 	return dir
 }
 
-// stubCharm is a charm with another's metadata whose hooks do nothing.
+// stubCharm returns a charm with another's metadata whose hooks do nothing.
 func stubCharm(t *testing.T, other string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "stub")

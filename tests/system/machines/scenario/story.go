@@ -75,7 +75,7 @@ func (s *story) runAgain(ctx context.Context, t *testing.T) {
 	assert.Equal(t, before, s.traces(ctx, t))
 }
 
-// traces are what a hook might change: per unit, the charm's files, the databases' servers and the firewall.
+// traces returns what a hook might change: per unit, the charm's files, the databases' servers and the firewall.
 func (s *story) traces(ctx context.Context, t *testing.T) map[string]string {
 	t.Helper()
 	return s.each(ctx, t, `stat -c '%n %i %Y %a' /etc/default/ovn-central /etc/ovn/*

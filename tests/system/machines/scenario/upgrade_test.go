@@ -201,7 +201,7 @@ func (u *upgrade) schemasOf(ctx context.Context, t *testing.T, unit string) map[
 	return schemas
 }
 
-// bundled is the schema version in a unit's packages.
+// bundled returns the schema version in a unit's packages.
 func (u *upgrade) bundled(ctx context.Context, t *testing.T, unit, db string) string {
 	t.Helper()
 	out, err := u.Machines[unit].Exec(ctx, "ovsdb-tool", "schema-version", "/usr/share/ovn/ovn-"+db+".ovsschema")
