@@ -81,7 +81,7 @@ func actionsPage(source []byte) ([]byte, error) {
 // place is the parameter with the first description of a meaning.
 type place struct{ action, param string }
 
-// reference is the link from a parameter to the description of its meaning.
+// reference returns the link from a parameter to the description of its meaning.
 func (p place) reference(action, param string) string {
 	switch {
 	case p.action == action:
@@ -112,7 +112,7 @@ func writeParams(out *strings.Builder, action string, entries *yaml.Node, descri
 	})
 }
 
-// kindAndDefault are the type in words, and the default unless it is empty.
+// kindAndDefault returns the type in words, and the default unless it is empty.
 func (p param) kindAndDefault() string {
 	kind := strings.Join(p.Type, ", ")
 	switch {
@@ -127,7 +127,7 @@ func (p param) kindAndDefault() string {
 	return fmt.Sprintf("%s; default `%v`", kind, p.Default)
 }
 
-// example is an example, if it says more than the type.
+// example returns an example, if it says more than the type.
 func (p param) example() string {
 	if len(p.Examples) == 0 || len(p.Enum) > 0 || slices.Contains(p.Type, "integer") && len(p.Type) == 1 ||
 		slices.Contains(p.Type, "boolean") || strings.Contains(p.Description, fmt.Sprint(p.Examples[0])) {

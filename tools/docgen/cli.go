@@ -43,7 +43,7 @@ func cliPage(root *cobra.Command) []byte {
 	return []byte(out.String())
 }
 
-// exitStatus are the rows of the table of a tree's exit statuses.
+// exitStatus returns the rows of the table of a tree's exit statuses.
 func exitStatus(root *cobra.Command) (rows string) {
 	for _, e := range cli.Sections(root)[0].Entries {
 		rows += fmt.Sprintf("| `%s` | %s |\n", e[0], e[1])

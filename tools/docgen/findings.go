@@ -98,8 +98,8 @@ func writeFinding(out *strings.Builder, root string, e finding.Entry) {
 	}
 }
 
-// linked is a text of the catalogue with links in the place of the paths of pages. If a page does not exist, the test
-// of the documents' links says so.
+// linked returns a text of the catalogue with links in the place of the paths of pages. If a page does not exist, the
+// test of the documents' links says so.
 func linked(root, text string) string {
 	return document.ReplaceAllStringFunc(text, func(path string) string {
 		title := path

@@ -86,7 +86,7 @@ func hookLinks(root string) ([]entry, error) {
 	return entries, nil
 }
 
-// manifestFor is the manifest in path with target as the only architecture.
+// manifestFor returns the manifest in path with target as the only architecture.
 func manifestFor(path string, target arch) ([]byte, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {

@@ -133,7 +133,7 @@ func TestPack_as_Juju_packs(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// copyOfSources is a copy of what pack reads, with other times and modes.
+// copyOfSources returns a copy of what pack reads, with other times and modes.
 func copyOfSources(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

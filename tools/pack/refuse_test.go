@@ -76,7 +76,7 @@ func TestPack_refuses(t *testing.T) {
 	}
 }
 
-// elfFile is the smallest ELF file for a: a header and one program header.
+// elfFile returns the smallest ELF file for a: a header and one program header.
 func elfFile(t *testing.T, a arch, program elf.ProgType) []byte {
 	t.Helper()
 	order := binary.ByteOrder(binary.LittleEndian)
