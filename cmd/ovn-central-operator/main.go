@@ -15,9 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
-// heapLimit is when the garbage collector begins to work, in bytes. A hook or an
-// action lives for milliseconds and uses about 15 MiB, less than it would cost to
-// collect any of it.
+// heapLimit is the heap size, in bytes, at which the garbage collector begins to work. A hook or an action runs for
+// milliseconds and uses about 15 MiB; to collect it would cost more.
 const heapLimit = 64 << 20
 
 func main() {
@@ -27,13 +26,13 @@ func main() {
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	signalled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Errors show the cause, which NotifyContext makes the name of the signal.
+	// Errors have the cause, which NotifyContext would make the name of the signal.
 	context.AfterFunc(signalled, func() { interrupt(errors.New("interrupted")) })
 	os.Exit(cli.Main(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr))
 }
 
-// grow lifts the limit when the collector has begun to work: what holds more than that,
-// such as the gateways of a large cloud, would be collected over and over.
+// grow raises the limit once the collector has begun to work. Otherwise a program with more data, such as the
+// gateways of a large cloud, would collect them again and again.
 func grow() {
 	limited := new([]byte)
 	runtime.AddCleanup(limited, func(percent int) {
@@ -42,5 +41,5 @@ func grow() {
 	}, growth)
 }
 
-// growth is by how much the heap may grow until it is collected again, in percent.
+// growth is by how much the heap may grow, in percent, before the next collection.
 const growth = 50
