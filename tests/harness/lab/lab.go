@@ -69,8 +69,8 @@ func (l *Lab) Dir() string { return l.o.Dir }
 
 func (l *Lab) toolsDir() string { return filepath.Join(l.o.Dir, "tools") }
 
-// Units returns those in the model, dying ones too, by number. One whose machine is still being made is not among them
-// yet.
+// Units returns the units in the model by number, including dying ones, without those whose machine is still being
+// made.
 func (l *Lab) Units() []*Unit {
 	var names []string
 	l.model.Do(func(s *model.State) {
@@ -93,7 +93,7 @@ func (l *Lab) named(names []string) []*Unit {
 	return units
 }
 
-// Unit finds a unit of the model by its name.
+// Unit returns a unit of the model by its name.
 func (l *Lab) Unit(name string) (*Unit, error) {
 	for _, u := range l.Units() {
 		if u.name == name {
@@ -103,7 +103,7 @@ func (l *Lab) Unit(name string) (*Unit, error) {
 	return nil, fmt.Errorf("unit %q not found", name)
 }
 
-// Leader returns the unit that Juju calls leader, or nil; also as long as its machine is being made.
+// Leader returns the unit that Juju calls leader, or nil. Its machine may still be in the making.
 func (l *Lab) Leader() *Unit {
 	var name string
 	l.model.Do(func(s *model.State) { name = s.Leader })
@@ -123,7 +123,7 @@ func (l *Lab) AppData() (data map[string]string) {
 	return data
 }
 
-// Remotes returns the client ports of all units in the model, as clients take them.
+// Remotes returns the client endpoints of all units in the model, in the form that clients take.
 func (l *Lab) Remotes(db DB) string {
 	var remotes []string
 	for _, u := range l.Units() {
@@ -147,7 +147,7 @@ const poll = 25 * time.Millisecond
 // limit bounds each wait. A healthy server joins within 50 ms on an idle machine.
 const limit = 3 * time.Minute
 
-// await polls until done returns true, at most for limit and while ctx lasts. The error has the last one of done.
+// await polls until done returns true, for at most limit and while ctx lasts. The error wraps the last error of done.
 func await(ctx context.Context, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -13,8 +13,9 @@ import (
 
 const inactivityProbe = 60000
 
-// layOut makes the machine what the Python charm leaves behind before it starts the services: certificates, options of
-// ovn-ctl, nothing masked. Its sources are src/lib/charm/openstack/ovn_central.py and the templates beside it.
+// layOut prepares the machine as the Python charm leaves it before it starts the services: with certificates and
+// options of ovn-ctl, and nothing masked. The sources are src/lib/charm/openstack/ovn_central.py and the templates
+// beside it.
 func (u *Unit) layOut(ctx context.Context) error {
 	if err := u.installCredentials(); err != nil {
 		return err

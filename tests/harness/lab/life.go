@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// New makes a lab without units. The context bounds only the making.
+// New makes a lab without units. The context limits only the making.
 func New(ctx context.Context, o Options) (_ *Lab, err error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("cannot make a lab: %w", err)
@@ -59,7 +59,7 @@ func newOf(o Options) *Lab {
 	}
 }
 
-// furnish fills the lab's directory with the charm and the programs. The C program has the names of the hook tools.
+// furnish copies the charm and the programs to the lab's directory. The C program has the names of the hook tools.
 func (l *Lab) furnish(ctx context.Context) error {
 	if err := copyTree(l.o.Charm, l.charmDir()); err != nil {
 		return err
@@ -94,13 +94,14 @@ func (l *Lab) Close() error {
 
 var intercepted bool
 
-// Intercept runs systemctl, a replaced program or the guard if called by its name, and exits. Call it before [New].
+// Intercept runs systemctl, a replaced program or the guard if it was called by such a name, and exits. Call it
+// before [New].
 func Intercept() {
 	intercepted = true
 	machine.Play()
 }
 
-// Main is a package's TestMain: it intercepts, makes what the tests need in dir by layOut, and runs them.
+// Main is a package's TestMain: it intercepts, uses layOut to make in dir what the tests need, and runs them.
 func Main(m interface{ Run() int }, layOut func(ctx context.Context, dir, root string) error) {
 	Intercept()
 	os.Exit(run(m, layOut))

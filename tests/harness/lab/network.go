@@ -41,12 +41,12 @@ func (l *Lab) Exec(ctx context.Context, name string, args ...string) (string, er
 	return l.execOn(ctx, l.hub, "the hub", name, args)
 }
 
-// HubNamespace returns the file by which the hub's network is entered, by nsenter(1) or setns(2).
+// HubNamespace returns the file with which nsenter(1) or setns(2) enters the hub's network.
 func (l *Lab) HubNamespace() (string, error) { return l.hub.Namespace() }
 
-// SetAddress sets the addresses of a unit's machine; Juju prefers the first. One with a length, as 10.99.0.5/32, has a
-// network of its own. The machine keeps its old ones, to which servers may be bound ([Lab.LoseAddress]). The unit runs
-// config-changed, and Juju updates its relation data.
+// SetAddress sets the addresses of a unit's machine; Juju prefers the first. An address with a length, such as
+// 10.99.0.5/32, has its own network. The machine keeps its old addresses, to which servers may be bound
+// ([Lab.LoseAddress]). The unit runs config-changed, and Juju updates its relation data.
 func (l *Lab) SetAddress(ctx context.Context, u *Unit, addresses ...string) error {
 	for _, address := range addresses {
 		if err := u.Machine.AddAddress(ctx, address); err != nil {
@@ -57,7 +57,7 @@ func (l *Lab) SetAddress(ctx context.Context, u *Unit, addresses ...string) erro
 	return l.settleStarted(ctx)
 }
 
-// LoseAddress takes an address from a unit's machine, of which Juju has yet to learn ([Lab.SetAddress]).
+// LoseAddress removes an address from a unit's machine before Juju knows ([Lab.SetAddress]).
 func (l *Lab) LoseAddress(ctx context.Context, u *Unit, address string) error {
 	return u.Machine.DropAddress(ctx, address)
 }

@@ -27,31 +27,34 @@ var Databases = machine.Databases
 // NewerSchema is the version of the schemas that come with a newer version of OVN's packages.
 const NewerSchema = machine.NewerSchema
 
-// Options say what kind of lab to make. Only Charm is needed.
+// Options are the options of a lab. Only Charm is required.
 type Options struct {
-	// Dir is where everything is kept: new or empty, with a short path for sockets. Empty: a temporary directory.
+	// Dir is the directory of the lab. It must be new or empty, and have a short path for sockets. Empty means a
+	// temporary directory.
 	Dir string
 	// Charm is a charm's directory (dispatch, metadata.yaml, actions.yaml, config.yaml), copied to each unit.
 	Charm string
-	// JujuVersion is JUJU_VERSION: by default LAB_JUJU of the environment, or [Juju3]. Tests set it to [Juju3] if they
-	// need what Juju 4 lacks: leader settings, and ovsdb-peer-relation-departed on the units that stay.
+	// JujuVersion is JUJU_VERSION. The default is LAB_JUJU of the environment, or [Juju3]. Tests set it to [Juju3] if
+	// they need what Juju 4 lacks: leader settings, and ovsdb-peer-relation-departed on the units that stay.
 	JujuVersion string
-	// Ways are what that Juju does otherwise than 3.6; nil: all that it is known to, [WaysOf]. So each can be had alone.
+	// Ways are the differences of that Juju from 3.6. If nil, they are all known ones, [WaysOf]. So a test can have a
+	// single one.
 	Ways *Ways
 	// ElectionTimer is the election timer of both databases, in whole milliseconds; 1 s by default.
 	ElectionTimer time.Duration
 	// Northd runs ovn-northd on every unit that the lab lays out. Without it tests are much faster.
 	Northd bool
-	// IPv6 gives every machine an address in fd99::/64 besides the one in 10.99.0.0/24.
+	// IPv6 gives every machine an address in fd99::/64 in addition to the one in 10.99.0.0/24.
 	IPv6 bool
-	// Restart starts services again as their units say (Restart=on-failure), with systemd's limit of five starts in 10 s.
-	// Without it a server that is killed stays dead.
+	// Restart starts services again as their units say (Restart=on-failure), with systemd's limit of five starts in 10
+	// s. Without it, a server that is killed stays dead.
 	Restart bool
-	// Log gets what the charm prints and logs. It is also in DIR/UNIT/hooks.log.
+	// Log gets the charm's output and log, which are also in DIR/UNIT/hooks.log.
 	Log io.Writer
-	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such limit.
+	// HookTimeout is the time after which a hook or action is killed; 5 minutes by default. Juju has no such limit.
 	HookTimeout time.Duration
-	// Program is the output of [BuildTools]. Empty: this program, which must have called [Intercept], and a C compiler.
+	// Program is the output of [BuildTools]. If empty, this program is used, which must have called [Intercept], and a C
+	// compiler is needed.
 	Program string
 }
 

@@ -39,7 +39,7 @@ func parseParams(args []string) (map[string]any, error) {
 	return params, nil
 }
 
-// checkKeys refuses maps whose keys aren't strings, as Juju's client does. The client doesn't send what it makes of the
+// checkKeys refuses maps whose keys aren't strings, as Juju's client does. The client doesn't send its conversions of
 // other maps: a map inside a value reaches JSON as YAML read it, which JSON then refuses.
 func checkKeys(value any) error {
 	switch v := value.(type) {

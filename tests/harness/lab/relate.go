@@ -11,8 +11,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// Answer plays the other side of a relation: it gets what one of our units has put there, and returns what the first
-// unit of the other application is to put there; nil or the same again changes nothing. It may not use the lab.
+// Answer simulates the other side of a relation. It gets the data that one of our units has published, and returns
+// the data for the first unit of the other application to publish; nil, or equal data, changes nothing. It may not
+// use the lab.
 type Answer func(unit string, bag map[string]string) map[string]string
 
 type remotes struct {
@@ -29,7 +30,7 @@ type RelationData struct {
 	Units, RemoteUnits map[string]map[string]string
 }
 
-// Relate is `juju integrate`: it relates our endpoint to another application, whose units the caller plays by
+// Relate is `juju integrate`. It relates our endpoint to another application, whose units the caller simulates with
 // [Lab.OnRemote] and [Lab.RemoteSet]. It returns the relation's number; the peer relation is 1.
 func (l *Lab) Relate(ctx context.Context, endpoint, remoteApp string, remoteUnits int) (int, error) {
 	meta := l.spec().Meta()
@@ -62,7 +63,8 @@ func (l *Lab) RemoteSet(ctx context.Context, relation int, unit string, bag map[
 	})
 }
 
-// RemoteUnits says which units of the other application are in the relation from now on: new ones join, others depart.
+// RemoteUnits sets which units of the other application are in the relation from now on: new ones join, others
+// depart.
 func (l *Lab) RemoteUnits(ctx context.Context, relation int, units ...string) error {
 	return l.change(ctx, relation, func(_ *model.State, r *model.Relation) error {
 		for known := range r.RemoteUnits {
@@ -90,8 +92,8 @@ func (l *Lab) change(ctx context.Context, relation int, do func(*model.State, *m
 	return l.settleStarted(ctx)
 }
 
-// OnRemote plays the other side of all relations of an endpoint: it calls answer with the data that are there already,
-// and after every hook or action that changed the data of a unit of ours.
+// OnRemote simulates the other side of all relations of an endpoint. It calls answer with the existing data, and
+// again after every hook or action that has changed the data of one of our units.
 func (l *Lab) OnRemote(endpoint string, answer Answer) {
 	l.remotes.mu.Lock()
 	l.remotes.answers[endpoint] = answer
@@ -137,7 +139,7 @@ func (l *Lab) tellRemotes() {
 	}
 }
 
-// RelationData returns the data on a relation, of both sides; nothing if it is gone.
+// RelationData returns the data on a relation, of both sides; nothing if the relation is gone.
 func (l *Lab) RelationData(relation int) (data RelationData) {
 	bags := func(units map[string]*model.Bag) map[string]map[string]string {
 		copied := map[string]map[string]string{}
@@ -159,8 +161,8 @@ func (l *Lab) RelationData(relation int) (data RelationData) {
 	return data
 }
 
-// SetLeader gives the leadership to a unit, as the controller does when the lease of the one before runs out: that unit
-// runs leader-elected, and the other one finds that it leads no more.
+// SetLeader gives the leadership to a unit, as the controller does when the lease of the previous leader expires.
+// That unit runs leader-elected, and the previous one learns that it no longer leads.
 func (l *Lab) SetLeader(ctx context.Context, u *Unit) error {
 	if u.Removed() {
 		return fmt.Errorf("cannot make %s the leader: it is gone", u.name)
@@ -169,19 +171,20 @@ func (l *Lab) SetLeader(ctx context.Context, u *Unit) error {
 	return l.settleStarted(ctx)
 }
 
-// LeaderSettings returns those of leader-set.
+// LeaderSettings returns the settings of leader-set.
 func (l *Lab) LeaderSettings() (settings map[string]string) {
 	l.model.Do(func(s *model.State) { settings = maps.Clone(s.LeaderSettings) })
 	return settings
 }
 
-// SetLeaderSettings is leader-set of a leader before this charm; "" deletes. The others run leader-settings-changed.
+// SetLeaderSettings is leader-set of a leader with an earlier charm; "" deletes. The others run
+// leader-settings-changed.
 func (l *Lab) SetLeaderSettings(ctx context.Context, settings map[string]string) error {
 	l.model.Do(func(s *model.State) { s.WriteLeaderSettings(settings) })
 	return l.settleStarted(ctx)
 }
 
-// WorkloadVersion returns what application-version-set has said.
+// WorkloadVersion returns the last version of application-version-set.
 func (l *Lab) WorkloadVersion() (version string) {
 	l.model.Do(func(s *model.State) { version = s.WorkloadVersion })
 	return version

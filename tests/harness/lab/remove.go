@@ -11,16 +11,17 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
 )
 
-// RemoveOptions are those of `juju remove-unit`.
+// RemoveOptions are the options of `juju remove-unit`.
 type RemoveOptions struct {
-	// Force removes the unit at once, as if its machine were dead: no hook runs, servers are killed, the data stay.
+	// Force removes the unit at once, as if its machine were dead: no hook runs, servers are killed, and the data stay.
 	Force bool
 }
 
-// RemoveUnit is `juju remove-unit`: the others run -departed, then the unit runs -departed for each of them (and
+// RemoveUnit is `juju remove-unit`. The others run -departed, then the unit runs -departed for each of them (and
 // -broken, if its agent was restarted), stop and remove, and its machine is removed. If a hook fails, the error is a
-// [*HookError] and the unit stays, dying and in error: [Lab.Retry] or [Lab.Resolved] continue, or RemoveUnit if the
-// unit isn't in error. If the model doesn't wait for hooks ([Ways].GoneAfter), the unit is gone when it returns.
+// [*HookError] and the unit stays, dying and in error. [Lab.Retry] or [Lab.Resolved] continue, or RemoveUnit if the
+// unit isn't in error. If the model doesn't wait for hooks ([Ways].GoneAfter), the unit is gone when RemoveUnit
+// returns.
 func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
 	if u.Removed() {
 		return fmt.Errorf("cannot remove %s: unit %q not found", u.name, u.name)
@@ -35,7 +36,7 @@ func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
 	return errors.Join(begun, l.finish(ctx, u, false))
 }
 
-// BeginRemoval makes a unit dying and runs every hook up to, and without, its stop.
+// BeginRemoval makes a unit dying and runs every hook before its stop.
 func (l *Lab) BeginRemoval(ctx context.Context, u *Unit) error {
 	l.model.Do(func(s *model.State) { s.Destroy(u.name) })
 	others := l.settleStarted(ctx)
@@ -72,7 +73,7 @@ func (l *Lab) takeAway(ctx context.Context, u *Unit) error {
 }
 
 // RemoveApplication removes the application: all units are dying at once, and their stop hooks run at once. Failures
-// are [*HookError], joined; those units stay.
+// are joined [*HookError] values; their units stay.
 func (l *Lab) RemoveApplication(ctx context.Context) error {
 	units := l.Units()
 	l.model.Do(func(s *model.State) {
@@ -110,16 +111,16 @@ func atOnce(units []*Unit, f func(*Unit) error) map[*Unit]error {
 	return failed
 }
 
-// Ways are what one Juju does otherwise than another.
+// Ways are the differences of one Juju from another.
 type Ways = model.Ways
 
-// WaysOf are those of a version of Juju.
+// WaysOf returns the differences of a version of Juju.
 func WaysOf(version string) Ways { return model.WaysOf(version) }
 
 // errGone ends the hooks of a unit that has left the model meanwhile.
 var errGone = errors.New("the unit is gone")
 
-// doomed returns when the unit leaves the model though its hooks run, or zero.
+// doomed returns when the unit leaves the model although its hooks run, or zero.
 func (u *Unit) doomed() (at time.Time) {
 	u.lab.model.Do(func(s *model.State) {
 		if known := s.Units[u.name]; known != nil {
@@ -129,8 +130,9 @@ func (u *Unit) doomed() (at time.Time) {
 	return at
 }
 
-// perish runs the last hooks, each once, of a unit for which the model doesn't wait, and whose lock is held. After its
-// time the unit leaves the model and its hook tools are refused; after the same time again its machine goes.
+// perish runs the last hooks, each once, of a unit for which the model doesn't wait, and whose lock is held. At the
+// time at, the unit leaves the model and its hook tools are refused; after the same time again its machine is
+// removed.
 func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (err error) {
 	gone := make(chan struct{})
 	timer := time.AfterFunc(time.Until(at), func() { l.forget(u); close(gone) })

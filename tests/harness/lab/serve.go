@@ -16,8 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
 )
 
-// killPlan kills a hook at the first call of another program that matches when. Calls of OVN's tools count if the hook
-// is traced. watch sees each call before its effect; refuse makes a hook tool fail.
+// killPlan kills a hook at the first call of another program for which when returns true. Calls of OVN's tools count
+// if the hook is traced. watch sees each call before its effect; refuse makes a hook tool fail.
 type killPlan struct {
 	when   func(call string) bool
 	watch  func(call string)
@@ -98,7 +98,7 @@ func receive(connection net.Conn) (request hooktool.Request, err error) {
 	return request, err
 }
 
-// reply ignores a client that has gone.
+// reply ignores a client that has ended.
 func reply(connection net.Conn, response hooktool.Response) {
 	defer connection.Close()
 	if connection.SetDeadline(time.Now().Add(callTimeout)) == nil {
@@ -160,8 +160,8 @@ func (u *Unit) SignalHook(sig syscall.Signal) error {
 	return nil
 }
 
-// OnTool decides for each call of a hook tool that the unit's hooks and actions make from now on whether it fails: an
-// error is what the tool prints, and it does nothing. nil ends that.
+// OnTool decides for each later call of a hook tool by the unit's hooks and actions whether it fails. If fails
+// returns an error, the tool prints it and does nothing. nil ends that.
 func (u *Unit) OnTool(fails func(call string) error) {
 	u.tools.Store(&fails)
 }

@@ -150,18 +150,18 @@ func (u *Unit) ServerID(ctx context.Context, db DB) (string, error) {
 	return u.tool(ctx, "db-sid", u.DBFile(db))
 }
 
-// Cut pulls the cable of the unit's machine, or with false plugs it in. Hooks still run there.
+// Cut disconnects the unit's machine from the network, or with false connects it again. Hooks still run there.
 func (u *Unit) Cut(off bool) error { return u.Machine.Cut(context.Background(), off) }
 
-// PowerOff is the sudden end of the machine: all that runs there is killed, a hook too, its network is gone, and its
-// agent is lost until [Unit.PowerOn]. The unit stays in the model.
+// PowerOff ends the machine suddenly: everything that runs there is killed, including a hook, its network is gone,
+// and its agent is lost until [Unit.PowerOn]. The unit stays in the model.
 func (u *Unit) PowerOff() error {
 	u.lab.model.Do(func(s *model.State) { s.Lose(u.name, true) })
 	return u.Machine.KillAll()
 }
 
-// PowerOn is the machine's next boot: the services that are enabled start, and so does the agent, which runs start
-// again (Juju does so after a reboot) and whatever else has come up. It returns when the servers run, or have ended.
+// PowerOn boots the machine: the enabled services start, and so does the agent, which runs start again (as Juju does
+// after a reboot) and every other hook that is due. It returns when the servers run, or have ended.
 func (u *Unit) PowerOn(ctx context.Context) error {
 	if err := u.Boot(ctx); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (u *Unit) PowerOn(ctx context.Context) error {
 	return u.lab.settleStarted(ctx)
 }
 
-// Boot is [Unit.PowerOn] without hooks.
+// Boot does [Unit.PowerOn] without hooks.
 func (u *Unit) Boot(ctx context.Context) error {
 	u.lab.model.Do(func(s *model.State) {
 		s.Lose(u.name, false)

@@ -15,14 +15,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
 )
 
-// Snapshot is a lab as it was at one moment. Others are made of it, in which no hook needs to run: [Snapshot.Open].
+// Snapshot is the state of a lab at one moment. [Snapshot.Open] makes other labs from it, in which no hook needs to
+// run.
 type Snapshot struct {
 	from, dir string // the directories of the lab that was copied, and of the copy
 	kept      []byte
 	leaders   map[DB]string // of the clusters
 }
 
-// Snapshot copies a settled lab, all of whose servers run, to dir, which it makes. Nothing is stopped: a server can
+// Snapshot copies a settled lab, all of whose servers run, to dir, which it makes. It stops nothing: a server can
 // start again with the files of a database to which nothing is written meanwhile.
 func (l *Lab) Snapshot(ctx context.Context, dir string) (*Snapshot, error) {
 	s := &Snapshot{from: l.o.Dir, dir: dir, leaders: map[DB]string{}}
@@ -75,8 +76,8 @@ func (l *Lab) writtenDBs() (string, error) {
 	return text.String(), nil
 }
 
-// copyLab copies a lab's directory; the copy's machines are off. Names are replaced in files and links, but not in
-// databases: their records have checksums, and name directories in comments only. Executables are linked, as nothing
+// copyLab copies a lab's directory; the copy's machines are off. It replaces names in files and links, but not in
+// databases: their records have checksums, and name directories only in comments. It links executables, since nothing
 // changes them.
 func copyLab(from, to string, rename *strings.Replacer) error {
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
@@ -112,7 +113,7 @@ func copyLab(from, to string, rename *strings.Replacer) error {
 	})
 }
 
-// Open makes a lab like the snapshot's: its units, processes and leaders.
+// Open makes a lab with the snapshot's units, processes and leaders.
 func (s *Snapshot) Open(ctx context.Context, log io.Writer) (_ *Lab, err error) {
 	var o Options
 	if err := o.makeDir(); err != nil {
@@ -138,7 +139,7 @@ func (s *Snapshot) Open(ctx context.Context, log io.Writer) (_ *Lab, err error) 
 	return l, l.resume(ctx, s.leaders)
 }
 
-// resume starts the servers, and once the former leaders are elected, the rest.
+// resume starts the servers, and everything else once the former leaders are elected.
 func (l *Lab) resume(ctx context.Context, leaders map[DB]string) error {
 	units := l.Units()
 	for _, m := range append([]*machine.Machine{l.hub}, machinesOf(units)...) {

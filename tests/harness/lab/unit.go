@@ -18,7 +18,7 @@ import (
 // Status is a status word with its message.
 type Status = model.Status
 
-// Unit is one unit and its machine. It can be asked after its removal too.
+// Unit is one unit and its machine. Its methods also work after its removal.
 type Unit struct {
 	// Machine has the unit's files, network and packages.
 	*machine.Machine
@@ -32,11 +32,11 @@ type Unit struct {
 	watch atomic.Pointer[func(call string)]
 	// tools decides which calls of hook tools fail.
 	tools atomic.Pointer[func(call string) error]
-	// hook is the hook or action that it is running: the leader of its process group.
+	// hook is the hook or action that the unit is running. It leads its process group.
 	hook atomic.Pointer[os.Process]
-	// context is of its newest hook.
+	// context is the context of the unit's newest hook.
 	context atomic.Pointer[hooktool.Context]
-	// last is what the model knew when the unit was removed.
+	// last is the unit's last state in the model; it is set when the unit is removed.
 	last *model.Unit
 	// certificate and key are those with which the lab has laid the unit out; empty if it has not.
 	certificate, key string
@@ -46,8 +46,8 @@ func newUnitOf(l *Lab, known *model.Unit, m *machine.Machine) *Unit {
 	return &Unit{lab: l, name: known.Name, number: known.Number, Machine: m, busy: make(chan struct{}, 1)}
 }
 
-// OnCall lets see each call of another program that the unit's hooks and actions make from now on, before it does
-// anything; nil ends that. The lab may be used in it, but not to run anything on this unit.
+// OnCall makes see get each later call of another program by the unit's hooks and actions, before the call has any
+// effect; nil ends that. see may use the lab, but not to run anything on this unit.
 func (u *Unit) OnCall(see func(call string)) {
 	u.watch.Store(&see)
 }
@@ -99,13 +99,13 @@ func (u *Unit) look(f func(*model.Unit)) {
 	})
 }
 
-// Name is as in Juju: ovn-central/0.
+// Name returns the unit's name in Juju: ovn-central/0.
 func (u *Unit) Name() string { return u.name }
 
 // Number returns the last part of the name.
 func (u *Unit) Number() int { return u.number }
 
-// Address returns the machine's, in 10.99.0.0/24 unless the test sets another.
+// Address returns the machine's address, which is in 10.99.0.0/24 unless the test sets another.
 func (u *Unit) Address() string { return u.Machine.Address }
 
 // Address6 returns the machine's address in fd99::/64, or empty: see [Options].
@@ -120,13 +120,14 @@ func (u *Unit) Address6() string {
 // CharmDir returns the unit's copy of the charm.
 func (u *Unit) CharmDir() string { return filepath.Join(u.Machine.Dir, "charm") }
 
-// Workload returns the unit's status as `juju status` shows it: what the charm set, or error while a hook has failed.
+// Workload returns the unit's status as `juju status` shows it: the status that the charm has set, or error if a hook
+// has failed.
 func (u *Unit) Workload() (status Status) {
 	u.look(func(m *model.Unit) { status = m.VisibleStatus() })
 	return status
 }
 
-// Shown returns the unit's status with what `juju status` shows of its message.
+// Shown returns the unit's status, with the part of the message that `juju status` shows.
 func (u *Unit) Shown() Status {
 	status := u.Workload()
 	u.lab.model.Do(func(s *model.State) { status.Message = s.Ways.Shown(status.Message) })
@@ -156,14 +157,14 @@ func (u *Unit) Removed() (removed bool) {
 	return removed
 }
 
-// Hooks returns all hooks that were run, in order, with the unit that they were about and how they ended if they didn't
-// end well: "install", "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
+// Hooks returns all hooks that were run, in order. Each has the unit that it was about, and its outcome unless that
+// is success: "install", "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
 func (u *Unit) Hooks() (hooks []string) {
 	u.look(func(m *model.Unit) { hooks = slices.Clone(m.History) })
 	return hooks
 }
 
-// Data returns what the unit put on the first peer relation.
+// Data returns the unit's data on the first peer relation.
 func (u *Unit) Data() (data map[string]string) {
 	u.lab.model.Do(func(s *model.State) {
 		if len(s.Relations) > 0 && s.Relations[0].Units[u.name] != nil {
@@ -173,7 +174,7 @@ func (u *Unit) Data() (data map[string]string) {
 	return data
 }
 
-// OpenedPorts returns those that the charm opened.
+// OpenedPorts returns the ports that the charm has opened.
 func (u *Unit) OpenedPorts() (ports []string) {
 	u.look(func(m *model.Unit) { ports = slices.Clone(m.Ports) })
 	return ports

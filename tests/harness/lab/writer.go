@@ -24,7 +24,8 @@ type Writer struct {
 	lab   *Lab
 	stop  context.CancelFunc
 	group sync.WaitGroup
-	// name begins its rows: those of another writer would hide what it lost, and ovn-nbctl refuses a name that is there.
+	// name begins the writer's rows. With another writer's names, its rows would hide what this one lost, and ovn-nbctl
+	// refuses an existing name.
 	name string
 	as   Credentials
 
@@ -49,13 +50,13 @@ var (
 	}
 )
 
-// StartWriter starts to write to both databases, until [Writer.Stop] or the end
-// of ctx. Two writes to one database are so long apart, at least; 0 is half a second.
+// StartWriter starts to write to both databases, until [Writer.Stop] or the end of ctx. The pause between two writes
+// to a database is at least pause; 0 means half a second.
 func (l *Lab) StartWriter(ctx context.Context, pause time.Duration) *Writer {
 	return l.StartWriterAs(ctx, pause, l.ClientCredentials())
 }
 
-// StartWriterAs is StartWriter with a client's credentials.
+// StartWriterAs is like StartWriter, with a client's credentials.
 func (l *Lab) StartWriterAs(ctx context.Context, pause time.Duration, c Credentials) *Writer {
 	going, stop := context.WithCancel(ctx)
 	w := &Writer{
@@ -68,7 +69,7 @@ func (l *Lab) StartWriterAs(ctx context.Context, pause time.Duration, c Credenti
 	return w
 }
 
-// write writes until going ends. Only ctx ends a write that has begun.
+// write writes until going ends. A write that has begun is ended only by ctx.
 func (w *Writer) write(ctx, going context.Context, db DB, pause time.Duration) {
 	mine := w.logs[db]
 	ticker := time.NewTicker(pause)
@@ -102,7 +103,7 @@ func (w *Writer) soFar(db DB) writes.Log {
 // Acknowledged returns how many writes to db have been acknowledged so far.
 func (w *Writer) Acknowledged(db DB) int { return len(w.soFar(db).Acknowledged) }
 
-// Acknowledgement returns which row was acknowledged, and when, as number n of db.
+// Acknowledgement returns the row that was acknowledged as number n of db, and when.
 func (w *Writer) Acknowledgement(db DB, n int) (row string, at time.Time) {
 	a := w.soFar(db).Acknowledged[n]
 	return a.Row, a.At
@@ -116,13 +117,13 @@ func (w *Writer) client(ctx context.Context, db DB, command []string) (string, e
 	return w.lab.Exec(ctx, command[0], append(args, command[1:]...)...)
 }
 
-// Stop ends the writing, after the writes that are under way.
+// Stop stops the writing after the writes that have begun.
 func (w *Writer) Stop() {
 	w.stop()
 	w.group.Wait()
 }
 
-// Verify stops the writing and reads all rows back: later rows would count as lost.
+// Verify stops the writing and reads all rows back. Rows written later would count as lost.
 func (w *Writer) Verify(ctx context.Context) (map[DB]writes.Outcome, error) {
 	w.Stop()
 	result := map[DB]writes.Outcome{}
@@ -136,7 +137,8 @@ func (w *Writer) Verify(ctx context.Context) (map[DB]writes.Outcome, error) {
 	return result, nil
 }
 
-// Copy returns one server's rows, leader or not. It must know a leader: clients stay connected to no other.
+// Copy returns the rows of one server, which need not lead. It must know a leader: clients stay connected to no other
+// server.
 func (l *Lab) Copy(ctx context.Context, u *Unit, db DB) (map[string]bool, error) {
 	args := []string{"--timeout=" + writeTimeout, "--no-leader-only", "--db=unix:" + u.Machine.Socket(db)}
 	text, err := u.Exec(ctx, list[db][0], append(args, list[db][1:]...)...)
@@ -156,7 +158,7 @@ var Written = regexp.MustCompile(`write-[0-9a-f]{8}-[0-9]+`)
 
 var columns = map[DB][2]string{NB: {"Logical_Switch", "name"}, SB: {"Controller_Event", "event_info"}}
 
-// Stored returns the rows of writers in the file of a unit's database, whose server may be down or know no leader.
+// Stored returns writers' rows in the file of a unit's database, whose server may be down or know no leader.
 func (u *Unit) Stored(ctx context.Context, db DB) (rows map[string]bool, err error) {
 	dir, err := os.MkdirTemp("", "copy-")
 	if err != nil {
