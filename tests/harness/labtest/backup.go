@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// Manifest is what the tests look at of a backup's.
+// Manifest is the part of a backup's manifest that tests check.
 type Manifest struct {
 	Unit      string
 	Taken     time.Time
@@ -65,7 +65,7 @@ func (m *Model) RequireManifest(dir string, u *lab.Unit) {
 	}
 }
 
-// Switches returns those in a backup's copy.
+// Switches returns the logical switches in a backup's copy.
 func (m *Model) Switches(dir string) string {
 	m.T.Helper()
 	Output(m.T, m, "gzip", "-dkf", filepath.Join(dir, "ovnnb_db.db.gz"))
@@ -93,7 +93,7 @@ func (m *Model) Converted(units ...*lab.Unit) bool {
 	return !slices.ContainsFunc(m.Schemas(units...), func(v string) bool { return v != lab.NewerSchema })
 }
 
-// OfferUpgrade has the next source bring a newer version with newer schemas.
+// OfferUpgrade makes the next source bring a newer version with newer schemas.
 func (m *Model) OfferUpgrade(units ...*lab.Unit) {
 	m.T.Helper()
 	m.Offer("99.1.0-1", units...)

@@ -20,8 +20,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// FailOnce has the first of these calls on the Northbound file of a unit fail with this error. What it returns waits
-// until that has happened: a follower may still be about to write what the others have stored.
+// FailOnce makes the first of these calls on the Northbound file of a unit fail with this error. The returned
+// function waits until that has happened: a follower may still be about to write what the others have stored.
 func (m *Model) FailOnce(u *lab.Unit, calls, errno string) (end func()) {
 	m.T.Helper()
 	pid, err := u.ServerPID(lab.NB)
@@ -52,7 +52,8 @@ func (m *Model) FailOnce(u *lab.Unit, calls, errno string) (end func()) {
 	}
 }
 
-// LimitDisk puts a unit's databases, of which it has none yet, on a disk of their own of a size as of mount(8).
+// LimitDisk puts a unit's databases, which must not exist yet, on their own disk, with a size in the form of
+// mount(8).
 func (m *Model) LimitDisk(u *lab.Unit, size string) {
 	m.T.Helper()
 	require.NoError(m.T, syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size="+size))
@@ -73,16 +74,16 @@ func (m *Model) FillDisk(u *lab.Unit) {
 	require.NoError(m.T, file.Close())
 }
 
-// FreeDisk removes what FillDisk has written to a directory, if it is still there.
+// FreeDisk removes the file that FillDisk has written to a directory, if it still exists.
 func (m *Model) FreeDisk(dir string) {
 	m.T.Helper()
 	require.NoError(m.T, os.RemoveAll(filepath.Join(dir, filler)))
 }
 
-// KillEverywhere calls run repeatedly and kills it at a call of another program, stride calls further each time, or
-// fewer if more is explored, from a random first call on. It ends with a run that is not killed, if end returns true
-// then. Two clusters of one database may never be served. run reports whether it was killed; KillEverywhere returns how
-// many runs were.
+// KillEverywhere calls run repeatedly and kills it at a call of another program. The first call is random, and each
+// time it is stride calls further, or fewer if more is explored. It ends with a run that is not killed, if end
+// returns true then. Two clusters of one database may never be served. run reports whether it was killed;
+// KillEverywhere returns how many runs were.
 func (m *Model) KillEverywhere(stride int, end func() bool, run func(call int) bool) (killed int) {
 	m.T.Helper()
 	stride = max(1, stride/exploretest.Factor(m.T))
@@ -103,7 +104,7 @@ func (m *Model) KillEverywhere(stride int, end func() bool, run func(call int) b
 	}
 }
 
-// KillHookEverywhere is [Model.KillEverywhere] of a unit's next hook, with a stride of 3.
+// KillHookEverywhere does [Model.KillEverywhere] with a unit's next hook and a stride of 3.
 func (m *Model) KillHookEverywhere(u *lab.Unit) {
 	m.T.Helper()
 	hook := m.nextHook(u)
@@ -111,13 +112,13 @@ func (m *Model) KillHookEverywhere(u *lab.Unit) {
 	m.KillEverywhere(3, Always, func(call int) bool { return m.KillHookAt(u, hook, call) })
 }
 
-// KillNext runs the next hook of a unit, and kills it at a call. It reports whether it made so many.
+// KillNext runs the next hook of a unit, and kills it at a call. It reports whether the hook made that many calls.
 func (m *Model) KillNext(u *lab.Unit, call int) bool {
 	m.T.Helper()
 	return m.KillHookAt(u, m.nextHook(u), call)
 }
 
-// KillHookAt runs a hook, and kills it at a call. It reports whether it made so many.
+// KillHookAt runs a hook, and kills it at a call. It reports whether the hook made that many calls.
 func (m *Model) KillHookAt(u *lab.Unit, hook string, call int) bool {
 	m.T.Helper()
 	k, err := m.RunHookKilledAt(m.T.Context(), u, hook, call)
@@ -125,7 +126,7 @@ func (m *Model) KillHookAt(u *lab.Unit, hook string, call int) bool {
 	return k.Killed
 }
 
-// Always is an end of [Model.KillEverywhere] for what waits for nothing.
+// Always is an end of [Model.KillEverywhere] that has no condition.
 func Always() bool { return true }
 
 // KillHook runs a hook that is killed at the first call for which when is true, and requires that there is one.

@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// Empty starts a lab without units and relations, whose charm is the real one.
+// Empty starts a lab without units and relations. Its charm is the real one.
 func Empty(t *testing.T, o lab.Options) *Model {
 	t.Helper()
 	o.Charm = cmp.Or(o.Charm, charmDir)
@@ -68,7 +68,7 @@ func (m *Model) RefreshCharm() {
 	require.NoError(m.T, m.Refresh(m.T.Context(), charmDir))
 }
 
-// RelateVault relates a CA that issues what it is asked for.
+// RelateVault relates a CA that issues every requested certificate.
 func (m *Model) RelateVault() {
 	m.T.Helper()
 	m.VaultAnswers()
@@ -83,10 +83,10 @@ func (m *Model) RelateSealedVault() {
 	require.NoError(m.T, err)
 }
 
-// VaultAnswers has the CA issue, from now on, what it is asked for.
+// VaultAnswers makes the CA issue requested certificates from now on.
 func (m *Model) VaultAnswers() { m.answerFrom(m.CA(), nil) }
 
-// Issue has the provider answer again, from another CA or with an answer that alter (unit's name, answer) changes.
+// Issue makes the provider answer again, from another CA or with an answer that alter (unit's name, answer) changes.
 func (m *Model) Issue(from *vault.CA, alter func(unit string, answer map[string]string)) {
 	m.T.Helper()
 	m.answerFrom(from, alter)
@@ -182,7 +182,7 @@ func originalOf(key string) *original {
 	return originals.all[key]
 }
 
-// copied deploys n units, or copies the deployment of another test. An application with long elections is deployed: a
+// copied deploys n units, or copies another test's deployment. It deploys an application with long elections, since a
 // copy begins with an election.
 func copied(t *testing.T, how string, n int, o lab.Options, deploy deployment) *Model {
 	t.Helper()
@@ -209,7 +209,7 @@ func copied(t *testing.T, how string, n int, o lab.Options, deploy deployment) *
 	return m
 }
 
-// Settled returns a copy of what [Fresh] makes, for tests that are not about how units become active.
+// Settled returns a copy of the lab that [Fresh] makes, for tests that are not about how units become active.
 func Settled(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 	t.Helper()
 	m := copied(t, "fresh", n, o, func(t *testing.T, n int, o lab.Options) *Model {

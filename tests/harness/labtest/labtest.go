@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
 )
 
-// Patience bounds what should take seconds, on a machine with other tests.
+// Patience bounds waits that should take seconds, on a machine with other tests.
 const Patience = 3 * time.Minute
 
 // Model is a lab whose steps fail the test.
@@ -29,13 +29,13 @@ type Model struct {
 	Certificates, Chassis, CMS int
 }
 
-// Deploy starts a lab with n units that are members of both clusters. Only the first test of a process that asks for
-// so many units has their hooks run; the others get copies of its lab, as it was then.
+// Deploy starts a lab with n units that are members of both clusters. Only for the first test of a process that asks
+// for n units do their hooks run; the others get copies of its lab, as it was then.
 func Deploy(t *testing.T, n int) *Model {
 	return DeployWith(t, n, lab.Options{ElectionTimer: time.Second})
 }
 
-// DeployWith is Deploy with options of the lab.
+// DeployWith is like Deploy, with options of the lab.
 func DeployWith(t *testing.T, n int, o lab.Options) *Model {
 	t.Helper()
 	t.Parallel()
@@ -89,9 +89,9 @@ func (m *Model) MakeOneLeader() *lab.Unit {
 	return leader
 }
 
-// MakeLeader makes a unit win an election. Leaders hand over to the first of their list, which is the same on all
-// members, so the others are kept from asking for votes, but only for a while: a unit that lacks an entry gets it from
-// a leader only, and no votes before.
+// MakeLeader makes a unit win an election. A leader hands over to the first member in its list, which is the same on
+// all members, so the other members are kept from asking for votes. That lasts only for a while: a unit that lacks an
+// entry gets it only from a leader, and no votes before.
 func (m *Model) MakeLeader(u *lab.Unit, db lab.DB) {
 	m.T.Helper()
 	test := func(on *lab.Unit, what string) {
@@ -124,7 +124,7 @@ func (m *Model) MakeLeader(u *lab.Unit, db lab.DB) {
 
 const votes = 10 * time.Second
 
-// RaftStatus returns what a unit's server says.
+// RaftStatus returns the status of a unit's server.
 func (m *Model) RaftStatus(u *lab.Unit, db lab.DB) (raft.Status, error) {
 	m.T.Helper()
 	ctx, cancel := context.WithTimeout(m.T.Context(), 5*time.Second)
@@ -147,7 +147,7 @@ func (m *Model) ServerID(u *lab.Unit, db lab.DB) string {
 // ShortID returns the identity of a unit's member: four digits.
 func (m *Model) ShortID(u *lab.Unit, db lab.DB) string { return m.ServerID(u, db)[:4] }
 
-// MemberIDs returns the identities in the configuration as u sees it.
+// MemberIDs returns the identities in the configuration that u sees.
 func (m *Model) MemberIDs(u *lab.Unit, db lab.DB) []string {
 	m.T.Helper()
 	s := m.Raft(u, db)
@@ -191,7 +191,7 @@ func (m *Model) Eventually(what string, condition func() bool) {
 	require.True(m.T, m.Within(Patience, condition), what)
 }
 
-// Patient returns the test's context, for as long as [Patience].
+// Patient returns the test's context, limited to [Patience].
 func (m *Model) Patient() context.Context {
 	ctx, cancel := context.WithTimeout(m.T.Context(), Patience)
 	m.T.Cleanup(cancel)
@@ -211,21 +211,21 @@ func (m *Model) Within(d time.Duration, condition func() bool) bool {
 	return true
 }
 
-// Remove removes a unit and requires that it goes.
+// Remove removes a unit and requires that it leaves the model.
 func (m *Model) Remove(u *lab.Unit) {
 	m.T.Helper()
 	require.NoError(m.T, m.RemoveUnit(m.T.Context(), u, lab.RemoveOptions{}))
 	require.True(m.T, u.Removed())
 }
 
-// RefuseRemoval removes a unit and requires that its hook stop fails; it returns what the hook said.
+// RefuseRemoval removes a unit and requires that its hook stop fails. It returns the hook's output.
 func (m *Model) RefuseRemoval(u *lab.Unit) string {
 	m.T.Helper()
 	err := m.RemoveUnit(m.T.Context(), u, lab.RemoveOptions{})
 	return m.HookFailed(err, "stop")
 }
 
-// HookFailed requires that an error is of a hook that failed; it returns what the hook printed.
+// HookFailed requires that an error is that of a failed hook. It returns the hook's output.
 func (m *Model) HookFailed(err error, hook string) string {
 	m.T.Helper()
 	var failed *lab.HookError
@@ -331,7 +331,7 @@ func (m *Model) RequireDown(gone ...*lab.Unit) {
 	}
 }
 
-// LineWith finds the rest of the line after mark.
+// LineWith returns the rest of the line after mark.
 func LineWith(t *testing.T, text, mark string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, mark)

@@ -81,7 +81,7 @@ func (m *Model) disagreement(db lab.DB, cluster string, units []*lab.Unit) strin
 	return ""
 }
 
-// claimed returns what the leader has published of the clusters. Juju 4 has no leader settings.
+// claimed returns what the leader has published about the clusters. Juju 4 has no leader settings.
 func (m *Model) claimed() map[string]string {
 	if settings := m.LeaderSettings(); len(settings) > 0 {
 		return settings
@@ -96,7 +96,7 @@ func (m *Model) Statuses() string {
 	return text.String()
 }
 
-// TemporaryFiles returns the files beside a unit's databases that only a change makes which has not ended.
+// TemporaryFiles returns the files beside a unit's databases that exist only during a change.
 func (m *Model) TemporaryFiles(u *lab.Unit) (names []string) {
 	m.T.Helper()
 	entries, err := os.ReadDir(u.DBDir())

@@ -14,7 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// PythonCloud starts a lab with what the Python charm leaves of n units: servers, certificates, firewall and settings.
+// PythonCloud starts a lab with n units in the state in which the Python charm leaves them: servers, certificates,
+// firewall and settings.
 func PythonCloud(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 	t.Helper()
 	o.Charm, o.Northd, o.ElectionTimer = pythonCharm(t), true, 4*time.Second
@@ -38,7 +39,7 @@ func PythonCloud(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 	return m, units
 }
 
-// pythonCharm has the Python charm's endpoints, options and actions; its hooks do what a test writes.
+// pythonCharm has the Python charm's endpoints, options and actions. A test provides its hooks.
 func pythonCharm(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -31,7 +31,7 @@ func (m *Model) AddSwitch(name string, seenBy ...*lab.Unit) {
 	}
 }
 
-// Lose powers units off, and waits until the rest knows that it has no quorum.
+// Lose powers units off, and waits until the other units know that they have no quorum.
 func (m *Model) Lose(units ...*lab.Unit) (left []*lab.Unit) {
 	m.T.Helper()
 	m.PowerOff(units...)
@@ -92,8 +92,8 @@ func Names(units []*lab.Unit) string {
 	return strings.Join(all, ",")
 }
 
-// RequireProof requires of recovery-status on a unit that an acknowledged write was read back from both servers of
-// each unit, and that nothing of it is left. It returns the results.
+// RequireProof requires that recovery-status on a unit shows that an acknowledged write was read back from both
+// servers of each unit, and that no trace of the write is left. It returns the results.
 func (m *Model) RequireProof(on *lab.Unit, units ...*lab.Unit) map[string]string {
 	m.T.Helper()
 	shown := m.Act(on, "recovery-status", "format=json")
@@ -111,7 +111,7 @@ func (m *Model) RequireProof(on *lab.Unit, units ...*lab.Unit) map[string]string
 	return shown
 }
 
-// RequireClientsAreTold requires that results say what clients must do, for which the new cluster has old data.
+// RequireClientsAreTold requires that results contain what clients must do, for which the new cluster has old data.
 func (m *Model) RequireClientsAreTold(shown map[string]string) {
 	m.T.Helper()
 	assert.Contains(m.T, shown["next"], "on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset\n")

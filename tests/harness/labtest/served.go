@@ -20,7 +20,7 @@ func (m *Model) RequireOneServed() {
 	}
 }
 
-// served returns the clusters of which the units' servers know a leader, each with one of its units.
+// served returns the clusters whose leader the units' servers know, each with one of its units.
 func (m *Model) served(db lab.DB, units []*lab.Unit) map[string]string {
 	clusters := map[string]string{}
 	for _, u := range units {
@@ -42,7 +42,7 @@ func (m *Model) all() []*lab.Unit {
 	return units
 }
 
-// betweenLooks is the pause of [Model.WatchServed]: without it, questions take a processor from the servers.
+// betweenLooks is the pause of [Model.WatchServed]: without it, the queries would take a processor from the servers.
 const betweenLooks = 50 * time.Millisecond
 
 // WatchServed asks every server which cluster it serves. It returns a function that ends this and requires that no
