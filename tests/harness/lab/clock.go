@@ -67,8 +67,8 @@ func LayOutWithClock(ctx context.Context, dir, root string) (err error) {
 
 // playedCalls lists the sources that read a clock, with the call and its replacement.
 var playedCalls = map[string][2]string{
-	"machine.go": {"time.Now", "playedNow"},
-	"agent.go":   {"agent.Boottime", "playedBoottime"},
+	"unit.go":  {"time.Now", "playedNow"},
+	"agent.go": {"agent.Boottime", "playedBoottime"},
 }
 
 func clockOverlay(dir, root string) (path string, err error) {
