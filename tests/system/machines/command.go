@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// outputLimit is how many bytes of a failed command's output an error shows, from its end, which has the reason.
+// outputLimit is how many bytes from the end of a failed command's output an error shows: the end has the reason.
 const outputLimit = 4 << 10
 
 // pipeGrace is how long a background process may hold a command's output open.
@@ -77,7 +77,7 @@ func (m *Machine) enter(ctx context.Context, args ...string) (string, error) {
 	return runWith(ctx, exec.CommandContext(ctx, "nsenter", all...), append([]string{m.Name() + ":"}, args...))
 }
 
-// findInit returns the host's number of the machine's pid 1; 0: there is none yet.
+// findInit returns the host's process ID of the machine's pid 1; 0 if there is none yet.
 func (m *Machine) findInit() int {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", m.cmd.Process.Pid))
 	for _, list := range lists {
@@ -121,7 +121,7 @@ func (m *Machine) WriteFile(path string, data []byte, mode os.FileMode) error {
 	return disk.Chmod(path, mode)
 }
 
-// ReadFile reads a file of the machine's disk, also of one that is off.
+// ReadFile reads a file on the machine's disk, even if the machine is off.
 func (m *Machine) ReadFile(path string) ([]byte, error) {
 	disk, err := os.OpenRoot(m.Root())
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// prefix begins the host's names for everything of a run: network namespaces, control groups, machines.
+// prefix begins the host's names for everything that a run makes: network namespaces, control groups, machines.
 const prefix = "ovn-e2e"
 
 // lockFile is locked by the current run. The names are the host's, so only one run is possible.
@@ -34,15 +34,15 @@ const lockFile = "/run/lock/" + prefix + ".lock"
 
 const closeTimeout = 2 * time.Minute
 
-// Options are those of [Open].
+// Options are the options of [Open].
 type Options struct {
 	// Suite is the Debian suite of the machines: bookworm or sid.
 	Suite string
-	// Newer is a suite whose packages of OVN each machine has in [NewerPackages]; "" is none.
+	// Newer is a suite whose packages of OVN each machine has in [NewerPackages]; "" means none.
 	Newer string
 	// Shares are directories of the host that each machine has too.
 	Shares []Share
-	// Log gets a line about what takes long.
+	// Log gets a line about each step that takes long.
 	Log io.Writer
 }
 
@@ -140,14 +140,14 @@ func (f *Fleet) Boot(ctx context.Context, n int) ([]*Machine, error) {
 	return booting, errors.Join(errs...)
 }
 
-// Machines returns those that were booted, in the order of their numbers, also those that are off.
+// Machines returns the machines that were booted, in the order of their numbers, including those that are off.
 func (f *Fleet) Machines() []*Machine {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.machines)
 }
 
-// Close ends all machines and removes them, their disks too.
+// Close ends all machines and removes them and their disks.
 func (f *Fleet) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

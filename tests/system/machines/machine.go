@@ -23,7 +23,7 @@ const bootTimeout = 2 * time.Minute
 // shutdownTimeout bounds a shutdown. systemd kills a service that hasn't stopped after 90 s (DefaultTimeoutStopSec).
 const shutdownTimeout = 3 * time.Minute
 
-// Machine is one machine. Its disk keeps what is on it while it is off.
+// Machine is one machine. Its disk keeps its contents while the machine is off.
 type Machine struct {
 	Number int
 
@@ -40,7 +40,7 @@ func newMachine(f *Fleet, n int) *Machine {
 	return &Machine{Number: n, fleet: f, dir: filepath.Join(f.runDir, fmt.Sprint(n))}
 }
 
-// Name is the machine's host name.
+// Name returns the machine's host name.
 func (m *Machine) Name() string { return fmt.Sprintf("m%d", m.Number) }
 
 // Address returns the machine's IPv4 address.
@@ -134,7 +134,7 @@ func (m *Machine) mount() error {
 		os.WriteFile(filepath.Join(m.Root(), "etc/hosts"), []byte(hosts), 0o644))
 }
 
-// maxMachines is how many machines know one another's names.
+// maxMachines is how many machines know each other's names.
 const maxMachines = 20
 
 // spawn runs systemd-nspawn in the machine's own control groups.
@@ -145,7 +145,7 @@ func (m *Machine) spawn() error {
 			return err
 		}
 	}
-	// The shell's pid stays that of systemd-nspawn.
+	// systemd-nspawn replaces the shell and keeps its pid.
 	enter := `until [ "$1" = -- ]; do echo $$ >"$1/cgroup.procs" || exit; shift; done; shift; exec "$@"`
 	args := append([]string{"-c", enter, "sh"}, groups...)
 	args = append(args, "--", "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot",
@@ -165,14 +165,14 @@ func (m *Machine) spawn() error {
 	}
 	cmd := exec.Command("sh", args...)
 	cmd.Stdout, cmd.Stderr = console, console
-	// systemd of today boots on version 2 of control groups only.
+	// Recent releases of systemd boot only on version 2 of control groups.
 	cmd.Env = append(os.Environ(), "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1")
-	// A machine ends with the run, also if that is killed: systemd-nspawn does the same for the machine's pid 1.
+	// A machine ends with the run, even if the run is killed: systemd-nspawn does the same for the machine's pid 1.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 
 	started, done := make(chan error), make(chan struct{})
 	go func() {
-		// Pdeathsig is about the thread that starts a process, not about the process.
+		// Pdeathsig depends on the thread that starts a process, not on the process.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(done)
@@ -180,7 +180,7 @@ func (m *Machine) spawn() error {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // how a machine ends says nothing: it may have been killed
+			_ = cmd.Wait() // the exit status of a machine means nothing: it may have been killed
 		}
 	}()
 	if err := <-started; err != nil {

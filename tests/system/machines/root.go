@@ -27,10 +27,10 @@ const NewerPackages = "/srv/newer"
 //go:embed make-newer
 var makeNewer []byte
 
-// makeTimeout bounds one of these programs, most of which is a download.
+// makeTimeout bounds one of these programs, which mostly download.
 const makeTimeout = 15 * time.Minute
 
-// kept returns the directory below dir with a program's output for a suite. It is kept for all runs, and made if it is
+// kept returns the directory below dir with a program's output for a suite. All runs share it. It is made if it is
 // missing or the program has changed.
 func kept(ctx context.Context, dir, name string, program []byte, suite string, log io.Writer) (string, error) {
 	sum := sha256.Sum256(program)

@@ -90,8 +90,8 @@ func removeNamespaces(ctx context.Context) error {
 	return err
 }
 
-// hierarchies returns the control group hierarchies in which systemd-nspawn looks for its own group: that of version 2,
-// and systemd's own of version 1 if the host has both. In mountinfo (proc(5)) the fifth field is the mount point; type,
+// hierarchies returns the control group hierarchies in which systemd-nspawn looks for its own group: version 2, and
+// systemd's own of version 1 if the host has both. In mountinfo (proc(5)) the fifth field is the mount point; type,
 // source and options follow a dash.
 func hierarchies() (found []string, err error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
@@ -123,7 +123,7 @@ func (f *Fleet) groups(machine string) []string {
 	return groups
 }
 
-// processes returns those in a control group and in the groups below it.
+// processes returns the processes in a control group and in the groups below it.
 func processes(group string) ([]int, error) {
 	var pids []int
 	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
@@ -157,7 +157,7 @@ func removeGroup(group string) error {
 	return err
 }
 
-// ignoreMissing ignores that a group vanished during the look.
+// ignoreMissing drops the error of a group that has vanished meanwhile.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -10,10 +10,11 @@ const disasterStream = 17
 // mostDisasters is the maximum per application: a deployment takes as long as a disaster.
 const mostDisasters = 3
 
-// lastCall is the last call at which faults are drawn, counted over a recovery's action and its unit's following hooks.
+// lastCall is the last call at which faults are drawn. Calls are counted over a recovery's action and its unit's
+// following hooks.
 const lastCall = 150
 
-// disaster is the generator's view of one: the lost units in order, and the rest.
+// disaster is the generator's view of a disaster: the lost units in order, and the remaining ones.
 type disaster struct {
 	*draw
 	lost, left []int
@@ -36,7 +37,7 @@ func GenerateDisaster(seed uint64) Schedule {
 	return s
 }
 
-// disaster draws one, until all lost units may come back.
+// disaster draws one disaster, until all lost units may return.
 func (d *draw) disaster() (steps []Step) {
 	n := len(d.units)
 	least := n - n/2 // without so many there is no quorum
@@ -68,7 +69,7 @@ func (d *draw) disaster() (steps []Step) {
 
 // before draws units that lag while clients write, and Juju's leader.
 func (d disaster) before() (steps []Step) {
-	lagging := min(d.IntN(3), (len(d.units)-1)/2) // with more of them down nothing is written
+	lagging := min(d.IntN(3), (len(d.units)-1)/2) // if more of them are down, nothing can be written
 	for _, u := range d.Perm(len(d.units))[:lagging] {
 		steps = append(steps, Step{Do: "kill", Unit: u, DB: d.draw.db(), Seconds: float64(5 + d.IntN(20))})
 	}
@@ -156,7 +157,7 @@ func (d disaster) disturbed(s Step) Step {
 	return s
 }
 
-// back turns one lost unit's machine or all on again, a majority perhaps. Sometimes their hooks come late.
+// back turns on again the machine of one lost unit or of all, perhaps of a majority. Sometimes their hooks run late.
 func (d disaster) back() (steps []Step) {
 	units := slices.Clone(d.lost)
 	if d.chance(50) {
@@ -174,7 +175,7 @@ func (d disaster) back() (steps []Step) {
 
 var disasterFaults = []string{"lose", "destroy", "power-on"}
 
-// Disasters counts those of a schedule.
+// Disasters counts the disasters in a schedule.
 func (s Schedule) Disasters() (n int) {
 	for _, step := range s.Steps {
 		if step.Do == "end" {

@@ -224,7 +224,8 @@ func (w *world) harm(h *host, what string, db lab.DB) error {
 // unusedMAC is an address that no machine has, so that packets to it are lost.
 const unusedMAC = "02:00:00:00:00:01"
 
-// mute cuts the network of a machine one way: "out" drops what it sends to the other units, "in" what they send to it.
+// mute cuts the network of a machine in one direction: "out" drops packets to the other units, "in" packets from
+// them.
 func (w *world) mute(ctx context.Context, h *host, way string) (err error) {
 	for _, other := range w.inModel() {
 		if other == h || w.has(other, "power-off") {
@@ -240,7 +241,7 @@ func (w *world) mute(ctx context.Context, h *host, way string) (err error) {
 	return err
 }
 
-// unmute ends it, both ways. After a boot there may be nothing to remove.
+// unmute ends mute, in both directions. After a boot there may be nothing to remove.
 func (w *world) unmute(ctx context.Context, h *host) {
 	for _, other := range w.inModel() {
 		if other != h && !w.has(other, "power-off") {
@@ -252,7 +253,7 @@ func (w *world) unmute(ctx context.Context, h *host) {
 
 func filler(h *host) string { return filepath.Join(h.DBDir(), "filler") }
 
-// fill leaves so many KiB of the disk, for a while or until it is healed.
+// fill leaves that many KiB of the disk free, for a while or until the fault is healed.
 func (w *world) fill(h *host, s Step) error {
 	left, err := strconv.ParseInt(s.Arg, 10, 64)
 	if err != nil {
@@ -279,7 +280,8 @@ func (w *world) fill(h *host, s Step) error {
 	return file.Truncate(max(0, size-left*1024))
 }
 
-// free makes space again. What a server couldn't write is lost for it: this fault is also the cause if it ends later.
+// free frees the disk again. What a server couldn't write is lost for it, so this fault remains a cause after it has
+// ended.
 func (w *world) free(h *host) error {
 	w.mu.Lock()
 	if since, full := h.faults["full"]; full {

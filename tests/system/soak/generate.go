@@ -32,7 +32,7 @@ type draw struct {
 	paused      map[int]bool
 }
 
-// Generate draws a schedule: the same seed, the same schedule.
+// Generate draws a schedule. The same seed gives the same schedule.
 func Generate(seed uint64) Schedule {
 	r := rand.New(rand.NewPCG(seed, 0))
 	d := &draw{Rand: r, down: map[int]bool{}, paused: map[int]bool{}}
@@ -206,8 +206,8 @@ func standing(d *draw) (Step, bool) {
 	return Step{Unit: u, DB: d.db()}, true
 }
 
-// passing makes a fault that more often than not ends by itself, within the time that the charm waits for it or after
-// it: a command that it meets halfway continues, and much more can happen to a cluster that is whole again.
+// passing makes a fault that usually ends by itself, during or after the time for which the charm waits for it: a
+// command that is under way then continues, and much more can happen to a cluster that is whole again.
 func passing(d *draw) (Step, bool) {
 	if d.chance(30) {
 		return standing(d)
@@ -226,7 +226,7 @@ var faults = []kind{
 	{"set-clock", 2, clock},
 }
 
-// clock sets a clock forward or back by a leap, an hour, a day or years.
+// clock sets a clock forward or back: by a leap second, an hour, a day or years.
 func clock(d *draw) (Step, bool) {
 	return Step{Unit: d.unit(), Seconds: []float64{-40e6, -86400, -3600, -20, 0, 20, 3600, 86400, 40e6}[d.IntN(9)]}, true
 }
@@ -238,7 +238,7 @@ func muted(d *draw) (Step, bool) {
 	return s, ok
 }
 
-// full leaves so many KiB of a disk, for good or for a while.
+// full leaves that many KiB of a disk free, for good or for a while.
 func full(d *draw) (Step, bool) {
 	s, ok := standing(d)
 	s.DB, s.Arg = "", []string{"0", "4", "64", "700"}[d.IntN(4)]

@@ -18,11 +18,12 @@ const lookEvery = 300 * time.Millisecond
 
 // view is one database's cluster as seen from all machines.
 type view struct {
-	// status is that of the leader of the latest term, or of the longest committed log; zero if no server answers.
+	// status is that of the leader of the latest term, otherwise of the server with the longest committed log; zero if
+	// no server answers.
 	status raft.Status
 	// leads reports whether a majority of the members follows a leader.
 	leads bool
-	// members are those of its configuration, with why they are up or not.
+	// members are the members in the configuration of status, with the reason why each is up or not.
 	members []member
 }
 
@@ -116,8 +117,9 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 	return v
 }
 
-// cluster returns the application's cluster. A recovery replaces it, with terms from 1 on, while a unit that returns
-// may still serve the old one. Juju 4 has no leader settings; the IDs are in the application's data.
+// cluster returns the ID of the application's cluster. A recovery replaces the cluster by one whose terms begin at 1,
+// while a unit that returns may still serve the old one. Juju 4 has no leader settings; the IDs are in the
+// application's data.
 func (w *world) cluster(db lab.DB) raft.ID {
 	key := string(db) + "_cid"
 	return raft.ID(cmp.Or(w.LeaderSettings()[key], w.AppData()[key]))
@@ -190,8 +192,8 @@ func (h *host) raft(ctx context.Context, db lab.DB) (s raft.Status, err error) {
 	return raft.Parse(text)
 }
 
-// better reports whether a status is more informative than another: first a leader's, by term, then the one with the
-// longer committed log. The term of a member that is cut off grows all by itself.
+// better reports whether a status is more informative than another. A leader's is better, by term, then the one with
+// the longer committed log. The term of a member that is cut off grows by itself.
 func better(a, b raft.Status) bool {
 	aLeads, bLeads := a.Role == raft.Leader, b.Role == raft.Leader
 	switch {

@@ -22,7 +22,8 @@ func (s Step) databases() []lab.DB {
 	return []lab.DB{lab.DB(s.DB)}
 }
 
-// play runs one step, with what happens at the same time. It returns errors of the lab, not refusals of the charm.
+// play runs one step, with everything that happens at the same time. It returns errors of the lab, not refusals of
+// the charm.
 func (w *world) play(ctx context.Context, s Step) error {
 	limit := operationPatience
 	if s.Do == "insist" {
@@ -53,7 +54,7 @@ func (w *world) play(ctx context.Context, s Step) error {
 	return context.Cause(ctx)
 }
 
-// note logs how an operation ended. Failed and killed hooks are expected.
+// note logs the outcome of an operation. Failed and killed hooks are expected.
 func (w *world) note(s Step, err error) {
 	if err != nil {
 		w.say("%s: %v", s, err)
@@ -150,13 +151,13 @@ func (w *world) restart(ctx context.Context, h *host, service string) error {
 	return err
 }
 
-// othersStay reports whether another unit of the model stays. If not, the removal of the last unit ends the database
-// too, as asked, and prints the place of its data (docs/how-to/remove-a-unit.md, The last units).
+// othersStay reports whether another unit of the model stays. If not, the removal of the last unit ends the database,
+// too, as the operator wants, and prints the place of its data (docs/how-to/remove-a-unit.md, The last units).
 func (w *world) othersStay(h *host) bool {
 	return slices.ContainsFunc(w.inModel(), func(o *host) bool { return o != h && !o.Dying() })
 }
 
-// force is `juju remove-unit --force`, which costs a member: it is used only if the others are a quorum.
+// force is `juju remove-unit --force`, which costs a member. It is used only if the other members are a quorum.
 func (w *world) force(ctx context.Context, h *host) error {
 	for _, db := range lab.Databases {
 		v := w.look(ctx, db)

@@ -62,7 +62,7 @@ func Disasters(t *testing.T) {
 	random(t, GenerateDisaster, "disasters")
 }
 
-// random runs the schedules that draw makes of seeds; dir is the directory of the test.
+// random runs the schedules that draw makes from seeds. dir is the directory of the test.
 func random(t *testing.T, draw func(seed uint64) Schedule, dir string) {
 	t.Helper()
 	first := *seed
@@ -98,8 +98,8 @@ func random(t *testing.T, draw func(seed uint64) Schedule, dir string) {
 	assert.Positive(t, ended, "no schedule ended, so none was judged: give a longer -for, or -slow")
 }
 
-// playAll plays the schedules of the seeds from first on, -labs at the same time, each in a lab with networks of its
-// own. It begins new ones until -for is over or beginning ends.
+// playAll plays the schedules of seeds, beginning with first, -labs at the same time, each in a lab with its own
+// networks. It begins new ones until -for is over or beginning ends.
 func playAll(ctx, beginning context.Context, draw func(uint64) Schedule, first uint64) <-chan played {
 	results := make(chan played, 4096) // no reader waits until a schedule that failed is short
 	var next atomic.Uint64

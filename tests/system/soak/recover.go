@@ -20,16 +20,16 @@ import (
 // recoveryPatience bounds a recovery whose command is repeated and whose output is followed.
 const recoveryPatience = 5 * time.Minute
 
-// order is what an operator types in a disaster: the same command, until it has ended or says something else.
+// order is a command that an operator repeats in a disaster, until it has ended or reports something else.
 type order struct {
 	action string
-	// from is the unit that it is typed for.
+	// from is the unit for which the command is typed.
 	from int
 	args []string
 	// giveUp are the names in give-up, and lost the hosts that they mean.
 	giveUp []string
 	lost   []*host
-	// force gives up newer data of what is lost.
+	// force gives up newer data of lost units.
 	force bool
 	// begun reports whether the command has begun something; again whether again=true must be added first.
 	begun, again bool
@@ -75,7 +75,8 @@ func (w *world) awaitWrites(ctx context.Context, s Step) error {
 	return nil
 }
 
-// command decides once per disaster what is typed, and gives up everything lost, by units' names or members' IDs.
+// command decides, once for each disaster, which command is typed. It gives up everything lost, by units' names or
+// members' IDs.
 func (w *world) command(ctx context.Context, s Step) {
 	if w.order != nil {
 		return
@@ -121,7 +122,7 @@ func (w *world) awaitLoss(ctx context.Context, s Step) {
 	})
 }
 
-// awaits waits for a condition, at most for the time that an idle machine takes for it.
+// awaits waits for a condition, for at most the time that an idle machine needs.
 func (w *world) awaits(ctx context.Context, most time.Duration, condition func() bool) {
 	for deadline := time.Now().Add(patience(most)); !condition() && time.Now().Before(deadline) && ctx.Err() == nil; {
 		_ = poll.Wait(ctx, lookPause)

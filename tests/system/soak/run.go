@@ -30,11 +30,14 @@ type Result struct {
 
 // Counts are numbers of what happened.
 type Counts struct {
-	// Steps were played, Faults of them or in them happened, Typed are commands that were typed as they were printed.
+	// Steps is how many steps were played, Faults how many were or had faults, Typed how many printed commands were
+	// typed.
 	Steps, Faults, Typed int
-	// Disasters ended, New clusters replaced old ones, Runs are those of the actions that recover.
+	// Disasters is how many ended, New how many clusters replaced old ones, Runs how many times an action for recovery
+	// ran.
 	Disasters, New, Runs int
-	// Kept are rows of remaining copies that all units have in the end; Given are writes lost with an old cluster.
+	// Kept is how many rows of remaining copies all units have in the end, Given how many writes were lost with an old
+	// cluster.
 	Kept, Given int
 }
 
@@ -49,7 +52,7 @@ func (c *Counts) add(o Counts) {
 	c.Given += o.Given
 }
 
-// Run plays a schedule. The error is of the lab: then nothing was found out.
+// Run plays a schedule. If it returns an error, the lab failed and there is no result.
 func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result, err error) {
 	w, err := newWorld(ctx, s, charm, log)
 	if err != nil {
@@ -87,7 +90,7 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 	return r, err
 }
 
-// holds sets what is broken first, if nothing is yet.
+// holds sets the broken invariant, unless one is set already.
 func (r *Result) holds(ctx context.Context, invariants ...func(context.Context) string) {
 	for _, broken := range invariants {
 		if r.Broken == "" {
@@ -132,7 +135,7 @@ func (w *world) judge(ctx context.Context) string {
 	return ""
 }
 
-// String returns the configuration with why each member is up or not.
+// String returns the configuration with the reason why each member is up or not.
 func (v view) String() string {
 	words := map[Why]string{Up: "up", New: "down by a fault of this step", Standing: "down by an older fault", Asked: "paused", Ours: "down without a fault"}
 	var all []string
@@ -228,7 +231,8 @@ func hookFailed(err error) bool {
 	return errors.As(err, &hook) || errors.Is(err, lab.ErrKilled)
 }
 
-// unfinished returns what is missing until every unit is active and exactly the units' servers are members.
+// unfinished returns why not every unit is active, or the members are not exactly the units' servers; "" once they
+// are.
 func (w *world) unfinished(ctx context.Context) string {
 	units := w.inModel()
 	for _, h := range units {

@@ -9,33 +9,33 @@ import (
 type Schedule struct {
 	// Found is the invariant that a stored schedule broke.
 	Found string `json:"found,omitempty"`
-	// Units is how many there are at the start: 0, 1, ….
+	// Units is how many units exist at the start: 0, 1, ….
 	Units int `json:"units"`
-	// Juju is the version that JUJU_VERSION says.
+	// Juju is the value of JUJU_VERSION.
 	Juju string `json:"juju"`
-	// Restart is whether systemd starts a server that died again.
+	// Restart reports whether systemd restarts a server that died.
 	Restart bool   `json:"restart,omitempty"`
 	Steps   []Step `json:"steps"`
 }
 
-// Step is one thing that happens: an operation of an operator or a fault. A step of a unit that is gone does nothing, so
-// that steps can be removed from a schedule.
+// Step is one event: an operation of an operator, or a fault. A step of a unit that is gone does nothing, so that
+// steps can be removed from a schedule.
 type Step struct {
 	Do string `json:"do"`
 	// Unit is the unit of the step; of an "add" the number of the new one.
 	Unit int `json:"unit"`
 	// Other is a second unit, which runs a kick.
 	Other int `json:"other,omitempty"`
-	// DB is nb or sb; empty: both.
+	// DB is nb or sb; empty means both.
 	DB string `json:"db,omitempty"`
 	// Arg is a further parameter: a kind, a value.
 	Arg string `json:"arg,omitempty"`
-	// Call is the number, from 1, of the call of another program, by the hook or action of the step around it, at which it
-	// happens.
+	// Call is when the step happens: the number, from 1, of the call of another program by the hook or action of the
+	// surrounding step.
 	Call int `json:"call,omitempty"`
-	// Seconds is how long a fault lasts that ends by itself; of a clock, by how much it is fast.
+	// Seconds is how long a fault lasts that ends by itself. For a clock, it is by how much the clock is fast.
 	Seconds float64 `json:"seconds,omitempty"`
-	// With is what happens at the same time: faults at a call, and operations.
+	// With has the events at the same time: faults at a call, and operations.
 	With []Step `json:"with,omitempty"`
 }
 
@@ -64,46 +64,46 @@ func (s Schedule) JSON() string {
 	return string(text) + "\n"
 }
 
-// Why says why a member is not up, or that it is.
+// Why is the reason why a member is up or not.
 type Why int
 
-// The reasons, of which the first that holds counts.
+// The reasons. If several hold, the first counts.
 const (
-	// Up: its server runs, and all others reach it.
+	// Up means that the server runs, and all others reach it.
 	Up Why = iota
-	// New is a fault of the step that is judged: the charm could not know of it when it decided.
+	// New means that the judged step has a fault, of which the charm could not know when it decided.
 	New
-	// Standing is a fault that was there before the step.
+	// Standing means that a fault existed before the step.
 	Standing
-	// Asked is a pause whose price the operator knows.
+	// Asked means that an operator has paused the unit, and knows the price.
 	Asked
-	// Ours: there is no fault, the charm has stopped or lost it.
+	// Ours means that there is no fault: the charm has stopped or lost the server.
 	Ours
 )
 
 // Cost is the outcome of a step for one database's cluster.
 type Cost struct {
-	// Before is whether there was a quorum when the step began.
+	// Before reports whether there was a quorum when the step began.
 	Before bool
-	// Members are those of the configuration after it.
+	// Members are the members in the configuration after the step.
 	Members []Why
 }
 
-// Verdict is what is expected of a cluster.
+// Verdict is what a cluster must do after a step.
 type Verdict int
 
 // The verdicts.
 const (
-	// Serves: a majority is up, so there must be a leader.
+	// Serves means that a majority is up, so there must be a leader.
 	Serves Verdict = iota
-	// Faults took the quorum; nothing is expected of the cluster.
+	// Faults means that faults took the quorum; nothing is required of the cluster.
 	Faults
-	// OurDoing: what was there before the step, and the charm's own acts, are enough to lose the quorum.
+	// OurDoing means that the earlier faults and the charm's own acts are enough to lose the quorum.
 	OurDoing
 )
 
-// Judge decides whether the faults alone explain the outcome. A majority that is up must serve. If there
-// is none even without the step's own faults, the charm has stopped a server or shrunk the configuration too far.
+// Judge decides whether the faults alone explain the outcome. A majority that is up must serve. If there is no
+// majority even without the step's own faults, the charm has stopped a server or shrunk the configuration too far.
 func (c Cost) Judge() Verdict {
 	count := map[Why]int{}
 	for _, why := range c.Members {
@@ -119,9 +119,9 @@ func (c Cost) Judge() Verdict {
 	return OurDoing
 }
 
-// Shrink is delta debugging (Zeller and Hildebrandt, ddmin): it returns a schedule that still fails, of which none of
-// the steps tried can be removed. fails runs a schedule, and returns false once time is up. Concurrent operations are
-// tried last.
+// Shrink returns a schedule that still fails, from which it could remove no further step, by delta debugging (Zeller
+// and Hildebrandt, ddmin). fails runs a schedule, and returns false once time is up. Shrink tries to remove
+// concurrent operations last.
 func Shrink(s Schedule, fails func(Schedule) bool) Schedule {
 	for parts := 2; len(s.Steps) > 1; {
 		size := (len(s.Steps) + parts - 1) / parts

@@ -25,7 +25,8 @@ type server struct {
 	cluster raft.ID
 }
 
-// served returns the clusters with a leader that a majority follows: a leader that is cut off leads alone for a while.
+// served returns the clusters with a leader that a majority follows: a leader that is cut off leads alone for a
+// while.
 func (s sighting) served() (all []raft.ID) {
 	for _, leader := range s.servers {
 		if leader.status.Role != raft.Leader || leader.status.State != raft.ClusterMember || slices.Contains(all, leader.cluster) {
@@ -54,8 +55,8 @@ type span struct {
 type beside struct {
 	clusters []raft.ID
 	from, to time.Time
-	// why is the excuse (docs/how-to/recover-quorum.md, What keeps the old cluster off). guarded means that there is none: a
-	// server was started beside one that would have reported that its cluster was given up.
+	// why is the excuse (docs/how-to/recover-quorum.md, What keeps the old cluster off). guarded means that there is no
+	// excuse: a server was started beside one that would have reported that its cluster was given up.
 	why     string
 	guarded bool
 	looks   int

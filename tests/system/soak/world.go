@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// Charm is what a schedule is run with: the charm as Juju unpacks it, and the program that plays the lab's tools.
+// Charm has the programs for a schedule: the charm as Juju unpacks it, and the program that plays the lab's tools.
 type Charm struct{ Dir, Program string }
 
 // patience scales the longest time d of an idle machine.
@@ -37,8 +37,8 @@ func timer(seconds string) string {
 	return strconv.Itoa(min(n**slow, 60))
 }
 
-// diskSize is that of the disk of a unit's databases. Each takes some MiB, archived clusters as much again, and a
-// recovery leaves 16 MiB free.
+// diskSize is the size of the disk of a unit's databases. Each database takes some MiB, archived clusters take as
+// much again, and a recovery leaves 16 MiB free.
 const diskSize = "96m"
 
 // world is the application of a schedule, with the runner's state.
@@ -51,7 +51,7 @@ type world struct {
 
 	mu    sync.Mutex
 	hosts map[int]*host
-	// last is each database's configuration as it was seen last, and lastOf of which cluster.
+	// last is each database's last known configuration, and lastOf the cluster to which it belongs.
 	last   map[lab.DB][]raft.Member
 	lastOf map[lab.DB]raft.ID
 	step   int
@@ -72,11 +72,11 @@ type host struct {
 	number int
 	// faults are the current ones, with the step that began them: "cut", or of a server "hang nb".
 	faults map[string]int
-	// forced is whether the unit was removed by force: it has left nothing.
+	// forced reports whether the unit was removed by force, so that its members remain.
 	forced bool
 	// ids are those that its servers have had, by database; the last is the newest.
 	ids map[lab.DB][]string
-	// gaveUp are the databases that its servers said to have no more, when last asked.
+	// gaveUp are the databases that its servers, when last asked, no longer had.
 	gaveUp map[lab.DB]bool
 	// power is held while its machine is turned on or off.
 	power sync.Mutex

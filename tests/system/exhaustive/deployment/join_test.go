@@ -18,7 +18,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// A server that is killed after it took the log, and before its own entry in it, leaves an unusable file.
+// A server that is killed after it has received the log, but before the log has its own entry, leaves an unusable
+// file.
 func TestJoin_half_joined_file_is_archived_and_unit_joins(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Fresh(t, 3, lab.Options{})
@@ -64,8 +65,8 @@ func header(t *testing.T, path string) (record map[string]any, rest []byte) {
 	return record, rest[size:]
 }
 
-// A member that has applied its own removal, which the others have not, and then lost its power: they count on its
-// vote, and its file is unusable. The entry is written by hand: a leader that is removed hands over first.
+// A member has applied its own removal, which the others have not, and then lost its power. The others count on its
+// vote, and its file is unusable. The entry is written by hand, since a leader that is removed hands over first.
 func TestJoin_member_off_during_removal_is_kicked_first(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Fresh(t, 3, lab.Options{})

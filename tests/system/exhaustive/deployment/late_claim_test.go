@@ -77,7 +77,8 @@ func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 	}
 }
 
-// awaitingVault returns two units that have run all hooks before that of the vault, with further hooks held back.
+// awaitingVault returns two units that have run all hooks before the one about the vault. Further hooks are held
+// back.
 func awaitingVault(t *testing.T, juju string) (c *labtest.Model, units []*lab.Unit) {
 	t.Helper()
 	c = labtest.Empty(t, lab.Options{JujuVersion: juju})

@@ -1,5 +1,6 @@
-// Package deployment kills hooks at every call, plays orders of events, upgrades packages, starts units on machines that
-// something else has used, and has a real Prometheus read metrics: what takes too long for tests/integration.
+// Package deployment has tests that take too long for tests/integration. They kill hooks at every call, play orders
+// of events, upgrade packages, start units on machines that were used before, and make a real Prometheus read
+// metrics.
 package deployment
 
 import (

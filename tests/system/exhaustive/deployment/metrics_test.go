@@ -25,7 +25,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// prometheus is a real one in the hub's network, which scrapes the agents and evaluates their alert rules.
+// prometheus is a real Prometheus in the hub's network. It scrapes the agents and evaluates their alert rules.
 type prometheus struct {
 	*labtest.Model
 	dir string
@@ -130,7 +130,7 @@ func (p *prometheus) panels() map[string][]string {
 	return queries
 }
 
-// workload makes gateways, of which one can't be moved, a drain and a backup.
+// workload makes gateways, one of which can't be moved, a drain and a backup.
 func (p *prometheus) workload(u *lab.Unit) {
 	p.T.Helper()
 	for name, at := range map[string]string{"gw1": "192.0.2.1", "gw2": "192.0.2.2"} {
@@ -145,7 +145,7 @@ func (p *prometheus) workload(u *lab.Unit) {
 	p.Act(u, "backup")
 }
 
-// Every panel and alert gets data from real agents; data of a silent source are not exported any more.
+// Every panel and alert gets data from real agents. Data of a silent source are no longer exported.
 func TestMetrics_scraped_by_Prometheus(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Fresh(t, 3, lab.Options{})

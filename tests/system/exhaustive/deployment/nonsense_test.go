@@ -15,14 +15,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// garbage is what a broken peer may publish.
+// garbage has data that a broken peer may publish.
 var garbage = map[string]string{
 	"bound-address": `"not an address"`, "nb-identity": "{{{", "nb-server-id": strings.Repeat("f", 5000),
 	"sb-identity": "13e4", "sb-server-id": "not-an-id", "sb-cluster-id": "\x1b[31m", "nb-cluster-id": "deadbeef",
 	"package-source": "\n\n", "running-version": ",, ,%s openvswitch ", "trusted-cas": ",,,;", "certificate-issuer": "?", "northd": "null",
 }
 
-// publishes puts data on the peer relation in the charm's place.
+// publishes puts data on the peer relation instead of the charm.
 func publishes(c *labtest.Model, u *lab.Unit, bag map[string]string) {
 	c.T.Helper()
 	dispatch := filepath.Join(u.CharmDir(), "dispatch")
@@ -36,12 +36,12 @@ func publishes(c *labtest.Model, u *lab.Unit, bag map[string]string) {
 	require.NoError(c.T, os.Rename(charm, dispatch))
 }
 
-// No unit fails because of invalid data in the leader settings or from a peer, and nothing is made of it.
+// No unit fails because of invalid data in the leader settings or from a peer, and no unit uses these data.
 func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Fresh(t, 3, lab.Options{JujuVersion: lab.Juju3})
 
-	// Of an application that works they stop nothing either.
+	// They do not stop a working application either.
 	c.Run("in the leader settings", func(c *labtest.Model) {
 		t := c.T
 		before, good := c.Processes(units...), c.LeaderSettings()
@@ -59,7 +59,7 @@ func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 		assert.Equal(t, before, c.Processes(units...))
 	})
 
-	// No unit fails because of what a peer publishes, and nothing is made of it; it is mended by the peer's next hook.
+	// No unit fails because of a peer's invalid data, or uses them. The peer's next hook repairs them.
 	c.Run("from a peer", func(c *labtest.Model) {
 		t := c.T
 		settings, before := c.LeaderSettings(), c.Processes(units...)
@@ -79,7 +79,7 @@ func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 		c.RequireOneCluster(units...)
 	})
 
-	// Data larger than a hook tool's answer may be harm no other unit, whether or not the charm reads the key.
+	// Data larger than the limit of a hook tool's answer harm no other unit, whether or not the charm reads the key.
 	c.Run("more than a hook tool may say", func(c *labtest.Model) {
 		t, oversized, before := c.T, strings.Repeat("x", 9<<20), c.Processes(units...)
 		const cms = "neutron-api-plugin-ovn/0"
@@ -104,7 +104,7 @@ func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 		c.Tick("all are active", c.AllActive)
 	})
 
-	// A unit that joins leaves out the peer that published invalid data.
+	// A unit that joins ignores the peer that published invalid data.
 	c.Run("from a peer, while a unit joins", func(c *labtest.Model) {
 		t := c.T
 		c.Hold(true)

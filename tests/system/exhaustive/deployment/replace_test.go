@@ -45,12 +45,12 @@ func TestReplace_all_units_keeps_data(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		n int
-		// oldFirst: the old ones are being removed before the new ones are there.
+		// oldFirst: the removal of the old units begins before the new units exist.
 		oldFirst bool
 		juju     string
-		// gone: so many of the old ones have left before that.
+		// gone: this many of the old units have left before that.
 		gone int
-		// killed: a hook of a new one is killed as it joins, and the `stop` of an old one as it leaves.
+		// killed: a new unit's hook is killed while the unit joins, and an old unit's `stop` while it leaves.
 		killed bool
 	}{
 		"1 by 1, the old one first":                       {n: 1, oldFirst: true, juju: "2.9.51"},
@@ -235,7 +235,7 @@ func deliverTwice(c *labtest.Model, run map[string]bool, units ...*lab.Unit) {
 func runTwice(c *labtest.Model, u *lab.Unit, hook string, env ...string) {
 	c.T.Helper()
 	if hook == "update-status" || hook == "install" || strings.HasSuffix(hook, "-departed") {
-		// It was not run yet; and for the others Juju itself changes what it shows at their end.
+		// The hook had not run yet. For the other hooks, Juju itself changes the data at their end.
 		require.NoError(c.T, c.RunHook(c.T.Context(), u, hook, env...))
 	}
 	before, from := c.Everything(u), labtest.HookLogSize(c.T, u)

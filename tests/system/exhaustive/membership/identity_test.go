@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R16, R4: a unit whose server was kicked has joined again, and its hook has not ended: what it publishes are the IDs
-// from before, complete. No unit calls its new member stale, and none prints a command that would kick it.
+// R16, R4: a unit whose server was kicked has joined again, and its hook has not ended. It still publishes its
+// earlier IDs, which are complete. No unit calls its new member stale or prints a command that would kick it.
 func TestIdentity_unpublished_new_member_is_not_stale(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	leader := m.MakeOneLeader()

@@ -73,7 +73,7 @@ func TestR5_kick_of_stopped_process_counts_until_it_continues(t *testing.T) {
 	assert.Contains(t, refused(), labtest.Reason(finding.RemovalMayFollow, finding.Args{}))
 
 	require.NoError(t, kicks.SignalHook(syscall.SIGCONT))
-	// Its call has outlived its deadline: whether it was carried out is open.
+	// The call has outlived its deadline, so it is unknown whether it was carried out.
 	if r := <-done; r.Status != "completed" {
 		assert.Equal(t, "pending\n", r.Results["ovnnb"])
 		assert.Contains(t, r.Message, "nb: the removal of "+id[:4])

@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R8: idempotent at every call.
+// R8: stop is idempotent, wherever it is killed.
 func TestStop_killed_at_any_step_completes_when_run_again(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()
@@ -80,7 +80,7 @@ func TestStop_server_without_control_socket_is_stopped_if_spare(t *testing.T) {
 	})
 }
 
-// R9: a stop starts what a pause has stopped, so that the unit leaves no member behind.
+// R9: stop starts the services that a pause has stopped, so that the unit leaves no member behind.
 func TestStop_paused_unit_leaves(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	u := m.Followers()[0]
@@ -123,7 +123,7 @@ func TestLeave_beyond_deadline_is_awaited_by_retry(t *testing.T) {
 	}
 }
 
-// A tool of Juju that fails once the servers are stopped leaves no status that says all is well.
+// If a tool of Juju fails once the servers are stopped, the status does not say that all is well.
 func TestPause_failed_publication_is_shown(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u := m.LeaderOf(lab.NB)

@@ -48,8 +48,8 @@ func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
 	return func() { m.FreeDisk(failed.DBDir()) }
 }
 
-// R0: a leader that can't write what a client wants gives the database up, and continues to call itself the leader. It
-// refuses to compact its file and to leave. Its own unit notices, and restarts it once there is space.
+// R0: a leader that can't write a client's entry gives the database up, and continues to call itself the leader. It
+// refuses to compact its file and to leave. Its own unit notices that, and restarts the server once there is space.
 func TestDisk_leader_that_cannot_write_is_restarted(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	failed, fill := addOnSmallDisk(m)
@@ -74,7 +74,7 @@ func TestDisk_leader_that_cannot_write_is_restarted(t *testing.T) {
 	m.RequireWritable()
 }
 
-// A new cluster takes space beside the old file. If there is none, no unit stops its server.
+// A new cluster takes space in addition to the old file. If there is none, no unit stops its server.
 func TestRecover_without_disk_space_is_refused_before_stop(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u, _ := addOnSmallDisk(m)

@@ -22,8 +22,8 @@ import (
 
 var globals = map[lab.DB][2]string{lab.NB: {"ovn-nbctl", "NB_Global"}, lab.SB: {"ovn-sbctl", "SB_Global"}}
 
-// §4 of the worst night: a complete log entry that can't be applied. The server skips it and continues, also as the
-// leader; its unit reports that, even when nothing else shows it any more.
+// §4 of the worst night: a complete log entry can't be applied. The server skips it and continues, even as the
+// leader. Its unit reports that, even when nothing else shows it any more.
 func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	others, u := m.Deployed[:2], m.Deployed[2]
@@ -60,7 +60,7 @@ func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	}
 	boot()
 
-	// For all others it is a member in good order.
+	// To all others it is a healthy member.
 	ids := map[lab.DB]string{}
 	for _, db := range lab.Databases {
 		ids[db] = m.ServerID(u, db)

@@ -63,8 +63,9 @@ func TestBackup_killed_leaves_none_and_same_command_makes_one(t *testing.T) {
 	require.Greater(t, killed, 2, "the premise")
 }
 
-// A unit whose files are damaged rejoins, and the action, its hooks and those of the units that remove its members are
-// killed at their calls: the same command continues, the others always are a quorum, and nothing is done twice.
+// A unit whose files are damaged rejoins. The action, its hooks, and the hooks of the units that remove its members
+// are killed at their calls. The same command continues, the other members always are a quorum, and nothing is done
+// twice.
 func TestRejoin_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u, others := m.Deployed[2], m.Deployed[:2]

@@ -12,8 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// Three of five units are lost under load, and one of the other two has missed the newest changes. The new cluster has
-// what a majority of the two had, and what only the newest copy had, also after the lost units have returned.
+// Three of five units are lost under load, and one of the other two has missed the newest changes. The new cluster
+// has the rows that a majority of the two had and those that only the newest copy had, even after the lost units have
+// returned.
 func TestRecover_keeps_what_majority_of_copies_had(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{ElectionTimer: 4 * time.Second, JujuVersion: lab.Juju4}) // no elections but those of the test
 	newest, behind, left, lost := m.Deployed[0], m.Deployed[1], m.Deployed[:2], m.Deployed[2:]
@@ -58,7 +59,8 @@ func TestRecover_keeps_what_majority_of_copies_had(t *testing.T) {
 	m.RequireProof(newest, m.Deployed...)
 }
 
-// What a unit has published of its copy outlives its machine: force gives it up, by name, and says what is lost.
+// The facts that a unit has published about its copy outlive its machine. force gives the copy up, by name, and
+// reports what is lost.
 func TestRecover_lost_unit_with_newest_copy_needs_force(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	left, newest, lost := m.LoseAllButOneThatIsBehind()

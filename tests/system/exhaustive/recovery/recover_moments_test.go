@@ -45,7 +45,7 @@ const (
 	superseded end = "superseded"
 )
 
-// between deploys n units, of which all but the asked one and the leader are to be lost.
+// between deploys n units. All but the asked one and the leader will be lost.
 func between(t *testing.T, n int) amid {
 	t.Helper()
 	m := labtest.DeployWith(t, n, lab.Options{JujuVersion: lab.Juju3})
@@ -179,8 +179,9 @@ func (a amid) finish(n int, want end) {
 	require.False(a.T, a.made("nb") || a.made("sb"), "no request is left that could still be published")
 }
 
-// A new cluster whose unit made it and is lost before it is published does not replace the old one, as no unit could
-// start it. The leader reports that and is asked itself, and the lost unit stays out when it returns.
+// A unit makes a new cluster and is lost before the cluster is published. The cluster does not replace the old one,
+// as no unit could start it. The leader reports that and is asked itself, and the lost unit stays out when it
+// returns.
 func TestRecover_unpublished_new_cluster_stays_out(t *testing.T) {
 	a := between(t, 4)
 	m, ended := a.Model, a.WatchServed()
