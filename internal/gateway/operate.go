@@ -198,7 +198,7 @@ func (o *Operation) carryOut(ctx context.Context) error {
 		unproved.Undo = s.Undo(s.run.ID)
 	}
 	if err == nil {
-		s.progress(ctx, "every gateway is bound as expected")
+		s.progress(ctx, "every changed gateway is bound as expected")
 	}
 	return err
 }

@@ -205,7 +205,8 @@ type Row struct {
 
 // well returns the line for a unit that sees no problem. A cluster that tolerates no failure is worth a command.
 func well(v juju.Version, unit string, all []finding.Finding) string {
-	if !slices.ContainsFunc(all, func(f finding.Finding) bool { return f.Code == finding.FewMembers && f.Args.Total == 0 }) {
+	fragile := func(f finding.Finding) bool { return f.Code == finding.FewMembers && f.Args.Total == 0 }
+	if !slices.ContainsFunc(all, fragile) {
 		return "nothing is wrong"
 	}
 	return "nothing is wrong, but no member may fail: " +

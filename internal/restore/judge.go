@@ -138,11 +138,7 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 		found.Findings = append(found.Findings, v.Waiting...)
 	}
 	for _, f := range v.Refusals {
-		if giveUp := recovery.Lacking(f); len(giveUp) > 0 {
-			j.lacking, j.giveUp = append(j.lacking, f), append(j.giveUp, giveUp...)
-		} else {
-			j.refusals = append(j.refusals, f)
-		}
+		j.refuse(f)
 	}
 	for _, name := range state.Unknown(q) {
 		// The name may be in the pending request although its unit was removed since.
@@ -151,6 +147,15 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 		}
 	}
 	j.asked[db] = state.WithUnits(q)
+}
+
+// refuse adds a refusal, with the units that the request would have to give up.
+func (j *judgement) refuse(f finding.Finding) {
+	if giveUp := recovery.Lacking(f); len(giveUp) > 0 {
+		j.lacking, j.giveUp = append(j.lacking, f), append(j.giveUp, giveUp...)
+	} else {
+		j.refusals = append(j.refusals, f)
+	}
 }
 
 // Forget permits replacing the clusters of the request's databases once more.

@@ -103,7 +103,7 @@ func quorum(r observe.Report) (all []finding.Finding) {
 		}
 		switch healthOf(c, m) {
 		case majorityUnconfirmed:
-			all = append(all, unconfirmed(c, m, finding.Args{Count: up, Total: n, Detail: first}))
+			all = append(all, unconfirmed(c, finding.Args{Count: up, Total: n, Detail: first}))
 		case cutOff:
 			port := ovndb.PortOf(c.Status.Address)
 			if i, found := cut[connected]; found && all[i].Args.Total == n {
@@ -127,7 +127,7 @@ func quorum(r observe.Report) (all []finding.Finding) {
 }
 
 // unconfirmed is the finding about a leader that is heard: either it does not answer, or too few others do.
-func unconfirmed(c observe.Cluster, m observe.Application, few finding.Args) finding.Finding {
+func unconfirmed(c observe.Cluster, few finding.Args) finding.Finding {
 	leader, up := c.View.Leader()
 	if up || leader.Short == "" || !hasWorkingMajority(c) {
 		return finding.Of(finding.MajorityUnseen, c.Database, few)

@@ -52,7 +52,7 @@ func TestReschedule_working_backup_keeps_its_gateway(t *testing.T) {
 	before := w.bound()
 	out := w.proved("reschedule", "--wait", "60s")
 	assert.Contains(t, out, "; interrupts nothing\n")
-	assert.Contains(t, out, "every gateway is bound as expected\n")
+	assert.Contains(t, out, "every changed gateway is bound as expected\n")
 	assert.Equal(t, before, w.bound())
 	w.settles(before)
 	for port, list := range w.candidates() {

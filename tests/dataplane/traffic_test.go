@@ -108,7 +108,7 @@ func (w *world) proved(args ...string) string {
 		return out
 	}
 	require.Equal(w.t, 0, code, "%v: %s%s", args, out, stderr)
-	require.Contains(w.t, out, "every gateway is bound as expected\n")
+	require.Contains(w.t, out, "every changed gateway is bound as expected\n")
 	return out
 }
 
