@@ -16,8 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/action"
 )
 
-// listWidth is what fits, after the longest name, on one line of what
-// `juju actions` prints in a terminal of 100 columns.
+// listWidth is how many characters fit after the longest name on a line that `juju actions` prints in a terminal of
+// 100 columns.
 const listWidth = 80
 
 func actionSpec(t *testing.T, name string) charm.ActionSpec {
@@ -59,8 +59,8 @@ func TestActions_and_parameters_are_described(t *testing.T) {
 	}
 }
 
-// Juju reads what is typed as YAML: IDs and names without a letter are numbers then, which a
-// parameter of type string refuses ("must be of type string, given 3974").
+// Juju reads typed values as YAML: IDs and names without a letter become numbers, which a parameter of type string
+// refuses ("must be of type string, given 3974").
 func TestActions_names_may_be_numbers(t *testing.T) {
 	for name := range readCharm(t).Actions().ActionSpecs {
 		for param, schema := range params(t, name) {
@@ -76,8 +76,8 @@ func TestActions_names_may_be_numbers(t *testing.T) {
 	}
 }
 
-// Juju validates what was given before it fills in the defaults, so that a
-// required parameter with a default is missing all the same.
+// Juju validates the typed parameters before it fills in the defaults, so a required parameter with a default is
+// still missing.
 func TestActions_required_parameter_has_no_default(t *testing.T) {
 	for name, spec := range readCharm(t).Actions().ActionSpecs {
 		required, _ := spec.Params["required"].([]any)
@@ -112,7 +112,7 @@ func TestActions_defaults(t *testing.T) {
 	}
 }
 
-// typed returns what Juju's command line makes of a parameter's value.
+// typed returns a parameter's value as Juju's command line reads it.
 func typed(t *testing.T, value string) any {
 	t.Helper()
 	var parsed any
@@ -120,8 +120,7 @@ func typed(t *testing.T, value string) any {
 	return parsed
 }
 
-// sent returns what arrives after Juju's API has carried a value as JSON: every
-// number is a float64 then.
+// sent returns a value after Juju's API has carried it as JSON: every number is a float64 then.
 func sent(t *testing.T, value any) any {
 	t.Helper()
 	data, err := json.Marshal(value)
@@ -154,8 +153,8 @@ func TestIDs_every_form_is_accepted(t *testing.T) {
 	}
 }
 
-// A float would have lost digits by the time the charm sees it: no four digits
-// become one, whichever server ID the cluster has drawn.
+// A float would have lost digits when the charm sees it. No four digits become a float, whichever server ID the
+// cluster has drawn.
 func TestIDs_four_digits_are_string_or_integer(t *testing.T) {
 	kinds := map[string]int{}
 	for id := range 1 << 16 {

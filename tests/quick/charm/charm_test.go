@@ -1,5 +1,5 @@
-// Package charm_test reads the charm's own files with Juju's code and holds
-// them against each other and against the handlers of the binary.
+// Package charm_test reads the charm's own files with Juju's code and compares them with each other and with the
+// handlers of the binary.
 package charm_test
 
 import (
@@ -36,7 +36,7 @@ var unhandled = map[hooks.Kind]string{
 	hooks.SecretRotate:       "the charm uses no secrets",
 }
 
-// readCharm is read once: no test changes what it returns.
+// readCharm reads the charm once: no test changes the result.
 func readCharm(t *testing.T) *charm.CharmDir {
 	t.Helper()
 	dir, err := readOnce()
@@ -54,7 +54,7 @@ func TestJujuAcceptsTheFiles(t *testing.T) {
 	assert.Empty(t, dir.Meta().Series, "manifest.yaml says where the charm runs")
 }
 
-// Charmhub shows these beside the charm; Juju's reader leaves them alone.
+// Charmhub shows these keys beside the charm. Juju's reader ignores them.
 func TestMetadata_links_documents_issues_and_maintainers(t *testing.T) {
 	text, err := os.ReadFile(root + "/metadata.yaml")
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func jujuHooks(t *testing.T) []string {
 	return names
 }
 
-// handledHooks returns those that need a handler.
+// handledHooks returns the hooks that need a handler.
 func handledHooks(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(jujuHooks(t), func(name string) bool {
@@ -156,7 +156,7 @@ func TestBundle_is_accepted_by_Juju(t *testing.T) {
 		assert.True(t, strings.HasSuffix(central.Charm, "build/ovn-central_amd64.charm"), central.Charm)
 		assert.Equal(t, 3, central.NumUnits)
 		for name, application := range bundle.Applications {
-			if !strings.HasSuffix(application.Charm, ".charm") { // of the store
+			if !strings.HasSuffix(application.Charm, ".charm") { // it is in the store
 				assert.NotEmpty(t, application.Channel, name)
 			}
 		}
@@ -179,8 +179,8 @@ func haveEndpoints(t *testing.T, bundle *charm.BundleData) {
 	}
 }
 
-// A bundle as clouds have it: the Python charm from the store, with a channel, a source
-// of the cloud archive and options that are its layers', in containers.
+// A typical bundle of a cloud: the Python charm from the store, in containers, with a channel, a source of the cloud
+// archive and options of its layers.
 func TestOverlay_puts_charm_into_bundle_of_cloud(t *testing.T) {
 	var sources []charm.BundleDataSource
 	for _, file := range []string{"testdata/cloud.yaml", deploy(t) + "/overlay.yaml"} {
@@ -199,8 +199,8 @@ func TestOverlay_puts_charm_into_bundle_of_cloud(t *testing.T) {
 	central := after.Applications["ovn-central"]
 	assert.True(t, strings.HasSuffix(central.Charm, "build/ovn-central_amd64.charm"), central.Charm)
 	want.Charm = central.Charm
-	// Juju keeps a charm that is a file under no channel, and looks for it under the
-	// application's: addCharm and addApplication of cmd/juju/application/deployer.
+	// Juju stores a local charm file without a channel, and looks for it under the application's channel: addCharm and
+	// addApplication of cmd/juju/application/deployer.
 	want.Channel = ""
 	want.Options = maps.Clone(want.Options)
 	want.Options["cluster-status-format"] = "yaml"

@@ -37,8 +37,8 @@ func TestOptions_are_described_with_range(t *testing.T) {
 	}
 }
 
-// set returns what the charm makes of options that an operator has typed after
-// `juju config`, by Juju's own parser and then as config-get gives them.
+// set returns the charm's settings for options that an operator has typed after `juju config`, as parsed by Juju's
+// own parser and then printed by config-get.
 func set(t *testing.T, typed map[string]string) (plan.Settings, map[string]string) {
 	t.Helper()
 	config := options(t)

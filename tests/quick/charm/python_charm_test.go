@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// contract is what users of the Python charm rely on, as Juju's own code reads it.
+// contract is the part of the Python charm on which users rely, as Juju's own code reads it.
 type contract struct {
 	meta    *charm.Meta
 	config  *charm.Config
@@ -86,7 +86,7 @@ func TestOptions_are_those_of_Python_charm_and_agent(t *testing.T) {
 	assert.Equal(t, want, read(options(t)))
 }
 
-// Each action of the Python charm has its parameters, with the same defaults, and requires no more. It may have more.
+// Each action of the Python charm has the same parameters and defaults, and requires no others. It may have more.
 func TestActions_of_Python_charm_keep_parameters(t *testing.T) {
 	for name, took := range pythonCharm(t).actions.ActionSpecs {
 		wanted, _ := took.Params["required"].([]any)

@@ -1,5 +1,5 @@
-// Package core shows on real servers, in about a minute, what the product must never lose: each
-// test is the shortest that fails if a promise breaks. tests/integration has the rest.
+// Package core shows on real servers, in about a minute, that the product keeps its promises: each test is the
+// shortest that fails if one breaks. tests/integration has the others.
 package core
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R1, R2, R4, R6, R8, R9: three units lose one for good. What would break a quorum is refused,
-// the dead member is kicked although the kick is killed on the way, and the leader leaves.
+// R1, R2, R4, R6, R8, R9: three units lose one for good. Changes that would break a quorum are refused, the dead
+// member is kicked although the kick is killed on the way, and the leader leaves.
 func TestMembership(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	w := m.StartWriter(t.Context(), 0)
@@ -56,8 +56,7 @@ func TestMembership(t *testing.T) {
 	assert.Empty(t, m.InPlace(stays))
 }
 
-// R5: the leader and a follower of four leave at once, and each is judged with the other's leave
-// done.
+// R5: the leader and a follower of four leave at once. Each is judged as if the other's leave were done.
 func TestLeave(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	w := m.StartWriter(t.Context(), 0)

@@ -11,8 +11,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R15: a lost quorum stays lost whatever hooks run, until a person recovers it. Then a backup from
-// before replaces what is served.
+// R15: a lost quorum stays lost whatever hooks run, until a person recovers it. Then an earlier backup replaces the
+// served data.
 func TestRecovery(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u, lost := m.Deployed[0], m.Deployed[1:]

@@ -18,15 +18,15 @@ var (
 	span    = regexp.MustCompile("`[^`]+`")
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
-	// An action as Juju and the lab take it: UNIT ACTION [KEY=VALUE...].
+	// An action as Juju and the lab read it: UNIT ACTION [KEY=VALUE...].
 	run   = regexp.MustCompile(`\b(?:juju run|juju run-action|ovn-lab run)(?: ovn-central/\w+)+ ([a-z][\w-]*)((?: [a-z][\w-]*=\S+)*)`)
 	param = regexp.MustCompile(` ([a-z][\w-]*)=`)
 )
 
-// prose returns the document without its blocks of code.
+// prose returns the document without its code blocks.
 func (d document) prose() string { return fence.ReplaceAllString(d.text, "") }
 
-// code returns the lines of its blocks of code, and its code spans.
+// code returns the lines of its code blocks, and its code spans.
 func (d document) code() []string {
 	var all []string
 	for _, block := range fence.FindAllString(d.text, -1) {
@@ -39,8 +39,8 @@ func (d document) code() []string {
 	return all
 }
 
-// anchors returns what a link can name in the document after a #, as GitHub makes
-// them of headings.
+// anchors returns the names to which a link can lead within the document, after a #, as GitHub makes them from
+// headings.
 func (d document) anchors() []string {
 	var all []string
 	for _, m := range heading.FindAllStringSubmatch(d.prose(), -1) {
@@ -50,7 +50,7 @@ func (d document) anchors() []string {
 	return all
 }
 
-// unknownTargets returns the targets of make that the Makefile has not.
+// unknownTargets returns the named targets of make that the Makefile lacks.
 func unknownTargets(r repository, d document) []string {
 	var wrong []string
 	for _, line := range d.code() {
@@ -70,7 +70,7 @@ func unknownTargets(r repository, d document) []string {
 	return wrong
 }
 
-// unknownActions returns the actions and parameters that actions.yaml has not.
+// unknownActions returns the named actions and parameters that actions.yaml lacks.
 func unknownActions(r repository, d document) []string {
 	var wrong []string
 	for _, line := range d.code() {
@@ -90,7 +90,7 @@ func unknownActions(r repository, d document) []string {
 	return wrong
 }
 
-// unknownTests returns the tests that the document names and that don't exist.
+// unknownTests returns the named tests that don't exist.
 func unknownTests(r repository, d document) []string {
 	var wrong []string
 	for _, name := range testName.FindAllString(d.text, -1) {
@@ -101,7 +101,7 @@ func unknownTests(r repository, d document) []string {
 	return wrong
 }
 
-// missing returns those of words that the document does not have in a code span.
+// missing returns the words that the document does not have in a code span.
 func missing(d document, words []string) []string {
 	spans := d.code()
 	var wrong []string
@@ -113,7 +113,7 @@ func missing(d document, words []string) []string {
 	return wrong
 }
 
-// Each check finds what is wrong.
+// Each check finds its fault.
 func TestChecksFindWhatIsWrong(t *testing.T) {
 	r := repository{
 		targets: map[string]bool{"test": true, "lint": true}, tests: map[string]bool{"TestKnown": true},

@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// 000-7: what the documents say is there. `make docs` looks at the links between them.
+// 000-7: everything that the documents name exists. `make docs` checks the links between them.
 func TestDocuments(t *testing.T) {
 	r := readRepository(t)
 	require.Contains(t, r.documents, "README.md")
@@ -84,7 +84,7 @@ func TestDocuments_every_action(t *testing.T) {
 	}
 }
 
-// Comments say "rule R9"; safety-rules.md says what that is.
+// Comments say "rule R9", which safety-rules.md explains.
 func TestEveryRuleIsExplained(t *testing.T) {
 	r := readRepository(t)
 	var explained []string
@@ -97,7 +97,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	}
 }
 
-// What ARCHITECTURE.md names is there.
+// Everything that ARCHITECTURE.md names exists.
 func TestDocuments_architecture_names_exist(t *testing.T) {
 	r := readRepository(t)
 	d := r.documents["ARCHITECTURE.md"]

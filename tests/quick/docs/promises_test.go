@@ -15,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// Programs that read cluster-status of the Python charm still find its document: the
-// command that refreshes from it is one with the option.
+// Programs that read cluster-status of the Python charm still find its document: the printed command to refresh from
+// that charm sets the option.
 func TestAdoption_keeps_what_programs_read(t *testing.T) {
 	r := readRepository(t)
 	switches := regexp.MustCompile(`^juju refresh ovn-central --switch \S+(.*)`)
@@ -32,8 +32,8 @@ func TestAdoption_keeps_what_programs_read(t *testing.T) {
 	}
 }
 
-// What a program reads is only kept if a test reads it too: each row names tests that exist, below tests/ or beside
-// the code.
+// A document for programs only stays compatible if a test reads it, too. So each row names tests that exist, below
+// tests/ or next to the code.
 func TestDocuments_each_compatibility_row_names_test(t *testing.T) {
 	r := readRepository(t)
 	_, table, found := strings.Cut(r.documents["docs/reference/compatibility.md"].text, "| Test |\n|---|---|---|\n")
@@ -55,7 +55,7 @@ func TestDocuments_each_compatibility_row_names_test(t *testing.T) {
 var noLetter = regexp.MustCompile(`[^a-z0-9]+`)
 
 // siteAnchors returns the anchors of a page's headings in the site, as docutils makes them (make_id), and how many
-// headings have each. In Markdown they are others: [document.anchors].
+// headings have each. In Markdown the anchors differ: [document.anchors].
 func siteAnchors(d document) map[string]int {
 	all := map[string]int{}
 	for _, m := range heading.FindAllStringSubmatch(d.prose(), -1) {
@@ -82,11 +82,11 @@ func TestDocuments_every_finding_has_heading(t *testing.T) {
 
 var codeSpan = regexp.MustCompile("`([^`]+)`")
 
-// codenames are those of Ubuntu's releases, which sources are named after.
+// codenames are the code names of Ubuntu's releases, after which sources are named.
 var codenames = map[string]string{"22.04": "jammy", "24.04": "noble", "26.04": "resolute"}
 
-// The page's description of `source` matches the charm: each value can be used
-// there, comes from the archive that is beside it, and none is missing.
+// The page's description of `source` matches the charm: the charm accepts each value there, takes it from the archive
+// that the page names, and no value is missing.
 func TestDocuments_sources_are_accepted_by_charm(t *testing.T) {
 	page := readRepository(t).documents["docs/reference/supported-versions.md"]
 	shown := map[string][]string{}

@@ -1,5 +1,5 @@
-// Package docs_test holds the documents against the code: what they link to,
-// and what they tell people to type, must be there.
+// Package docs_test compares the documents with the code: everything to which they link, and everything that they
+// tell people to type, must exist.
 package docs_test
 
 import (
@@ -20,14 +20,14 @@ import (
 // root is the repository.
 const root = "../../.."
 
-// repository is what the documents can speak of.
+// repository has the things that the documents can name.
 type repository struct {
 	// files are all files and folders, by their path from the root.
 	files map[string]bool
 	// documents are the Markdown files, by path.
 	documents map[string]document
-	// targets are those of the Makefile; tests the names of test functions;
-	// rules those that comments refer to, as R9.
+	// targets are the Makefile's targets, tests the names of test functions, rules the rules to which comments refer,
+	// such as R9.
 	targets, tests, rules map[string]bool
 	// params are the parameters of each action.
 	params map[string]map[string]bool
@@ -40,7 +40,7 @@ var (
 	ruleOf   = regexp.MustCompile(`\brules? (R\d+)\b`)
 )
 
-// readRepository is read once.
+// readRepository reads the repository once.
 func readRepository(t *testing.T) repository {
 	t.Helper()
 	r, err := readOnce()
@@ -100,7 +100,7 @@ var readOnce = sync.OnceValues(func() (repository, error) {
 	return r, nil
 })
 
-// add takes in a document or a Go file.
+// add adds a document or a Go file.
 func (r repository) add(name, text string) {
 	if filepath.Ext(name) == ".md" {
 		r.documents[name] = document{path: name, text: text}
@@ -137,7 +137,7 @@ func inOtherModule(files map[string]bool, dir string) bool {
 func TestEveryTestIsInOneTier(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
-	tests := map[string]int{} // by the directory that a recipe names
+	tests := map[string]int{} // by the directory in a recipe
 	for _, recipe := range tier.FindAllString(string(makefile), -1) {
 		for _, m := range packages.FindAllStringSubmatch(recipe, -1) {
 			tests[m[1]] = 0
