@@ -26,9 +26,9 @@ type Client struct {
 	Program string
 	// Model is [CONTROLLER:]MODEL.
 	Model string
-	// Charm is the charm file; App what it is deployed as.
+	// Charm is the charm file. App is the name under which it is deployed.
 	Charm, App string
-	// Machines are those to deploy to; none: the cloud makes them.
+	// Machines are the machines for units. If there are none, the cloud makes them.
 	Machines []string
 	// TurnOff and Restart are commands with their arguments for machines and agents; {unit} is the unit's name.
 	TurnOff, Restart []string
@@ -150,9 +150,9 @@ func (c *Client) Log(ctx context.Context, unit string) ([]cluster.Past, error) {
 // Run implements [cluster.Application].
 func (c *Client) Run(ctx context.Context, unit, action string, args ...string) (map[string]any, error) {
 	typed := append([]string{unit, action}, args...)
-	// The client's exit code is that of the action: its output decides. For an action that the controller has refused it
-	// prints nothing, exits with 0, and prints why on stderr (processOperationResults of cmd/juju/action/common.go,
-	// 4.0.15). Its default limit is a minute (defaultWait, same file).
+	// The client's exit code is that of the action, so its output decides. For an action that the controller has refused
+	// it prints nothing, exits with 0, and prints the reason on stderr (processOperationResults of
+	// cmd/juju/action/common.go, 4.0.15). Its default limit is a minute (defaultWait, same file).
 	out, stderr, failed := c.output(ctx, "run", append([]string{"--format=json", "--wait=" + commandLimit.String()}, typed...)...)
 	if failed == nil && len(out) == 0 {
 		return nil, fmt.Errorf("juju run %s: %w: %s", strings.Join(typed, " "), cluster.ErrAction, stderr)
@@ -185,7 +185,7 @@ func (c *Client) RestartAgent(ctx context.Context, unit string) error {
 	return c.on(ctx, unit, c.Restart)
 }
 
-// PowerOff implements [cluster.Application]. The command's end says nothing: its connection ends too.
+// PowerOff implements [cluster.Application]. It ignores the command's result: the command's connection ends, too.
 func (c *Client) PowerOff(ctx context.Context, unit string) error {
 	_ = c.on(ctx, unit, c.TurnOff)
 	return ctx.Err()

@@ -50,9 +50,10 @@ type Config struct {
 	Retry params.RetryStrategy
 }
 
-// Run is the agent's main function. It returns nil when the unit is removed, or after ctx and running hooks end.
+// Run is the agent's main function. It returns nil when the unit is removed, or once ctx and all running hooks have
+// ended.
 func Run(ctx context.Context, c Config) error {
-	// Charms run on Ubuntu, whatever this is: their environment depends on it.
+	// Charms run on Ubuntu, whatever this machine runs: their environment depends on it.
 	jujuos.HostOS = func() jujuos.OSType { return jujuos.Ubuntu }
 	tag := names.NewUnitTag(c.Unit)
 	if err := c.prepare(tag); err != nil {
@@ -108,7 +109,7 @@ func Run(ctx context.Context, c Config) error {
 	return err
 }
 
-// prepare makes what jujud's installation makes before a unit agent starts.
+// prepare makes the files that jujud's installation makes before a unit agent starts.
 func (c Config) prepare(tag names.UnitTag) error {
 	dir := tools.ToolsDir(c.DataDir, tag.String())
 	for _, one := range []string{dir, c.RunDir} {
@@ -123,7 +124,7 @@ func (c Config) prepare(tag names.UnitTag) error {
 	return os.Symlink(c.HookTool, link)
 }
 
-// recorder is Juju's hook runner; it reports what it ran to the controller.
+// recorder is Juju's hook runner. It reports the hooks that it has run to the controller.
 type recorder struct {
 	runner.Runner
 	connection *connection

@@ -19,7 +19,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/controller"
 )
 
-// claimDuration is that of a leader's lease: a minute in Juju, shorter here so that tests see leadership move.
+// claimDuration is the duration of a leader's lease: a minute in Juju, shorter here so that tests see leadership
+// move.
 const claimDuration = 2 * time.Second
 
 type connection struct {
@@ -134,7 +135,7 @@ func (c *connection) beat() {
 	}
 }
 
-// updateStatus fires when the controller says so, instead of every five minutes.
+// updateStatus fires when the controller requests it, instead of every five minutes.
 func (c *connection) updateStatus() remotestate.UpdateStatusTimerFunc {
 	strikes := make(chan time.Time)
 	go func() {

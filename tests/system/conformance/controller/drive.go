@@ -133,7 +133,7 @@ func (c *Controller) Resolved(unit string, noRetry bool) error {
 	})
 }
 
-// UpdateStatus lets the unit's clock of update-status strike.
+// UpdateStatus makes the unit's update-status due.
 func (c *Controller) UpdateStatus(unit string) error {
 	return c.of(unit, func(_ *State, u *Unit) error { u.UpdateAsked = u.updateSeen + 1; return nil })
 }
@@ -166,12 +166,12 @@ func (c *Controller) Run(ctx context.Context, unit, action string, given map[str
 	return *a, err
 }
 
-// Starts notes that the agent of a unit is being started: nothing is settled before it is there.
+// Starts notes that the agent of a unit is being started. Until the agent is connected, nothing is settled.
 func (c *Controller) Starts(unit string) error {
 	return c.of(unit, func(_ *State, u *Unit) error { u.starting = true; return nil })
 }
 
-// Look lets see the state.
+// Look calls a function with the state.
 func (c *Controller) Look(f func(State)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

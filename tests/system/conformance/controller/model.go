@@ -1,6 +1,6 @@
-// Package controller is the smallest controller that Juju's own unit agent can work with: one application, its units
-// and relations, and the part of the API that the agent calls (the Uniter facade and its watchers). What the controller
-// of a real Juju decides is written down here again; what the agent decides is Juju's code.
+// Package controller is the smallest controller with which Juju's own unit agent can work: one application, its units
+// and relations, and the part of the API that the agent calls (the Uniter facade and its watchers). The decisions of
+// a real Juju's controller are written again here; those of the agent are Juju's code.
 package controller
 
 import (
@@ -27,7 +27,7 @@ type Controller struct {
 	ids     int
 }
 
-// State is what the controller knows.
+// State is the controller's knowledge of the model.
 type State struct {
 	App            string
 	Leader         string
@@ -64,7 +64,7 @@ type Unit struct {
 	Ports       []params.PortRange
 	Kept        params.SetUnitStateArg // state of the charm and of the agent
 	UpdateAsked int
-	// Hooks are those that were run, with the unit that they were about and how they ended.
+	// Hooks are the hooks that were run, with the unit that they were about and their outcome.
 	Hooks      []string
 	running    string
 	updateSeen int
@@ -159,7 +159,7 @@ func (s *State) members(unit string, r *Relation) map[string]int64 {
 	return members
 }
 
-// applications returns those whose data a unit can see.
+// applications returns the applications whose data a unit can see.
 func (s *State) applications(r *Relation) map[string]int64 {
 	if r.peer() {
 		return map[string]int64{s.App: r.App.Version}

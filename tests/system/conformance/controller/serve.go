@@ -192,13 +192,14 @@ var verbs = map[string]verb{
 	},
 }
 
-// RelationData is what our side has put on a relation: the application, and its units that are in it.
+// RelationData has the data that our side has published on a relation: the application, and its units in the
+// relation.
 type RelationData struct {
 	App   map[string]string            `json:"app"`
 	Units map[string]map[string]string `json:"units"`
 }
 
-// Data returns what our side has put on a relation.
+// Data returns the data that our side has published on a relation.
 func (c *Controller) Data(id int) (RelationData, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

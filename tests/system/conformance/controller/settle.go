@@ -27,7 +27,7 @@ func (c *Controller) stir() {
 	}
 }
 
-// unfinished returns what an agent without an error has not finished by its record, or "".
+// unfinished returns what, by its record, an agent without an error has not finished, or "".
 func (u *Unit) unfinished() string {
 	var state operation.State
 	if u.Kept.UniterState != nil {

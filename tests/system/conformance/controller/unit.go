@@ -166,7 +166,7 @@ func setUnitState(s session, args params.SetUnitStateArgs) (any, error) {
 	}), nil
 }
 
-// keep stores what is set of a unit's state.
+// keep stores the settings of a unit's state.
 func (u *Unit) keep(one params.SetUnitStateArg) {
 	kept := &u.Kept
 	kept.CharmState = cmp.Or(one.CharmState, kept.CharmState)

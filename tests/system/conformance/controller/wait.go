@@ -9,7 +9,8 @@ import (
 	"github.com/juju/juju/rpc/params"
 )
 
-// waitFacade has what a real agent gets from others: leadership, update-status, presence; and our report of hooks.
+// waitFacade has the calls that wait for events of other components: leadership, update-status and presence. It also
+// has our report of hooks.
 const waitFacade = "Runner"
 
 // wait answers the calls of [waitFacade].
@@ -20,7 +21,7 @@ func (c *Controller) wait(ctx context.Context, r Request) (any, error) {
 	case "Released":
 		return struct{}{}, c.until(ctx, func() bool { return c.state.Leader == "" || c.state.Leader == r.Unit })
 	case "UpdateStatus":
-		// An agent passes the number of those it has seen, and gets the next.
+		// An agent passes the number of the events that it has seen, and gets the next one.
 		var seen, asked int
 		if err := json.Unmarshal(r.Params, &seen); err != nil {
 			return nil, err
@@ -59,7 +60,7 @@ func (c *Controller) wait(ctx context.Context, r Request) (any, error) {
 	return nil, errNotFound
 }
 
-// stays returns when the agent is gone. Until then it is that of its unit.
+// stays returns when the agent has ended. Until then the agent is its unit's agent.
 func (c *Controller) stays(ctx context.Context, r Request) error {
 	err := c.of(r.Unit, func(_ *State, u *Unit) error {
 		u.agent, u.starting = r.Agent, false
@@ -101,7 +102,7 @@ func (c *Controller) claim(unit string) error {
 	return nil
 }
 
-// until waits for a condition, which is asked with the model locked.
+// until waits for a condition, which it checks with the model locked.
 func (c *Controller) until(ctx context.Context, condition func() bool) error {
 	for {
 		c.mu.Lock()
@@ -127,7 +128,7 @@ var hookMethods = map[string]method{
 	}),
 }
 
-// commit is what a hook that ended well has held back.
+// commit writes what a successful hook has held back.
 func commit(s session, args params.CommitHookChangesArgs) (any, error) {
 	answer := results(args.Args, func(one params.CommitHookChangesArg) (any, error) {
 		if one.UpdateNetworkInfo {
