@@ -22,10 +22,10 @@ The package ` + "`ovn-gateways`" + ` has the commands of ` + "`gateways`" + `, a
 |---|---|
 `
 
-// helpFlag matches what the page says once for all commands.
+// helpFlag matches a line that the page has only once, for all commands.
 var helpFlag = regexp.MustCompile(`(?m)^ +-h, --help +help for .*\n|^Use "[\w -]+ \[command\] --help" for more.*\n`)
 
-// names matches the lists of hooks and actions, which have pages of their own.
+// names matches the lists of hooks and actions, which have their own pages.
 var names = regexp.MustCompile(`(?s)\n\n(HOOKS|ACTIONS)\n.*`)
 
 // commands matches the list of a group's commands, whose help follows.
@@ -58,7 +58,7 @@ func writeHelp(out *strings.Builder, command *cobra.Command) {
 	}
 	text = names.ReplaceAllString(text, "")
 	command.InitDefaultHelpFlag()
-	// The layout is that of a terminal; the flags of a group are shown once, with the group.
+	// The layout is as in a terminal. The flags of a group are shown once, with the group.
 	usage, _, _ := strings.Cut(command.UsageString(), "\nGlobal Flags:\n")
 	usage = commands.ReplaceAllString(usage, "")
 	usage = noFlags.ReplaceAllString(helpFlag.ReplaceAllString(usage, ""), "")

@@ -57,7 +57,7 @@ var (
 	document = regexp.MustCompile(`docs/[\w/-]+\.md`)
 )
 
-// findingsPage describes the catalogue, by what findings are about and by their codes.
+// findingsPage describes the catalogue, sorted by the subjects of findings and by their codes.
 func findingsPage(root string) ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(findingsIntro)
@@ -83,7 +83,7 @@ func writeFinding(out *strings.Builder, root string, e finding.Entry) {
 		facts = append(facts, fmt.Sprintf("alert after %d min", int(e.For.Minutes())))
 	}
 	fmt.Fprintf(out, "\n### %s\n\n*%s*", e.Code, strings.Join(facts, ", "))
-	if argument.ReplaceAllString(e.Line, "") != "" { // else all of it is the finding's own
+	if argument.ReplaceAllString(e.Line, "") != "" { // otherwise the whole line is the finding's own
 		line := argument.ReplaceAllStringFunc(e.Line, func(name string) string {
 			return strings.ToUpper(strings.Trim(name, "{}"))
 		})

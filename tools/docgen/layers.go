@@ -17,8 +17,9 @@ const (
 	margin                = 20
 )
 
-// layersPicture draws the layers of internal/ as archtest has them: a box for each, in which its packages are named, an
-// arrow from each to the one below it, and beside them all one box for the pure packages, which every layer may import.
+// layersPicture draws the layers of internal/ from archtest's table: a box for each layer, with the names of its
+// packages, an arrow from each to the next lower one, and beside them one box for the pure packages, which every
+// layer may import.
 func layersPicture(string) ([]byte, error) {
 	layers := []string{"cmd"}
 	width := 0

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
-// reference is what the names of pages are in.
+// reference is the directory in which the pages are.
 const reference = "docs/reference"
 
 // page is one generated file.
@@ -34,7 +34,7 @@ var pages = []page{
 	{name: "layers.svg", render: layersPicture},
 }
 
-// fromFile makes a page of one of the charm's files.
+// fromFile makes a page from one of the charm's files.
 func fromFile(name string, render func(source []byte) ([]byte, error)) func(root string) ([]byte, error) {
 	return func(root string) ([]byte, error) {
 		source, err := os.ReadFile(filepath.Join(root, name))
@@ -68,7 +68,7 @@ func main() {
 	}
 }
 
-// generate makes one page and gives it to visit with its path.
+// generate makes one page and passes it to visit with its path.
 func generate(root string, p page, visit func(path string, text []byte) error) error {
 	text, err := p.render(root)
 	if err != nil {

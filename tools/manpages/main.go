@@ -35,7 +35,7 @@ func write(out, date string) error {
 		return fmt.Errorf("cannot read -date: %w", err)
 	}
 	root := cli.Gateways(cli.GatewaysName, func(string) string { return "" })
-	root.DisableAutoGenTag = true // it has the day of the build
+	root.DisableAutoGenTag = true // the tag has the day of the build
 	files := map[string]func(*bytes.Buffer) error{
 		"bash-completion/completions/" + cli.GatewaysName: func(b *bytes.Buffer) error {
 			return root.GenBashCompletionV2(b, true)
@@ -64,7 +64,7 @@ func write(out, date string) error {
 	return nil
 }
 
-// describe adds to a command's text what its page has besides its flags. cobra makes sections of such headings.
+// describe adds to a command's text the parts of its page other than flags. cobra makes sections from such headings.
 func describe(command *cobra.Command) {
 	var b strings.Builder
 	b.WriteString(command.Long)

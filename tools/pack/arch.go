@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// arch is a processor architecture that the charm is built for.
+// arch is a processor architecture for which the charm is built.
 type arch struct {
 	juju    string // the name in manifest.yaml, which is Debian's
 	machine elf.Machine

@@ -20,7 +20,7 @@ import (
 // repository is the directory of the charm's own files.
 const repository = "../.."
 
-// optionsFor packs the charm's own files around a made-up binary.
+// optionsFor packs the charm's own files around a test binary.
 func optionsFor(t *testing.T, arch string) options {
 	t.Helper()
 	dir := t.TempDir()
@@ -133,7 +133,7 @@ func TestPack_as_Juju_packs(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// copyOfSources returns a copy of what pack reads, with other times and modes.
+// copyOfSources returns a copy of the files that pack reads, with other times and modes.
 func copyOfSources(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
