@@ -1,6 +1,6 @@
 // Package startguard keeps a server from starting on a cluster that a recovery or a restore has replaced, before any
 // hook of its unit has run. systemd runs it right before each start. It asks the other units' servers about both
-// databases. If it gets no answer in time, the server starts.
+// databases. If it can't find out in time, the server starts.
 package startguard
 
 import (
