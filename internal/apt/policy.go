@@ -147,7 +147,7 @@ func (p Policy) Remove(ctx context.Context) error {
 }
 
 // Deferred returns the restarts and stops that were refused for this application. Each is recorded in a file until
-// [Policy.Forget]. The umbrella service of the package stands for all services.
+// [Policy.Forget]. The umbrella service of the package means all services.
 func (p Policy) Deferred() (map[string]ovndb.Service, error) {
 	files, err := filepath.Glob(filepath.Join(p.deferred(), "*.deferred"))
 	if err != nil {

@@ -99,7 +99,7 @@ func TestPolicy_refuses_and_records_restarts(t *testing.T) {
 	require.NoError(t, asked("ovn-central.service restart"))
 }
 
-// alternatives stands in for update-alternatives(1) below a root, for one alternative. It makes the link, but leaves
+// alternatives replaces update-alternatives(1) below a root, for one alternative. It makes the link, but leaves
 // a file that is not a link in place, and exits with 0.
 type alternatives struct {
 	*runtest.Script

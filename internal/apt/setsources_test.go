@@ -185,7 +185,7 @@ func TestSetSources_key_is_trusted_for_its_source_only(t *testing.T) {
 	assert.Equal(t, map[string]string{name: key}, a.files(t, "keyrings"))
 }
 
-// A script stands in for curl: tests can't reach the key server.
+// A script replaces curl: tests can't reach the key server.
 func TestSetSources_fetches_key(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "")
@@ -217,7 +217,7 @@ func TestSetSources_fetches_key(t *testing.T) {
 	}
 }
 
-// A script stands in for add-apt-repository: tests can't reach personal archives.
+// A script replaces add-apt-repository: tests can't reach personal archives.
 func TestSetSources_personal_archive(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "software-properties-common", "1", "")

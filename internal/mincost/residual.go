@@ -2,7 +2,7 @@ package mincost
 
 const absent = 2
 
-// residualGraph has an edge from one slot to another if a job on the first may go to the second. The edge stands for
+// residualGraph has an edge from one slot to another if a job on the first may go to the second. The edge represents
 // the cheapest such job. Its cost is 1 if the job leaves its current slot, -1 if it returns to it, and 0 otherwise.
 type residualGraph struct {
 	slots int

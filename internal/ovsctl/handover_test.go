@@ -24,7 +24,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// restarter is a Runner that stands in for systemctl for a server of the test, and runs other programs.
+// restarter is a Runner that replaces systemctl for a server of the test, and runs other programs.
 type restarter struct {
 	t      *testing.T
 	server *server

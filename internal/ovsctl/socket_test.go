@@ -23,7 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// masks stands in for systemctl, for services with this UnitFileState.
+// masks replaces systemctl, for services with this UnitFileState.
 type masks struct {
 	how   string
 	calls []string

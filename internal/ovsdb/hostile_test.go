@@ -23,7 +23,7 @@ func TestDial_honest_server(t *testing.T) {
 	require.NoError(t, use(within(t, soon), newFake(t, honestly).endpoint))
 }
 
-// wrong has malformed answers by request: its method and its database. ID stands for the request's ID. An answer with
+// wrong has malformed answers by request: its method and its database. ID means the request's ID. An answer with
 // a comment made the program panic, in the library or in github.com/cenkalti/rpc2.
 var wrong = map[string][]string{
 	"list_dbs ": {
@@ -159,7 +159,7 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 	}
 }
 
-// unsolicited has messages that answer no request, and whether they end the connection. COOKIE stands for the
+// unsolicited has messages that answer no request, and whether they end the connection. COOKIE means the
 // monitor's cookie.
 var unsolicited = map[string]bool{
 	`{"id":null,"method":"update3","params":[{"databaseName":"OVN_Northbound","id":"x"},"t",{}]}`: true,

@@ -160,7 +160,7 @@ func (c Change) finish(plan Plan, how departure) Plan {
 	switch {
 	case !c.View.working().Holds():
 		plan.refuseWithoutMajority()
-	case how == restarts && worst.Members == 2 && worst.Up == 1: // if either restarts, the cluster stands still
+	case how == restarts && worst.Members == 2 && worst.Up == 1: // if either restarts, no entry is committed
 	case !worst.Holds():
 		plan.refuseForQuorum(worst, peers, isTarget)
 	}

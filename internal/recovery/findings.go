@@ -120,8 +120,8 @@ func Ways(lacking finding.Finding, without finding.Remedy) []finding.Remedy {
 }
 
 // ahead refuses a recovery here because a member's unit last published newer data, or a leader. A lost unit can't
-// correct that, so force permits the recovery. In the case of a leader, that remedy is printed only to an operator
-// who gives the unit up.
+// correct that, so force permits the recovery. If it is a leader, that remedy is printed only if the operator
+// gives the unit up.
 func (s State) ahead(r Request, m Member, c Copy) finding.Finding {
 	f := s.finds(finding.RecoveryHasQuorum, m.Unit, finding.Args{})
 	if !c.HasRaftLeader {

@@ -144,7 +144,7 @@ func poweredOff(t *testing.T, s scenario, line string) scenario {
 	return s
 }
 
-// 0010 is printed without quotes; Juju makes 8 of it, which could also stand for 0008.
+// 0010 is printed without quotes; Juju makes 8 of it, which could also mean 0008.
 func TestR4_printed_IDs_survive_YAML(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
-// moves returns the chassis to which the commands pin the gateways that are pinned to c1; empty stands for no command.
+// moves returns the chassis to which the commands pin the gateways that are pinned to c1; empty means no command.
 func moves(t *testing.T, s schedule.State) (to []string) {
 	t.Helper()
 	for _, f := range s.Moves("c1") {
