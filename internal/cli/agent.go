@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,15 +21,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// agentFlags are the flags of the agent's configuration, or of the file that has the configuration.
+// agentFlags are the flags of the agent's configuration. They override the file.
 type agentFlags struct {
 	config config.Config
 	file   string
 }
 
+func newAgentFlags() *agentFlags {
+	return &agentFlags{config: config.Config{
+		Mode: config.Advise, TTL: config.DefaultTTL, HoldDown: config.DefaultHoldDown,
+		Listen: fmt.Sprintf("127.0.0.1:%d", config.DefaultPort),
+	}}
+}
+
 // newAgent makes the command that systemd runs.
 func newAgent(getenv func(string) string, stderr io.Writer) *cobra.Command {
-	f := &agentFlags{}
+	f := newAgentFlags()
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Run the agent, which elects the one unit that acts and answers which it is",
@@ -40,8 +46,8 @@ agents ask each other whether they are alive. If an agent is killed, another one
 acts within 10 seconds; if it is stopped, at once.
 
 It serves a read-only API: /, /status, /metrics and /healthz. The charm runs it with
---config; other flags replace the file. On SIGHUP it reads the file and its
-certificate again.`,
+--config; flags override the file. On SIGHUP it reads the file and its certificate
+again.`,
 		Example: "  ovn-central-operator agent --unit ovn-central/0 --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:16642 " +
 			"--private-key key_host --certificate cert_host --ca-cert ovn-central.crt " +
 			"--peer-listen 10.0.0.5:16402 --peer 10.0.0.6:16402 --peer 10.0.0.7:16402",
@@ -56,12 +62,8 @@ certificate again.`,
 	return cmd
 }
 
-// define defines the flags.
+// define defines the flags. Their defaults are the present values.
 func (f *agentFlags) define(flags *pflag.FlagSet) {
-	f.config = config.Config{
-		Mode: config.Advise, TTL: config.DefaultTTL, HoldDown: config.DefaultHoldDown,
-		Listen: fmt.Sprintf("127.0.0.1:%d", config.DefaultPort),
-	}
 	c := &f.config
 	flags.StringVar(&f.file, "config", "", "JSON file, written by the charm, whose keys are the names of these flags")
 	flags.StringVar(&c.Unit, "unit", c.Unit, "name of this unit")
@@ -93,9 +95,6 @@ func (f *agentFlags) define(flags *pflag.FlagSet) {
 func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
 	c := f.config
 	if f.file != "" {
-		if cmd.Flags().NFlag() > 1 {
-			return c, errors.New("--config takes no other flag: the file has their values")
-		}
 		text, err := os.ReadFile(f.file)
 		if err == nil {
 			c, err = config.Parse(text, c)
@@ -103,12 +102,30 @@ func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
 		if err != nil {
 			return c, fmt.Errorf("cannot read the agent's configuration %s: %w", f.file, err)
 		}
+		over, flags := agentFlags{config: c}, new(pflag.FlagSet)
+		over.define(flags)
+		cmd.Flags().Visit(func(typed *pflag.Flag) {
+			if err == nil {
+				err = setAs(flags.Lookup(typed.Name), typed)
+			}
+		})
+		if c = over.config; err != nil {
+			return c, err
+		}
 	}
 	databases := databaseFlags{
 		nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), output: "text",
 		credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA},
 	}
 	return c, databases.check([2]string{"--nb", "--sb"})
+}
+
+// setAs gives a flag the value of another flag.
+func setAs(flag, other *pflag.Flag) error {
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		return list.Replace(other.Value.(pflag.SliceValue).GetSlice()) //nolint:forcetypeassert // both have one type
+	}
+	return flag.Value.Set(other.Value.String())
 }
 
 // runAgent runs agents one after the other until ctx is done: some settings are fixed at the start, so a change of

@@ -149,7 +149,7 @@ func TestReassure(t *testing.T) {
 // loaded returns the configuration of a file and flags.
 func loaded(t *testing.T, file string, flags ...string) (config.Config, error) {
 	t.Helper()
-	f, cmd := new(agentFlags), new(cobra.Command)
+	f, cmd := newAgentFlags(), new(cobra.Command)
 	f.define(cmd.Flags())
 	if file != "" {
 		path := filepath.Join(t.TempDir(), "agent.json")
@@ -160,28 +160,34 @@ func loaded(t *testing.T, file string, flags ...string) (config.Config, error) {
 	return f.load(cmd)
 }
 
-func TestAgent_configuration_by_file_or_flags(t *testing.T) {
+func TestAgent_flags_override_file(t *testing.T) {
 	t.Parallel()
 	file := config.Config{
-		Unit: "u/0", Mode: config.On, NB: []string{"unix:/nb"}, SB: []string{"unix:/sb"}, TTL: 3 * time.Second,
-		HoldDown: 5 * time.Second, NeutronGateways: true, CordonNew: true, Northd: true, Listen: "127.0.0.1:1",
-		PeerListen: "127.0.0.1:2", Peers: []string{"127.0.0.1:3"}, Socket: "/socket",
-		Key: "/key", Certificate: "/certificate", CA: "/ca",
+		Unit: "file/0", Mode: config.Off, NB: []string{"unix:/file/nb"}, SB: []string{"unix:/file/sb"}, TTL: 9 * time.Second,
+		HoldDown:        time.Minute,
+		NeutronGateways: true, CordonNew: true, Northd: true, Listen: "127.0.0.1:1", PeerListen: "127.0.0.1:2",
+		Peers: []string{"127.0.0.1:3"}, Socket: "/file/socket",
+		Key: "/file/key", Certificate: "/file/certificate", CA: "/file/ca", Backups: "/file/backups",
+		BackupInterval: time.Hour, Generation: "file",
 	}
-	typed, err := loaded(t, "", "--unit", "u/0", "--mode", "on", "--nb", "unix:/nb", "--sb", "unix:/sb",
-		"--lease-ttl", "3s", "--hold-down", "5", "--schedule-neutron-gateways", "--cordon-new-chassis", "--northd",
-		"--listen", "127.0.0.1:1", "--peer-listen", "127.0.0.1:2", "--peer", "127.0.0.1:3", "--socket", "/socket",
-		"--private-key", "/key", "--certificate", "/certificate", "--ca-cert", "/ca")
+	c, err := loaded(t, string(file.Render()))
 	require.NoError(t, err)
-	assert.Equal(t, file, typed)
-	file.Backups, file.BackupInterval, file.Generation = "/backups", time.Hour, "file"
-	read, err := loaded(t, string(file.Render()))
+	assert.Equal(t, file, c)
+	c, err = loaded(t, string(file.Render()), "--unit", "typed/0", "--mode", "on", "--nb", "unix:/typed/nb", "--sb",
+		"unix:/typed/sb", "--lease-ttl", "3s", "--hold-down", "5",
+		"--schedule-neutron-gateways=false", "--cordon-new-chassis=false", "--northd=false", "--listen", "127.0.0.1:11",
+		"--peer-listen", "127.0.0.1:12", "--peer", "127.0.0.1:13", "--socket", "/typed/socket",
+		"--private-key", "/typed/key", "--certificate", "/typed/certificate", "--ca-cert", "/typed/ca")
 	require.NoError(t, err)
-	assert.Equal(t, file, read)
-	_, err = loaded(t, string(file.Render()), "--unit", "u/1")
-	require.ErrorContains(t, err, "--config")
+	assert.Equal(t, config.Config{
+		Unit: "typed/0", Mode: config.On, NB: []string{"unix:/typed/nb"}, SB: []string{"unix:/typed/sb"},
+		TTL: 3 * time.Second, HoldDown: 5 * time.Second,
+		Listen: "127.0.0.1:11", PeerListen: "127.0.0.1:12", Peers: []string{"127.0.0.1:13"}, Socket: "/typed/socket",
+		Key: "/typed/key", Certificate: "/typed/certificate", CA: "/typed/ca", Backups: "/file/backups",
+		BackupInterval: time.Hour, Generation: "file",
+	}, c)
 	_, err = loaded(t, `{"nb":["nonsense"],"sb":["unix:/sb"]}`)
-	require.ErrorContains(t, err, `--nb "nonsense"`, "before a running agent stops for it")
+	require.ErrorContains(t, err, `--nb "nonsense" is not unix:FILE`, "before a running agent stops for it")
 }
 
 // SIGHUP: only after it has closed its old peer address does the agent notice that another program uses the new one.
