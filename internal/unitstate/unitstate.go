@@ -111,7 +111,7 @@ func (s *State) Save(whose Owner) error {
 		_, err = atomicfile.WriteIfChanged(s.path, text, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", s.path, err)
+		return fmt.Errorf("cannot keep the unit's state: %w", err)
 	}
 	return nil
 }
