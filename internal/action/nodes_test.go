@@ -113,7 +113,7 @@ func TestCharm_unknown_without_Juju(t *testing.T) {
 	}
 	c := unit(t, new(agent)).charm(t.Context())
 	require.Len(t, c.Unknown, 1)
-	assert.Contains(t, c.Unknown[0], "members of OVN_Southbound: there is no database file, and no server runs")
+	assert.Contains(t, c.Unknown[0], "OVN_Southbound")
 	require.Len(t, c.Units, 1)
 	assert.NotEmpty(t, c.Units[0].Hostname)
 }
@@ -146,7 +146,8 @@ func TestGateways_silent_databases_fail_in_one_line(t *testing.T) {
 	for _, name := range []string{"gateway-status", "gateway-history", "reschedule-gateways", "rebalance-gateways"} {
 		a := &agent{}
 		require.NoError(t, Run(t.Context(), unit(t, a), name))
-		assert.Contains(t, a.failed, "cannot connect to unix:", name)
+		assert.Contains(t, a.failed, "unix:", name)
+		assert.NotContains(t, a.failed, "\n", name)
 	}
 }
 
@@ -200,8 +201,8 @@ func TestShown_nodes_are_counted_in_every_format(t *testing.T) {
 }
 
 func TestGateways_misplaced_ports_are_listed_up_to_limit(t *testing.T) {
-	ports := slices.Repeat([]string{"lrp-1: not bound to any chassis; expected gw1"}, 5000)
-	assert.Equal(t, "lrp-1: not bound to any chassis; expected gw1\n", named(ports[:1]))
+	ports := slices.Repeat([]string{"lrp-1-of-a-router-with-a-long-name"}, 5000)
+	assert.Equal(t, ports[0]+"\n", named(ports[:1]))
 	text := named(ports)
 	assert.Less(t, len(text), juju.MaxArgument)
 	assert.Regexp(t, `… and \d+ more\n$`, text)
