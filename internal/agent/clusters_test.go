@@ -94,7 +94,7 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 		assert.InDelta(t, 3, c.LookedSecondsAgo, 0.1)
 		require.Len(t, c.NB.Members, 2)
 		assert.Equal(t, "ovn-central/0", c.NB.Members[0].Unit)
-		assert.Equal(t, "the server is not running", c.SB["reason"])
+		assert.Equal(t, observe.ServerState{Condition: ovndb.Down}.Text(), c.SB["reason"])
 		require.Len(t, c.Orphans, 1)
 		assert.Equal(t, "MEMBER_UNOWNED nb", c.Orphans[0].Code+" "+c.Orphans[0].Subject)
 		assert.Contains(t, c.Orphans[0].Message, "13fe")
@@ -121,8 +121,8 @@ func TestEligibility_needs_working_northd(t *testing.T) {
 		assert.Empty(t, a.status().Northd, "one look may have met an election")
 		time.Sleep(clusterPause) // advances the clock of the synctest bubble only
 		synctest.Wait()
-		assert.Equal(t, "this unit's ovn-northd: does not answer", a.status().Northd)
-		assert.Contains(t, document.Agent(a.status()), "ovn-northd: does not answer: this unit does not act")
+		assert.Contains(t, a.status().Northd, string(ovndb.NorthdUnresponsive))
+		assert.Contains(t, document.Agent(a.status()), a.status().Northd+": ")
 		health.Store(ovndb.NorthdStandby)
 		time.Sleep(clusterPause) // advances the clock of the synctest bubble only
 		synctest.Wait()
