@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -72,7 +73,9 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, plain().SB, defaults.SB)
 	assert.Equal(t, []string{"127.0.0.2:16402"}, defaults.Peers)
 	_, err = config.Parse([]byte(`{"hold-down":90}`), plain())
-	require.ErrorContains(t, err, "cannot unmarshal number")
+	wrong := new(json.UnmarshalTypeError)
+	require.ErrorAs(t, err, &wrong)
+	assert.Equal(t, "number", wrong.Value)
 }
 
 func TestRestarts(t *testing.T) {
