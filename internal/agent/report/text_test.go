@@ -101,12 +101,13 @@ func TestAsk_uses_socket_of_file(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NoError(t, os.WriteFile(file, config.Config{Listen: api.Listener.Addr().String()}.Render(), 0o600))
 	_, err = report.Ask(t.Context(), file)
-	require.ErrorContains(t, err, "names no socket", "what answers at the address may be any user's program")
+	require.ErrorContains(t, err, file, "what answers at the address may be any user's program")
 
 	require.NoError(t, os.WriteFile(file, config.Config{Listen: api.Listener.Addr().String(), Socket: socket}.Render(),
 		0o600))
 	_, err = report.Ask(t.Context(), file)
-	require.ErrorContains(t, err, "connect: no such file or directory; look at: journalctl -u ovn-central-agent")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "journalctl -u ovn-central-agent")
 
 	moment := time.AfterFunc(200*time.Millisecond, func() {
 		l, err := new(net.ListenConfig).Listen(t.Context(), "unix", socket)
