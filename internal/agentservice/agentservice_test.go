@@ -122,7 +122,9 @@ func TestAsk(t *testing.T) {
 	require.NoError(t, section.Set(m.State, kept{Setup: "f00"}))
 	require.NoError(t, os.WriteFile(m.Paths.AgentConfig(), config.Config{Socket: m.Paths.AgentSocket()}.Render(), 0o600))
 	_, found = m.Ask(t.Context())
-	assert.Equal(t, failed("does not answer; look at: journalctl -u ovn-central-agent"), found)
+	require.Len(t, found, 1)
+	assert.Equal(t, finding.AgentFailed, found[0].Code)
+	assert.Contains(t, found[0].Args.Value, "journalctl -u ovn-central-agent")
 
 	require.NoError(t, os.MkdirAll(filepath.Dir(m.Paths.AgentSocket()), 0o755))
 	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", m.Paths.AgentSocket())
@@ -134,12 +136,13 @@ func TestAsk(t *testing.T) {
 	t.Cleanup(func() { _ = l.Close() })
 	s, found := m.Ask(t.Context())
 	assert.True(t, s.Acts)
-	assert.Equal(t, failed("another program has 127.0.0.1:16401; look at: ss -ltnp"), found)
+	assert.Equal(t, failed(s.Problem()), found)
+	assert.Contains(t, s.Problem(), "127.0.0.1:16401")
 
-	require.NoError(t, section.Set(m.State, kept{Setup: "f00", Problem: "cannot restart the services"}))
+	require.NoError(t, section.Set(m.State, kept{Setup: "f00", Problem: "restart"}))
 	s, found = m.Ask(t.Context())
 	assert.True(t, s.Acts, "it runs as before")
-	assert.Equal(t, failed("cannot restart the services"), found)
+	assert.Equal(t, failed("restart"), found)
 }
 
 func TestUnit_restart_backoff_by_systemd_version(t *testing.T) {
