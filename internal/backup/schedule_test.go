@@ -73,5 +73,5 @@ func TestTakeScheduled_keeps_failure(t *testing.T) {
 	found, err = Observe(dir)
 	require.NoError(t, err)
 	assert.Equal(t, time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC), found.Newest)
-	assert.Contains(t, found.Failure, "cannot back up to")
+	assert.Contains(t, found.Failure, dir)
 }

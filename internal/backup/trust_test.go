@@ -117,7 +117,7 @@ func TestTake_directory_of_other_user(t *testing.T) {
 		dir := filepath.Join(top, c.dir)
 		require.NoError(t, c.make(top, dir), name)
 		_, _, err := s.Take(t.Context(), dir, 1)
-		require.ErrorContains(t, err, "cannot back up to "+dir, name)
+		require.ErrorContains(t, err, dir, name)
 		says := err.Error()
 		_, err = s.Plan(t.Context(), dir, 1)
 		require.EqualError(t, err, says, name)
