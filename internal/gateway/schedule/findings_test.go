@@ -204,24 +204,32 @@ func TestOptions_networks(t *testing.T) {
 	assert.Contains(t, document.Gateways(schedule.Evaluate(schedule.State{}, schedule.Options{})), none)
 }
 
+// briefs returns findings without their details, which are for people.
+func briefs(all []finding.Finding) (texts []string) {
+	for _, f := range all {
+		f.Args.Detail = ""
+		texts = append(texts, findingtest.Brief(f))
+	}
+	return texts
+}
+
 func TestClear_blocked(t *testing.T) {
 	t.Parallel()
 	first, alone := hosted(0, "c1", "c2"), hosted(1, "c3", "c1")
 	s := schedule.State{Chassis: pool("provnet1", "c1", "c2", "c3"), Groups: []schedule.Group{first, alone}}
 	s.Chassis[2].Unresponsive = true
 	assert.Equal(t, []string{
-		"error CANDIDATE_STAYS " + first.Name + " Value=c1 Detail=it is the first candidate",
-		"error CANDIDATE_STAYS " + alone.Name + " Value=c1 Detail=no other one is alive and not cordoned",
-	}, findingtest.All(schedule.Clear(s, "c1").Blocked))
+		"error CANDIDATE_STAYS " + first.Name + " Value=c1",
+		"error CANDIDATE_STAYS " + alone.Name + " Value=c1",
+	}, briefs(schedule.Clear(s, "c1").Blocked))
 	s.Pinned = []schedule.Pinned{
 		{Name: "r1", Kind: schedule.PinnedRouter, Chassis: "c1", Record: "r1", Networks: [][]string{{"provnet1"}}},
 		{Name: "v1", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v1"},
 	}
 	assert.Equal(t, []string{
-		"error GATEWAY_PINNED r1 Value=c1 Detail=by options:chassis -> ovn-nbctl set Logical_Router r1 options:chassis=c2",
-		"error GATEWAY_PINNED v1 Value=c1 Detail=by options:vtep-physical-switch, " +
-			"which only another VTEP gateway could take over",
-	}, findingtest.All(s.Moves("c1")))
+		"error GATEWAY_PINNED r1 Value=c1 -> ovn-nbctl set Logical_Router r1 options:chassis=c2",
+		"error GATEWAY_PINNED v1 Value=c1",
+	}, briefs(s.Moves("c1")))
 }
 
 // A plan that gives fewer candidates than possible reports why.
@@ -234,8 +242,7 @@ func TestReschedule_incomplete(t *testing.T) {
 	s.Chassis[2].Unresponsive = true
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Len(t, p.Changes, 2)
-	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE provnet1 Count=1 Total=5 Detail=1 chassis: " +
-		"ovn-controller is not responding (nb_cfg is stale)"}, findingtest.All(p.Findings))
+	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE provnet1 Count=1 Total=5"}, briefs(p.Findings))
 	s.Chassis[2].Unresponsive = false
 	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
 }
@@ -268,7 +275,7 @@ func TestChange_arrived(t *testing.T) {
 		c := schedule.Change{Group: g.Name, Ports: g.Ports, Before: g.Candidates, After: candidates("c2", "c1")}
 		assert.Equal(t, arrived, c.Arrived(), active)
 		text := document.Plan(schedule.Plan{Changes: []schedule.Change{c}})
-		assert.Equal(t, arrived, strings.Contains(text, "c1 -> c2 (bound to c2 already)\n"), text)
+		assert.Equal(t, arrived, strings.Contains(text, "c1 -> c2 ("), text)
 	}
 }
 
