@@ -58,7 +58,7 @@ func TestR9_stop_refused_changes_nothing(t *testing.T) {
 	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
 	err := m.run(t, "stop")
 	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
-	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave; find out which unit ca3c ")
+	assert.Regexp(t, "^blocked ovn-central/0 .*ca3c", m.status)
 	assert.NotContains(t, m.status, "next:", "the log has the remedies")
 	assert.Nil(t, m.unit, "its identities stay published")
 	assert.Empty(t, m.ran)
@@ -68,7 +68,7 @@ func TestR9_stop_refused_changes_nothing(t *testing.T) {
 func TestR1_stop_needed_server_names_start_command(t *testing.T) {
 	m := &machine{goal: dying, members: silent()}
 	assert.Equal(t, []string{"nb SERVER_NEEDED", "sb SERVER_NEEDED"}, findingtest.Codes(m.run(t, "stop")))
-	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave; run: juju run ovn-central/0 resume (")
+	assert.Regexp(t, "^blocked ovn-central/0 .*juju run ovn-central/0 resume", m.status)
 	assert.Empty(t, m.ran)
 }
 
@@ -133,7 +133,7 @@ func TestR9_stop_commits_new_cluster_and_waits_for_joins(t *testing.T) {
 	m := remade(t)
 	err := m.run(t, "stop")
 	assert.Equal(t, []string{"nb ONLY_COPY", "sb ONLY_COPY"}, findingtest.Codes(err))
-	assert.Contains(t, m.status, "; run: juju run ovn-central/0 resume (")
+	assert.Contains(t, m.status, "juju run ovn-central/0 resume")
 	for _, file := range []string{"ovnnb_db.db", "ovnsb_db.db"} {
 		text, err := os.ReadFile(filepath.Join(m.dir, file))
 		require.NoError(t, err)
@@ -152,7 +152,7 @@ func TestR9_stop_keeps_files_if_Juju_is_silent(t *testing.T) {
 	m.broken = []string{"is-leader"}
 	err := m.run(t, "stop")
 	assert.Equal(t, []string{"nb NEW_CLUSTER_UNPLACED", "sb NEW_CLUSTER_UNPLACED"}, findingtest.Codes(err))
-	assert.Contains(t, m.status, "; run: juju run ovn-central/0 resume (")
+	assert.Contains(t, m.status, "juju run ovn-central/0 resume")
 	assert.Empty(t, m.ran)
 	assert.FileExists(t, filepath.Join(m.dir, "ovnnb_db.db"))
 }
@@ -189,7 +189,7 @@ func TestStop_withdraws_published_data(t *testing.T) {
 	}
 	m.broken = []string{"relation-set"}
 	require.NoError(t, m.run(t, "stop"))
-	assert.Contains(t, m.log.String(), "cannot remove what this unit has published")
+	assert.Contains(t, m.log.String(), "relation-set")
 }
 
 func TestStop_keeps_identity_of_remaining_member(t *testing.T) {
@@ -204,12 +204,12 @@ func TestR9_stop_whole_application_only_stops_services(t *testing.T) {
 	m.goal = allDying
 	require.NoError(t, m.run(t, "stop"))
 	assert.Equal(t, stopped, m.ran)
-	assert.Contains(t, m.log.String(), "nb: no unit stays that could serve the database; its data stay in ")
+	assert.Contains(t, m.log.String(), filepath.Join(m.dir, "ovnnb_db.db"))
 }
 
 func TestStop_retried_if_services_do_not_end(t *testing.T) {
 	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}, broken: []string{"systemctl"}}
-	require.ErrorContains(t, m.run(t, "stop"), "cannot finish hook stop: cannot stop the services")
+	require.ErrorContains(t, m.run(t, "stop"), "systemctl")
 	assert.Nil(t, m.unit)
 }
 
@@ -220,8 +220,7 @@ func TestHook_interrupted_upgrade_hides_no_damage(t *testing.T) {
 	m.upgrading, m.broken = true, []string{"apt-get", "dpkg"}
 	require.NoError(t, m.run(t, "update-status"))
 	assert.Contains(t, m.log.String(), "cannot install")
-	assert.Contains(t, m.log.String(),
-		`cannot publish the state of the server's file" database=nb missing="the server has entries up to `)
+	assert.Regexp(t, `database=nb missing="[^"]*\d+`, m.log.String())
 	assert.NotContains(t, m.log.String(), `missing=""`)
 	assert.True(t, strings.HasPrefix(m.status, "blocked nb, sb: "+finding.Lookup(finding.FileLacksEntries).Line), m.status)
 }
@@ -242,7 +241,7 @@ func TestR9_peer_broken_waits_until_unit_may_leave(t *testing.T) {
 	err := m.run(t, broken)
 	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
 	assert.Contains(t, findingtest.Briefs(err), "IF_HOOK_SKIPPED")
-	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave")
+	assert.Regexp(t, "^blocked ovn-central/0 ", m.status)
 	assert.Empty(t, m.ran)
 }
 
@@ -250,7 +249,7 @@ func TestR9_peer_broken_waits_until_unit_may_leave(t *testing.T) {
 func TestR9_peer_broken_fails_if_Juju_is_silent(t *testing.T) {
 	m := healthy()
 	m.goal, m.broken = dying, []string{"goal-state"}
-	require.ErrorContains(t, m.run(t, broken), "cannot find out whether this unit is being removed")
+	require.ErrorContains(t, m.run(t, broken), broken)
 	assert.Empty(t, m.ran)
 }
 
@@ -269,5 +268,5 @@ func TestR9_peer_broken_whole_application_keeps_data(t *testing.T) {
 	m.goal = allDying
 	require.NoError(t, m.run(t, broken))
 	assert.Equal(t, stopped, m.ran)
-	assert.Contains(t, m.log.String(), "no unit stays that could serve the database")
+	assert.Contains(t, m.log.String(), filepath.Join(m.dir, "ovnnb_db.db"))
 }
