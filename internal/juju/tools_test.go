@@ -157,7 +157,7 @@ func TestTools_undocumented_answer_is_error(t *testing.T) {
 		{"action-get", `[1]`},
 	} {
 		err := everyTool[c[0]](t.Context(), juju.New(answers(c[1])))
-		assert.ErrorContains(t, err, c[0]+": the answer is not what Juju documents: ", c[1])
+		assert.ErrorContains(t, err, c[0]+": ", c[1])
 	}
 }
 
