@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -172,6 +173,8 @@ func TestNagios_unsafe_names_are_refused(t *testing.T) {
 		bad := checks
 		change(&bad)
 		_, err := monitoring.Nagios{Runner: runtest.New(t), Root: root}.Ensure(t.Context(), bad)
-		require.ErrorContains(t, err, "can't all be used")
+		for _, name := range []string{bad.Unit, bad.Host, bad.Groups} {
+			require.ErrorContains(t, err, strconv.Quote(name))
+		}
 	}
 }
