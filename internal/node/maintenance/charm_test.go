@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
@@ -133,7 +134,8 @@ func TestR6_departure_needs_commit(t *testing.T) {
 	observe(nil, nil, health(13, 0))
 	units, members := d.Gone()
 	assert.Equal(t, []string{"ovn-central/3"}, units)
-	assert.Equal(t, []string{"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643"}, members)
+	require.Len(t, members, 1)
+	assert.Regexp(t, `\baa03 .*\bOVN_Northbound .*\bssl:10\.0\.0\.3:6643$`, members[0])
 }
 
 // 002-6: members on the node count for nothing.

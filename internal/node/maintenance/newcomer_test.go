@@ -56,7 +56,7 @@ func TestAdmit(t *testing.T) {
 	write(next.Change(note))
 	require.True(t, Admit(ids, s).Empty(), "R17")
 	records := ParseRecords(ids)
-	assert.Equal(t, Note{By: "u/0, agent", Reason: "new: uncordon it once you know it"}, records.Cordons["arrived"])
+	assert.Equal(t, Note{By: "u/0, agent", Reason: NewChassis}, records.Cordons["arrived"])
 	assert.Len(t, records.Cordons, 2)
 	assert.Equal(t, []string{}, records.Hosted["arrived"], "what comes to it since goes again")
 
