@@ -217,7 +217,7 @@ func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 			a := whole()
 			a[tool] = down
 			m := modelOf(t, a, remembered)
-			require.ErrorContains(t, m.Unread, "connection is shut down")
+			require.ErrorContains(t, m.Unread, down.Error())
 			if tool != "goal-state" {
 				assert.True(t, m.AppData.Unread())
 			}

@@ -63,7 +63,7 @@ func TestCache_damaged_is_logged_and_dropped(t *testing.T) {
 			m := s.LoadCache(t.Context())
 			assert.Empty(t, m.History, "nothing of it is believed")
 			assert.Empty(t, m.Configurations)
-			assert.Contains(t, log.String(), "cannot read this unit's cache")
+			assert.Contains(t, log.String(), "level=WARN")
 			assert.Contains(t, log.String(), memoryName)
 
 			require.NoError(t, s.SaveCache(memory()), "and it is made anew")
@@ -107,7 +107,7 @@ func TestCache_of_other_unit_is_ignored(t *testing.T) {
 	next.Env.Unit = "ovn-central/5"
 	of := map[ovndb.Database]observe.FormerServer{ovndb.SB: {Unit: "ovn-central/1", Server: observetest.Full("13e4")}}
 	assert.Equal(t, observe.Cache{Former: of}, next.LoadCache(t.Context()))
-	assert.Contains(t, log.String(), "ignoring the cache of another unit that was on this machine before")
+	assert.Contains(t, log.String(), "unit=ovn-central/1")
 }
 
 // The machine may get a unit of the same name from another model. If either model is unknown, as for the agent and an
