@@ -104,7 +104,7 @@ func TestFiles_never_replace_database(t *testing.T) {
 	s := newServer(t, ovndb.SB, "127.0.0.1")
 	staged := s.stage(t)
 	path := s.Paths.File(ovndb.SB)
-	require.NoError(t, os.WriteFile(path, []byte("the only copy"), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte("copy"), 0o600))
 
 	_, err := s.files().CreateCluster(t.Context(), ovndb.SB, s.Address, clusterTimer)
 	require.ErrorIs(t, err, ovsctl.ErrFileExists)
@@ -113,7 +113,7 @@ func TestFiles_never_replace_database(t *testing.T) {
 	require.ErrorIs(t, err, ovsctl.ErrFileExists)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	assert.Equal(t, "the only copy", string(text))
+	assert.Equal(t, "copy", string(text))
 	assert.Equal(t, []string{"ovnsb_db.db", "ovnsb_db.db.new"}, s.names(t))
 }
 
