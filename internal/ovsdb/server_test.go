@@ -8,6 +8,7 @@ import (
 	"net"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -45,12 +46,13 @@ func TestConnect_error_has_reason_once(t *testing.T) {
 	t.Parallel()
 	server := cluster(t, ovndb.NB, 1)[0]
 	_, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.SB, server.Endpoint())
-	require.EqualError(t, err, "cannot connect to "+server.Endpoint()+": target database OVN_Southbound not found")
+	require.ErrorContains(t, err, "OVN_Southbound")
+	assert.Equal(t, 1, strings.Count(err.Error(), server.Endpoint()), err)
 
 	require.NoError(t, server.Signal(syscall.SIGSTOP))
 	_, err = new(ovsdb.Dialer).Global(within(t, time.Second), ovndb.NB, server.Endpoint())
-	require.EqualError(t, err, "cannot connect to "+server.Endpoint()+": no answer before the deadline")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Equal(t, 1, strings.Count(err.Error(), server.Endpoint()), err)
 }
 
 // ask sends a member the query of R0, at its client ports.
