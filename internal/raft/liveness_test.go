@@ -133,7 +133,7 @@ func TestPeers_full_disk_is_down(t *testing.T) {
 		before := v.Quorum()
 		v.Full = true
 		self := v.Peers()[slices.IndexFunc(v.Status.Servers, func(m Member) bool { return m.Self })]
-		assert.Equal(t, []any{false, true, "its disk is full"}, []any{self.Up, self.Noted, self.Why})
+		assert.Equal(t, []bool{false, true}, []bool{self.Up, self.Noted})
 		if v.Status.Role == Leader {
 			assert.Equal(t, Quorum{Members: before.Members, Up: before.Up - 1}, v.Quorum())
 		}
@@ -178,7 +178,6 @@ func TestR0_lost_entries_is_down(t *testing.T) {
 			v.Lost = []ID{memberID(2)}
 			p := v.Peers()[2]
 			assert.False(t, p.Up)
-			assert.Equal(t, "its file lacks entries of its log", p.Why)
 			assert.Equal(t, Quorum{Members: 3, Up: 2}, v.Quorum(), "there is still a leader")
 			assert.Zero(t, v.Quorum().Tolerance())
 
