@@ -60,7 +60,7 @@ func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	assert.Equal(t, unit(1), next.For)
 
 	const holds = "waiting RECOVERY_HOLDS nb Unit=ovn-central/1"
-	unanswered := "waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> IF_THIS_LASTS: start the machine of {unit} " +
+	unanswered := "waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> IF_THIS_LASTS: " + string(finding.StartMachine) + " " +
 		again("ovn-central/2,ovn-central/1", "ovn-central/1")
 	runs := func(unit string) string {
 		return "waiting RECOVERY_NOT_STOPPED nb " + unit + " Unit=ovn-central/1 " +
@@ -361,7 +361,7 @@ func TestNext_withdraws_for_returned_quorum(t *testing.T) {
 		s.Request.Backup = "/var/backups/ovn-central/20261123T190312Z"
 		next = s.Next()
 		assert.Equal(t, None, next.Action)
-		assert.Equal(t, "waiting OLD_CLUSTER_SERVED nb Address=ssl:10.0.0.9:6643 -> stop the server at {address}",
+		assert.Equal(t, "waiting OLD_CLUSTER_SERVED nb Address=ssl:10.0.0.9:6643 -> "+string(finding.StopOldServer),
 			findingtest.Brief(next.Why))
 	}
 	waits := publisher()
