@@ -268,7 +268,7 @@ func TestOKToStop(t *testing.T) {
 				assert.Equal(t, finding.RemovalUnsafe, remove.Against.Code)
 			}
 			if c.stop && !c.remove { // a dead unit can't leave
-				assert.Equal(t, "error REMOVAL_UNSAFE ovn-central/2 -> start the machine of {unit} {unit=ovn-central/2}"+
+				assert.Equal(t, "error REMOVAL_UNSAFE ovn-central/2 -> "+string(finding.StartMachine)+" {unit=ovn-central/2}"+
 					" -> IF_LOST: remove-unit --force ovn-central/2 add-unit ovn-central {unit=ovn-central/2}", briefs(
 					[]finding.Finding{*remove.Against})[0])
 				assert.Equal(t, finding.MemberDown, remove.Against.Causes[0].Code)

@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -60,12 +61,15 @@ func TestHealth(t *testing.T) {
 	health := func(northd bool) string { return status.Health(s.Report(), northd) }
 	assert.Equal(t, "leader: ovnnb_db northd: active; 3 of 3 up, 1 may fail", health(true))
 	s.SB = observetest.Up("bb00", "bb01").Down("bb02")
-	assert.Equal(t, "leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail", health(false))
+	assert.Regexp(t, "^leader: ovnnb_db, ovnsb_db; nb 3 of 3 .*, sb 2 of 3 .*, none ", health(false))
 	s.NB, s.SB = s.NB.Following("aa01"), observetest.Up("bb00", "bb01", "bb02").Following("bb01")
 	assert.Equal(t, "northd: active; 3 of 3 up, 1 may fail", health(true))
 	s.NB = serverless(ovndb.Down, "")
 	assert.Empty(t, health(true))
 }
+
+// tolerance matches what is checked of a line: the database, then the numbers or that there are none.
+var tolerance = regexp.MustCompile(`^\w+|\d+|no quorum|not known`)
 
 func TestTolerance(t *testing.T) {
 	t.Parallel()
@@ -75,19 +79,23 @@ func TestTolerance(t *testing.T) {
 		nb   observetest.Members
 		want string
 	}{
-		"three up":            {up("aa00", "aa01", "aa02"), "nb: 1 more of 3 members may fail (3 up)"},
-		"one down":            {up("aa00", "aa01").Down("aa02"), "nb: 0 more of 3 members may fail (2 up)"},
-		"no quorum":           {up("aa00").Down("aa01", "aa02").CutOff(), "nb: no quorum"},
-		"election":            {up("aa00").Searching("aa01").Down("aa02").CutOff(), "nb: not known"},
-		"sole":                {up("aa00"), "nb: 0 more of 1 members may fail (1 up)"},
-		"sole, disk full":     {full(up("aa00")), "nb: 0 more of 1 members may fail (0 up)"},
-		"one down, disk full": {full(up("aa00", "aa01").Down("aa02")), "nb: 0 more of 3 members may fail (1 up)"},
-		"joining":             {observetest.Members{State: raft.JoiningCluster, Role: raft.Follower}, "nb: not known"},
-		"not served":          {serverless(ovndb.Down, ""), "nb: not known"},
+		"three up":            {up("aa00", "aa01", "aa02"), "nb 1 3 3"},
+		"one down":            {up("aa00", "aa01").Down("aa02"), "nb 0 3 2"},
+		"no quorum":           {up("aa00").Down("aa01", "aa02").CutOff(), "nb no quorum"},
+		"election":            {up("aa00").Searching("aa01").Down("aa02").CutOff(), "nb not known"},
+		"sole":                {up("aa00"), "nb 0 1 1"},
+		"sole, disk full":     {full(up("aa00")), "nb 0 1 0"},
+		"one down, disk full": {full(up("aa00", "aa01").Down("aa02")), "nb 0 3 1"},
+		"joining":             {observetest.Members{State: raft.JoiningCluster, Role: raft.Follower}, "nb not known"},
+		"not served":          {serverless(ovndb.Down, ""), "nb not known"},
 	} {
 		s := observetest.Three(t)
 		s.NB = test.nb
-		assert.Equal(t, []string{test.want, "sb: 1 more of 3 members may fail (3 up)"}, status.Tolerance(s.Report()), name)
+		var facts []string
+		for _, line := range status.Tolerance(s.Report()) {
+			facts = append(facts, strings.Join(tolerance.FindAllString(line, -1), " "))
+		}
+		assert.Equal(t, []string{test.want, "sb 1 3 3"}, facts, name)
 	}
 }
 
@@ -149,15 +157,15 @@ func TestNorthdReports(t *testing.T) {
 
 func TestNorthds(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, []string{
-		"ovn-central/0: standby", "ovn-central/1: active (as of its last hook)",
-		"ovn-central/2: not reported as working (as of its last hook)",
-	}, status.Northds(ovndb.NorthdStandby, reporting(observetest.Three(t), "active", "")))
+	all := status.Northds(ovndb.NorthdStandby, reporting(observetest.Three(t), "active", ""))
+	require.Len(t, all, 3)
+	assert.Equal(t, "ovn-central/0: standby", all[0])
+	assert.Contains(t, all[1], "ovn-central/1: active (")
+	assert.Contains(t, all[2], "ovn-central/2: not reported ")
 	s := observetest.Three(t)
 	s.NB, s.SB = observetest.Up("aa00", "aa02").Down("aa01"), observetest.Up("bb00", "bb02").Down("bb01")
-	assert.Equal(
-		t, "ovn-central/1: not known (its members are down)",
-		status.Northds(ovndb.NorthdStandby, reporting(s, "active", "standby"))[1],
+	assert.Contains(
+		t, status.Northds(ovndb.NorthdStandby, reporting(s, "active", "standby"))[1], "ovn-central/1: not known",
 	)
 }
 
