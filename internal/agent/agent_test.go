@@ -136,16 +136,17 @@ func TestStatus_unknown_holder_is_reported_and_not_asked(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
 	for _, c := range []struct{ holder, address, says string }{
-		{"ghost/9", "127.0.0.9:16402", "the lease names ghost/9, which is no unit of u"},
-		{"u/1", "127.0.0.9:16402", "the lease names u/1 at 127.0.0.9:16402, no peer"},
+		{"ghost/9", "127.0.0.9:16402", "ghost/9"},
+		{"u/1", "127.0.0.9:16402", "127.0.0.9:16402"},
 		{"u/1", "127.0.0.2:16402", ""},
 	} {
 		reads(a, lease.Record{Holder: c.holder, Address: c.address, Term: 4, TTLSeconds: 4})
 		assert.Equal(t, a.config.Peers, a.peers.addresses(), c)
-		assert.Equal(t, c.says, a.status().Problem())
 		if c.says == "" {
+			assert.Empty(t, a.status().Problem())
 			assert.JSONEq(t, `{"name":"u/1"}`, get(t, a, "/").Body.String())
 		} else {
+			assert.Contains(t, a.status().Problem(), c.says)
 			assert.JSONEq(t, `{"name":""}`, get(t, a, "/").Body.String())
 			assert.Empty(t, a.status().Acting)
 		}
