@@ -35,23 +35,23 @@ func TestCharmOn(t *testing.T) {
 		node    maintenance.Node
 		units   []string
 		members []string
-		claim   string
+		claim   string // how the node was found, or a part of that
 	}{
 		"by the name": {
 			maintenance.Node{Hostname: "three.maas", Addresses: []string{"192.0.2.3"}},
 			[]string{"ovn-central/3"},
 			[]string{"aa03"},
-			"by the host name that the chassis claims",
+			"host name",
 		},
 		"by the address": {
 			maintenance.Node{Hostname: "3", Addresses: []string{"192.0.2.3", "10.0.0.3"}},
 			[]string{"ovn-central/3"},
 			[]string{"aa03"},
-			"by the tunnel address that the chassis claims",
+			"tunnel address",
 		},
 		"another domain": {maintenance.Node{Hostname: "four.maas"}, nil, nil, ""},
 		"the same domain": {
-			maintenance.Node{Hostname: "FOUR.lab"}, []string{"ovn-central/4"}, nil, "by the host name that the chassis claims",
+			maintenance.Node{Hostname: "FOUR.lab"}, []string{"ovn-central/4"}, nil, "host name",
 		},
 		"a name that begins alike": {maintenance.Node{Hostname: "three-2.maas"}, nil, nil, ""},
 		"a chassis without a name": {maintenance.Node{}, nil, nil, ""},
@@ -59,14 +59,14 @@ func TestCharmOn(t *testing.T) {
 			maintenance.Node{Hostname: "nine", Addresses: []string{"10.0.0.9"}},
 			nil,
 			[]string{"aa09"},
-			"by the tunnel address that the chassis claims",
+			"tunnel address",
 		},
 		"a chassis that was there once": {
 			maintenance.Node{
 				Drain: &maintenance.Drain{
 					Members: []maintenance.Member{{Database: string(ovndb.NB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}},
 				},
-			}, nil, []string{"aa09"}, "by what the chassis claimed when its drain began",
+			}, nil, []string{"aa09"}, "drain",
 		},
 		"what was there in another cluster": {
 			maintenance.Node{
@@ -83,7 +83,8 @@ func TestCharmOn(t *testing.T) {
 		}
 		assert.Equal(t, test.units, units, name)
 		assert.Equal(t, test.members, shorts, name)
-		assert.Equal(t, test.claim, claim, name)
+		assert.Equal(t, test.claim == "", claim == "", name)
+		assert.Contains(t, claim, test.claim, name)
 	}
 }
 
@@ -108,7 +109,7 @@ func TestR6_departure_needs_commit(t *testing.T) {
 	observe := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
 		t.Helper()
 		var said []string
-		for _, f := range d.Observe(units, []maintenance.Member{member}, "by the tunnel address that the chassis claims",
+		for _, f := range d.Observe(units, []maintenance.Member{member}, "by its address",
 			unknown, all) {
 			said = append(said, findingtest.Brief(f))
 		}
@@ -117,7 +118,7 @@ func TestR6_departure_needs_commit(t *testing.T) {
 	there := maintenance.MemberHealth{Member: member, Up: true}
 	const stays = "error MEMBER_STAYS member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Value="
 	observe([]string{"ovn-central/3"}, nil, health(12, 0, there),
-		"error UNIT_STAYS ovn-central/3 Value=by the tunnel address that the chassis claims -> remove-unit ovn-central/3",
+		"error UNIT_STAYS ovn-central/3 Value=by its address -> remove-unit ovn-central/3",
 		stays+"of ovn-central/3 Member=aa03")
 	there.Unit = ""
 	observe(nil, nil, health(12, 0, there), stays+"of an unknown unit: see cluster-status Member=aa03")

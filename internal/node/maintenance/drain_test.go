@@ -30,33 +30,34 @@ func TestDrainer_outcomes(t *testing.T) {
 		outcome maintenance.Outcome
 		line    string
 	}
+	open := maintenance.Progress{Open: true}
 	for name, looks := range map[string][]look{
 		"drained once nothing has stood there for a while": {
-			{0, moving, maintenance.GoOn, "9 gateways to move, gateway 9"},
+			{0, moving, maintenance.GoOn, moving.Text()},
 			{time.Second, settles, maintenance.GoOn, "gateway 2"},
-			{2 * time.Second, maintenance.Progress{}, maintenance.GoOn, "nothing is left"},
+			{2 * time.Second, maintenance.Progress{}, maintenance.GoOn, maintenance.Progress{}.Text()},
 			{3 * time.Second, settles, maintenance.GoOn, "gateway 2"},
-			{4 * time.Second, maintenance.Progress{}, maintenance.GoOn, "nothing is left"},
+			{4 * time.Second, maintenance.Progress{}, maintenance.GoOn, maintenance.Progress{}.Text()},
 			{6 * time.Second, maintenance.Progress{}, maintenance.GoOn, ""},
 			{7 * time.Second, maintenance.Progress{}, maintenance.Drained, ""},
 		},
 		"the grace period begins when all have moved that can": {
-			{0, moving, maintenance.GoOn, "9 gateways to move, gateway 9"},
-			{29 * time.Minute, machine, maintenance.GoOn, "nova-compute 6, hold bgp"},
-			{39*time.Minute - time.Second, machine, maintenance.GoOn, "STALLED: nova-compute 6, hold bgp, for 9m59s"},
+			{0, moving, maintenance.GoOn, moving.Text()},
+			{29 * time.Minute, machine, maintenance.GoOn, machine.Text()},
+			{39*time.Minute - time.Second, machine, maintenance.GoOn, "STALLED: " + machine.Text() + ", for 9m59s"},
 			{39 * time.Minute, machine, maintenance.GraceOver, ""},
 		},
 		"the timeout is for all": {
-			{0, moving, maintenance.GoOn, "9 gateways to move, gateway 9"},
-			{time.Minute, moving, maintenance.GoOn, "9 gateways to move, gateway 9, for 1m0s"},
-			{5 * time.Minute, moving, maintenance.GoOn, "STALLED: 9 gateways to move, gateway 9, for 5m0s"},
-			{time.Hour, moving, maintenance.TimeOver, "STALLED: 9 gateways to move, gateway 9, for 1h0m0s"},
+			{0, moving, maintenance.GoOn, moving.Text()},
+			{time.Minute, moving, maintenance.GoOn, moving.Text() + ", for 1m0s"},
+			{5 * time.Minute, moving, maintenance.GoOn, "STALLED: " + moving.Text() + ", for 5m0s"},
+			{time.Hour, moving, maintenance.TimeOver, "STALLED: " + moving.Text() + ", for 1h0m0s"},
 		},
 		"what is blocked is named": {
-			{0, stuck, maintenance.GoOn, "1 gateway blocked, 1 gateway not bound to any chassis"},
+			{0, stuck, maintenance.GoOn, stuck.Text()},
 			{
 				time.Hour, stuck, maintenance.TimeOver,
-				"STALLED: 1 gateway blocked, 1 gateway not bound to any chassis, for 1h0m0s",
+				"STALLED: " + stuck.Text() + ", for 1h0m0s",
 			},
 		},
 		"a data plane that is slow is no hold": {
@@ -65,10 +66,10 @@ func TestDrainer_outcomes(t *testing.T) {
 			{10 * time.Minute, settles, maintenance.GraceOver, ""},
 		},
 		"not while the node is open": {
-			{0, maintenance.Progress{Open: true}, maintenance.GoOn, "not cordoned"},
-			{10 * time.Minute, maintenance.Progress{Open: true}, maintenance.GraceOver, "STALLED: not cordoned, for 10m0s"},
+			{0, open, maintenance.GoOn, open.Text()},
+			{10 * time.Minute, open, maintenance.GraceOver, "STALLED: " + open.Text() + ", for 10m0s"},
 		},
-		"given up": {{0, maintenance.Progress{Ended: true}, maintenance.GivenUp, "nothing is left"}},
+		"given up": {{0, maintenance.Progress{Ended: true}, maintenance.GivenUp, maintenance.Progress{}.Text()}},
 	} {
 		var w world
 		d := maintenance.Drainer{
