@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -82,14 +84,11 @@ func TestAdopt_interrupted_upgrade_restarts_northd(t *testing.T) {
 	const half, whole = "ovn-central half-configured 25.03\n", "ovn-central installed 25.03\n"
 	for name, c := range map[string]struct {
 		calls []runtest.Call
-		want  map[ovndb.Service]string
+		want  []ovndb.Service
 	}{
-		"dpkg was killed": {
-			[]runtest.Call{dpkg(half), check, dpkg(half)},
-			map[ovndb.Service]string{ovndb.Northd: "an upgrade of the packages was cut off"},
-		},
-		"finished by another process": {[]runtest.Call{dpkg(half), check, dpkg(whole)}, map[ovndb.Service]string{}},
-		"installed":                   {[]runtest.Call{dpkg(whole)}, map[ovndb.Service]string{}},
+		"dpkg was killed":             {[]runtest.Call{dpkg(half), check, dpkg(half)}, []ovndb.Service{ovndb.Northd}},
+		"finished by another process": {[]runtest.Call{dpkg(half), check, dpkg(whole)}, nil},
+		"installed":                   {[]runtest.Call{dpkg(whole)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +102,7 @@ func TestAdopt_interrupted_upgrade_restarts_northd(t *testing.T) {
 			assert.True(t, r.Packages.Adopted())
 			pending, err := r.Restarts.Pending(ovndb.Version{OVN: "25.03"})
 			require.NoError(t, err)
-			assert.Equal(t, c.want, pending)
+			assert.Equal(t, c.want, slices.Collect(maps.Keys(pending)))
 		})
 	}
 }
