@@ -171,7 +171,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"peer has more, dying": {
 			longer.answers(1).with(dying(1)), forced(1, 2), newer("2, index 11") +
-				"-> ovn-central/1 backup -> restore that backup here, with {unit} in give-up {unit=ovn-central/1}",
+				"-> ovn-central/1 backup -> " + string(finding.RestoreHere) + " {unit=ovn-central/1}",
 		},
 		"peer has later term, answers":        {later.answers(1), givingUp(2), newer("3, index 4") + there},
 		"peer has later term, answers, force": {later.answers(1), forced(1, 2), newer("3, index 4") + there},

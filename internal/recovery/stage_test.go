@@ -94,15 +94,15 @@ func TestProof_complete(t *testing.T) {
 		"one that was given up has returned, and doesn't serve": {
 			Proof{Units: two(UnitProof{GivenUp: true, Member: true, Failure: "not seen within 10s"})},
 			[]string{"error RECOVERY_NOT_READ nb ovn-central/1 Unit=ovn-central/1 Detail=not seen within 10s " +
-				"-> repair the server of {unit}, then run the same command again -> IF_LOST: ovn-central/0 kick " +
+				"-> " + string(finding.RepairServer) + " -> IF_LOST: ovn-central/0 kick " +
 				"unit=ovn-central/1 dry-run=true"},
 			1, 1,
 		},
 		"this unit doesn't serve": {
 			Proof{Units: []UnitProof{{Unit: unit(0), Member: true, Failure: "no answer"}}},
 			[]string{
-				"error RECOVERY_NOT_READ nb ovn-central/0 Unit=ovn-central/0 Detail=no answer -> repair the server of {unit}, " +
-					"then run the same command again",
+				"error RECOVERY_NOT_READ nb ovn-central/0 Unit=ovn-central/0 Detail=no answer -> " +
+					string(finding.RepairServer),
 			},
 			1, 0,
 		},
