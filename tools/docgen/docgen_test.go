@@ -38,9 +38,9 @@ func TestGenerate_broken_file(t *testing.T) {
 	tests := map[string]struct {
 		source, want string
 	}{
-		"not YAML":           {"\t", "cannot describe actions.yaml: "},
-		"not a mapping":      {"- kick\n", "cannot describe actions.yaml: line 1: not a mapping"},
-		"action of no shape": {"kick: 7\n", "cannot describe actions.yaml: action kick: "},
+		"not YAML":           {"\t", "actions.yaml: "},
+		"not a mapping":      {"- kick\n", "actions.yaml: line 1: "},
+		"action of no shape": {"kick: 7\n", "actions.yaml: action kick: "},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
