@@ -244,7 +244,8 @@ func TestReschedule_incomplete(t *testing.T) {
 	s.Chassis[2].Unresponsive = true
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Len(t, p.Changes, 2)
-	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE provnet1 Count=1 Total=5 Detail=1 ovn-controller nb_cfg"}, briefs(p.Findings))
+	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE provnet1 Count=1 Total=5 Detail=1 ovn-controller nb_cfg"},
+		briefs(p.Findings))
 	s.Chassis[2].Unresponsive = false
 	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
 }
