@@ -60,7 +60,8 @@ func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	assert.Equal(t, unit(1), next.For)
 
 	const holds = "waiting RECOVERY_HOLDS nb Unit=ovn-central/1"
-	unanswered := "waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> IF_THIS_LASTS: " + string(finding.StartMachine) + " " +
+	unanswered := "waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> IF_THIS_LASTS: " +
+		string(finding.StartMachine) + " " +
 		again("ovn-central/2,ovn-central/1", "ovn-central/1")
 	runs := func(unit string) string {
 		return "waiting RECOVERY_NOT_STOPPED nb " + unit + " Unit=ovn-central/1 " +

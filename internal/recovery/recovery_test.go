@@ -133,7 +133,8 @@ func TestRefusals(t *testing.T) {
 	}
 	damaged := "error RECOVERY_COPY_DAMAGED nb ovn-central/1 Units=[ovn-central/1] Detail=record 7 " +
 		again("ovn-central/2,ovn-central/1", "ovn-central/1")
-	silent := "error RECOVERY_NOT_REPORTED nb Units=[ovn-central/2] -> " + string(finding.StartMachine) + " {unit=ovn-central/2} "
+	silent := "error RECOVERY_NOT_REPORTED nb Units=[ovn-central/2] -> " +
+		string(finding.StartMachine) + " {unit=ovn-central/2} "
 	served := func(s *State) { s.Serving = []string{"ssl:10.0.0.2:6643"} }
 	dying := func(n int) func(*State) { return func(s *State) { s.Peers[n-1].Dying = true } }
 	own := func(change func(c *Copy)) func(*State) { return func(s *State) { change(s.Own) } }

@@ -85,7 +85,8 @@ func TestProof_complete(t *testing.T) {
 		"one has not joined yet": {
 			Proof{Units: two(UnitProof{})},
 			[]string{
-				"warning NOT_IN_NEW_CLUSTER nb ovn-central/1 Unit=ovn-central/1 -> " + string(finding.StartMachine) + " -> IF_LOST: " +
+				"warning NOT_IN_NEW_CLUSTER nb ovn-central/1 Unit=ovn-central/1 -> " +
+					string(finding.StartMachine) + " -> IF_LOST: " +
 					"remove-unit --force ovn-central/1",
 			},
 			0, 1,
