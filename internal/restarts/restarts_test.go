@@ -188,9 +188,7 @@ func TestComplete(t *testing.T) {
 	installed := ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}
 	assert.Empty(t, pending(t, m, installed))
 	m.Complete(t.Context(), installed)
-	assert.Equal(
-		t, map[ovndb.Service]ovndb.Version{ovndb.Northd: installed, nb: {OVN: "23.03.1-1", OVS: "3.0.1"}, sb: adopted},
-		m.get().Running,
-	)
-	assert.Equal(t, map[ovndb.Service]string{nb: ovndb.Version{OVN: "23.03.1-1", OVS: "3.0.1"}.Change(installed)}, pending(t, m, installed))
+	running := ovndb.Version{OVN: "23.03.1-1", OVS: "3.0.1"}
+	assert.Equal(t, map[ovndb.Service]ovndb.Version{ovndb.Northd: installed, nb: running, sb: adopted}, m.get().Running)
+	assert.Equal(t, map[ovndb.Service]string{nb: running.Change(installed)}, pending(t, m, installed))
 }
