@@ -72,7 +72,7 @@ func TestState(t *testing.T) {
 			path := filled(t)
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 			s, err := unitstate.Open(path, slog.New(slog.DiscardHandler))
-			require.ErrorContains(t, err, "cannot read "+path)
+			require.ErrorContains(t, err, path)
 			assert.Zero(t, first.Get(s))
 			require.NoError(t, s.Save(whose), "it is written again")
 		}
