@@ -55,9 +55,9 @@ func TestPlugin_expiry(t *testing.T) {
 		"less than 60 days":             {59 * day, 3000 * day, 1, "WARNING: "},
 		"just more than 60 days":        {60*day + time.Hour, 3000 * day, 0, "OK: "},
 		"less than 30 days":             {29 * day, 3000 * day, 2, " 30 days (depth 0: "},
-		"expired":                       {-time.Hour, 3000 * day, 2, "(depth 0: "},
+		"expired":                       {-time.Hour, 3000 * day, 2, "valid (depth 0: "},
 		"the CA ends before the unit's": {300 * day, 59 * day, 1, "(depth 1: "},
-		"the CA has expired":            {300 * day, -time.Hour, 2, "(depth 1: "},
+		"the CA has expired":            {300 * day, -time.Hour, 2, "valid (depth 1: "},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
