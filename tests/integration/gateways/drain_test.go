@@ -86,7 +86,7 @@ func TestDrain_and_undrain(t *testing.T) {
 	assert.Nil(t, c.node("c1").Cordon)
 	asked := c.unconfirmed("drain", "c1")
 	assert.Equal(t, 400, asked.Code, "it interrupts traffic")
-	assert.Regexp(t, `next: ovn-central-operator nodes drain c1 .* --yes\n`, document.Answer(asked))
+	assert.Regexp(t, ` drain c1 .* --yes$`, detail(asked, maintenance.OperationDrain))
 	assert.Equal(t, before, c.ranks())
 
 	c.drained("c1.example", "--reason", "new disk")
@@ -98,11 +98,11 @@ func TestDrain_and_undrain(t *testing.T) {
 	require.NotNil(t, n.Cordon)
 	require.NotNil(t, n.Drain)
 	assert.Equal(t, "new disk", n.Drain.Reason)
-	assert.Contains(t, n.Next, "nodes undrain c1.example")
+	assert.Contains(t, n.Next, " undrain c1.example")
 	assert.Contains(t, c.drain("c1").Message, "is drained", "a second one joins")
 	assert.Equal(t, finding.NodeDrained, codeOf(c.answer("uncordon", "c1")))
 	cordoned := c.succeeds("cordon", "c1")
-	assert.Contains(t, document.Answer(cordoned), "next: ovn-central-operator nodes undrain c1.example ", "what is printed is not refused")
+	assert.Contains(t, detail(cordoned, maintenance.OperationUndrain), " undrain c1.example ", "what is printed is not refused")
 
 	c.succeeds("undrain", "c1", "--dry-run")
 	drained := c.ranks()
@@ -113,7 +113,7 @@ func TestDrain_and_undrain(t *testing.T) {
 	n = c.node("c1")
 	assert.Nil(t, n.Cordon)
 	assert.Nil(t, n.Drain)
-	assert.Equal(t, "c1.example is not drained", c.unconfirmed("undrain", "c1").Message)
+	assert.Equal(t, answer.Success, c.unconfirmed("undrain", "c1").Reason, "nothing is left to confirm")
 }
 
 // R12: the other chassis of a network is already drained.
@@ -125,7 +125,7 @@ func TestR12_second_of_two_chassis_is_not_drained(t *testing.T) {
 	refused := c.drain("c1")
 	assert.Equal(t, 409, refused.Code)
 	assert.Equal(t, finding.DrainBlocked, codeOf(refused))
-	assert.Contains(t, document.Answer(refused), "next: ovn-central-operator nodes undrain c2 ")
+	assert.Contains(t, detail(refused, maintenance.OperationUndrain), " undrain c2 ")
 	assert.Nil(t, c.node("c1").Cordon, "nothing was done")
 }
 
@@ -186,11 +186,18 @@ func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	c.addGateways(1, "c1", "c2")
 	c.bind("c1", "vm-1", "vm-2")
 	c.succeeds("hold", "c1", "ovn-bgp-agent", "--reason", "routes")
-	assert.Regexp(t, `ok     vm-1: would be waited for: .*\nok     vm-2: would be waited for: .*\nok     ovn-bgp-agent: would be waited for: routes, `, document.Answer(c.drain("c1", "--dry-run")))
+	shown := c.drain("c1", "--dry-run")
+	var waits []string
+	for _, m := range slices.Concat(messages(shown, answer.MessageGateway), messages(shown, answer.MessageHold)) {
+		waits = append(waits, m.Name)
+	}
+	assert.Equal(t, []string{"vm-1", "vm-2", "ovn-bgp-agent"}, waits)
+	assert.Contains(t, detail(shown, "ovn-bgp-agent"), "routes")
 	said := c.answer("drain", "c1", "--timeout", "20s", "--grace-period", "1s")
 	assert.Equal(t, 500, said.Code)
 	assert.Equal(t, finding.DrainUnfinished, codeOf(said))
-	assert.Regexp(t, `error  nova-compute: 2 ports \(vm-1, vm-2\), for at least \d+s\nerror  ovn-bgp-agent: routes, set by .*, \d+s old\n`, document.Answer(said))
+	assert.Regexp(t, `^2 .*\(vm-1, vm-2\), .* \d+s$`, detail(said, "nova-compute"))
+	assert.Regexp(t, `^routes, .*, \d+s `, detail(said, "ovn-bgp-agent"))
 
 	s, lines := c.nodeService(), make(chan string, 100)
 	s.Gateways.Progress = func(_ context.Context, line string) { lines <- line }

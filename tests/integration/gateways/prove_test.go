@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 // rebind binds the gateway to another chassis, as ovn-controller does.
@@ -142,7 +143,7 @@ func TestUndrain_node_silent_after_claim_fails(t *testing.T) {
 	said := c.answer("undrain", "c1")
 	assert.Equal(t, answer.DrainNodeError, said.Reason)
 	assert.Equal(t, finding.UndrainUnproved, codeOf(said))
-	assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes drain c1.example ")
+	assert.Contains(t, detail(said, maintenance.OperationDrain), " drain c1.example ")
 	assert.Equal(t, map[string]int{"c1": 1}, c.masters(ports...))
 }
 

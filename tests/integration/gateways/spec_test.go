@@ -176,7 +176,7 @@ func TestCommand_of_package(t *testing.T) {
 	t.Run("nodes", func(t *testing.T) {
 		code, stdout, stderr := c.installed("nodes", "drain", "c1")
 		assert.Equal(t, 1, code, stdout)
-		assert.Regexp(t, `next: ovn-gateways nodes drain c1 --yes\n`, stderr)
+		assert.Regexp(t, `next: ovn-gateways \S+ drain c1 --yes\n`, stderr)
 		code, stdout, _ = c.installed("nodes", "list")
 		assert.Equal(t, 0, code)
 		assert.Contains(t, stdout, "c2.example")
