@@ -78,7 +78,7 @@ const failVariable = "OVN_LAB_TEST_FAIL"
 func TestKeep_lab_of_failed_test(t *testing.T) {
 	if os.Getenv(failVariable) != "" {
 		withUnits(t, 1, false, scripts{"update-status": "is-leader --format=json; echo \"$JUJU_HOOK_NAME\""})
-		t.Fatal("it was told to")
+		t.Fatal(failVariable)
 	}
 	out := failWith(t, lab.KeepVariable+"=1")
 	found := regexp.MustCompile(`its lab stays in (\S+)\.\n`).FindSubmatch(out)
@@ -116,7 +116,7 @@ func failWith(t *testing.T, variable string) []byte {
 	cmd.Env = append(os.Environ(), failVariable+"=1", variable)
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)
-	require.Contains(t, string(out), "it was told to")
+	require.Contains(t, string(out), failVariable)
 	return out
 }
 
