@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -62,7 +64,8 @@ func TestAPI_operates_nodes_by_specified_paths(t *testing.T) {
 	assert.Len(t, p.candidates("r0"), 2)
 	unknown := ask(http.MethodPost, "/nodes/c1/remove-etcd?timeout=0")
 	assert.Equal(t, answer.RemoveMemberError, unknown.Reason, "this machine has no server of the charm's")
-	assert.Contains(t, unknown.Message, "the units on its machine are not known (members of OVN_Northbound: ")
+	assert.Equal(t, string(finding.MachineUnknown), unknown.Details.MessageList[0].Code, document.Answer(unknown))
+	assert.Contains(t, unknown.Message, "OVN_Northbound")
 	kept := ask(http.MethodPost, "/nodes/c1/remove-from-cluster")
 	assert.Equal(t, answer.Conflict, kept.Reason, "it lives: %s", document.Answer(kept))
 	assert.Equal(t, answer.ClusterNotAccessible, ask(http.MethodGet, "/cluster-health-statuses").Reason)

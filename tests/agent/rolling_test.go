@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -94,7 +96,7 @@ func TestAgent_new_chassis_waits_for_operator(t *testing.T) {
 
 	p.arrive("c2")
 	p.until(func() bool { return record("maintenance/c2") == `"true"` })
-	assert.Contains(t, record("maintenance-by/c2"), "new: uncordon it once you know it")
+	assert.Contains(t, record("maintenance-by/c2"), maintenance.NewChassis)
 	assert.Contains(t, record("maintenance-by/c2"), holder.unit+", agent")
 	p.idle()
 	assert.Equal(t, []string{"c1"}, p.candidates("r0"))
