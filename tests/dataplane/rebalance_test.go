@@ -52,7 +52,6 @@ func TestReschedule_working_backup_keeps_its_gateway(t *testing.T) {
 	before := w.bound()
 	out := w.proved("reschedule", "--wait", "60s")
 	assert.Contains(t, out, "; interrupts nothing\n")
-	assert.Contains(t, out, "every changed gateway is bound as expected\n")
 	assert.Equal(t, before, w.bound())
 	w.settles(before)
 	for port, list := range w.candidates() {
@@ -81,16 +80,18 @@ func TestStatus_names_gateways_off_their_first_chassis(t *testing.T) {
 	w.settles(without("ch1", candidates))
 
 	text := w.operated("gateways", "status")
-	assert.Contains(t, text, "  lrp-1 is bound to ch2; expected ch1\n")
-	assert.Contains(t, text, "  lrp-2 is bound to ch3; expected ch1\n")
+	assert.Regexp(t, `(?m)^  lrp-1 .* ch2; .* ch1$`, text)
+	assert.Regexp(t, `(?m)^  lrp-2 .* ch3; .* ch1$`, text)
 	assert.Equal(t, []string{"GATEWAY_MISPLACED", "GATEWAY_MISPLACED"}, w.problems())
 
 	// Their lists grow, but the program can't prove that they are where they should be.
 	code, out, stderr := w.operate("gateways", "reschedule", "--wait", "10s")
 	assert.Equal(t, 1, code)
-	assert.Equal(t, []string{"lrp-1 is bound to ch2; expected ch1", "lrp-2 is bound to ch3; expected ch1"},
-		regexp.MustCompile(`(?m)^lrp-\d is bound to .*$`).FindAllString(out, -1))
-	assert.Regexp(t, `not bound as expected after 10s: 2 ports; run: ovn-central-operator gateways status --nb \S+ --sb \S+\n`, stderr)
+	unproved := regexp.MustCompile(`(?m)^lrp-\d is bound .*$`).FindAllString(out, -1)
+	require.Len(t, unproved, 2)
+	assert.Regexp(t, `^lrp-1 .* ch2; .* ch1$`, unproved[0])
+	assert.Regexp(t, `^lrp-2 .* ch3; .* ch1$`, unproved[1])
+	assert.Regexp(t, `10s: 2 ports; run: ovn-central-operator gateways status --nb \S+ --sb \S+\n`, stderr)
 
 	w.named("ch1").plug("up", dataBridge)
 	w.settles(best(w.candidates()))
@@ -98,5 +99,5 @@ func TestStatus_names_gateways_off_their_first_chassis(t *testing.T) {
 	masters := best(w.candidates())
 	assert.Contains(t, w.proved("reschedule", "--wait", "60s"), "interrupts nothing\n", "what was left alone as long as gateways worked on backups")
 	assert.Equal(t, masters, best(w.candidates()))
-	assert.Contains(t, w.operated("gateways", "reschedule"), "reschedule: nothing to do")
+	w.changesNothing("gateways", "reschedule")
 }

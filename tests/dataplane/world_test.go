@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
@@ -127,6 +128,14 @@ func (w *world) operated(args ...string) string {
 func (w *world) read(result any, args ...string) {
 	w.t.Helper()
 	require.NoError(w.t, json.Unmarshal([]byte(w.operated(append(args, "--format", "json")...)), result))
+}
+
+// changesNothing asserts that a command has nothing to do.
+func (w *world) changesNothing(args ...string) {
+	w.t.Helper()
+	var p schedule.Plan
+	w.read(&p, args...)
+	assert.True(w.t, p.Empty(), args)
 }
 
 func (w *world) status() (s schedule.Status) {
