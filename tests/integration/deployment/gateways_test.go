@@ -1,8 +1,11 @@
 package deployment
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -37,8 +40,12 @@ func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	}
 	labtest.Tool(t, units[0], "ovn-nbctl", lab.NB, args...)
 
-	status := c.Act(units[1], "gateway-status")["gateways"]
-	assert.Contains(t, status, "physnet1: 4 gateways, 4 on no chassis that responds\n")
+	var status schedule.Status
+	require.NoError(t, json.Unmarshal([]byte(c.Act(units[1], "gateway-status", "format=json")["gateways"]), &status))
+	require.Len(t, status.Networks, 1)
+	assert.Equal(t, "physnet1", status.Networks[0].Name)
+	assert.Equal(t, 4, status.Networks[0].Ports)
+	assert.Equal(t, 4, status.Networks[0].Unhosted, "no chassis responds")
 	assert.Contains(t, c.Act(units[1], "reschedule-gateways", "dry-run=true")["plan"], "reschedule: 4 gateways and 8 rows ")
 	// No ovn-controller runs here, so nothing is active anywhere, and the result says so.
 	r, err := c.RunAction(t.Context(), units[0], "reschedule-gateways", "wait=1")
@@ -51,7 +58,10 @@ func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	for _, u := range units { // the first has done it
 		c.Act(u, "reschedule-gateways", "wait=0")
 	}
-	assert.Contains(t, c.Act(units[2], "reschedule-gateways", "wait=0")["plan"], "nothing to do")
+	var left schedule.Plan
+	again := c.Act(units[2], "reschedule-gateways", "wait=0", "format=json")
+	require.NoError(t, json.Unmarshal([]byte(again["plan"]), &left))
+	assert.True(t, left.Empty())
 
 	message := c.Refuse(units[1], "rebalance-gateways")
 	assert.Contains(t, message, "\nnext: juju run "+units[1].Name()+" rebalance-gateways i-really-mean-it=true")
