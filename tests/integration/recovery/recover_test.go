@@ -52,7 +52,7 @@ func TestRecover_survivor_becomes_new_cluster(t *testing.T) {
 	m.RequireClientsAreTold(shown)
 	m.Tick("a new cluster", labtest.AllMembers(m, before), before)
 	made := *m.Raft(before, lab.NB).Cluster
-	assert.Contains(t, m.Act(before, "recover", lost, "i-really-mean-it=true")["result"], "nothing was done")
+	m.RequireDoneBefore(m.Act(before, "recover", lost, "i-really-mean-it=true", "format=json"))
 	assert.Equal(t, made, *m.Raft(before, lab.NB).Cluster)
 	shown = m.RequireProof(before, before)
 	assert.Contains(t, shown["recovery"], before.Name())
@@ -117,8 +117,8 @@ func TestRestore_backup_is_served_by_all_units(t *testing.T) {
 	m.AddSwitch("since")
 	made := *m.Raft(u, lab.NB).Cluster
 	for _, path := range []string{dir, dir + "/"} { // the second is the form that a shell completes
-		shown = m.Act(u, "restore", "from="+path, "i-really-mean-it=true")
-		assert.Contains(t, shown["result"], "nothing was done", path)
+		shown = m.Act(u, "restore", "from="+path, "i-really-mean-it=true", "format=json")
+		m.RequireDoneBefore(shown)
 		assert.Contains(t, shown["next"], "again=true", path)
 	}
 	assert.Equal(t, made, *m.Raft(u, lab.NB).Cluster)
