@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -32,7 +34,7 @@ func TestRestore_into_another_empty_application(t *testing.T) {
 	require.Empty(t, strings.TrimSpace(other.Seen(u)))
 	empty := other.Raft(u, lab.NB)
 	shown := other.Act(u, "restore", "from="+moved, "i-really-mean-it=true")
-	assert.Contains(t, shown["plan"], "the backup was taken on "+m.Deployed[0].Name())
+	assert.Contains(t, shown["plan"], labtest.Stated(finding.BackupTaken, m.Deployed[0].Name()))
 	other.Tick("all serve the backup", func() bool {
 		return labtest.AllMembers(other, other.Deployed...)() && strings.Contains(other.Seen(u), rows[0])
 	}, other.Deployed...)

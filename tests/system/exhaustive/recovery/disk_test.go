@@ -1,9 +1,12 @@
 package recovery
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -62,7 +65,9 @@ func TestDisk_leader_that_cannot_write_is_restarted(t *testing.T) {
 	require.NoError(t, m.UpdateStatus(t.Context()))
 	m.Says(failed, "blocked")
 	m.Finds(failed, finding.DiskFull, "")
-	assert.Contains(t, m.Act(failed, "cluster-status")["ovnnb"], "has given up the database")
+	var shown struct{ Condition ovndb.Condition }
+	require.NoError(t, json.Unmarshal([]byte(m.Act(failed, "cluster-status", "format=json")["ovnnb"]), &shown))
+	assert.Equal(t, ovndb.Failed, shown.Condition)
 	for _, u := range m.Deployed[:2] {
 		m.Finds(u, finding.MemberDown, "nb "+failed.Name())
 	}

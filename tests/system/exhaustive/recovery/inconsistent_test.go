@@ -94,8 +94,8 @@ func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 
 	assert.True(t, m.RefusedRecovery(u, "rejoin").Has(finding.Unconfirmed, ""))
 	plan := m.Act(u, "rejoin", "dry-run=true")["plan"]
-	assert.Contains(t, plan, "nb: the unit that leads it removes member "+ids[lab.NB][:4])
-	assert.Contains(t, plan, "sb: the first of the other units removes member "+ids[lab.SB][:4])
+	assert.Contains(t, plan, "nb: "+labtest.Stated(finding.LeaderRemoves, ids[lab.NB][:4]))
+	assert.Contains(t, plan, "sb: "+labtest.Stated(finding.OthersRemove, ids[lab.SB][:4]))
 	assert.Empty(t, m.PutAway(u))
 	for _, db := range lab.Databases { // as the status prints them
 		m.Act(u, "rejoin", "database="+string(db), "i-really-mean-it=true")
@@ -109,9 +109,9 @@ func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	}
 	shown := m.Act(u, "rejoin", "i-really-mean-it=true")
 	for _, db := range lab.Databases {
-		assert.Contains(t, shown["plan"], string(db)+": this unit has joined as a new member in the place of "+ids[db][:4])
+		assert.Contains(t, shown["plan"], string(db)+": "+labtest.Stated(finding.JoinedAnew, ids[db][:4]))
 		for _, unit := range m.Deployed {
-			assert.Contains(t, shown["proof"], string(db)+": "+unit.Name()+" is a member, and an acknowledged write was read back from its server")
+			assert.Contains(t, shown["proof"], labtest.Proved(db, unit))
 		}
 	}
 	assert.Equal(t, "active", u.Workload().Status, u.Workload().Message)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -156,7 +158,8 @@ func (w *worstNight) oldMajorityBoots(ctx context.Context, t *testing.T) {
 			assert.Contains(t, out, "Result=exec-condition", "%s of %s", service, m.Name())
 			said, err := m.Journal(ctx, "--boot", "--unit="+service)
 			require.NoError(t, err)
-			assert.Contains(t, said, "its cluster was given up in a recovery", "the journal of %s on %s", service, m.Name())
+			reason, _, _ := strings.Cut(string(finding.ClusterReplaced), "{")
+			assert.Contains(t, said, reason, "the journal of %s on %s", service, m.Name())
 		}
 	}
 	w.writes(ctx, t)
@@ -184,7 +187,7 @@ func (w *worstNight) restore(ctx context.Context, t *testing.T) {
 	shown, err := w.Run(ctx, w.left, "restore", "from="+w.directory, "dry-run=true")
 	require.NoError(t, err)
 	t.Log(shown["plan"])
-	assert.Contains(t, shown["plan"], "every change since the backup was taken is lost")
+	assert.Contains(t, shown["plan"], string(finding.LosesSinceBackup))
 	before := w.client.Acknowledged()
 	_, err = w.Run(ctx, w.left, "restore", "from="+w.directory, "i-really-mean-it=true")
 	require.NoError(t, err)
