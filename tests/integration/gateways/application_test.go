@@ -105,6 +105,10 @@ func (a *application) health(context.Context) []maintenance.DatabaseHealth {
 	return node.Health(a.report())
 }
 
+func lineOf(code finding.Code, args finding.Args) string {
+	return finding.New(code, finding.Subject{}, args).Line()
+}
+
 // 002-5, 002-6: before anything is done, the clusters are judged without the members on the node's machine (R1).
 // Unknown members do not count as absent.
 func TestR1_decommission_that_would_harm_clusters_is_refused(t *testing.T) {
@@ -120,15 +124,20 @@ func TestR1_decommission_that_would_harm_clusters_is_refused(t *testing.T) {
 		"the quorum would be lost": {
 			application{units: []int{0, 1, 3}, members: []int{0, 1, 3}, down: []int{1}},
 			0,
-			"RemoveMemberError (500): nb: 2 of 3 members are up; afterwards 1 of 2 up, 2 needed",
+			"RemoveMemberError (500): nb: " +
+				lineOf(finding.QuorumWouldBeLost, finding.Args{Count: 2, Total: 3, After: finding.Tally{Up: 1, Members: 2}}),
 		},
-		"it has the only member": {application{units: []int{0, 3}, members: []int{3}}, 0, "nb: 1 of 1 members are up; afterwards 0 of 0 up, 1 needed"},
-		"there is no quorum":     {application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}, 0, "ClusterNotAccessible (500): nb: no quorum (1 of 3 up, 2 needed"},
-		"too few would be left":  {application{units: []int{0, 1, 3}, members: []int{0, 1, 3}}, 3, "OVN_Northbound: without the node 2 members are up; min-members is 3"},
+		"it has the only member": {
+			application{units: []int{0, 3}, members: []int{3}},
+			0,
+			"nb: " + lineOf(finding.QuorumWouldBeLost, finding.Args{Count: 1, Total: 1}),
+		},
+		"there is no quorum":    {application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}, 0, "ClusterNotAccessible (500): nb: no quorum (1 of 3 up, 2 needed"},
+		"too few would be left": {application{units: []int{0, 1, 3}, members: []int{0, 1, 3}}, 3, lineOf(finding.FewUpThen, finding.Args{Count: 2, Total: 3})},
 		"Juju can't be asked": {
 			application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, unread: errors.New("connection is shut down")},
 			0,
-			"RemoveMemberError (500): the units on its machine are not known (connection is shut down)",
+			"RemoveMemberError (500): " + lineOf(finding.MachineUnknown, finding.Args{}) + " (connection is shut down)",
 		},
 	} {
 		s.Charm, s.Health, s.Unit = test.charm, test.health, unitName(0)
@@ -244,7 +253,7 @@ func TestDecommission_member_that_runs_it_may_leave(t *testing.T) {
 	assert.Contains(t, said.Message, "aa03 of OVN_Northbound")
 	assert.Contains(t, said.Message, unitName(3))
 	require.Len(t, told, 2)
-	assert.Contains(t, told[1], finding.New(finding.MachineUnknown, finding.Subject{}, finding.Args{}).Line())
+	assert.Contains(t, told[1], lineOf(finding.MachineUnknown, finding.Args{}))
 	assert.NotContains(t, told[1], unitName(3), "the look that fails says nothing of what has left")
 }
 
