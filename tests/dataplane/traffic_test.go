@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // eventually waits until wrong returns an empty text.
@@ -70,27 +71,24 @@ func (w *world) settles(want places) {
 	})
 }
 
-// lost matches the program's message about a port whose claim ovn-controller has lost.
-var lost = regexp.MustCompile(`(\S+) is not bound to any chassis; expected (\S+)`)
-
 // recomputed follows the program's advice for ports that are bound nowhere for long, on the chassis where they are
 // expected. It reports whether there are such ports. OVN 23.03 may lose a claim if two chassis claim a port at the
 // same time, when tunnels come up on a busy machine: 4 of 130 such worlds, nine at a time.
 func (w *world) recomputed(said string, want places) (helped bool) {
 	w.t.Helper()
-	for _, m := range lost.FindAllStringSubmatch(said, -1) {
-		if want[m[1]] != m[2] {
+	for port, chassis := range want {
+		if !strings.Contains(said, schedule.Unbound(port, chassis).Line()) {
 			continue
 		}
-		claims := w.claims(m[1])
-		w.t.Logf("%s has lost its claim of %s\n%s", m[2], m[1], strings.Join(claims, "\n"))
+		claims := w.claims(port)
+		w.t.Logf("%s has lost its claim of %s\n%s", chassis, port, strings.Join(claims, "\n"))
 		require.NotEmpty(w.t, claims)
 		last := claims[len(claims)-1]
 		require.Contains(w.t, last, "Releasing lport", "it is unbound for another reason")
-		require.False(w.t, strings.HasPrefix(last, m[2]+": "), "the chassis that is to have it has released it: %s", last)
-		w.run("ovs-appctl", "-t", w.named(m[2]).controller.control, "inc-engine/recompute")
-		w.eventually(m[1]+" is bound again", func() string {
-			if on := w.bound()[m[1]]; on != m[2] {
+		require.False(w.t, strings.HasPrefix(last, chassis+": "), "the chassis that is to have it has released it: %s", last)
+		w.run("ovs-appctl", "-t", w.named(chassis).controller.control, "inc-engine/recompute")
+		w.eventually(port+" is bound again", func() string {
+			if on := w.bound()[port]; on != chassis {
 				return "it is on " + on
 			}
 			return ""
