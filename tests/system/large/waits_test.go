@@ -7,18 +7,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 	"github.com/ovn-central/ovn-central-operator/tests/system/transact"
@@ -38,9 +39,8 @@ func TestWaits_database_of_160_MiB(t *testing.T) {
 		t.Logf("%s took %s of at most %s", what, time.Since(begun).Round(10*time.Millisecond), most)
 		assert.Less(t, time.Since(begun), most, what)
 	}
-	allUp := func() bool {
-		return strings.Contains(m.Act(other, "cluster-status", "format=json")["fault-tolerance"], "nb: 1 more of 3 members may fail (3 up)")
-	}
+	three := regexp.MustCompile(`(?m)^nb: 1 .* 3 .*\(3 up\)$`)
+	allUp := func() bool { return three.MatchString(m.Act(other, "cluster-status")["fault-tolerance"]) }
 	m.Eventually("all are up", allUp)
 
 	begun, compacted := time.Now(), make(chan error, 1)
@@ -137,9 +137,11 @@ func TestRecover_database_of_300_MiB(t *testing.T) {
 			lost := "give-up=" + labtest.Names(others)
 			// A server calls itself connected for up to two election timers more.
 			m.Eventually("recover is not refused any more", func() bool {
-				r, err := m.RunAction(t.Context(), u, "recover", lost, "dry-run=true")
+				r, err := m.RunAction(t.Context(), u, "recover", lost, "dry-run=true", "format=json")
 				require.NoError(t, err)
-				return !strings.Contains(fmt.Sprint(r.Message, r.Results), "the cluster has a quorum")
+				found, err := cluster.ReadFindings(r.Results["findings"])
+				require.NoError(t, err)
+				return !found.Has(finding.RecoveryHasQuorum, "")
 			})
 			begun = time.Now()
 			shown := m.Act(u, "recover", lost, "i-really-mean-it=true")
