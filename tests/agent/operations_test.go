@@ -11,14 +11,13 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // 002-1 … 002-9: the specification's paths, on a socket for root only, answer like the actions.
