@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )

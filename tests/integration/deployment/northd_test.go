@@ -4,11 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
