@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/client"
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/juju"
