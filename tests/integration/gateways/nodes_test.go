@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,12 +79,7 @@ func found(s answer.Status) (all []string) {
 	return all
 }
 
-// messages returns the details of a kind in an answer.
-func messages(s answer.Status, kind string) []answer.Message {
-	return slices.DeleteFunc(slices.Clone(s.Details.MessageList), func(m answer.Message) bool { return m.Kind != kind })
-}
-
-// detail returns the text of the details with a name.
+// detail returns the texts of the details with a name; empty if there are none.
 func detail(s answer.Status, name string) string {
 	var texts []string
 	for _, m := range s.Details.MessageList {
