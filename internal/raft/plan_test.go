@@ -80,7 +80,8 @@ func TestR1_matches_formula(t *testing.T) {
 				}
 				plan := x.judge(c)
 				if got := reason(plan); got != want {
-					require.Failf(t, "wrong verdict", "%s of %d of %v, leader %d: %q instead of %q", what, target, up, leader, got, want)
+					require.Failf(t, "wrong verdict", "%s of %d of %v, leader %d: %q instead of %q", what, target, up, leader, got,
+						want)
 				}
 				require.Equal(t, memberAddress(target), plan.Target.Address)
 				before, after := Quorum{Members: n, Up: count(up)}, Quorum{Members: x.members, Up: remain}

@@ -73,7 +73,8 @@ func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis
 	w.t.Helper()
 	begun := time.Now()
 	log := w.crashAt(step, dies, crash, answer.Success, func(s *node.Service) answer.Status {
-		return s.Drain(w.t.Context(), node.Request{Node: "ch1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
+		return s.Drain(w.t.Context(),
+			node.Request{Node: "ch1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
 	})
 	w.t.Logf("%s dies after %q: drained in %s", dies.name, step, time.Since(begun).Round(time.Second))
 	w.answers()

@@ -24,7 +24,8 @@ func TestTraffic_every_chassis_drained_rebooted_and_undrained(t *testing.T) {
 	}
 	before := w.candidates()
 	w.settles(best(before))
-	swap := max(w.gap("priorities swapped", func() { w.swap(before, 9) }), w.gap("priorities swapped back", func() { w.swap(before, 2) }))
+	swap := max(w.gap("priorities swapped", func() { w.swap(before, 9) }), w.gap("priorities swapped back",
+		func() { w.swap(before, 2) }))
 	require.Equal(t, before, w.candidates())
 	w.settles(best(before))
 	for _, name := range w.but("") {

@@ -182,7 +182,8 @@ func (w *world) describe() {
 	for _, g := range w.gateways {
 		through[g.port] = ports[g.mac]
 	}
-	w.t.Logf("candidates: %v\nbound: %v\nseen: %v\nsilent: %v", w.candidates(), w.bound(), through, w.silent(w.gateways...))
+	w.t.Logf("candidates: %v\nbound: %v\nseen: %v\nsilent: %v", w.candidates(), w.bound(), through,
+		w.silent(w.gateways...))
 	w.t.Log(w.sbctl("--columns=name,nb_cfg", "list", "Chassis_Private"))
 	w.t.Log(document.Gateways(w.status()))
 	for port, on := range best(w.candidates()) {

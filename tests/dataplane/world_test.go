@@ -112,7 +112,8 @@ func (w *world) operate(args ...string) (code int, stdout, stderr string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 2*patience)
 	defer cancel()
 	var out, errs bytes.Buffer
-	all := slices.Concat([]string{"ovn-central-operator"}, args, []string{"--nb", w.endpoint("nb"), "--sb", w.endpoint("sb")})
+	all := slices.Concat([]string{"ovn-central-operator"}, args,
+		[]string{"--nb", w.endpoint("nb"), "--sb", w.endpoint("sb")})
 	code = cli.Main(ctx, all, os.Getenv, &out, &errs)
 	return code, out.String(), errs.String()
 }

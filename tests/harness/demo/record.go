@@ -72,7 +72,8 @@ func compare(recording, now []byte) error {
 		i++
 	}
 	if i == 0 || i < max(len(was), len(is)) {
-		return fmt.Errorf("the recording shows %q where the demo has %q; record it again: make demo RECORD=1", was[i:], is[i:])
+		return fmt.Errorf("the recording shows %q where the demo has %q; record it again: make demo RECORD=1", was[i:],
+			is[i:])
 	}
 	return nil
 }

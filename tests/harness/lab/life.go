@@ -67,7 +67,8 @@ func (l *Lab) furnish(ctx context.Context) error {
 	if err := linkOrCopy(l.o.Program, l.program); err != nil {
 		return err
 	}
-	if err := linkOrCopy(hooktool.Client(l.o.Program), hooktool.Client(l.program)); err != nil { // the program has no client beside it
+	if err := linkOrCopy(hooktool.Client(l.o.Program),
+		hooktool.Client(l.program)); err != nil { // the program has no client beside it
 		if err := compileClient(ctx, l.program); err != nil {
 			return err
 		}

@@ -80,7 +80,8 @@ func (m *Model) Schemas(units ...*lab.Unit) (all []string) {
 	m.T.Helper()
 	for _, u := range units {
 		for _, db := range lab.Databases {
-			out := Output(m.T, u, "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+u.Socket(db), db.Schema())
+			out := Output(m.T, u, "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version",
+				"unix:"+u.Socket(db), db.Schema())
 			all = append(all, strings.TrimSpace(out))
 		}
 	}

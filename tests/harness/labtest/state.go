@@ -103,7 +103,8 @@ func rows(t *testing.T, u *lab.Unit, db lab.DB) string {
 		args := []string{"--timeout=10", "--no-leader-only", "dump", "unix:" + u.Socket(db), db.Schema()}
 		return Output(t, u, "ovsdb-client", append(args, table...)...)
 	}
-	return dump(strings.ToUpper(string(db))+"_Global", "external_ids") + dump("Connection", "_uuid", "target", "inactivity_probe")
+	return dump(strings.ToUpper(string(db))+"_Global", "external_ids") + dump("Connection", "_uuid", "target",
+		"inactivity_probe")
 }
 
 // HookLog returns the file that has what a unit's hooks print and log.

@@ -99,7 +99,8 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 		assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-ovsdb-server-sb"), labtest.QuorumLost(2, 3, 1, 3))
 	}
 	unhealthy := func() string {
-		return c.Client(lab.NB, "get", "NB_Global", ".", "external_ids") + c.Client(lab.SB, "get", "SB_Global", ".", "external_ids")
+		return c.Client(lab.NB, "get", "NB_Global", ".", "external_ids") + c.Client(lab.SB, "get", "SB_Global", ".",
+			"external_ids")
 	}
 	for _, db := range []lab.DB{lab.NB, lab.SB} {
 		assert.Contains(t, unhealthy(), "ovn-central:unhealthy/"+string(c.Raft(joiner, db).Server))

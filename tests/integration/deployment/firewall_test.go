@@ -59,7 +59,8 @@ func TestFirewall_allows_members_and_clients(t *testing.T) {
 	require.Len(t, c.Raft(units[0], lab.NB).Servers, 3, "the premise")
 	c.RunUpdateStatus(units[:2]...)
 	for _, u := range units[:2] {
-		assert.ElementsMatch(t, guarded(labtest.Without(c.Units(), u)), c.FirewallRules(u), "%s lets %s in", u.Name(), leaves.Name())
+		assert.ElementsMatch(t, guarded(labtest.Without(c.Units(), u)), c.FirewallRules(u), "%s lets %s in", u.Name(),
+			leaves.Name())
 	}
 	require.NoError(t, c.RemoveUnit(t.Context(), leaves, lab.RemoveOptions{}))
 	c.Tick("it is shut out", func() bool {

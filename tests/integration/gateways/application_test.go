@@ -195,12 +195,14 @@ func TestDecommission_waits_for_unit_and_clusters(t *testing.T) {
 
 	a.members, a.down, a.uncommitted = []int{0, 1, 2}, nil, 3
 	said = s.Decommission(t.Context(), r)
-	assert.Equal(t, []string{"MEMBER_LEAVES aa03", "MEMBER_LEAVES bb03"}, found(said), "they have left, but that is not committed yet")
+	assert.Equal(t, []string{"MEMBER_LEAVES aa03", "MEMBER_LEAVES bb03"}, found(said),
+		"they have left, but that is not committed yet")
 
 	a.uncommitted, r.Member = 0, time.Minute
 	said = s.Decommission(t.Context(), r)
 	require.Equal(t, 200, said.Code, document.Answer(said))
-	assert.Regexp(t, `^Success .* aa03 of OVN_Northbound at ssl:127\.0\.0\.1:6643, .* bb03 of OVN_Southbound at ssl:127\.0\.0\.1:6644$`,
+	assert.Regexp(t,
+		`^Success .* aa03 of OVN_Northbound at ssl:127\.0\.0\.1:6643, .* bb03 of OVN_Southbound at ssl:127\.0\.0\.1:6644$`,
 		detail(said, "remove-member"))
 	assert.Contains(t, document.Answer(said), "cluster-ready: Success (200): databases healthy: 2 of 2")
 }
@@ -271,5 +273,6 @@ func TestDecommission_names_unit_that_leaves(t *testing.T) {
 	}
 	said := s.RemoveMember(t.Context(), node.Request{Node: "c1", Member: time.Minute})
 	require.Equal(t, 200, said.Code, document.Answer(said))
-	assert.Regexp(t, `^ovn-central/3 .* aa03 of OVN_Northbound at ssl:127\.0\.0\.1:6643, .* bb03 of OVN_Southbound at ssl:127\.0\.0\.1:6644$`, said.Message)
+	assert.Regexp(t,
+		`^ovn-central/3 .* aa03 of OVN_Northbound at ssl:127\.0\.0\.1:6643, .* bb03 of OVN_Southbound at ssl:127\.0\.0\.1:6644$`, said.Message)
 }

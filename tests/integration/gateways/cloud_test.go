@@ -136,7 +136,8 @@ func (c *cloud) hanging(router, port, network string, own []string, candidates .
 	n, peer := c.addresses, port+"-sw"
 	args := []string{
 		"--may-exist", "lr-add", router, "--",
-		"lrp-add", router, port, fmt.Sprintf("00:00:00:00:%02x:%02x", n>>8, n&255), fmt.Sprintf("10.%d.%d.1/24", n>>8, n&255), "--",
+		"lrp-add", router, port, fmt.Sprintf("00:00:00:00:%02x:%02x", n>>8, n&255), fmt.Sprintf("10.%d.%d.1/24", n>>8,
+			n&255), "--",
 		"lsp-add", network, peer, "--", "lsp-set-type", peer, "router", "--", "lsp-set-options", peer, "router-port=" + port,
 	}
 	args = append(args, ids("Logical_Router_Port", port, own...)...)

@@ -102,7 +102,8 @@ func TestDrain_and_undrain(t *testing.T) {
 	assert.Equal(t, answer.Success, c.drain("c1").Reason, "a second one joins")
 	assert.Equal(t, finding.NodeDrained, codeOf(c.answer("uncordon", "c1")))
 	cordoned := c.succeeds("cordon", "c1")
-	assert.Contains(t, detail(cordoned, maintenance.OperationUndrain), " undrain c1.example ", "what is printed is not refused")
+	assert.Contains(t, detail(cordoned, maintenance.OperationUndrain), " undrain c1.example ",
+		"what is printed is not refused")
 
 	c.succeeds("undrain", "c1", "--dry-run")
 	drained := c.ranks()
@@ -140,7 +141,8 @@ func TestR12_of_two_concurrent_drains_one_is_refused(t *testing.T) {
 		for i, name := range []string{"c1", "c2"} {
 			s := c.nodeService()
 			all.Go(func() {
-				answers[i] = s.Drain(t.Context(), node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: 30 * time.Second}})
+				answers[i] = s.Drain(t.Context(),
+					node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: 30 * time.Second}})
 			})
 		}
 		all.Wait()
@@ -200,7 +202,8 @@ func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	s.Gateways.Progress = func(_ context.Context, line string) { lines <- line }
 	joined := make(chan answer.Status)
 	go func() {
-		joined <- s.Drain(context.WithoutCancel(t.Context()), node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Minute, Grace: 50 * time.Second}})
+		joined <- s.Drain(context.WithoutCancel(t.Context()),
+			node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Minute, Grace: 50 * time.Second}})
 	}()
 	await := func(text string) {
 		t.Helper()

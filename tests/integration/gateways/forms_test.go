@@ -35,7 +35,8 @@ func (c *cloud) router(id string, networks []string, candidates ...string) (port
 // groupOf makes the group of a router's ports as Neutron does.
 func (c *cloud) groupOf(id string, ports []string, candidates ...string) {
 	c.t.Helper()
-	c.grouped("neutron-"+id, append([]string{"neutron:router_id=" + id}, zoned...), "Logical_Router_Port", ports, candidates...)
+	c.grouped("neutron-"+id, append([]string{"neutron:router_id=" + id}, zoned...), "Logical_Router_Port", ports,
+		candidates...)
 }
 
 // members returns the candidates of a group, best first.

@@ -162,18 +162,30 @@ func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 		least int
 	}{
 		"drain": {
-			do: (*killing).drain, restore: func(k *killing, t *testing.T) { t.Helper(); k.works(t, (*killing).undrain) }, least: 3,
+			do: (*killing).drain, restore: func(k *killing, t *testing.T) {
+				t.Helper()
+				k.works(t,
+					(*killing).undrain)
+			}, least: 3,
 			then: map[string][]operation{
 				"the command": {(*killing).drain}, "the agent, the command": {(*killing).agent, (*killing).drain}, "an undrain": {(*killing).undrain}, "the agent, an undrain": {(*killing).agent, (*killing).undrain},
 			},
 			ends: map[string][]operation{"an undrain": {(*killing).undrain}, "the agent, an undrain": {(*killing).undrain}},
 		},
 		"undrain": {
-			prepare: func(k *killing, t *testing.T) { t.Helper(); k.works(t, (*killing).drain) }, do: (*killing).undrain, least: 5,
+			prepare: func(k *killing, t *testing.T) {
+				t.Helper()
+				k.works(t,
+					(*killing).drain)
+			}, do: (*killing).undrain, least: 5,
 			then: map[string][]operation{"the command": {(*killing).undrain}, "the agent, the command": {(*killing).agent, (*killing).undrain}},
 		},
 		"clear-labels": {
-			prepare: func(k *killing, t *testing.T) { t.Helper(); k.works(t, (*killing).drain) }, do: (*killing).clearLabels, restore: (*killing).restore, least: 2,
+			prepare: func(k *killing, t *testing.T) {
+				t.Helper()
+				k.works(t,
+					(*killing).drain)
+			}, do: (*killing).clearLabels, restore: (*killing).restore, least: 2,
 			then: map[string][]operation{"the command": {(*killing).clearLabels}, "the agent, the command": {(*killing).agent, (*killing).clearLabels}},
 		},
 		"decommission": {
@@ -188,7 +200,13 @@ func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 				k.sbctl("create", "Chassis_Private", "name=c1")
 				k.nbctl("--wait=sb", "sync")
 			},
-			do: (*killing).remove, restore: func(k *killing, t *testing.T) { t.Helper(); k.addChassis("c1"); k.restore(t) }, least: 3,
+			do: (*killing).remove, restore: func(k *killing,
+				t *testing.T,
+			) {
+				t.Helper()
+				k.addChassis("c1")
+				k.restore(t)
+			}, least: 3,
 			then: map[string][]operation{"the command": {(*killing).remove}},
 		},
 	} {

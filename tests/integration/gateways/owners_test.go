@@ -133,7 +133,8 @@ func TestOwners_gateways_of_each_Neutron_release(t *testing.T) {
 				c.hang("neutron-r1", "lrp-gw1", "ext", own.port, "c1=2", "c2=1")
 				c.hang("neutron-r2", "lrp-gw2", "ext", own.port)
 				c.hang("neutron-r2", "lrp-vlan", "ext", earlier) // an internal VLAN network has a localnet port too
-				for _, args := range [][]string{ids("Logical_Router", "neutron-r2", own.router...), ids("Logical_Switch_Port", "lrp-gw2-sw", own.peer...)} {
+				for _, args := range [][]string{ids("Logical_Router", "neutron-r2", own.router...), ids("Logical_Switch_Port",
+					"lrp-gw2-sw", own.peer...)} {
 					if len(args) > 0 {
 						c.nbctl(args[1:]...)
 					}

@@ -16,7 +16,8 @@ import (
 // pinRouter adds a router that is pinned to a chassis, with a port in physnet1.
 func (c *cloud) pinRouter(name, chassis string, more ...string) {
 	c.t.Helper()
-	args := append(c.hanging(name, "lrp-"+name, "physnet1", nil), "--", "set", "Logical_Router", name, "options:chassis="+chassis)
+	args := append(c.hanging(name, "lrp-"+name, "physnet1", nil), "--", "set", "Logical_Router", name,
+		"options:chassis="+chassis)
 	c.nbctl(append(args, more...)...)
 }
 

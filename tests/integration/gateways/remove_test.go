@@ -37,7 +37,8 @@ func TestR13_node_is_removed_only_if_unused(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"c1", "nova-compute", "bgp", port}, names, document.Answer(said))
-	assert.Regexp(t, ` decommission c1\.example .* --yes$`, detail(said, maintenance.OperationDecommission), "as printed it is not refused")
+	assert.Regexp(t, ` decommission c1\.example .* --yes$`, detail(said, maintenance.OperationDecommission),
+		"as printed it is not refused")
 
 	c.sbctl("lsp-unbind", "vm-1")
 	c.answer("release", "c1", "bgp")

@@ -101,7 +101,8 @@ var scenarios = map[finding.Code][]scenario{
 		require.NoError(w.T, w.SetAddress(w.T.Context(), w.on, "10.99.0.77"))
 	}, after: members(3)}},
 	finding.ListenerWithoutTLS: {{units: 1, arrange: func(w *world) {
-		w.Client(lab.NB, "--", "--id=@c", "create", "Connection", `target="ptcp:16641"`, "--", "add", "NB_Global", ".", "connections", "@c")
+		w.Client(lab.NB, "--", "--id=@c", "create", "Connection", `target="ptcp:16641"`, "--", "add", "NB_Global", ".",
+			"connections", "@c")
 	}, after: active}},
 
 	finding.CertificatesMissing: {{units: 1, arrange: func(w *world) {

@@ -204,7 +204,8 @@ func (c *routed) ask(ctx context.Context, operations ...transact.Operation) (row
 
 // chassis returns the UUIDs of the chassis by name.
 func (c *routed) chassis(ctx context.Context) (map[string]any, error) {
-	rows, err := c.ask(ctx, transact.Operation{"op": "select", "table": "Chassis", "where": []any{}, "columns": []string{"_uuid", "name"}})
+	rows, err := c.ask(ctx,
+		transact.Operation{"op": "select", "table": "Chassis", "where": []any{}, "columns": []string{"_uuid", "name"}})
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +245,8 @@ func (c *routed) bindAll() {
 func (c *routed) playSigns(ctx context.Context) error {
 	last := -1.0
 	for {
-		rows, err := c.ask(ctx, transact.Operation{"op": "select", "table": "SB_Global", "where": []any{}, "columns": []string{"nb_cfg"}})
+		rows, err := c.ask(ctx,
+			transact.Operation{"op": "select", "table": "SB_Global", "where": []any{}, "columns": []string{"nb_cfg"}})
 		if err != nil {
 			return errors.Join(err, ctx.Err())
 		}

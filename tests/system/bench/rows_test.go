@@ -121,7 +121,8 @@ func southbound() (all [][]transact.Operation) {
 	for n := range gateways {
 		first = append(first, insert("Port_Binding", "", map[string]any{
 			"logical_port": "cr-lrp-" + id(2, n), "type": "chassisredirect", "datapath": named("datapath"), "tunnel_key": n + 1,
-			"chassis": named(fmt.Sprintf("chassis%d", hostAmong(n, 0, hosts))), "options": pairs("distributed-port", "lrp-"+id(2, n)), "up": true,
+			"chassis": named(fmt.Sprintf("chassis%d", hostAmong(n, 0, hosts))), "options": pairs("distributed-port",
+				"lrp-"+id(2, n)), "up": true,
 		}))
 	}
 	return [][]transact.Operation{first}

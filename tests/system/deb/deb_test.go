@@ -107,7 +107,8 @@ func TestDeb_is_installed_used_and_purged(t *testing.T) {
 	assert.NotContains(t, parts["man of all"], "completion", "there is no such page")
 	assert.Empty(t, parts["warnings"], "groff understands the page")
 	assert.Regexp(t, `^ovn-gateways-rebalance \(1\) +- \S+`, parts["whatis"], "mandb has found its name and what it does")
-	assert.Contains(t, parts["complete"], "complete -o default -F __start_ovn-gateways ovn-gateways", "bash-completion finds it")
+	assert.Contains(t, parts["complete"], "complete -o default -F __start_ovn-gateways ovn-gateways",
+		"bash-completion finds it")
 	assert.Contains(t, parts["complete"], "offers: rebalance")
 	assert.Contains(t, parts["purge"], "Removing ovn-gateways")
 	assert.Empty(t, parts["left"])

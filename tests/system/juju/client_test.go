@@ -35,8 +35,15 @@ func TestClient_commands(t *testing.T) {
 		}},
 		{"add-unit -m m ovn-central -n 1 --to 3", func(ctx context.Context) error { return c.Add(ctx, 1) }},
 		{"integrate -m m ovn-central:certificates vault:certificates", func(ctx context.Context) error { return c.Relate(ctx, "certificates", "vault") }},
-		{"config -m m ovn-central a=1", func(ctx context.Context) error { return c.Configure(ctx, map[string]string{"a": "1"}) }},
-		{"exec -m m --unit ovn-central/0 -- ovn-nbctl show", func(ctx context.Context) error { _, err := c.Exec(ctx, unit, "ovn-nbctl", "show"); return err }},
+		{"config -m m ovn-central a=1", func(ctx context.Context) error {
+			return c.Configure(ctx,
+				map[string]string{"a": "1"})
+		}},
+		{"exec -m m --unit ovn-central/0 -- ovn-nbctl show", func(ctx context.Context) error {
+			_, err := c.Exec(ctx, unit,
+				"ovn-nbctl", "show")
+			return err
+		}},
 		{"ssh -m m ovn-central/0 -- sudo systemctl poweroff --force --force", func(ctx context.Context) error { return c.PowerOff(ctx, unit) }},
 		{"ssh -m m ovn-central/0 -- sudo systemctl restart jujud-machine-*", func(ctx context.Context) error { return c.RestartAgent(ctx, unit) }},
 		{"remove-unit -m m --no-prompt ovn-central/0", func(ctx context.Context) error { return c.Remove(ctx, unit, false) }},

@@ -89,7 +89,8 @@ func TestMain(m *testing.M) { labtest.Main(m) }
 func grow(m *labtest.Model, mib int64, size int) (rows int) {
 	m.T.Helper()
 	u, text := m.LeaderOf(lab.NB), strings.Repeat("x", size)
-	rows, err := transact.Grow(m.T.Context(), filepath.Join(u.RunDir(), "ovnnb_db.sock"), u.DBFile(lab.NB), mib, max(1, 1<<19/size), "OVN_Northbound", "Address_Set",
+	rows, err := transact.Grow(m.T.Context(), filepath.Join(u.RunDir(), "ovnnb_db.sock"), u.DBFile(lab.NB), mib, max(1,
+		1<<19/size), "OVN_Northbound", "Address_Set",
 		func(n int) map[string]any {
 			return map[string]any{"name": fmt.Sprintf("large-%d", n), "external_ids": []any{"map", [][]string{{"text", text}}}}
 		})

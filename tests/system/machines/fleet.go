@@ -114,9 +114,13 @@ func takeLock(ctx context.Context) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock: %w", err)
 	}
-	err = poll.Until(ctx, 500*time.Millisecond, func() error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) })
+	err = poll.Until(ctx, 500*time.Millisecond, func() error {
+		return syscall.Flock(int(file.Fd()),
+			syscall.LOCK_EX|syscall.LOCK_NB)
+	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot lock %s, which another run may have locked: %w", lockFile, err), file.Close())
+		return nil, errors.Join(fmt.Errorf("cannot lock %s, which another run may have locked: %w", lockFile, err),
+			file.Close())
 	}
 	return file, nil
 }

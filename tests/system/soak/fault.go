@@ -235,7 +235,8 @@ func (w *world) mute(ctx context.Context, h *host, way string) (err error) {
 		if way == "in" {
 			from, to = other, h
 		}
-		_, failed := from.Exec(ctx, "ip", "neigh", "replace", to.Address(), "lladdr", unusedMAC, "dev", "eth0", "nud", "permanent")
+		_, failed := from.Exec(ctx, "ip", "neigh", "replace", to.Address(), "lladdr", unusedMAC, "dev", "eth0", "nud",
+			"permanent")
 		err = errors.Join(err, failed)
 	}
 	return err

@@ -69,7 +69,8 @@ func random(t *testing.T, draw func(seed uint64) Schedule, dir string) {
 	if first == 0 {
 		first = uint64(rand.Uint32())
 	}
-	t.Logf("seed %d; again: go test -v -count=1 -timeout 24h ./tests/system/soak/%s -args -seed=%d -count=%d -for=%v", first, dir, first, *count, *soakFor)
+	t.Logf("seed %d; again: go test -v -count=1 -timeout 24h ./tests/system/soak/%s -args -seed=%d -count=%d -for=%v",
+		first, dir, first, *count, *soakFor)
 	ctx, cancel := context.WithCancel(t.Context())
 	if *count == 0 {
 		ctx, cancel = context.WithTimeout(t.Context(), *soakFor+patience(grace))
@@ -160,7 +161,8 @@ func report(t *testing.T, p played) {
 		return true
 	})
 	short.Found = strings.SplitN(last, "\n", 2)[0]
-	assert.Fail(t, "an invariant is broken", "%s\nkeep this as tests/system/soak/testdata/NAME.json:\n%s", last, short.JSON())
+	assert.Fail(t, "an invariant is broken", "%s\nkeep this as tests/system/soak/testdata/NAME.json:\n%s", last,
+		short.JSON())
 }
 
 var charm Charm

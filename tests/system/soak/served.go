@@ -64,7 +64,8 @@ type beside struct {
 
 // String returns a line for people.
 func (b beside) String() string {
-	return fmt.Sprintf("clusters %v were served at the same time, for %.1f s: %s", b.clusters, b.to.Sub(b.from).Seconds(), b.why)
+	return fmt.Sprintf("clusters %v were served at the same time, for %.1f s: %s", b.clusters,
+		b.to.Sub(b.from).Seconds(), b.why)
 }
 
 // history is what was seen of one database since the first disaster.
@@ -102,7 +103,8 @@ func (h *history) add(s sighting) {
 	}
 	why, guarded := s.excuse(h.answer)
 	h.open = true
-	h.beside = append(h.beside, beside{clusters: slices.Sorted(slices.Values(served)), from: s.at, to: s.at, why: why, guarded: guarded, looks: 1})
+	h.beside = append(h.beside,
+		beside{clusters: slices.Sorted(slices.Values(served)), from: s.at, to: s.at, why: why, guarded: guarded, looks: 1})
 }
 
 // extend records that a cluster is served now. Two looks in a row are one span.

@@ -57,7 +57,9 @@ func Do(ctx context.Context, socket, database string, operations ...Operation) (
 
 // Grow inserts rows of a table until the database's file has so many MiB. row returns the nth row, from 1 on; batch is
 // the number of rows in a transaction. It returns the number of rows.
-func Grow(ctx context.Context, socket, file string, mib int64, batch int, database, table string, row func(n int) map[string]any) (int, error) {
+func Grow(ctx context.Context, socket, file string, mib int64, batch int, database, table string,
+	row func(n int) map[string]any,
+) (int, error) {
 	for n := 0; ; {
 		found, err := os.Stat(file)
 		if err != nil || found.Size() >= mib<<20 {

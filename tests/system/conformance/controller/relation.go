@@ -10,7 +10,11 @@ import (
 )
 
 var relationMethods = map[string]method{
-	"Uniter.Relation":        eachRelation(func(s session, r *Relation, _ params.RelationUnit) (any, error) { return s.describe(r), nil }),
+	"Uniter.Relation": eachRelation(func(s session, r *Relation, _ params.RelationUnit) (any,
+		error,
+	) {
+		return s.describe(r), nil
+	}),
 	"Uniter.RelationById":    plain(relationByID),
 	"Uniter.RelationsStatus": each(relationsStatus),
 	"Uniter.SetRelationStatus": plain(func(s session, args params.RelationStatusArgs) (any, error) {

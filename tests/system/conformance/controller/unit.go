@@ -54,7 +54,11 @@ var unitMethods = map[string]method{
 	}),
 	"Uniter.UpgradeSeriesUnitStatus":           always(params.ErrorResult{Error: toParams(errNotFound)}),
 	"Uniter.OpenedMachinePortRangesByEndpoint": each(openedPorts),
-	"Uniter.State":                         each(func(s session, _ string) (any, error) { return s.unit.Kept, nil }), // as params.UnitStateResult
+	"Uniter.State": each(func(s session, _ string) (any,
+		error,
+	) {
+		return s.unit.Kept, nil
+	}), // as params.UnitStateResult
 	"Uniter.SetState":                      plain(setUnitState),
 	"Uniter.RequestReboot":                 always(params.ErrorResult{}),
 	"ResourcesHookContext.GetResourceInfo": plain(func(session, any) (any, error) { return struct{}{}, nil }),

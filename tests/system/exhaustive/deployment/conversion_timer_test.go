@@ -20,9 +20,11 @@ import (
 // fillSouthbound writes rows that ovn-northd ignores to the Southbound database, until the file has so many MiB.
 func fillSouthbound(c *labtest.Model, u *lab.Unit, mib int64) {
 	c.T.Helper()
-	_, err := transact.Grow(c.T.Context(), u.RunDir()+"/ovnsb_db.sock", u.DBFile(lab.SB), mib, 1000, "OVN_Southbound", "Controller_Event",
+	_, err := transact.Grow(c.T.Context(), u.RunDir()+"/ovnsb_db.sock", u.DBFile(lab.SB), mib, 1000, "OVN_Southbound",
+		"Controller_Event",
 		func(n int) map[string]any {
-			info := [][]string{{"vip", fmt.Sprintf("10.0.%d.%d:80", n>>8&255, n&255)}, {"load_balancer", fmt.Sprintf("%032x", n)}, {"datapath", fmt.Sprintf("%032x", n/7)}}
+			info := [][]string{{"vip", fmt.Sprintf("10.0.%d.%d:80", n>>8&255, n&255)}, {"load_balancer", fmt.Sprintf("%032x",
+				n)}, {"datapath", fmt.Sprintf("%032x", n/7)}}
 			return map[string]any{"event_type": "empty_lb_backends", "event_info": []any{"map", info}}
 		})
 	require.NoError(c.T, err)

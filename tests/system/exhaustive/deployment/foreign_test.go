@@ -40,7 +40,8 @@ func TestForeign_server_blocks_unit_and_is_kept(t *testing.T) {
 	systemctl(t, member, "stop", "ovn-central", "ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb")
 	for db, port := range map[lab.DB]string{lab.NB: ":6643", lab.SB: ":6644"} {
 		require.NoError(t, os.Remove(member.DBFile(db)))
-		labtest.Output(t, c, "ovsdb-tool", "create-cluster", member.DBFile(db), "/usr/share/ovn/ovn-"+string(db)+".ovsschema", "tcp:"+member.Address()+port)
+		labtest.Output(t, c, "ovsdb-tool", "create-cluster", member.DBFile(db),
+			"/usr/share/ovn/ovn-"+string(db)+".ovsschema", "tcp:"+member.Address()+port)
 		require.NoError(t, member.Start(t.Context(), db))
 	}
 	require.NotEqual(t, ours[lab.NB], c.ClusterID(member, lab.NB), "the premise")
@@ -57,7 +58,8 @@ func TestForeign_server_blocks_unit_and_is_kept(t *testing.T) {
 		said := c.Finds(units[0], finding.TwoClusters, string(db)).Message
 		assert.Contains(t, said, raft.ID(c.ClusterID(member, db)).Brief()+" on "+member.Name())
 		assert.Contains(t, said, raft.ID(ours[db]).Brief())
-		assert.Empty(t, labtest.Tool(t, member, program, db, "list", "Connection"), "nothing is written to the foreign database")
+		assert.Empty(t, labtest.Tool(t, member, program, db, "list", "Connection"),
+			"nothing is written to the foreign database")
 		assert.Equal(t, time.Second, c.Raft(member, db).ElectionTimer, "nor changed in its cluster")
 	}
 	assert.Equal(t, before, c.Processes(units[0]), "the unit that works is not harmed")

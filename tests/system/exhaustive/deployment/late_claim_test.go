@@ -27,11 +27,14 @@ func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 		kills func(call string) bool
 		maker int
 	}{
-		"the other serves":                      {stops: func(string) bool { return false }, maker: 1},
-		"the other has only claimed":            {maker: 0},
-		"the other is about to serve":           {stops: startsServers, maker: 1},
-		"the other is killed before it serves":  {kills: startsServers, maker: 1},
-		"the other has yet to look at it again": {stops: func(call string) bool { return strings.HasPrefix(call, "is-leader") }, maker: 1},
+		"the other serves":                     {stops: func(string) bool { return false }, maker: 1},
+		"the other has only claimed":           {maker: 0},
+		"the other is about to serve":          {stops: startsServers, maker: 1},
+		"the other is killed before it serves": {kills: startsServers, maker: 1},
+		"the other has yet to look at it again": {stops: func(call string) bool {
+			return strings.HasPrefix(call,
+				"is-leader")
+		}, maker: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,9 +165,21 @@ func TestBootstrap_replaced_leader_makes_no_second_cluster(t *testing.T) {
 		// rests is whether the old leader runs no hook until the new one has run all of its own.
 		rests bool
 	}{
-		"one cluster is staged":          {func(_ *labtest.Model, u *lab.Unit) bool { return exists(nb(u) + ".new") }, 1, true},
-		"both are staged":                {func(_ *labtest.Model, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, false},
-		"both are staged, and it rests":  {func(_ *labtest.Model, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, true},
+		"one cluster is staged": {func(_ *labtest.Model,
+			u *lab.Unit,
+		) bool {
+			return exists(nb(u) + ".new")
+		}, 1, true},
+		"both are staged": {func(_ *labtest.Model,
+			u *lab.Unit,
+		) bool {
+			return exists(sb(u) + ".new")
+		}, 1, false},
+		"both are staged, and it rests": {func(_ *labtest.Model,
+			u *lab.Unit,
+		) bool {
+			return exists(sb(u) + ".new")
+		}, 1, true},
 		"they are claimed":               {func(c *labtest.Model, _ *lab.Unit) bool { return published(c) }, 0, false},
 		"they are claimed, and it rests": {func(c *labtest.Model, _ *lab.Unit) bool { return published(c) }, 0, true},
 		"one is committed":               {func(_ *labtest.Model, u *lab.Unit) bool { return exists(nb(u)) }, 0, true},

@@ -108,7 +108,8 @@ func TestDrain_stalled_is_in_status_of_acting_unit(t *testing.T) {
 	c.Tick("the drain does not stall", func() bool {
 		fast += 5 * time.Minute
 		require.NoError(t, u.SetBoottime(fast))
-		labtest.ActingUnit(t, u) // it may act again once it has seen the database; an agent that looks earlier forgets what it saw
+		labtest.ActingUnit(t,
+			u) // it may act again once it has seen the database; an agent that looks earlier forgets what it saw
 		labtest.Tool(t, u, "ovn-nbctl", lab.NB, "set", "NB_Global", ".", "external_ids:touched="+fast.String())
 		return c.HasFinding(u, finding.DrainStalled, "")
 	})

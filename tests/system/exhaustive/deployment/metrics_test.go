@@ -258,7 +258,8 @@ func (p *prometheus) logs(u *lab.Unit) {
 	certificate, key := vault.New("other").Issue("stranger", nil, time.Now().Add(-time.Minute), time.Now().Add(time.Hour))
 	require.NoError(p.T, os.WriteFile(p.path("certificate"), []byte(certificate), 0o600))
 	require.NoError(p.T, os.WriteFile(p.path("key"), []byte(key), 0o600))
-	_, err := p.Exec(p.T.Context(), "ovn-sbctl", "--timeout=2", "--private-key="+p.path("key"), "--certificate="+p.path("certificate"),
+	_, err := p.Exec(p.T.Context(), "ovn-sbctl", "--timeout=2", "--private-key="+p.path("key"),
+		"--certificate="+p.path("certificate"),
 		"--ca-cert="+p.ClientCredentials().CA,
 		"--db=ssl:"+u.Address()+":6642", "--no-leader-only", "show")
 	require.Error(p.T, err)

@@ -27,7 +27,8 @@ func TestRejoin_unit_kicked_by_hand_while_off(t *testing.T) {
 		_, err := c.LeaderOf(db).Appctl(t.Context(), db, "cluster/kick", db.Schema(), before[string(db)][:4])
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
-			return !slices.ContainsFunc(c.Raft(units[0], db).Servers, func(m raft.Member) bool { return m.Short == before[string(db)][:4] })
+			return !slices.ContainsFunc(c.Raft(units[0], db).Servers,
+				func(m raft.Member) bool { return m.Short == before[string(db)][:4] })
 		}, labtest.Patience, 50*time.Millisecond, "%s: %s is no member", db, before[string(db)])
 	}
 	for _, u := range units[:2] {

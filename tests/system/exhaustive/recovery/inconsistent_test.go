@@ -215,7 +215,8 @@ func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 	}
 	assert.Equal(t, "blocked", left[0].Workload().Status, left[0].Workload().Message)
 	m.Finds(left[0], finding.NoQuorum, "")
-	assert.Equal(t, []string{"juju run " + left[0].Name() + " recover dry-run=true"}, m.NextCommands(left[0]), "an operator sees what to run")
+	assert.Equal(t, []string{"juju run " + left[0].Name() + " recover dry-run=true"}, m.NextCommands(left[0]),
+		"an operator sees what to run")
 	m.Finds(damaged, finding.FileUnreadable, "nb")
 
 	m.PowerOn(lost...)

@@ -105,7 +105,8 @@ func (c *Client) ctl(ctx context.Context, program, remotes string, args []string
 // BecomeChassis configures ovn-controller as ovn-chassis does, with the machine's name as that of the chassis: access
 // control compares it with the name in the certificate.
 func (c *Client) BecomeChassis(ctx context.Context) error {
-	_, err := c.Machine.Shell(ctx, `printf 'OVN_CTL_OPTS="--ovn-controller-ssl-key=%s/key.pem --ovn-controller-ssl-cert=%s/cert.pem --ovn-controller-ssl-ca-cert=%s/ca.pem"\n' \
+	_, err := c.Machine.Shell(ctx,
+		`printf 'OVN_CTL_OPTS="--ovn-controller-ssl-key=%s/key.pem --ovn-controller-ssl-cert=%s/cert.pem --ovn-controller-ssl-ca-cert=%s/ca.pem"\n' \
 	"$1" "$1" "$1" >/etc/default/ovn-host
 ovs-vsctl set open . external-ids:system-id="$(hostname)" external-ids:hostname="$(hostname)" \
 	external-ids:ovn-encap-type=geneve external-ids:ovn-encap-ip="$2" \

@@ -230,7 +230,8 @@ func (s *story) remove(ctx context.Context, t *testing.T, unit string) {
 }
 
 func clusterStatus(ctx context.Context, m *machines.Machine, db database) (raft.Status, error) {
-	text, err := m.Exec(ctx, "ovs-appctl", "--timeout=5", "-t", "/var/run/ovn/ovn"+db.short+"_db.ctl", "cluster/status", db.schema)
+	text, err := m.Exec(ctx, "ovs-appctl", "--timeout=5", "-t", "/var/run/ovn/ovn"+db.short+"_db.ctl",
+		"cluster/status", db.schema)
 	if err != nil {
 		return raft.Status{}, err
 	}

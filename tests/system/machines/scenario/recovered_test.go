@@ -31,7 +31,9 @@ func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string
 }
 
 // keeps requires that a new cluster has its source's writes and its own; the first since may be the old cluster's.
-func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string][]string, made map[string]map[string]bool) {
+func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string][]string,
+	made map[string]map[string]bool,
+) {
 	t.Helper()
 	now := w.client.Acknowledged()
 	stored, err := client.Stored(ctx, w.Machines[w.left])

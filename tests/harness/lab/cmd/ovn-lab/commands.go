@@ -88,7 +88,8 @@ func addUnitCommand(g *global) *cobra.Command {
 }
 
 func relateCommand(g *global) *cobra.Command {
-	return labCommand(g, "relate-ca", "Relates the application to a vault that issues certificates", needs(cobra.NoArgs, ""),
+	return labCommand(g, "relate-ca", "Relates the application to a vault that issues certificates",
+		needs(cobra.NoArgs, ""),
 		func(cmd *cobra.Command, l *lab.Lab, _ []string) error {
 			_, err := l.RelateCA(cmd.Context())
 			return err

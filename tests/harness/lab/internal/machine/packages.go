@@ -72,7 +72,8 @@ func (m *Machine) writeStatus(p packages) error {
 			status = "half-configured"
 		}
 		if version != "" {
-			fmt.Fprintf(&text, "Package: %s\nStatus: install ok %s\nVersion: %s\nArchitecture: all\nMaintainer: lab\nDescription: lab\n\n",
+			fmt.Fprintf(&text,
+				"Package: %s\nStatus: install ok %s\nVersion: %s\nArchitecture: all\nMaintainer: lab\nDescription: lab\n\n",
 				name, status, version)
 		}
 	}

@@ -79,13 +79,17 @@ func TestLeadership_moves_to_living_unit(t *testing.T) {
 		change func(*State)
 		leader string
 	}{
-		"dying leader keeps it":            {func(s *State) { s.Destroy("ovn-central/0") }, "ovn-central/0"},
-		"removed leader":                   {func(s *State) { s.Remove("ovn-central/0") }, "ovn-central/1"},
-		"removed, the next one dying":      {func(s *State) { s.Destroy("ovn-central/1"); s.Remove("ovn-central/0") }, "ovn-central/2"},
-		"machine off":                      {func(s *State) { s.Lose("ovn-central/0", true) }, "ovn-central/1"},
-		"all others dying":                 {func(s *State) { s.Destroy("ovn-central/1"); s.Destroy("ovn-central/2"); s.Remove("ovn-central/0") }, "ovn-central/1"},
-		"no unit is left":                  {func(s *State) { s.Remove("ovn-central/2"); s.Remove("ovn-central/1"); s.Remove("ovn-central/0") }, ""},
-		"a unit that is off can't have it": {func(s *State) { s.Lose("ovn-central/1", true); s.Remove("ovn-central/0") }, "ovn-central/2"},
+		"dying leader keeps it":       {func(s *State) { s.Destroy("ovn-central/0") }, "ovn-central/0"},
+		"removed leader":              {func(s *State) { s.Remove("ovn-central/0") }, "ovn-central/1"},
+		"removed, the next one dying": {func(s *State) { s.Destroy("ovn-central/1"); s.Remove("ovn-central/0") }, "ovn-central/2"},
+		"machine off":                 {func(s *State) { s.Lose("ovn-central/0", true) }, "ovn-central/1"},
+		"all others dying":            {func(s *State) { s.Destroy("ovn-central/1"); s.Destroy("ovn-central/2"); s.Remove("ovn-central/0") }, "ovn-central/1"},
+		"no unit is left":             {func(s *State) { s.Remove("ovn-central/2"); s.Remove("ovn-central/1"); s.Remove("ovn-central/0") }, ""},
+		"a unit that is off can't have it": {func(s *State) {
+			s.Lose("ovn-central/1",
+				true)
+			s.Remove("ovn-central/0")
+		}, "ovn-central/2"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
