@@ -114,7 +114,7 @@ func TestR9_stop_without_use_of_refusal_succeeds(t *testing.T) {
 	tests := map[string]struct {
 		scenario func(s *observetest.Scenario)
 		left     bool
-		// want is a part of the text of each database's result; PATH stands for its file.
+		// want is a part of the text of each database's result; PATH means its file.
 		want string
 	}{
 		"no server runs": {both(ovndb.Down), false, observe.ServerState{Condition: ovndb.Down}.Text() + "; "},
