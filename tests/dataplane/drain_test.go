@@ -31,7 +31,7 @@ func TestTraffic_every_chassis_drained_rebooted_and_undrained(t *testing.T) {
 	for _, name := range w.but("") {
 		gap := w.gap("drain of "+name, func() {
 			out := w.operated("nodes", "drain", name, "--yes", "--timeout", "80s", "--grace-period", "60s")
-			assert.Contains(t, out, "(200 Success): "+name+".example")
+			assert.Contains(t, out, name+".example")
 		})
 		assert.LessOrEqual(t, gap, swap+moreThanASwap, "drain of %s", name)
 		placed := w.bound()
@@ -40,7 +40,7 @@ func TestTraffic_every_chassis_drained_rebooted_and_undrained(t *testing.T) {
 		assert.Zero(t, w.gap("reboot of "+name, w.named(name).reboot))
 		assert.True(t, maps.Equal(placed, w.bound()), "nothing has moved")
 		gap = w.gap("undrain of "+name, func() {
-			assert.Contains(t, w.operated("nodes", "undrain", name, "--yes"), "(200 Success): "+name+".example")
+			assert.Contains(t, w.operated("nodes", "undrain", name, "--yes"), name+".example")
 		})
 		assert.LessOrEqual(t, gap, swap+moreThanASwap, "undrain of %s", name)
 		require.Equal(t, before, w.candidates())
