@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -277,4 +278,18 @@ func TestOKToStop(t *testing.T) {
 	}
 	_, err := status.OKToStop(observetest.JoinedBy4(t).Report(), "ovn-central/9")
 	assert.Error(t, err)
+}
+
+// The majority works, but the leader that this server hears does not answer: the finding names the leader.
+func TestClusters_leader_does_not_answer(t *testing.T) {
+	t.Parallel()
+	s := observetest.JoinedBy4(t)
+	s.NB = observetest.Up("aa00", "aa01").Closed("aa02").Following("aa02")
+	all := slices.DeleteFunc(status.Clusters(s.Report()), func(f finding.Finding) bool {
+		return f.Code != finding.LeaderUnseen && f.Code != finding.MajorityUnseen
+	})
+	require.Len(t, all, 1)
+	assert.Equal(t, finding.LeaderUnseen, all[0].Code)
+	assert.Equal(t, finding.Waiting, all[0].Severity)
+	assert.Contains(t, all[0].Args.Member.ID, "aa02")
 }
