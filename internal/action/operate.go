@@ -100,8 +100,7 @@ func releaseNorthd(ctx context.Context, u Unit, _ *params, o operate.Unit) (resu
 	return u.reconcile(ctx, done)
 }
 
-// services reads the names of the services to restart; if there are none, it means the services with a deferred
-// restart.
+// services returns the names of the services to restart. An empty list means every service with a deferred restart.
 func (p *params) services() []string {
 	deferred, names := p.flag("deferred-only"), p.words("services")
 	if deferred == (len(names) > 0) {

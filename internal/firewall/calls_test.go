@@ -60,6 +60,57 @@ func TestEnsure_failure_denies_no_address(t *testing.T) {
 	require.ErrorContains(t, f.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "10.0.0.3")}), "ERROR: no")
 }
 
+// closed expects the rules that close the units' ports for all other addresses.
+func closed() (calls []runtest.Call) {
+	for _, port := range []string{"6641", "6643", "6644", "16402", "16642"} {
+		calls = append(calls, add("reject to any port "+port, "Rule added\n"))
+	}
+	return calls
+}
+
+func TestEnsure_makes_one_call_for_each_of_300_clients(t *testing.T) {
+	t.Parallel()
+	var clients []netip.Addr
+	calls := []runtest.Call{status("Status: active\n")}
+	for i := range 300 {
+		addr := netip.AddrFrom4([4]byte{10, 0, byte(i / 256), byte(i % 256)})
+		clients = append(clients, addr)
+		calls = append(calls, add("prepend allow from "+addr.String()+" to any port 6641,16642", "Rule inserted\n"))
+	}
+	calls = append(append(calls, add("allow to any port 6642", "Rule added\n")), closed()...)
+	f := firewall.Firewall{Runner: runtest.New(t, calls...)}
+	require.NoError(t, f.Ensure(t.Context(), firewall.Rules{Clients: clients}))
+}
+
+func TestRemove_own_rules_only(t *testing.T) {
+	t.Parallel()
+	f := firewall.Firewall{Runner: runtest.New(t,
+		status("Status: active\n"+
+			"[ 1] 22/tcp                     ALLOW IN    Anywhere                   # ssh\n"+
+			"[ 2] 6641,16642/tcp             ALLOW IN    10.0.0.9                  \n"+
+			"[ 3] 6641,16642/tcp             ALLOW IN    10.0.0.2                   # charm-ovn-central\n"+
+			"[ 4] 6641/tcp                   REJECT IN   Anywhere                   # charm-ovn-central\n"),
+		ufw("delete reject to any port 6641 proto tcp", "Rule deleted\n"),
+		ufw("delete allow from 10.0.0.2 to any port 6641,16642 proto tcp", "Rule deleted\n"),
+	)}
+	require.NoError(t, f.Remove(t.Context()))
+}
+
+// ufw accepts no second rule about the same packets, and exits with status 0.
+func TestEnsure_names_the_rule_that_blocks_an_address(t *testing.T) {
+	t.Parallel()
+	calls := append([]runtest.Call{
+		status("Status: active\n" +
+			"[ 1] 6641,16642/tcp             DENY IN     10.0.0.9                   # mine\n" +
+			"[ 2] 6642/tcp                   ALLOW IN    Anywhere                  \n" +
+			"[ 3] 6642/tcp (v6)              ALLOW IN    Anywhere (v6)             \n"),
+		add("prepend allow from 10.0.0.9 to any port 6641,16642", "Skipping inserting existing rule\n"),
+	}, closed()...)
+	f := firewall.Firewall{Runner: runtest.New(t, calls...)}
+	err := f.Ensure(t.Context(), firewall.Rules{Clients: addrs("10.0.0.9")})
+	require.ErrorContains(t, err, "run: sudo ufw delete deny from 10.0.0.9 to any port 6641,16642 proto tcp")
+}
+
 func TestDrifted(t *testing.T) {
 	t.Parallel()
 	text := strings.ReplaceAll(testdata(t, "status-another-peer.txt"), "6644,16642/tcp ", "6644,16402,16642/tcp ") +
