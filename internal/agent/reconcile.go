@@ -182,7 +182,7 @@ func (g *gateways) observeUndone(groups []schedule.Group, journal drift.Journal,
 }
 
 // admit cordons chassis that can host gateways for the first time. If the configuration no longer asks for that, it
-// ends the cordoning. It reports whether it has written anything.
+// ends the cordoning.
 func (g *gateways) admit(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
@@ -190,24 +190,17 @@ func (g *gateways) admit(ctx context.Context, t turn) (wrote bool, _ time.Durati
 	defer stop()
 	s := &node.Service{Gateways: g.agent.service(t.value), Unit: g.agent.config.Unit}
 	defer s.Close()
-	if !t.live.CordonNew {
-		wrote, err = s.EndAdmission(ctx, t.inventory)
-		return wrote, 0, err
-	}
-	cordoned, wrote, err := s.Admit(ctx, t.inventory)
+	cordoned, err := s.Admit(ctx, t.inventory, t.live.CordonNew)
 	if err == nil && len(cordoned) > 0 {
 		g.agent.log.Warn("cordoned chassis that can host gateways for the first time", "chassis", shortened(cordoned))
 	}
-	return wrote, 0, err
+	return true, 0, err
 }
 
 // admits reports whether admit has work to do.
 func admits(live config.Config, inv *gateway.Inventory) bool {
-	if !live.CordonNew {
-		_, begun := maintenance.EndAdmission(inv.NB.IDs)
-		return begun
-	}
-	return live.Mode == config.On && !maintenance.Admit(inv.NB.IDs, inv.State).Empty()
+	return (live.Mode == config.On || !live.CordonNew) &&
+		!maintenance.Admit(inv.NB.IDs, inv.State, live.CordonNew, maintenance.Note{}).Empty()
 }
 
 // readRuns reads from the journal which runs of agents were interrupted, once per record and after each own run. They

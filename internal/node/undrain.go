@@ -167,35 +167,24 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 	return x, n, new(s.refuse(answer.Conflict, f))
 }
 
-// Admit cordons the chassis that can host gateways for the first time, and returns their names. It makes at most one
+// Admit makes the change of [maintenance.Admit], and returns the chassis that it has cordoned. It makes at most one
 // transaction.
-func (s *Service) Admit(ctx context.Context, inventory *gateway.Inventory) (cordoned []string, wrote bool, err error) {
-	a := maintenance.Admit(inventory.NB.IDs, inventory.State)
+func (s *Service) Admit(ctx context.Context, inventory *gateway.Inventory,
+	cordons bool,
+) (cordoned []string, err error) {
+	a := maintenance.Admit(inventory.NB.IDs, inventory.State, cordons, s.note(maintenance.Node{}, maintenance.NewChassis))
 	if a.Empty() {
-		return nil, false, nil
+		return nil, nil
 	}
-	change := a.Change(func(c schedule.Chassis) maintenance.Note {
-		return s.note(maintenance.Node{Hostname: c.Hostname}, maintenance.NewChassis)
-	})
 	layout := inventory.Layout()
-	for _, c := range a.New {
-		layout = layout.WithCordon(c.Name, true)
-		cordoned = append(cordoned, c.Name)
+	for _, name := range a.New {
+		layout = layout.WithCordon(name, true)
 	}
 	var tag ovsdb.Amendment
-	if len(cordoned) > 0 {
-		if tag, err = s.Gateways.Tagging(ctx, "cordon", cordoned[0], layout); err != nil {
-			return nil, false, err
+	if len(a.New) > 0 {
+		if tag, err = s.Gateways.Tagging(ctx, "cordon", a.New[0], layout); err != nil {
+			return nil, err
 		}
 	}
-	return cordoned, true, s.amend(ctx, ovsdb.Guard{Lacks: a.Lacks()}, change, tag)
-}
-
-// EndAdmission ends the cordoning of new chassis; chassis that are cordoned stay cordoned.
-func (s *Service) EndAdmission(ctx context.Context, inventory *gateway.Inventory) (wrote bool, err error) {
-	change, ok := maintenance.EndAdmission(inventory.NB.IDs)
-	if !ok {
-		return false, nil
-	}
-	return true, s.amend(ctx, ovsdb.Guard{}, change, ovsdb.Amendment{})
+	return a.New, s.amend(ctx, ovsdb.Guard{Lacks: a.Lacks}, a.Change, tag)
 }
