@@ -49,6 +49,9 @@ const (
 	lostLooks    = 4
 )
 
+// ErrOutdated means that a server has ended, or hangs, since it was observed.
+var ErrOutdated = errors.New("the server no longer answers")
+
 // MissingEntries explains what is wrong with the file of a server that runs as a member: no server could be started
 // on it, or a started server would lack entries that this one has acknowledged. It returns an empty text if the file
 // has the whole log.
@@ -58,7 +61,7 @@ const (
 // file was deleted or moved away, later writes of its server are lost; a compaction renames the new file over the old
 // one (ovsdb_log_replace_commit() in ovsdb/log.c), so a file always exists.
 //
-// The error is the error of ctx, or of a server that no longer answers.
+// The error is the error of ctx, or wraps [ErrOutdated].
 func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, error) {
 	d := l.Database
 	for look := 1; ; look++ {
@@ -86,7 +89,7 @@ func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, e
 			return "", err
 		}
 		if l = s.ObserveServer(ctx, d); l.Condition != ovndb.Serving && l.Condition != ovndb.Absent && l.Err != nil {
-			return "", l.Err
+			return "", fmt.Errorf("%w: %w", ErrOutdated, l.Err)
 		}
 	}
 }
@@ -109,7 +112,7 @@ func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, 
 			return "", err
 		}
 		if l = s.ObserveServer(ctx, l.Database); l.Condition != ovndb.Serving {
-			return "", l.Err
+			return "", fmt.Errorf("%w: %w", ErrOutdated, l.Err)
 		}
 	}
 }

@@ -138,12 +138,29 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 }
 
 func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err error) {
-	if o.State, err = r.Look(ctx, o.Snapshot); err != nil {
+	if o.State, err = u.look(ctx, r, &o.Snapshot); err != nil {
 		return err
 	}
 	o.Decision = plan.Decide(o.State)
 	u.Log.DebugContext(ctx, "decided", "rules", o.Decision.Rules, "step_by", o.Decision.By)
 	return nil
+}
+
+// mostLooks is how often the input of one decision is read if a server ends each time: systemd starts a server again
+// five times in 10 s, and then leaves it down (DefaultStartLimitBurst= in systemd-system.conf(5)).
+const mostLooks = 6
+
+// look returns the input of a decision. If a server has ended or hangs since it was observed, look observes the servers
+// again: a decision needs one consistent state.
+func (u *Reconciler) look(ctx context.Context, r *record, o *steps.Snapshot) (s plan.State, err error) {
+	for look := 1; ; look++ {
+		if s, err = r.Look(ctx, *o); !errors.Is(err, observe.ErrOutdated) || look == mostLooks {
+			return s, err
+		}
+		u.Log.InfoContext(ctx, "observing again", "error", err)
+		o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
+		o.Report = u.Observer.Report(ctx, o.Application, o.Servers)
+	}
 }
 
 // continuesWithout records that a step failed, and reports whether other steps can be made without it. Without newer

@@ -164,7 +164,7 @@ func (u *Reconciler) judging(ctx context.Context) (found restore.Seen, err error
 		return found, err
 	}
 	r.Recovery.Judging = true
-	o.State, err = r.Look(ctx, o.Snapshot)
+	o.State, err = u.look(ctx, r, &o.Snapshot)
 	return seen(r, o), err
 }
 
