@@ -76,7 +76,7 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 		}
 		switch {
 		case s.AppDying:
-			err = fmt.Errorf("application %q is being removed", application)
+			err = fmt.Errorf("application %q is being removed", ApplicationName)
 		case o.Address == "" && host > lastHost:
 			err = fmt.Errorf("the lab's network has no address left")
 		default:

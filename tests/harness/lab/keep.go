@@ -141,7 +141,7 @@ func (l *Lab) keptText(test string) string {
 		root = "."
 	}
 	command := fmt.Sprintf("go -C %s run ./tests/harness/lab/cmd/ovn-lab --dir %s ", root, l.o.Dir)
-	unit := application + "/0"
+	unit := ApplicationName + "/0"
 	var logs strings.Builder
 	for i, u := range l.Units() {
 		if i == 0 {

@@ -45,7 +45,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 		return nil, err
 	}
 	l.model = model.New(&model.State{
-		App: application, JujuVersion: o.JujuVersion, Ways: *o.Ways, RetryScale: retryScale,
+		App: ApplicationName, JujuVersion: o.JujuVersion, Ways: *o.Ways, RetryScale: retryScale,
 		NextAction: 1, LeaderSettings: map[string]string{}, LeaderVersion: 1, ConfigVersion: 1, Config: map[string]any{},
 		Relations: peerRelations(ch), Units: map[string]*model.Unit{},
 	})

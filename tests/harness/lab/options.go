@@ -64,7 +64,8 @@ const (
 	Juju4 = "4.0.15"
 )
 
-const application = "ovn-central"
+// ApplicationName is the name of the lab's application.
+const ApplicationName = "ovn-central"
 
 // retryScale shortens Juju's waits between the tries of a failed hook (5 s to 5 min), and the times of [Ways].
 const retryScale = 0.02
@@ -126,4 +127,4 @@ func (o *Options) makeDir() (err error) {
 	return nil
 }
 
-func unitDir(number int) string { return fmt.Sprintf("%s-%d", application, number) }
+func unitDir(number int) string { return fmt.Sprintf("%s-%d", ApplicationName, number) }

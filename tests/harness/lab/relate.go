@@ -36,7 +36,7 @@ func (l *Lab) Relate(ctx context.Context, endpoint, remoteApp string, remoteUnit
 	meta := l.spec().Meta()
 	_, provides := meta.Provides[endpoint]
 	if _, requires := meta.Requires[endpoint]; !provides && !requires {
-		return 0, fmt.Errorf("cannot relate: application %q has no %q relation", application, endpoint)
+		return 0, fmt.Errorf("cannot relate: application %q has no %q relation", ApplicationName, endpoint)
 	}
 	id := 0
 	l.model.Do(func(s *model.State) { id = s.Relate(endpoint, remoteApp, remoteUnits).ID })

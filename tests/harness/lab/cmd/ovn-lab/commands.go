@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,14 +78,37 @@ func downCommand(g *global) *cobra.Command {
 func addUnitCommand(g *global) *cobra.Command {
 	var units int
 	var o lab.AddOptions
-	cmd := labCommand(g, "add-unit", "Adds units (juju add-unit)", needs(cobra.NoArgs, "[-n N]"),
-		func(cmd *cobra.Command, l *lab.Lab, _ []string) error {
+	cmd := labCommand(g, "add-unit [APP]", "Adds units (juju add-unit)", needs(cobra.MaximumNArgs(1), "[APP] [-n N]"),
+		func(cmd *cobra.Command, l *lab.Lab, args []string) error {
+			if err := isApplication(l, args); err != nil {
+				return err
+			}
 			_, err := l.AddUnitsWith(cmd.Context(), units, o)
 			return err
 		})
 	cmd.Flags().IntVarP(&units, "num-units", "n", 1, "how many")
 	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, freshUsage)
 	return cmd
+}
+
+// isApplication checks the name of the application, if it is given: a lab has one.
+func isApplication(l *lab.Lab, args []string) error {
+	if app := lab.ApplicationName; len(args) > 0 && args[0] != app {
+		return usageError{fmt.Errorf("unknown application %q; the lab's is %s", args[0], app)}
+	}
+	return nil
+}
+
+func configCommand(g *global) *cobra.Command {
+	const usage = "APP KEY=VALUE..."
+	return labCommand(g, "config "+usage, "Sets options of the charm (juju config)", needs(cobra.MinimumNArgs(2), usage),
+		func(cmd *cobra.Command, l *lab.Lab, args []string) error {
+			values, err := pairs(args[1:])
+			if err := errors.Join(isApplication(l, args), err); err != nil {
+				return err
+			}
+			return l.Configure(cmd.Context(), values)
+		})
 }
 
 func relateCommand(g *global) *cobra.Command {
@@ -104,6 +128,16 @@ func removeUnitCommand(g *global) *cobra.Command {
 		})
 	cmd.Flags().BoolVar(&o.Force, "force", false, "its machine is dead: run none of its hooks")
 	return cmd
+}
+
+func powerOffCommand(g *global) *cobra.Command {
+	return unitCommand(g, "power-off UNIT", "Ends a unit's machine suddenly", cobra.ExactArgs(1),
+		func(_ *cobra.Command, _ *lab.Lab, u *lab.Unit, _ []string) error { return u.PowerOff() })
+}
+
+func powerOnCommand(g *global) *cobra.Command {
+	return unitCommand(g, "power-on UNIT", "Boots a unit's machine", cobra.ExactArgs(1),
+		func(cmd *cobra.Command, _ *lab.Lab, u *lab.Unit, _ []string) error { return u.PowerOn(cmd.Context()) })
 }
 
 func resolvedCommand(g *global) *cobra.Command {
@@ -134,7 +168,9 @@ var errActionFailed = errors.New("the task failed")
 func runCommand(g *global) *cobra.Command {
 	cmd := unitCommand(g, "run UNIT ACTION [KEY=VALUE...]", "Runs an action (juju run)", cobra.MinimumNArgs(2),
 		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error {
-			result, err := l.RunAction(cmd.Context(), u, rest[0], rest[1:]...)
+			// The lab waits for every action, and so ignores the --wait of a printed command.
+			typed := slices.DeleteFunc(rest[1:], func(word string) bool { return strings.HasPrefix(word, "--wait") })
+			result, err := l.RunAction(cmd.Context(), u, rest[0], typed...)
 			if result.ID != "" {
 				result.Print(cmd.OutOrStdout(), u)
 			}

@@ -62,7 +62,8 @@ EXIT STATUS
 	root.PersistentFlags().BoolVarP(&g.verbose, "verbose", "v", false, "show what the charm logs")
 	root.AddCommand(
 		upCommand(g), downCommand(g), statusCommand(g),
-		relateCommand(g), addUnitCommand(g), removeUnitCommand(g), resolvedCommand(g),
+		relateCommand(g), configCommand(g), addUnitCommand(g), removeUnitCommand(g), resolvedCommand(g),
+		powerOffCommand(g), powerOnCommand(g),
 		runCommand(g), hookCommand(g), updateStatusCommand(g),
 	)
 	return root
