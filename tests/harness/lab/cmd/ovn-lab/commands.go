@@ -80,7 +80,7 @@ func addUnitCommand(g *global) *cobra.Command {
 	var o lab.AddOptions
 	cmd := labCommand(g, "add-unit [APP]", "Adds units (juju add-unit)", needs(cobra.MaximumNArgs(1), "[APP] [-n N]"),
 		func(cmd *cobra.Command, l *lab.Lab, args []string) error {
-			if err := isApplication(l, args); err != nil {
+			if err := isApplication(args); err != nil {
 				return err
 			}
 			_, err := l.AddUnitsWith(cmd.Context(), units, o)
@@ -92,9 +92,9 @@ func addUnitCommand(g *global) *cobra.Command {
 }
 
 // isApplication checks the name of the application, if it is given: a lab has one.
-func isApplication(l *lab.Lab, args []string) error {
-	if app := lab.ApplicationName; len(args) > 0 && args[0] != app {
-		return usageError{fmt.Errorf("unknown application %q; the lab's is %s", args[0], app)}
+func isApplication(args []string) error {
+	if len(args) > 0 && args[0] != lab.ApplicationName {
+		return usageError{fmt.Errorf("unknown application %q; the lab's is %s", args[0], lab.ApplicationName)}
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func configCommand(g *global) *cobra.Command {
 	return labCommand(g, "config "+usage, "Sets options of the charm (juju config)", needs(cobra.MinimumNArgs(2), usage),
 		func(cmd *cobra.Command, l *lab.Lab, args []string) error {
 			values, err := pairs(args[1:])
-			if err := errors.Join(isApplication(l, args), err); err != nil {
+			if err := errors.Join(isApplication(args), err); err != nil {
 				return err
 			}
 			return l.Configure(cmd.Context(), values)
