@@ -41,7 +41,7 @@ that is the host name of another node, too. The databases are those that --nb an
 	cordon := f.operation("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", (*node.Service).Cordon)
 	f.addReason(cordon)
 	c.AddCommand(
-		f.show("list", "List every node: whether it responds, what it hosts, what holds it"),
+		f.show("list", "List every node: when it last answered, what it hosts, what holds it"),
 		f.show("show NODE", "Show one node, with all of its holds"),
 		cordon,
 		f.operation("uncordon NODE", "Let a node take new gateways again", (*node.Service).Uncordon),

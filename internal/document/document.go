@@ -152,10 +152,29 @@ func Nodes(r maintenance.Report) string {
 		if all := len(n.Lost) + n.OmittedLost; all > 0 {
 			lost = schedule.Count(all, "gateway")
 		}
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s", n.Name(), n.Chassis, n.Life, n.State(),
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s",
+			n.Name(), n.Chassis, controller(n, r.At), n.State(),
 			n.Held(maintenance.HoldGateway).Count, n.First, n.Backups, len(n.Pinned)+n.OmittedPinned, lost, held(n)))
 	}
 	return table(rows) + more("", r.Omitted, "nodes") + beside(r)
+}
+
+// controller says what is known about a node's ovn-controller. Only an answer is evidence, and it gets old: no client
+// raises nb_cfg from time to time.
+func controller(n maintenance.Node, now time.Time) string {
+	answer := "never answered"
+	if n.AnsweredAt != nil {
+		answer = fmt.Sprintf("answered %s ago", report.Seconds(max(0, now.Sub(*n.AnsweredAt).Seconds())))
+	}
+	switch {
+	case n.Life == maintenance.Absent:
+		return string(n.Life)
+	case n.Life == maintenance.Unresponsive:
+		return "silent, " + answer
+	case n.AnsweredAt == nil: // it was not asked
+		return "unknown"
+	}
+	return answer
 }
 
 // table aligns the columns of rows, which tabs separate.

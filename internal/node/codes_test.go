@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,17 @@ func firstCode(t *testing.T, refused *answer.Status) finding.Code {
 	require.NotNil(t, refused)
 	require.NotEmpty(t, refused.Details.MessageList)
 	return finding.Code(refused.Details.MessageList[0].Code)
+}
+
+// A zero is a row that its ovn-controller has not written yet: it has not followed any nb_cfg.
+func TestAnswered(t *testing.T) {
+	at := time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
+	assert.Equal(t, map[string]time.Time{"c1": at}, answered([]ovsdb.ChassisRow{
+		{Name: "c1", Known: true, Follows: 3, At: at.Add(321 * time.Millisecond)},
+		{Name: "c2", Known: true, At: time.UnixMilli(0)},
+		{Name: "c3", Known: true, Follows: 3, At: time.UnixMilli(0)},
+		{Name: "c4"},
+	}))
 }
 
 func TestMayGo_too_few_members_stay(t *testing.T) {

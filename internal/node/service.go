@@ -76,9 +76,21 @@ func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, cha
 	x.nodes = maintenance.Nodes(maintenance.Seen{
 		Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: x.bound,
 		Private:   inventory.SB.Private,
+		Answered:  answered(inventory.SB.Chassis),
 		Addresses: occupied.Addresses, Charm: x.charm,
 	})
 	return x, nil
+}
+
+// answered returns when the ovn-controller of each chassis last followed nb_cfg. It lacks those that never did.
+func answered(chassis []ovsdb.ChassisRow) map[string]time.Time {
+	all := map[string]time.Time{}
+	for _, row := range chassis {
+		if row.Known && row.Follows > 0 && row.At.UnixMilli() > 0 {
+			all[row.Name] = row.At.UTC().Truncate(time.Second)
+		}
+	}
+	return all
 }
 
 func bindings(o ovsdb.Occupied) []maintenance.Binding {

@@ -75,7 +75,8 @@ func seen() maintenance.Seen {
 			{Port: "p", Type: "patch"},
 			{Port: "v", Type: "vtep", Chassis: "c1"},
 		},
-		Charm: maintenance.Charm{Units: []maintenance.Unit{{Name: "ovn-central/2", Hostname: "ONE"}}},
+		Charm:    maintenance.Charm{Units: []maintenance.Unit{{Name: "ovn-central/2", Hostname: "ONE"}}},
+		Answered: map[string]time.Time{"c1": at.Add(-12 * time.Second), "c3": at.Add(-72 * time.Hour)},
 	}
 }
 

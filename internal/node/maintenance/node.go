@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -19,7 +20,8 @@ type Life string
 
 // The states.
 const (
-	// Up: ovn-controller follows nb_cfg. ovs-vswitchd may be dead nevertheless.
+	// Up: ovn-controller has followed the last nb_cfg, at [Node.AnsweredAt]. It may have died since, and ovs-vswitchd
+	// too.
 	Up Life = "up"
 	// Unresponsive: ovn-controller does not follow nb_cfg. The data plane may work nevertheless.
 	Unresponsive Life = "unresponsive"
@@ -33,6 +35,8 @@ type Node struct {
 	Chassis  string `json:"chassis" yaml:"chassis"`
 	Hostname string `json:"hostname" yaml:"hostname"`
 	Life     Life   `json:"life" yaml:"life"`
+	// AnsweredAt is when ovn-controller last followed nb_cfg, by its machine's clock; nil if that is unknown.
+	AnsweredAt *time.Time `json:"answered-at,omitempty" yaml:"answered-at,omitempty"`
 	// Orphan reports whether the node has a row in Chassis_Private, but none in Chassis.
 	Orphan bool `json:"orphan,omitempty" yaml:"orphan,omitempty"`
 	// Gateway reports whether it may host gateways ([schedule.State.MayHost]).
@@ -146,8 +150,9 @@ type Seen struct {
 	Records  Records
 	State    schedule.State
 	Bindings []Binding
-	// Private has the names in Chassis_Private.
-	Private []string
+	// Private has the names in Chassis_Private, Answered the time when each ovn-controller last followed nb_cfg.
+	Private  []string
+	Answered map[string]time.Time
 	// Addresses has the tunnel endpoints of each chassis.
 	Addresses map[string][]string
 	Charm     Charm
@@ -210,6 +215,9 @@ func (c *collection) addChassis() {
 		n := &Node{Chassis: row.Name, Hostname: row.Hostname, Life: Up, Gateway: mayHost[row.Name]}
 		if row.Unresponsive {
 			n.Life = Unresponsive
+		}
+		if at, is := c.Answered[row.Name]; is {
+			n.AnsweredAt = &at
 		}
 		c.all[row.Name] = n
 	}
