@@ -60,6 +60,8 @@ type Message struct {
 	Error   bool   `json:"error" yaml:"error"`
 	Kind    string `json:"kind" yaml:"kind"`
 	Name    string `json:"name" yaml:"name"`
+	// When is the condition of a command to run next. Commands without one are run in their order.
+	When string `json:"when,omitempty" yaml:"when,omitempty"`
 	// Code is the finding's code, if the message is a finding.
 	Code string `json:"code,omitempty" yaml:"code,omitempty"`
 }

@@ -4,6 +4,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -126,11 +127,12 @@ func agentGateways(g report.GatewayStatus) string {
 
 // Answer renders the result of an operation: a line for each step, the outcome, and the commands to run next.
 func Answer(s answer.Status) string {
-	var b, next strings.Builder
+	var b strings.Builder
+	var next []answer.Message
 	for _, m := range s.Details.MessageList {
 		switch {
 		case m.Kind == answer.MessageNext:
-			fmt.Fprintf(&next, "next: %s\n", m.Message)
+			next = append(next, m)
 		case m.Error:
 			fmt.Fprintf(&b, "error  %s: %s\n", m.Name, m.Message)
 		default:
@@ -138,7 +140,27 @@ func Answer(s answer.Status) string {
 		}
 	}
 	fmt.Fprintf(&b, "%s (%d %s): %s\n", s.Status, s.Code, s.Reason, s.Message)
-	return b.String() + next.String()
+	return b.String() + inOrder(next)
+}
+
+// inOrder renders the commands to run next. It numbers them if several have to be run.
+func inOrder(next []answer.Message) string {
+	var b strings.Builder
+	alternative := func(m answer.Message) bool { return m.When != "" }
+	several := len(slices.DeleteFunc(slices.Clone(next), alternative)) > 1
+	number := 0
+	for _, m := range next {
+		switch {
+		case alternative(m):
+			fmt.Fprintf(&b, "next, %s: %s\n", m.When, m.Message)
+		case several:
+			number++
+			fmt.Fprintf(&b, "next, %d: %s\n", number, m.Message)
+		default:
+			fmt.Fprintf(&b, "next: %s\n", m.Message)
+		}
+	}
+	return b.String()
 }
 
 // Nodes renders a report on nodes: a line for each node, and all details if there is only one.

@@ -50,6 +50,8 @@ const (
 	ToTakeTheCopy  Condition = "TO_TAKE_THE_ONLY_COPY"
 	ToWithdraw     Condition = "TO_WITHDRAW"
 	ToRunInstead   Condition = "TO_RUN_THIS_INSTEAD"
+	ToPutBack      Condition = "TO_PUT_THE_NODE_BACK"
+	ToKeepEmpty    Condition = "TO_KEEP_THE_NODE_EMPTY"
 )
 
 // conditions are the texts of the conditions. They may have arguments of the finding, as a line does.
@@ -81,6 +83,8 @@ var conditions = map[Condition]string{
 	ToLeaveBehind:  "to remove the unit all the same, and leave its members behind",
 	ToWithdraw:     "to withdraw it, so that all servers start again",
 	ToRunInstead:   "to run this one instead",
+	ToPutBack:      "to put {name} back instead",
+	ToKeepEmpty:    "to keep {name} empty instead",
 	ToTakeTheCopy:  "to remove the unit all the same, with the only copy (its file stays on the machine)",
 }
 

@@ -108,6 +108,18 @@ func TestKeeps_responding_node_is_stopped_first(t *testing.T) {
 	assert.Equal(t, []string{"by-hand", "remove-node"}, nextOf(refused))
 }
 
+// The first command is the first to type; the undrain is an alternative.
+func TestUnfinishedDrain_commands_are_in_order(t *testing.T) {
+	t.Parallel()
+	s := Service{Command: action}
+	unfinished := s.unfinishedDrain(maintenance.Node{Chassis: "c1"}, "after 1h",
+		[]maintenance.Hold{{Name: "nova-compute", Derived: true}, {Name: "ovn-bgp-agent"}})
+	assert.Equal(t, []string{"release", "drain", "undrain"}, nextOf(&unfinished))
+	for _, m := range unfinished.Details.MessageList {
+		assert.Equal(t, m.Name == "undrain", m.When != "", m.Name)
+	}
+}
+
 func TestBlocked_names_what_ends_each_cordon(t *testing.T) {
 	t.Parallel()
 	state := schedule.State{

@@ -160,7 +160,8 @@ func (s *Service) unfinishedDrain(n maintenance.Node, why string, holds []mainte
 			f.Remedies = append(f.Remedies, s.way(maintenance.OperationRelease, n, "name", h.Name))
 		}
 	}
-	f.Remedies = append(f.Remedies, s.way(maintenance.OperationDrain, n), s.way(maintenance.OperationUndrain, n))
+	f.Remedies = append(f.Remedies, s.way(maintenance.OperationDrain, n),
+		finding.If(finding.ToPutBack, s.command(maintenance.OperationUndrain, n.Typed())))
 	return s.refuse(answer.DrainNodeError, f, details...)
 }
 

@@ -129,7 +129,9 @@ func (s *Service) remedy(f finding.Finding, way finding.Remedy) answer.Message {
 	if deed := f.Deed(way); deed != "" {
 		return answer.Message{Message: deed, Kind: answer.MessageNext, Name: "by-hand"}
 	}
-	return s.typed(way.Command)
+	m := s.typed(way.Command)
+	m.When = f.Condition(way)
+	return m
 }
 
 // detail returns a finding with its remedies as one of an answer's details.

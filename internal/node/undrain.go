@@ -162,7 +162,8 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 		f.Args.Detail = fmt.Sprintf("it has not responded for %s yet", stableFor)
 	}
 	if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from the node
-		f.Remedies = append(f.Remedies, s.way(maintenance.OperationDrain, n))
+		f.Remedies = append(f.Remedies,
+			finding.If(finding.ToKeepEmpty, s.command(maintenance.OperationDrain, n.Typed())))
 	}
 	return x, n, new(s.refuse(answer.Conflict, f))
 }

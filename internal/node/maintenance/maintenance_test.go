@@ -120,6 +120,10 @@ func TestNodes_documents(t *testing.T) {
 			answer.Message{
 				Message: two.Holds[0].Detail(at, time.Time{}), Error: true, Kind: answer.MessageHold, Name: "gateway",
 			}),
+		"unfinished": answer.New(answer.DrainNodeError, "two.maas is not drained yet",
+			answer.Message{Message: "release", Kind: answer.MessageNext, Name: "release"},
+			answer.Message{Message: "undrain", Kind: answer.MessageNext, Name: "undrain", When: "to put it back"},
+			answer.Message{Message: "drain", Kind: answer.MessageNext, Name: "drain"}),
 	} {
 		if status, is := d.(answer.Status); is {
 			goldentest.Equal(t, name+".txt", document.Answer(status))
