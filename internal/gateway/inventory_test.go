@@ -162,8 +162,7 @@ func TestBuildInventory_odd_rows(t *testing.T) {
 		},
 		"an external port whose switch is connected to two routers": {
 			func(nb *ovsdb.Northbound) {
-				nb.Switches[2].Ports = append(nb.Switches[2].Ports, "L1")
-				nb.Switches[0].Ports = nb.Switches[0].Ports[1:]
+				connect(nb, "R1", "lrp-inside-1", "S3")
 			},
 			"info EXTERNAL_ROUTERS_SEVERAL neutron-extport Value=lrp-1 Detail=lrp-1, neutron-R2",
 		},
@@ -192,15 +191,53 @@ func TestBuildInventory_odd_rows(t *testing.T) {
 	}
 }
 
-// ovn-northd ignores the candidates of a pinned router: no external ports follow them.
-func TestBuildInventory_pinned_router_leads_nothing(t *testing.T) {
+// connect adds a port to a router and to a switch, by their UUIDs.
+func connect(nb *ovsdb.Northbound, router, port, on string) {
+	for i := range nb.Routers {
+		if nb.Routers[i].UUID == router {
+			nb.Routers[i].Ports = append(nb.Routers[i].Ports, port)
+		}
+	}
+	for i := range nb.Switches {
+		if nb.Switches[i].UUID == on {
+			nb.Switches[i].Ports = append(nb.Switches[i].Ports, "to-"+port)
+		}
+	}
+	nb.RouterPorts = append(nb.RouterPorts, ovsdb.LogicalRouterPort{UUID: port, Name: port})
+	nb.SwitchPorts = append(nb.SwitchPorts, ovsdb.LogicalSwitchPort{
+		UUID: "to-" + port, Name: "to-" + port, Type: "router", Options: map[string]string{"router-port": port},
+	})
+}
+
+// Bare metal on the external network, where each router has its gateway: the routers are not its way out, and its group
+// follows none of them. Neutron ties a group only to a router with an interface in the network
+// (link_network_ha_chassis_group in ovn_client.py, bug 2125553).
+func TestBuildInventory_external_port_beside_gateways_follows_none(t *testing.T) {
+	t.Parallel()
+	nb := northbound()
+	nb.Switches[0].Ports, nb.Switches[2].Ports = append(nb.Switches[0].Ports, "X1"), nb.Switches[2].Ports[:1]
+	c := gateway.BuildInventory(nb, southbound())
+	assert.Empty(t, followed(c))
+	assert.NotContains(t, findingtest.All(c.Findings), "EXTERNAL_ROUTERS_SEVERAL")
+	connect(&nb, "R1", "lrp-inside-1", "S1")
+	assert.Equal(t, "lrp-1", followed(gateway.BuildInventory(nb, southbound())))
+}
+
+// followed returns what the group of external ports follows.
+func followed(c *gateway.Inventory) string {
+	at := slices.IndexFunc(c.State.Groups, func(g schedule.Group) bool { return g.Name == "neutron-extport" })
+	return c.State.Groups[at].Follows
+}
+
+// Understack PR 2073, 2082: Neutron 2026.1 pins a router whose external network is a tunnel, and leaves the group of the
+// external ports behind it empty. They work only on the router's chassis. ovn-northd ignores the router's candidates.
+func TestBuildInventory_external_ports_follow_pinned_router(t *testing.T) {
 	t.Parallel()
 	nb := northbound()
 	nb.Routers[1].Pinned, nb.Routers[1].Chassis = true, "c1"
 	nb.SwitchPorts[3].Name = "public-2"
 	c := gateway.BuildInventory(nb, southbound())
-	at := slices.IndexFunc(c.State.Groups, func(g schedule.Group) bool { return g.Name == "neutron-extport" })
-	assert.Empty(t, c.State.Groups[at].Follows)
+	assert.Equal(t, "r2", followed(c))
 	require.Len(t, c.State.Pinned, 1)
 	assert.Contains(t, c.State.Pinned[0].Peers, "public-2")
 	assert.False(t, finding.Has(c.Findings, finding.GroupUnused), "its candidates are reported as ignored")

@@ -16,9 +16,10 @@ type topology struct {
 	// networkOf has the provider networks of a router port, by its name. networksOn has those of a switch, by its UUID.
 	// Both are joined by [schedule.JoinNetworks].
 	networkOf, networksOn map[string]string
-	// routersOn has the UUIDs of the routers that are connected to a switch.
+	// routersOn has the UUIDs of the routers that are connected to a switch by a port that is no gateway: such a router
+	// is the way out of the switch.
 	routersOn map[string][]string
-	// groupOf has the group of a router's gateways, by the planner's name.
+	// groupOf has the group of a router's gateways, by the planner's name. For a pinned router it is the router's name.
 	groupOf map[string]string
 	// external has the external ports of an HA_Chassis_Group, by its UUID; those without a group are under "".
 	external map[string][]ovsdb.LogicalSwitchPort
@@ -54,10 +55,13 @@ func newTopology(nb ovsdb.Northbound, chassis []schedule.Chassis) *topology {
 	for _, p := range nb.RouterPorts {
 		router := t.routerOf[p.UUID].UUID
 		name, isGroup := groups[p.Group]
-		if !isGroup && len(p.GatewayChassis) > 0 {
+		switch {
+		case t.routerOf[p.UUID].Pinned:
+			name = t.routerOf[p.UUID].Name
+		case !isGroup && len(p.GatewayChassis) > 0:
 			name = p.Name
 		}
-		if name != "" && !t.routerOf[p.UUID].Pinned && (t.groupOf[router] == "" || name < t.groupOf[router]) {
+		if name != "" && (t.groupOf[router] == "" || name < t.groupOf[router]) {
 			t.groupOf[router] = name
 		}
 	}
@@ -114,7 +118,8 @@ func (t *topology) connect(nb ovsdb.Northbound) {
 			}
 			t.peersOf[port] = append(t.peersOf[port], p.Name)
 			t.gatewayPeers[port] = t.gatewayPeers[port] || p.Gateway || p.Options["nat-addresses"] == "router"
-			if router := t.routerOf[byName[port].UUID].UUID; router != "" && !slices.Contains(t.routersOn[on], router) {
+			router := t.routerOf[byName[port].UUID].UUID
+			if router != "" && !t.hasHost(byName[port]) && !slices.Contains(t.routersOn[on], router) {
 				t.routersOn[on] = append(t.routersOn[on], router)
 			}
 		case "external":
@@ -181,6 +186,11 @@ func (t *topology) isGateway(p ovsdb.LogicalRouterPort) bool {
 		return p.Name == portPrefix+router[gatewayPortKey]
 	}
 	return t.gatewayPeers[p.Name] && (neutrons(p.ExternalIDs) || neutrons(router))
+}
+
+// hasHost reports whether a port is a gateway, with candidates or without.
+func (t *topology) hasHost(p ovsdb.LogicalRouterPort) bool {
+	return p.Group != "" || len(p.GatewayChassis) > 0 || t.isGateway(p)
 }
 
 func externalKind(row ovsdb.HAChassisGroup) schedule.Kind {

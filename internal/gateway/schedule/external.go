@@ -10,17 +10,31 @@ import (
 )
 
 // lead returns the group that a group of external ports follows now. That group is planned for, and its first candidate
-// responds and may serve the ports. lead returns nil if there is no such group.
+// responds and may serve the ports. lead returns nil if there is no such group. A pinned router leads as a group whose
+// only candidate is its chassis would.
 func (in *instance) lead(g *group) *group {
 	if g.Follows == "" {
 		return nil
 	}
 	lead := in.groupNamed(g.Follows)
+	if lead == nil {
+		lead = in.pinnedRouter(g.Follows)
+	}
 	if lead == nil || lead.held || len(lead.order) == 0 || !g.class.eligible[lead.order[0]] ||
 		in.chassis[lead.order[0]].Unresponsive {
 		return nil
 	}
 	return lead
+}
+
+// pinnedRouter returns a pinned router as a group, or nil if SB does not have its chassis.
+func (in *instance) pinnedRouter(name string) *group {
+	for _, p := range in.pinned {
+		if c, found := in.number[p.Chassis]; found && p.Kind == PinnedRouter && p.Name == name {
+			return &group{Group: Group{Name: name}, order: []int{c}}
+		}
+	}
+	return nil
 }
 
 func (in *instance) follow(g *group) {
@@ -140,6 +154,7 @@ func (in *instance) findLostFollowers() {
 }
 
 func (in *instance) isLost(g *group) bool {
-	return g.Follows != "" && in.groupNamed(g.Follows) == nil &&
+	isIt := func(p Pinned) bool { return p.Kind == PinnedRouter && p.Name == g.Follows }
+	return g.Follows != "" && in.groupNamed(g.Follows) == nil && !slices.ContainsFunc(in.pinned, isIt) &&
 		!slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == g.Follows })
 }

@@ -74,6 +74,15 @@ func TestReschedule_external_ports_follow(t *testing.T) {
 	assert.Equal(t, []string{"warning EXTERNAL_GATEWAY_UNKNOWN extport Value=lrp-gone"},
 		findingtest.All(schedule.Reschedule(with(follower("lrp-gone")), schedule.Options{}).Findings))
 
+	// A pinned router leads too, as long as its chassis exists and responds.
+	for chassis, want := range map[string][]string{"c2": {"c2", "c1"}, "gone": {"c1", "c2"}} {
+		pinned := with(follower("gr", "c1", "c2"))
+		pinned.Pinned = []schedule.Pinned{{Name: "gr", Kind: schedule.PinnedRouter, Chassis: chassis}}
+		p := schedule.Reschedule(pinned, schedule.Options{})
+		assert.Equal(t, candidates(want...), groupOf(applied(pinned, p), "extport").Candidates, chassis)
+		assert.Empty(t, p.Findings, chassis)
+	}
+
 	// In a rebalancing it moves with its router.
 	s := with(follower(lead, "c1"))
 	after := applied(s, schedule.Rebalance(s, schedule.Options{}))

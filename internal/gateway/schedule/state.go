@@ -52,8 +52,8 @@ type Group struct {
 	Ports   []Port
 	Kind    Kind
 	Owner   Owner
-	// Follows is set for a group of external ports. It names the group of routers' gateways of the same networks: traffic
-	// from the ports to the router works only on the chassis that hosts its gateway.
+	// Follows is set for a group of external ports. It names the group of routers' gateways of the same networks, or the
+	// pinned router: traffic from the ports to the router works only on the chassis that hosts its gateway.
 	Follows string
 	// Zones are the availability zone hints; an empty list means any zone.
 	Zones      []string
