@@ -162,7 +162,7 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 			next.History, next.Configurations[d] = next.History.Observe(cache.Configurations[d], seen)
 		}
 	}
-	next.addSince(m)
+	next.addIndexes(m, servers)
 	for d, seen := range next.Configurations {
 		if servers[d].MemberWithLeader() && next.Former[d].Server != servers[d].Status.Server {
 			m.Members[d] = seen.Members
@@ -172,14 +172,18 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 	return next
 }
 
-// addSince adds to this unit's identities the indexes since which its servers are members.
-func (c Cache) addSince(m *Application) {
+// addIndexes adds to this unit's identities the indexes since which its servers are members, or are listed as members
+// in their own logs.
+func (c Cache) addIndexes(m *Application, servers map[ovndb.Database]ServerState) {
 	own := maps.Clone(m.Published[m.Unit])
 	for d, id := range own {
 		if seen := c.Configurations[d]; seen.Server == id.Server {
 			id.Since = seen.Since
-			own[d] = id
 		}
+		if l := servers[d]; id.Since == 0 && l.Condition == ovndb.Serving && l.Status.ListsItself() {
+			id.Listed = l.Status.Log.End
+		}
+		own[d] = id
 	}
 	if len(own) > 0 {
 		m.Published[m.Unit] = own

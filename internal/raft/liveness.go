@@ -125,6 +125,12 @@ func (s Status) HasMember(id ID) bool {
 // Such a server's log had caught up when it was added.
 func (s Status) MemberWithLeader() bool { return s.State == ClusterMember && s.HasLeader() }
 
+// ListsItself reports whether this server has no leader, and yet a log in which it is a member. Its addition may not be
+// committed: a server that is restarted on such a log no longer asks to be added (raft_open() in ovsdb/raft.c).
+func (s Status) ListsItself() bool {
+	return (s.State == ClusterMember || s.State == Disconnected) && !s.HasLeader()
+}
+
 // HasLeader reports whether this server is a leader or follows one.
 func (s Status) HasLeader() bool {
 	return s.Leader != UnknownRef && s.Leader != "" && s.Role != Candidate && s.State != Disconnected

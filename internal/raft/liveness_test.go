@@ -306,3 +306,14 @@ func TestLagging(t *testing.T) {
 		assert.Equal(t, tt.want, s.Lagging(tt.reference), name)
 	}
 }
+
+// A joining server still asks to be added; a leaving one, and one that has left, is no member by its own log.
+func TestStatus_lists_itself_without_leader(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[MemberState]bool{
+		ClusterMember: true, Disconnected: true, JoiningCluster: false, LeavingCluster: false, LeftCluster: false,
+	} {
+		assert.Equal(t, want, Status{State: state, Leader: UnknownRef, Role: Follower}.ListsItself(), state)
+	}
+	assert.False(t, Status{State: ClusterMember, Leader: "aa01", Role: Follower}.ListsItself())
+}

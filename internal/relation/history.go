@@ -193,12 +193,12 @@ func (c *Configuration) compare(before Configuration, s raft.Status, short strin
 }
 
 // joined returns the servers that, by what their units publish, were members at an index that this server's log has
-// reached. All members have the same log. So if a member was added and removed before this unit observed it, it is
-// known as removed, and not mistaken for a member that has yet to join.
+// reached. All members have the same log. So if a member was added and removed before this unit observed it, or its
+// addition was lost, it is known as removed, and not mistaken for a member that has yet to join.
 func (h History) joined(d ovndb.Database, s raft.Status, published UnitIdentities) (members []string) {
 	for _, databases := range published {
 		id := databases[d]
-		if id.Since != 0 && id.Since <= s.Committed() && s.Cluster != nil && id.Cluster == *s.Cluster &&
+		if at := id.memberAt(); at != 0 && at <= s.Committed() && s.Cluster != nil && id.Cluster == *s.Cluster &&
 			h[d][id.Server].Removed.IsZero() {
 			members = append(members, id.Server.Short())
 		}

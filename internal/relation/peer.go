@@ -3,6 +3,7 @@
 package relation
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,7 +27,14 @@ type Identity struct {
 	// Since is an index of the cluster's log at which, by a committed entry, the server was a member; 0 if unknown. It
 	// does not change as long as the unit's cache exists.
 	Since uint64 `json:"since,omitempty"`
+	// Listed is an index of the log at which the server's own log lists it as a member, by an entry that may not be
+	// committed; 0 if Since is known, or while the server joins. A server asks to be added only while it joins. So if
+	// the cluster's log has reached this index without it, its addition was lost.
+	Listed uint64 `json:"listed,omitempty"`
 }
+
+// memberAt returns an index of the cluster's log at which the server is a member, or never will be; 0 if unknown.
+func (i Identity) memberAt() uint64 { return cmp.Or(i.Since, i.Listed) }
 
 // OfAnother reports whether the server belongs to a cluster other than this one. A recovery replaces the cluster, and
 // until their next hooks, units publish their servers of the old one. It reports false if either cluster is unknown.
@@ -44,6 +52,7 @@ const (
 	keyServer   = "-server-id"
 	keyCluster  = "-cluster-id"
 	keySince    = "-member-since"
+	keyListed   = "-listed-since"
 )
 
 // Databag returns the unit's complete data on the relation: a key that does not apply has an empty value, which makes
@@ -56,12 +65,17 @@ func (u Identities) Databag() map[string]string {
 		full, _ := raft.ParseID(string(id.Server))
 		databag[d.Short()+keyServer] = string(full)
 		databag[d.Short()+keyCluster] = string(id.Cluster)
-		databag[d.Short()+keySince] = ""
-		if id.Since != 0 {
-			databag[d.Short()+keySince] = strconv.FormatUint(id.Since, 10)
-		}
+		databag[d.Short()+keySince] = formatIndex(id.Since)
+		databag[d.Short()+keyListed] = formatIndex(id.Listed)
 	}
 	return databag
+}
+
+func formatIndex(index uint64) string {
+	if index == 0 {
+		return ""
+	}
+	return strconv.FormatUint(index, 10)
 }
 
 // Complete reports whether the unit has published both identities.
@@ -94,11 +108,15 @@ func ParseIdentities(databag map[string]string) (u Identities, problems []string
 		} else if cluster != "" {
 			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an ID", d.Short(), keyCluster, cluster))
 		}
-		if since := databag[d.Short()+keySince]; since != "" {
+		for key, index := range map[string]*uint64{keySince: &id.Since, keyListed: &id.Listed} {
+			text := databag[d.Short()+key]
+			if text == "" {
+				continue
+			}
 			var err error
-			if id.Since, err = strconv.ParseUint(since, 10, 64); err != nil {
-				problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an index", d.Short(), keySince, since))
-				id.Since = 0
+			if *index, err = strconv.ParseUint(text, 10, 64); err != nil {
+				problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an index", d.Short(), key, text))
+				*index = 0
 			}
 		}
 		u[d] = id

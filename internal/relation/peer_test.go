@@ -23,19 +23,19 @@ func TestIdentities_wire_form(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		unit   Identities
-		nb, sb [4]string // identity, server, cluster, since
+		nb, sb [5]string // identity, server, cluster, since, listed
 	}{
 		"both": {
-			Identities{ovndb.NB: {nbServer, nbCluster, 0}, ovndb.SB: {sbServer, sbCluster, 1234}},
-			[4]string{"13e4", string(nbServer), string(nbCluster), ""},
-			[4]string{"0017", string(sbServer), string(sbCluster), "1234"},
+			Identities{ovndb.NB: {Server: nbServer, Cluster: nbCluster, Listed: 56}, ovndb.SB: {sbServer, sbCluster, 1234, 0}},
+			[5]string{"13e4", string(nbServer), string(nbCluster), "", "56"},
+			[5]string{"0017", string(sbServer), string(sbCluster), "1234"},
 		},
-		"not joined":       {Identities{ovndb.SB: {Server: sbServer}}, [4]string{}, [4]string{"0017", string(sbServer)}},
-		"four digits only": {Identities{ovndb.NB: {Server: "13e4"}}, [4]string{"13e4"}, [4]string{}},
+		"not joined":       {Identities{ovndb.SB: {Server: sbServer}}, [5]string{}, [5]string{"0017", string(sbServer)}},
+		"four digits only": {Identities{ovndb.NB: {Server: "13e4"}}, [5]string{"13e4"}, [5]string{}},
 		"nothing":          {},
 	} {
 		want := map[string]string{}
-		for i, key := range []string{"identity", "server-id", "cluster-id", "member-since"} {
+		for i, key := range []string{"identity", "server-id", "cluster-id", "member-since", "listed-since"} {
 			want["nb-"+key], want["sb-"+key] = tt.nb[i], tt.sb[i]
 		}
 		assert.Equal(t, want, tt.unit.Databag(), name)
@@ -55,6 +55,7 @@ func TestIdentities_round_trip(t *testing.T) {
 				if rapid.Bool().Draw(t, "has joined") {
 					id.Cluster = drawID(t)
 					id.Since = rapid.Uint64().Draw(t, "since")
+					id.Listed = rapid.Uint64().Draw(t, "listed")
 				}
 				want[d] = id
 			}
@@ -84,10 +85,10 @@ func TestParseIdentities_omits_malformed(t *testing.T) {
 		"four digits":          {identity: "13e4", nb: Identity{Server: "13e4"}},
 		"four digits, cluster": {identity: "13e4", cluster: cluster, nb: Identity{Server: "13e4", Cluster: nbCluster}},
 		"member": {
-			"13e4", server, cluster, "18446744073709551615", Identity{nbServer, nbCluster, 1<<64 - 1}, "",
+			"13e4", server, cluster, "18446744073709551615", Identity{nbServer, nbCluster, 1<<64 - 1, 0}, "",
 		},
 		"index too large": {
-			"13e4", server, cluster, "18446744073709551616", Identity{nbServer, nbCluster, 0}, "nb-member-since",
+			"13e4", server, cluster, "18446744073709551616", Identity{nbServer, nbCluster, 0, 0}, "nb-member-since",
 		},
 		"negative index":        {identity: "13e4", since: "-1", nb: Identity{Server: "13e4"}, problem: "nb-member-since"},
 		"float of YAML":         {identity: "130000", problem: "nb-identity"},

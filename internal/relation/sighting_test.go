@@ -221,18 +221,20 @@ func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 		look      func(*raft.Status)
 		removed   bool
 	}{
-		"member_earlier_in_log": {Identity{serverID(2), nbCluster, 9}, nil, true},
-		"member_at_end_of_log":  {Identity{serverID(2), nbCluster, 11}, nil, true},
-		"maybe_member_later":    {Identity{serverID(2), nbCluster, 12}, nil, false},
-		"unknown_index":         {Identity{serverID(2), nbCluster, 0}, nil, false},
-		"not_joined":            {Identity{serverID(2), "", 9}, nil, false},
-		"another_cluster":       {Identity{serverID(2), other, 9}, nil, false},
-		"four_digits_only":      {Identity{serverID(2)[:4], nbCluster, 9}, nil, true},
-		"uncommitted_removal":   {Identity{serverID(2), nbCluster, 9}, uncommitted, false},
-		"uncommitted_addition":  {Identity{serverID(2), nbCluster, 11}, uncommitted, false},
-		"no_leader":             {Identity{serverID(2), nbCluster, 9}, leaderless, false},
-		"cluster_is_not_known":  {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Cluster = nil }, false},
-		"member": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) {
+		"member_earlier_in_log": {Identity{serverID(2), nbCluster, 9, 0}, nil, true},
+		"member_at_end_of_log":  {Identity{serverID(2), nbCluster, 11, 0}, nil, true},
+		"maybe_member_later":    {Identity{serverID(2), nbCluster, 12, 0}, nil, false},
+		"addition_lost":         {Identity{serverID(2), nbCluster, 0, 11}, nil, true},
+		"maybe_added_later":     {Identity{serverID(2), nbCluster, 0, 12}, nil, false},
+		"unknown_index":         {Identity{serverID(2), nbCluster, 0, 0}, nil, false},
+		"not_joined":            {Identity{serverID(2), "", 9, 0}, nil, false},
+		"another_cluster":       {Identity{serverID(2), other, 9, 0}, nil, false},
+		"four_digits_only":      {Identity{serverID(2)[:4], nbCluster, 9, 0}, nil, true},
+		"uncommitted_removal":   {Identity{serverID(2), nbCluster, 9, 0}, uncommitted, false},
+		"uncommitted_addition":  {Identity{serverID(2), nbCluster, 11, 0}, uncommitted, false},
+		"no_leader":             {Identity{serverID(2), nbCluster, 9, 0}, leaderless, false},
+		"cluster_is_not_known":  {Identity{serverID(2), nbCluster, 9, 0}, func(s *raft.Status) { s.Cluster = nil }, false},
+		"member": {Identity{serverID(2), nbCluster, 9, 0}, func(s *raft.Status) {
 			s.Servers = append(s.Servers, raft.Member{Short: serverID(2).Short()})
 		}, false},
 	}
