@@ -36,7 +36,7 @@ func TestImportChecker(t *testing.T) {
 		"upwards":                        {in("ovsctl", "membership"), "internal/membership: imports run downwards only"},
 		"sideways":                       {in("hook", "action"), "internal/action: imports run downwards only"},
 		"from the lowest layer":          {in("run", "juju"), "internal/juju: imports run downwards only"},
-		"status that asks a database":    {in("status", "ovsdb"), "internal/ovsdb: it may import [observe present juju relation]"},
+		"status that asks a database":    {in("status", "ovsdb"), "internal/ovsdb: it may import [observe present juju]"},
 		"status of what was observed":    {in("status", "observe", "juju", "raft"), ""},
 		"package without a layer":        {in("queue", "os"), "internal/queue has no layer in rules.go"},
 		"pure with pure":                 {in("plan", "raft", "ovndb"), ""},

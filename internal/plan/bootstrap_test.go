@@ -10,12 +10,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // fresh returns a change to the state of an application that has no clusters; no peer has any either.
 func fresh(leader bool, changes ...change) change {
 	return func(s *plan.State) {
-		s.JujuLeader, s.Clusters = leader, plan.Clusters{}
+		s.JujuLeader, s.Clusters = leader, relation.Clusters{}
 		set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB, ovndb.SB)
 		for i := range s.Peers {
 			s.Peers[i].Servers, s.Peers[i].Clusters = nil, nil
@@ -40,7 +41,7 @@ func bothServe(s *plan.State) {
 func TestBootstrap_only_leader_creates(t *testing.T) {
 	t.Parallel()
 	const awaited = "waiting CLUSTERS_AWAITED"
-	reading := func(data plan.Reading) change { return func(s *plan.State) { s.Peers[0].Data = data } }
+	reading := func(data relation.Data) change { return func(s *plan.State) { s.Peers[0].Data = data } }
 	hasServers := func(s *plan.State) { s.Peers[1] = peer(2) }
 	detached := func(s *plan.State) { s.Unrelated = true }
 	adopted := func(s *plan.State) { s.Packages.Adopted = true }
@@ -48,8 +49,8 @@ func TestBootstrap_only_leader_creates(t *testing.T) {
 		"leader":                      {fresh(true), does(plan.StageCluster, "nb 4s")},
 		"leader, nb staged":           {fresh(true, staged(nbCluster, "")), does(plan.StageCluster, "sb 4s")},
 		"leader, staged":              {fresh(true, staged(nbCluster, sbCluster)), does(plan.PublishClusters, "")},
-		"leader, peer unread":         {fresh(true, reading(plan.Unread)), finds(awaited + " Value=ovn-central/1")},
-		"leader, peer empty":          {fresh(true, reading(plan.NothingPublished)), does(plan.StageCluster, "nb 4s")},
+		"leader, peer unread":         {fresh(true, reading(relation.Data{})), finds(awaited + " Value=ovn-central/1")},
+		"leader, peer empty":          {fresh(true, reading(relation.Read(nil))), does(plan.StageCluster, "nb 4s")},
 		"leader, no relation":         {fresh(true, detached), finds(awaited)},
 		"leader, no relation, serves": {fresh(true, detached, bothServe), finds(awaited)},
 		"leader, peer has servers":    {fresh(true, hasServers), does(plan.PublishClusters, "")},
@@ -99,7 +100,7 @@ func TestBootstrap_old_database(t *testing.T) {
 	other, joining := serving(ovndb.SB, 0), serving(ovndb.SB, 0)
 	other.Cluster, joining.Cluster = otherCluster, ""
 	before := func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Down, Cluster: otherCluster}, ovndb.SB) }
-	unread := func(s *plan.State) { s.Peers[0].Data = plan.Unread }
+	unread := func(s *plan.State) { s.Peers[0].Data = relation.Data{} }
 	const here = " Path=/sb Service=" + sbServer
 	situations := map[string]situation{
 		"not leader":  {fresh(false, before), finds("waiting CLUSTERS_AWAITED")},
@@ -175,7 +176,7 @@ func TestBootstrap_own_claim_continues(t *testing.T) {
 	t.Parallel()
 	mine := func(changes ...change) change {
 		return fresh(false, func(s *plan.State) {
-			s.Clusters = plan.Clusters{IDs: others(), CreatedBy: "ovn-central/1"}
+			s.Clusters = relation.Clusters{IDs: others(), CreatedBy: "ovn-central/1"}
 			s.Claim, s.Peers[0].Claim = nbCluster, otherCluster
 			for _, db := range ovndb.Databases() {
 				set(s, plan.Database{Condition: ovndb.Down, Cluster: clusterOf(db), File: plan.File{WasMember: true}}, db)

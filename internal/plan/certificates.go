@@ -76,7 +76,7 @@ func (v *view) findChange(change, lacks string) finding.Finding {
 // others returns the first peer that is up and is unread or not well; empty if there is none. No unit waits for a
 // peer that is down: it catches up when it returns.
 func (s State) others(well func(Peer) bool) string {
-	return s.firstPeer(func(p Peer) bool { return s.hears(p) && (p.Data == Unread || !well(p)) })
+	return s.firstPeer(func(p Peer) bool { return s.hears(p) && (p.Data.Unread() || !well(p)) })
 }
 
 // hears reports whether one of this unit's servers is connected to the peer's. A unit without servers can't know

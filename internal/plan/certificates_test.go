@@ -116,7 +116,7 @@ func TestCertificates_CA_change(t *testing.T) {
 	// The unread peer's servers are still connected.
 	unread := func(s *plan.State) {
 		p := peer(1)
-		s.Peers[0] = plan.Peer{Unit: p.Unit, Data: plan.Unread, Servers: p.Servers, Clusters: p.Clusters}
+		s.Peers[0] = plan.Peer{Unit: p.Unit, Servers: p.Servers, Clusters: p.Clusters}
 	}
 	dying := func(s *plan.State) { s.Peers[0].Dying = true }
 	down2 := func(s *plan.State) { silence(s, 2) }

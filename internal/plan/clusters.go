@@ -17,7 +17,7 @@ import (
 // overwrites another unit's claim, which other units may already follow. But each unit's own claim stays, and a unit
 // that finds another claim commits no cluster: of two claims, in any order, at most the one written first is served.
 func (s State) servedClaim() string {
-	if !s.Clusters.known() {
+	if !s.known() {
 		return ""
 	}
 	running := s.running()
@@ -32,7 +32,7 @@ func (s State) servedClaim() string {
 
 // rivals reports whether the peer has claimed another cluster than the published one.
 func (s State) rivals(p Peer) bool {
-	return p.Claim != "" && p.Claim != s.Clusters.IDs[ovndb.NB] && !s.Clusters.superseded(ovndb.NB, p.Claim)
+	return p.Claim != "" && p.Claim != s.Clusters.IDs[ovndb.NB] && !s.superseded(ovndb.NB, p.Claim)
 }
 
 // hasClaimed reports whether the unit has published a cluster that it has not committed yet.
@@ -41,7 +41,7 @@ func (v *view) hasClaimed() bool {
 		x := v.Databases[db]
 		return x.Staged != "" && x.Staged == v.Clusters.IDs[db]
 	}
-	return v.Clusters.known() && published(ovndb.NB) || v.Dying && published(ovndb.SB)
+	return v.known() && published(ovndb.NB) || v.Dying && published(ovndb.SB)
 }
 
 // otherClaim returns another unit that has claimed clusters, too; this unit then commits none.
@@ -58,7 +58,7 @@ func (s State) ownClusters() map[ovndb.Database]raft.ID {
 	nb, sb := s.Databases[ovndb.NB], s.Databases[ovndb.SB]
 	own := map[ovndb.Database]raft.ID{ovndb.NB: s.Claim, ovndb.SB: cmp.Or(sb.Cluster, sb.Staged)}
 	switch {
-	case s.mode() != working, !s.Clusters.known(), !s.rivals(Peer{Claim: s.Claim}):
+	case s.mode() != working, !s.known(), !s.rivals(Peer{Claim: s.Claim}):
 		return nil
 	case nb.Cluster != s.Claim, own[ovndb.SB] == "", nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
 		return nil
@@ -73,7 +73,7 @@ func (s State) ownClusters() map[ovndb.Database]raft.ID {
 // one.
 func (v *view) hasTwoClusters() bool {
 	clusters := v.running()[v.db]
-	return len(clusters) > 1 || len(clusters) == 1 && v.Clusters.known() && clusters[v.cluster()] == nil
+	return len(clusters) > 1 || len(clusters) == 1 && v.known() && clusters[v.cluster()] == nil
 }
 
 func (v *view) clustersFound() int {
@@ -146,13 +146,13 @@ func (v *view) findMadeElsewhere() finding.Finding {
 	return v.find(finding.FileMadeElsewhere, args, finding.ByHand(finding.MoveAway))
 }
 
-func (s State) unread() string { return s.firstPeer(func(p Peer) bool { return p.Data == Unread }) }
+func (s State) unread() string { return s.firstPeer(func(p Peer) bool { return p.Data.Unread() }) }
 
 // running returns the clusters that have servers, each with its units.
 func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 	all := map[ovndb.Database]map[raft.ID][]string{}
 	add := func(db ovndb.Database, cluster raft.ID, unit string) {
-		if cluster == "" || s.Clusters.superseded(db, cluster) {
+		if cluster == "" || s.superseded(db, cluster) {
 			return
 		}
 		if all[db] == nil {
@@ -161,7 +161,7 @@ func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 		all[db][cluster] = append(all[db][cluster], unit)
 	}
 	for _, db := range ovndb.Databases() {
-		if x := s.Databases[db]; x.Condition == ovndb.Serving && (s.Clusters.known() || s.Packages.Adopted) {
+		if x := s.Databases[db]; x.Condition == ovndb.Serving && (s.known() || s.Packages.Adopted) {
 			add(db, x.Cluster, s.Unit)
 		}
 		for _, p := range s.Peers {
@@ -176,7 +176,7 @@ func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) s
 	for _, id := range slices.Sorted(maps.Keys(clusters)) {
 		parts = append(parts, fmt.Sprintf("%s on %s", id.Brief(), strings.Join(clusters[id], " and ")))
 	}
-	if s.Clusters.known() && clusters[s.Clusters.IDs[db]] == nil {
+	if s.known() && clusters[s.Clusters.IDs[db]] == nil {
 		parts = append(parts, fmt.Sprintf("%s is the application's", s.Clusters.IDs[db].Brief()))
 	}
 	return strings.Join(parts, ", ")
@@ -212,7 +212,7 @@ var clusterRules = slices.Concat([]rule{
 		},
 	},
 	{name: "two clusters have servers", each: true, when: (*view).hasTwoClusters, find: (*view).findTwoClusters},
-}, given("", func(v *view) bool { return !v.Clusters.known() }, []rule{
+}, given("", func(v *view) bool { return !v.known() }, []rule{
 	{
 		name: "no relation to the other units", ends: working, when: func(v *view) bool { return v.Unrelated },
 		find: (*view).findNoRelation,

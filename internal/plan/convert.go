@@ -128,14 +128,14 @@ func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock"
 func (s State) runsAnother() string {
 	here := s.Packages.Version
 	for _, p := range s.Peers {
-		if p.Data != Unread && len(p.Running) > 0 && !slices.ContainsFunc(p.Running,
+		if !p.Data.Unread() && len(p.Running) > 0 && !slices.ContainsFunc(p.Running,
 			func(v ovndb.Version) bool { return v != here }) {
 			continue
 		}
 		switch {
 		case p.Dying:
 			return fmt.Sprintf("converted once %s is removed", p.Unit)
-		case p.Data == Unread:
+		case p.Data.Unread():
 			return fmt.Sprintf("converted once %s says what it runs", p.Unit)
 		case len(p.Servers) == 0:
 			return fmt.Sprintf("converted once %s has joined (if it can't, remove it)", p.Unit)

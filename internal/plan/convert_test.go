@@ -193,10 +193,10 @@ func TestCheckUpgrade_text(t *testing.T) {
 			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = x, plan.Database{Condition: ovndb.Down}
 			u.Schemas[ovndb.SB] = plan.UpgradeSchema{Brought: "20.33.0"}
 			s.Peers = []plan.Peer{
-				{Unit: "ovn-central/1", Servers: servers},
-				{Unit: "ovn-central/2", Dying: true},
-				{Unit: "ovn-central/3"},
-				{Unit: "ovn-central/4", Data: plan.Unread},
+				{Unit: "ovn-central/1", Data: published, Servers: servers},
+				{Unit: "ovn-central/2", Data: published, Dying: true},
+				{Unit: "ovn-central/3", Data: published},
+				{Unit: "ovn-central/4"},
 			}
 		},
 	} {

@@ -29,7 +29,7 @@ func (s State) remotes(db ovndb.Database) []string {
 // hook.
 func (s State) hasMade(p Peer, db ovndb.Database) bool {
 	made := p.Unit == s.Clusters.CreatedBy || p.Requests[db].New == s.Clusters.IDs[db]
-	return made && s.Clusters.superseded(db, p.Clusters[db])
+	return made && s.superseded(db, p.Clusters[db])
 }
 
 // knownRemotes returns the addresses of the peers with servers in the application's cluster: first the creator of the
@@ -38,11 +38,9 @@ func (s State) hasMade(p Peer, db ovndb.Database) bool {
 func (s State) knownRemotes(db ovndb.Database) []string {
 	var first, others, going []string
 	for _, p := range s.Peers {
-		if p.Address == "" || p.Clusters[db] != s.Clusters.IDs[db] {
-			continue
-		}
-		remote := ovndb.RaftAddress(db, p.Address)
+		remote := p.raftAddress(db)
 		switch {
+		case remote == "" || p.Clusters[db] != s.Clusters.IDs[db]:
 		case p.Dying:
 			going = append(going, remote)
 		case p.Unit == s.Clusters.CreatedBy:
@@ -137,8 +135,8 @@ func (v *view) leaderless() (unit string) {
 	return unit
 }
 
-func (c Clusters) superseded(db ovndb.Database, cluster raft.ID) bool {
-	return cluster != "" && slices.Contains(c.Superseded[db], cluster)
+func (s State) superseded(db ovndb.Database, cluster raft.ID) bool {
+	return cluster != "" && slices.Contains(s.Clusters.Superseded[db], cluster)
 }
 
 // recoverySteps maps the decisions of package recovery to steps.

@@ -9,6 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // randomState returns a healthy unit with up to seven differences.
@@ -118,8 +119,8 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 		s.Certificates.Used = c
 	},
 	// Clusters.
-	func(_ *rand.Rand, s *plan.State) { s.Clusters = plan.Clusters{} },
-	func(_ *rand.Rand, s *plan.State) { s.Clusters = plan.Clusters{} },
+	func(_ *rand.Rand, s *plan.State) { s.Clusters = relation.Clusters{} },
+	func(_ *rand.Rand, s *plan.State) { s.Clusters = relation.Clusters{} },
 	func(r *rand.Rand, s *plan.State) { s.Clusters.CreatedBy = one(r, "", s.Unit, "ovn-central/9") },
 	func(r *rand.Rand, s *plan.State) {
 		s.Clusters.IDs = map[ovndb.Database]raft.ID{
@@ -148,7 +149,7 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	func(_ *rand.Rand, s *plan.State) { s.Peers, s.Units = nil, 1 },
 	func(_ *rand.Rand, s *plan.State) { silence(s, 1) },
 	anyPeer(func(_ *rand.Rand, p *plan.Peer) { p.Dying = true }),
-	anyPeer(func(r *rand.Rand, p *plan.Peer) { p.Data = one(r, plan.Unread, plan.NothingPublished) }),
+	anyPeer(func(r *rand.Rand, p *plan.Peer) { p.Data = one(r, relation.Data{}, relation.Read(nil)) }),
 	anyPeer(func(_ *rand.Rand, p *plan.Peer) { p.Servers, p.Clusters = nil, nil }),
 	anyPeer(func(_ *rand.Rand, p *plan.Peer) { p.Servers, p.Clusters = nil, nil }),
 	anyPeer(func(_ *rand.Rand, p *plan.Peer) { p.Clusters = nil }),
@@ -185,7 +186,7 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	// Two claims.
 	func(r *rand.Rand, s *plan.State) {
 		fresh(r.IntN(2) == 0, func(*plan.State) {})(s)
-		s.Clusters = plan.Clusters{
+		s.Clusters = relation.Clusters{
 			IDs: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster}, CreatedBy: s.Unit,
 		}
 		staged(nbCluster, sbCluster)(s)
@@ -202,7 +203,7 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	},
 	func(r *rand.Rand, s *plan.State) {
 		fresh(true, func(*plan.State) {})(s)
-		anyPeer(func(_ *rand.Rand, p *plan.Peer) { p.Data = plan.Unread })(r, s)
+		anyPeer(func(_ *rand.Rand, p *plan.Peer) { p.Data = relation.Data{} })(r, s)
 	},
 	func(r *rand.Rand, s *plan.State) {
 		fresh(false, func(*plan.State) {})(s)

@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 func TestRaftLeader(t *testing.T) {
@@ -93,9 +94,9 @@ func TestConversion_waits_for_each_unit(t *testing.T) {
 		"older OVN":       {func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03" }, "ovn-central/1 24.03"},
 		"older OVS":       {func(s *plan.State) { s.Peers[0].Running[0].OVS = "3.1" }, "ovn-central/1 24.03"},
 		"unknown version": {func(s *plan.State) { s.Peers[1].Running = nil }, "ovn-central/2"},
-		"unread":          {func(s *plan.State) { s.Peers[0].Data = plan.Unread }, "ovn-central/1"},
+		"unread":          {func(s *plan.State) { s.Peers[0].Data = relation.Data{} }, "ovn-central/1"},
 		"not joined": {
-			func(s *plan.State) { s.Peers = append(s.Peers, plan.Peer{Unit: "ovn-central/3"}) }, "ovn-central/3",
+			func(s *plan.State) { s.Peers = append(s.Peers, plan.Peer{Unit: "ovn-central/3", Data: published}) }, "ovn-central/3",
 		},
 		"dying": {
 			func(s *plan.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }, "ovn-central/1",

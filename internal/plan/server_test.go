@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 func disconnect(x *plan.Database) {
@@ -103,7 +105,8 @@ func TestJoin_remotes(t *testing.T) {
 		// First the creator, last the units that are being removed.
 		"members only": {func(s *plan.State) {
 			silent, dying, stranger, joining, six := peer(3), peer(4), peer(5), peer(6), peer(7)
-			silent.Address, dying.Dying, joining.Clusters, six.Address = "", true, nil, "fd99::7"
+			silent.Address, six.Address = netip.Addr{}, netip.MustParseAddr("fd99::7")
+			dying.Dying, joining.Clusters = true, nil
 			stranger.Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster}
 			s.Peers = append(s.Peers, silent, dying, stranger, joining, six)
 		}, at(two, one, "fd99::7", addressOf(4))},
@@ -149,12 +152,13 @@ func TestJoin_no_member_known(t *testing.T) {
 		}
 	}
 	last := func(p plan.Peer) change { return func(s *plan.State) { s.Peers[1] = p } }
-	dying := func(data plan.Reading) change {
+	dying := func(data relation.Data) change {
 		return last(plan.Peer{Unit: "ovn-central/2", Dying: true, Data: data})
 	}
-	read := plan.Peer{Unit: "ovn-central/2", Address: addressOf(2)}
+	read := peer(2)
+	read.Servers, read.Clusters = nil, nil
 	empty, unread, joining := read, read, read
-	empty.Data, unread.Data, joining.Servers = plan.NothingPublished, plan.Unread, peer(2).Servers
+	empty.Data, unread.Data, joining.Servers = relation.Read(nil), relation.Data{}, peer(2).Servers
 	situations := map[string]situation{}
 	for name, tt := range map[string]struct {
 		creator int
@@ -170,12 +174,12 @@ func TestJoin_no_member_known(t *testing.T) {
 		"creator gone, peer joins":   {9, last(joining), finds(awaited)},
 		"creator gone, member known": {9, members(2), finds(awaited)},
 		"creator gone, members gone": {9, members(9), finds(none)},
-		"creator dying, unread":      {2, dying(plan.Unread), finds(awaited)},
-		"creator dying, empty":       {2, dying(plan.NothingPublished), finds(awaited)},
-		"creator dying, not joined":  {2, dying(plan.Published), finds(awaited)},
+		"creator dying, unread":      {2, dying(relation.Data{}), finds(awaited)},
+		"creator dying, empty":       {2, dying(relation.Read(nil)), finds(awaited)},
+		"creator dying, not joined":  {2, dying(published), finds(awaited)},
 		"no other unit":              {-1, func(s *plan.State) { s.Peers = nil }, finds(lost + deployAgain)},
 		"creator dying, member known": {
-			2, all(dying(plan.Unread), members(0, 2)), does(plan.JoinCluster, "nb", "waiting SERVER_JOINING nb Total=3"),
+			2, all(dying(relation.Data{}), members(0, 2)), does(plan.JoinCluster, "nb", "waiting SERVER_JOINING nb Total=3"),
 		},
 	} {
 		situations[name] = situation{all(func(s *plan.State) {

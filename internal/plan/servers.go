@@ -35,7 +35,7 @@ func (v *view) deployed() bool { return v.Dying || v.Packages.Installed && v.Add
 
 func in(c ovndb.Condition) func(*view) bool { return func(v *view) bool { return v.x.Condition == c } }
 
-func (v *view) replaced() bool { return v.Clusters.superseded(v.db, v.x.Cluster) }
+func (v *view) replaced() bool { return v.superseded(v.db, v.x.Cluster) }
 
 // ours reports whether the server or file belongs, or may belong, to the application's cluster.
 func (v *view) ours() bool { return v.x.Cluster == "" || v.x.Cluster == v.cluster() }
@@ -191,7 +191,7 @@ func (s State) cannotJoin(db ovndb.Database, x Database) bool {
 	}
 	there := func(remote string) bool {
 		return slices.ContainsFunc(s.Peers, func(p Peer) bool {
-			return p.Address != "" && remote == ovndb.RaftAddress(db, p.Address) && p.Clusters[db] == s.Clusters.IDs[db]
+			return remote == p.raftAddress(db) && p.Clusters[db] == s.Clusters.IDs[db]
 		})
 	}
 	answers := slices.ContainsFunc(x.Status.Connections, func(c raft.Connection) bool { return c.Up })
@@ -203,19 +203,19 @@ func (s State) cannotJoin(db ovndb.Database, x Database) bool {
 func (s State) mayServe(db ovndb.Database) (unit, why string) {
 	for _, p := range s.Peers {
 		switch {
-		case p.Data == Unread && p.Dying:
+		case p.Data.Unread() && p.Dying:
 			return p.Unit, "it is being removed, and what it publishes can't be read"
-		case p.Data == Unread:
+		case p.Data.Unread():
 			return p.Unit, "what it publishes can't be read"
-		case p.Data == NothingPublished && p.Dying:
+		case p.Data.Empty() && p.Dying:
 			return p.Unit, "it is being removed, and publishes nothing"
 		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing afterwards
 			return p.Unit, "it is being removed, and may have joined"
-		case p.Data == NothingPublished:
+		case p.Data.Empty():
 			return p.Unit, "it has published nothing"
 		case p.Servers[db] != "" && p.Clusters[db] == "":
 			return p.Unit, "it is joining"
-		case p.Address != "" && slices.Contains(s.Members[db], ovndb.RaftAddress(db, p.Address)):
+		case slices.Contains(s.Members[db], p.raftAddress(db)):
 			return p.Unit, "it is known as a member"
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // State is the whole input of a decision.
@@ -37,7 +38,7 @@ type State struct {
 	Certificates Certificates
 	// Clusters are the IDs that the application has agreed on, if it has. Unrelated reports whether they can't be known
 	// yet.
-	Clusters  Clusters
+	Clusters  relation.Clusters
 	Unrelated bool
 	// Claim is the Northbound cluster that this unit has claimed, if Juju writes claims late (Juju 4). ClaimsUnread
 	// reports whether claims could not be read in this hook.
@@ -116,17 +117,8 @@ type ServiceState struct {
 	Installed bool
 }
 
-// Clusters are the clusters that the application has agreed on.
-type Clusters struct {
-	// IDs are empty until the Juju leader has published both, which it does at once.
-	IDs map[ovndb.Database]raft.ID
-	// Superseded are the clusters that a recovery or a restore has replaced.
-	Superseded map[ovndb.Database][]raft.ID
-	// CreatedBy is the unit that created them; empty if unknown.
-	CreatedBy string
-}
-
-func (c Clusters) known() bool { return c.IDs[ovndb.NB] != "" && c.IDs[ovndb.SB] != "" }
+// known reports whether the Juju leader has published the clusters. It publishes both at once.
+func (s State) known() bool { return s.Clusters.IDs[ovndb.NB] != "" && s.Clusters.IDs[ovndb.SB] != "" }
 
 // Database is the state of one database on this unit.
 type Database struct {
@@ -227,43 +219,24 @@ func (x Database) MemberWithLeader() bool {
 // IsRaftLeader reports whether the server leads the database, by its own status.
 func (x Database) IsRaftLeader() bool { return x.MemberWithLeader() && x.Status.Role == raft.Leader }
 
-// Reading is the result of reading a peer's data.
-type Reading string
-
-// The values of Reading.
-const (
-	Published Reading = ""
-	// NothingPublished means that the data was read and is empty.
-	NothingPublished Reading = "nothing published"
-	// Unread means that only cached data is known.
-	Unread Reading = "not read"
-)
-
-// Peer is the published state of another unit.
+// Peer is another unit. If its data is unread, the UnitState is empty, and Servers and Clusters are cached.
 type Peer struct {
-	Unit string
-	Data Reading
-	// Address is empty until the unit has published one.
-	Address string
-	Dying   bool
+	relation.UnitState
+	Unit  string
+	Data  relation.Data
+	Dying bool
 	// Servers are the unit's members and joining servers; Clusters are the clusters of its members only.
 	Servers, Clusters map[ovndb.Database]raft.ID
-	// Source is the package source that the unit has applied; empty if not published.
-	Source string
-	// Running are the distinct versions that the unit's services run; none if not published.
-	Running []ovndb.Version
-	// Trusts are the CAs that the unit trusts, Issuer is the issuer of its certificate; empty if not published.
-	Trusts []string
-	Issuer string
-	// Requests and Copies are the unit's part of recoveries, as published.
-	Requests map[ovndb.Database]recovery.Request
-	Copies   map[ovndb.Database]recovery.Copy
-	// Rejoin are the unit's servers that other units should remove.
-	Rejoin map[ovndb.Database]raft.ID
 	// Claim is the Northbound cluster that the unit has claimed and not moved away since, if Juju writes claims late.
 	Claim raft.ID
-	// NoRoom are the databases that the unit's machine has no room to convert.
-	NoRoom map[ovndb.Database]bool
+}
+
+// raftAddress returns the Raft address of the unit's server; empty until the unit has published an address.
+func (p Peer) raftAddress(db ovndb.Database) string {
+	if !p.Address.IsValid() {
+		return ""
+	}
+	return ovndb.RaftAddress(db, p.Address.String())
 }
 
 // firstPeer returns the first other unit for which has returns true; empty if there is none.

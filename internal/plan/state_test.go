@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // The application's clusters, and a foreign one.
@@ -56,7 +58,7 @@ func well() plan.State {
 		Certificates: plan.Certificates{
 			Related: true, Provider: "vault/0", Issued: certificate("cert0", "A"), Used: certificate("cert0", "A"),
 		},
-		Clusters: plan.Clusters{
+		Clusters: relation.Clusters{
 			IDs: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster}, CreatedBy: "ovn-central/2",
 		},
 		Databases: map[ovndb.Database]plan.Database{},
@@ -75,10 +77,15 @@ func certificate(fingerprint, issuer string, alsoTrusts ...string) *plan.Certifi
 	}
 }
 
+// published is data of a unit that is neither unread nor empty.
+var published = relation.Read(map[string]string{"bound-address": "set"})
+
 func peer(n int) plan.Peer {
 	return plan.Peer{
-		Unit: fmt.Sprintf("ovn-central/%d", n), Address: addressOf(n), Source: applied("caracal"),
-		Running: []ovndb.Version{{OVN: "24.03", OVS: "3.3"}}, Trusts: []string{"A"}, Issuer: "A",
+		Unit: fmt.Sprintf("ovn-central/%d", n), Data: published, UnitState: relation.UnitState{
+			Address: netip.MustParseAddr(addressOf(n)), Source: applied("caracal"),
+			Running: []ovndb.Version{{OVN: "24.03", OVS: "3.3"}}, Trusts: []string{"A"}, Issuer: "A",
+		},
 		Servers:  map[ovndb.Database]raft.ID{ovndb.NB: serverOf(ovndb.NB, n), ovndb.SB: serverOf(ovndb.SB, n)},
 		Clusters: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster},
 	}

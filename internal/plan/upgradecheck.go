@@ -118,7 +118,7 @@ func (s State) blockingUnits() []string {
 		switch {
 		case p.Dying:
 			all = append(all, p.Unit+" is being removed")
-		case p.Data == Unread:
+		case p.Data.Unread():
 			all = append(all, p.Unit+": cannot read what it publishes")
 		case len(p.Servers) == 0:
 			all = append(all, p.Unit+" has not joined yet")

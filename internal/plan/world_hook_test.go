@@ -3,11 +3,13 @@ package plan_test
 import (
 	"errors"
 	"maps"
+	"net/netip"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // hook is a running hook. Other hooks may run between two of its steps.
@@ -54,9 +56,11 @@ func (w *world) end(u *unit) {
 
 func (w *world) publish(u *unit) {
 	p := plan.Peer{
-		Unit: u.name, Address: u.address, Source: u.source, Running: w.running(u),
-		Servers: map[ovndb.Database]raft.ID{}, Clusters: map[ovndb.Database]raft.ID{},
+		Unit: u.name, Data: published,
+		UnitState: relation.UnitState{Source: u.source, Running: w.running(u)},
+		Servers:   map[ovndb.Database]raft.ID{}, Clusters: map[ovndb.Database]raft.ID{},
 	}
+	p.Address, _ = netip.ParseAddr(u.address)
 	for db, s := range u.files {
 		if s.left {
 			continue
@@ -188,7 +192,7 @@ func (w *world) claim(u *unit, s plan.Step) error {
 	if w.leader != u || u.deposed {
 		return errors.New("not the leader")
 	}
-	w.settings = plan.Clusters{IDs: maps.Clone(s.IDs), CreatedBy: u.name}
+	w.settings = relation.Clusters{IDs: maps.Clone(s.IDs), CreatedBy: u.name}
 	w.claims = append(w.claims, w.settings)
 	u.hook.clusters = w.settings
 	return nil
@@ -223,7 +227,7 @@ func (w *world) archive(u *unit, db ovndb.Database) {
 func (w *world) contactKnown(u *unit, s *server) bool {
 	return slices.ContainsFunc(u.hook.peers, func(p plan.Peer) bool {
 		db := s.cluster.db
-		return p.Clusters[db] == s.cluster.id && slices.Contains(s.remotes, ovndb.RaftAddress(db, p.Address))
+		return p.Clusters[db] == s.cluster.id && slices.Contains(s.remotes, ovndb.RaftAddress(db, p.Address.String()))
 	})
 }
 

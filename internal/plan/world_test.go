@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // world is a model of an application: its units on their machines, the clusters of their servers, Juju and the provider
@@ -21,8 +22,8 @@ type world struct {
 	config config
 	// leader is the only unit that can write settings, the leader settings.
 	leader   *unit
-	settings plan.Clusters
-	claims   []plan.Clusters
+	settings relation.Clusters
+	claims   []relation.Clusters
 	units    []*unit
 	machines []*machine
 	clusters map[raft.ID]*cluster
@@ -140,7 +141,7 @@ func pick[T any](w *world, all []T) (one T, ok bool) {
 // asked is Juju's answer when a hook begins; it is kept until the hook ends.
 type asked struct {
 	leader   bool
-	clusters plan.Clusters
+	clusters relation.Clusters
 	peers    []plan.Peer
 	members  map[ovndb.Database][]string
 	config   config
@@ -170,9 +171,9 @@ func (w *world) read(u, other *unit) plan.Peer {
 	switch {
 	case seen:
 	case other.dying && w.chance(50):
-		p.Data = plan.Unread
+		p.Data = relation.Data{}
 	default:
-		p.Data = plan.NothingPublished
+		p.Data = relation.Read(nil)
 	}
 	p.Unit, p.Dying = other.name, other.dying
 	return p
@@ -240,8 +241,8 @@ func wanted(have, want, restart string) plan.Drift {
 func northdParams(u *unit, a asked) string {
 	all := []string{u.address}
 	for _, p := range a.peers {
-		if p.Address != "" && len(p.Servers) == 2 {
-			all = append(all, p.Address)
+		if p.Address.IsValid() && len(p.Servers) == 2 {
+			all = append(all, p.Address.String())
 		}
 	}
 	slices.Sort(all)
@@ -251,8 +252,8 @@ func northdParams(u *unit, a asked) string {
 func rules(a asked) string {
 	all := []string{"peers"}
 	for _, p := range a.peers {
-		if p.Address != "" {
-			all = append(all, p.Address)
+		if p.Address.IsValid() {
+			all = append(all, p.Address.String())
 		}
 	}
 	return strings.Join(all, ",")
@@ -366,7 +367,7 @@ func (w *world) holder(u *unit) string {
 			}
 			s := other.files[db]
 			has := s.cluster.id == w.settings.IDs[db] && s.cluster.has(s)
-			if has && (p.Dying || p.Clusters[db] == s.cluster.id || p.Data != plan.Published) {
+			if has && (p.Dying || p.Clusters[db] == s.cluster.id || p.Data.Unread() || p.Data.Empty()) {
 				return p.Unit
 			}
 		}

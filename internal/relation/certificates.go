@@ -3,7 +3,6 @@ package relation
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 )
@@ -91,8 +90,8 @@ type Issued struct {
 // Format keeps the key out of printed text.
 func (Issued) Format(f fmt.State, _ rune) { fmt.Fprint(f, "(an issued certificate)") }
 
-// LogValue keeps the key out of logs.
-func (i Issued) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(i)) }
+// MarshalText keeps the key out of logs.
+func (i Issued) MarshalText() ([]byte, error) { return []byte(fmt.Sprint(i)), nil }
 
 // unreadable returns the error for an answer. It does not quote the published data, which may contain a private key.
 func unreadable(why, of string) error {

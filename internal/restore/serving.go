@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -94,11 +94,11 @@ func (u *Unit) askServers(
 
 // reached reports whether the machine at an address answers. If its server is stopped, the machine refuses the
 // connection.
-func reached(ctx context.Context, address string, db ovndb.Database) bool {
+func reached(ctx context.Context, address netip.Addr, db ovndb.Database) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var dialer net.Dialer
-	c, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(ovndb.RaftPort(db)))))
+	c, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(address, ovndb.RaftPort(db)).String())
 	if err == nil {
 		_ = c.Close() // nothing was written
 	}
@@ -161,7 +161,7 @@ func (u *Unit) proveOne(ctx context.Context, s plan.State, request recovery.Requ
 	addresses := map[string]string{u.Env.Unit: s.Address}
 	for _, peer := range s.Peers {
 		if !peer.Dying {
-			addresses[peer.Unit] = peer.Address
+			addresses[peer.Unit] = peer.Address.String() // no member has the text of an invalid address
 		}
 	}
 	p.Units = unitProofs(s.Databases[db].Status, db, addresses, request)

@@ -146,7 +146,7 @@ func (u *Unit) requested(s plan.State, db ovndb.Database) bool {
 // peers returns the other units. On Juju's leader it also checks the machines of those that have made a new cluster.
 func peers(ctx context.Context, s plan.State, db ovndb.Database) (all []recovery.Peer) {
 	for _, p := range s.Peers {
-		peer := recovery.Peer{Unit: p.Unit, Dying: p.Dying, Read: p.Data != plan.Unread}
+		peer := recovery.Peer{Unit: p.Unit, Dying: p.Dying, Read: !p.Data.Unread()}
 		if request, there := p.Requests[db]; there {
 			peer.Request = &request
 			peer.Reached = s.JujuLeader && request.New != "" && reached(ctx, p.Address, db)

@@ -30,7 +30,7 @@ func (u *Unit) Look(ctx context.Context, o Snapshot) (s plan.State, err error) {
 		return s, err
 	}
 	u.Restarts.Complete(ctx, version)
-	s.Now, s.JujuLeader, s.Clusters = u.Now(), u.Leader.Leads, plan.Clusters(u.Leader.Clusters)
+	s.Now, s.JujuLeader, s.Clusters = u.Now(), u.Leader.Leads, u.Leader.Clusters
 	s.Packages = plan.Packages{
 		Adopted: u.Packages.Adopted(), Source: u.Packages.Source(), Unavailable: u.Packages.Unavailable(),
 		Installed: installed, Version: version,
@@ -102,21 +102,15 @@ func (u *Unit) refused(s plan.State) map[ovndb.Database]finding.Finding {
 func (u *Unit) Peers(ctx context.Context, m observe.Application) []plan.Peer {
 	var peers []plan.Peer
 	for _, unit := range m.Others() {
-		published := m.Peers[unit].State
-		for _, p := range m.Peers[unit].Problems {
+		published := m.Peers[unit]
+		for _, p := range published.Problems {
 			u.Log.WarnContext(ctx, "a peer published invalid data", "unit", unit, "problem", p)
 		}
 		p := plan.Peer{
-			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Peers[unit].Data),
+			UnitState: published.State, Data: published.Data, Unit: unit, Dying: m.Dying(unit),
 			Servers: map[ovndb.Database]raft.ID{}, Clusters: map[ovndb.Database]raft.ID{},
-			Source: published.Source, Running: published.Running, Trusts: published.Trusts, Issuer: published.Issuer,
-			Requests: published.Requests, Copies: published.Copies, Rejoin: published.Rejoin,
-			NoRoom: published.NoRoom,
 		}
-		if published.Address.IsValid() {
-			p.Address = published.Address.String()
-		}
-		if claim := relation.ParseClaim(m.AppData.Values(), unit); claim != published.Withdrawn {
+		if claim := relation.ParseClaim(m.AppData.Values(), unit); claim != p.Withdrawn {
 			p.Claim = claim
 		}
 		for db, id := range m.Published[unit] {
@@ -125,16 +119,6 @@ func (u *Unit) Peers(ctx context.Context, m observe.Application) []plan.Peer {
 		peers = append(peers, p)
 	}
 	return peers
-}
-
-func reading(d relation.Data) plan.Reading {
-	switch {
-	case d.Unread():
-		return plan.Unread
-	case d.Empty():
-		return plan.NothingPublished
-	}
-	return plan.Published
 }
 
 func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (plan.Database, error) {
