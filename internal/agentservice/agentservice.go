@@ -15,6 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -40,16 +42,6 @@ type Manager struct {
 	Log      *slog.Logger
 }
 
-// Snapshot has the facts that determine the state of the service.
-type Snapshot struct {
-	// Paused reports whether an operator has paused the unit; Ready reports whether its servers are members.
-	Paused, Ready bool
-	// Thorough requires a comparison with the machine even if nothing has changed.
-	Thorough bool
-	// Options configure the agent. It is nil if an option is invalid; the agent then keeps its configuration.
-	Options *Options
-}
-
 // kept is the stored state.
 type kept struct {
 	// Program identifies the copied file. Setup is a digest of the last written unit and configuration.
@@ -63,19 +55,19 @@ type kept struct {
 
 var section = unitstate.NewSection[kept]("agent")
 
-// Ensure runs the agent with the options once the unit's servers are members, and stops it while the unit is paused. It
+// Ensure runs the agent with its options once the unit's servers are members, and stops it while the unit is paused. It
 // returns only the context's error.
-func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
+func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Finding, error) {
 	if m.Program == "" {
 		return nil, nil
 	}
 	last := section.Get(m.State)
 	var err error
 	switch {
-	case s.Paused:
+	case o.State.Paused:
 		err = m.halt(ctx, &last)
-	case s.Ready || last.Setup != "":
-		err = m.run(ctx, s, &last)
+	case o.Decision.Ready || last.Setup != "":
+		err = m.run(ctx, o, &last)
 	}
 	if ctx.Err() != nil {
 		return nil, errors.Join(ctx.Err(), section.Set(m.State, last))
@@ -114,20 +106,21 @@ func failed(problem string) []finding.Finding {
 	return []finding.Finding{finding.New(finding.AgentFailed, finding.Subject{}, finding.Args{Value: problem})}
 }
 
-// run starts the agent if something has changed. If s is thorough, it also starts an agent that does not run.
-func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
+// run starts the agent if something has changed. If o is thorough, it also starts an agent that does not run. If an
+// option is invalid, the agent keeps its configuration.
+func (m *Manager) run(ctx context.Context, o steps.Snapshot, last *kept) error {
 	program, err := fileStamp(m.Program)
 	if err != nil {
 		return err
 	}
-	if s.Thorough || last.Setup == "" {
+	if o.Thorough || last.Setup == "" {
 		if version, err := m.Services.Version(ctx); err == nil { // otherwise only keys that every systemd knows
 			last.Systemd = version
 		}
 	}
 	var settings []byte
-	if s.Options != nil {
-		if settings, err = s.Options.render(m.Paths); err != nil {
+	if o.Known.Usable(plan.AgentOptions...) {
+		if settings, err = render(m.Paths, o); err != nil {
 			return err
 		}
 	} else if settings, err = os.ReadFile(m.Paths.AgentConfig()); errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +129,7 @@ func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 		return err
 	}
 	want := files{program, []byte(unit(m.Paths, last.Systemd)), settings}
-	if program == last.Program && want.digest() == last.Setup && !s.Thorough && last.Problem == "" {
+	if program == last.Program && want.digest() == last.Setup && !o.Thorough && last.Problem == "" {
 		return nil
 	}
 	return m.start(ctx, want, last)

@@ -18,6 +18,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -59,13 +61,14 @@ func manager(t *testing.T) (*Manager, *services) {
 
 func TestEnsure(t *testing.T) {
 	t.Parallel()
-	options := func(ttl time.Duration) *Options {
-		return &Options{
-			Unit: "ovn-central/0", Mode: string(config.On), TTL: ttl, Port: 16400, Address: netip.MustParseAddr("10.0.0.1"),
-		}
+	configured := func(ttl time.Duration) (s steps.Snapshot) {
+		s.Application.Unit, s.Addresses.Own = "ovn-central/0", netip.MustParseAddr("10.0.0.1")
+		s.Known.Settings.Agent = plan.AgentSettings{Mode: string(config.On), TTL: ttl, Port: 16400}
+		return s
 	}
-	ready := Snapshot{Ready: true, Options: options(config.MinTTL)}
-	ensure := func(t *testing.T, m *Manager, s Snapshot) []finding.Finding {
+	ready := configured(config.MinTTL)
+	ready.Decision.Ready = true
+	ensure := func(t *testing.T, m *Manager, s steps.Snapshot) []finding.Finding {
 		t.Helper()
 		found, err := m.Ensure(t.Context(), s)
 		require.NoError(t, err)
@@ -75,19 +78,20 @@ func TestEnsure(t *testing.T) {
 	t.Run("agent_starts_once_and_is_told_of_changes", func(t *testing.T) {
 		t.Parallel()
 		m, systemd := manager(t)
-		assert.Empty(t, ensure(t, m, Snapshot{Options: ready.Options}))
+		assert.Empty(t, ensure(t, m, configured(config.MinTTL)))
 		assert.Empty(t, systemd.calls, "the servers are no members yet")
 		assert.Empty(t, ensure(t, m, ready))
 		assert.Equal(t, []string{"reload", "enable", "restart"}, systemd.calls)
 		systemd.calls, systemd.active = nil, true
 		assert.Empty(t, ensure(t, m, ready))
 		assert.Empty(t, systemd.calls)
-		assert.Empty(t, ensure(t, m, Snapshot{Options: options(2 * config.MinTTL)}))
+		assert.Empty(t, ensure(t, m, configured(2*config.MinTTL)))
 		assert.Equal(t, []string{"reload", "enable", "hang up"}, systemd.calls)
 		systemd.calls = nil
-		assert.Empty(t, ensure(t, m, Snapshot{}), "an option that can't be used changes nothing")
+		invalid := steps.Snapshot{Known: plan.State{Invalid: map[string]string{plan.OptionLeaseTTL: "too long"}}}
+		assert.Empty(t, ensure(t, m, invalid), "an option that can't be used changes nothing")
 		assert.Empty(t, systemd.calls)
-		assert.Empty(t, ensure(t, m, Snapshot{Paused: true}))
+		assert.Empty(t, ensure(t, m, steps.Snapshot{State: plan.State{Paused: true}}))
 		assert.Equal(t, []string{"stop", "disable"}, systemd.calls)
 	})
 

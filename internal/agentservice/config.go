@@ -3,41 +3,23 @@ package agentservice
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Options determine the agent's configuration.
-type Options struct {
-	Unit string
-	Mode string
-	TTL  time.Duration
-	// HoldDown, NeutronGateways and CordonNew have the same meaning as in [config.Config].
-	HoldDown                   time.Duration
-	NeutronGateways, CordonNew bool
-	// Port is the agent's port for programs of this machine.
-	Port uint16
-	// BackupInterval is the time between two backups; 0 means that none are scheduled.
-	BackupInterval time.Duration
-	// Address is this unit's address, Peers are the addresses of the other units.
-	Address netip.Addr
-	Peers   []netip.Addr
-}
-
 // render returns the agent's configuration. The agent connects only to this unit's own servers. If they are down,
 // another unit has to act.
-func (o Options) render(p ovndb.Paths) ([]byte, error) {
-	credentials := p.Credentials()
+func render(p ovndb.Paths, o steps.Snapshot) ([]byte, error) {
+	credentials, agent := p.Credentials(), o.Known.Settings.Agent
 	var generation []byte
 	for _, path := range []string{credentials.Key, credentials.Certificate, credentials.CA} {
 		text, err := os.ReadFile(path)
@@ -48,16 +30,16 @@ func (o Options) render(p ovndb.Paths) ([]byte, error) {
 	}
 	at := func(host string, port uint16) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
 	c := config.Config{
-		Unit: o.Unit, Mode: config.Mode(o.Mode), TTL: o.TTL, HoldDown: o.HoldDown, NeutronGateways: o.NeutronGateways,
-		CordonNew: o.CordonNew, Northd: true,
+		Unit: o.Application.Unit, Mode: config.Mode(agent.Mode), TTL: agent.TTL, HoldDown: agent.HoldDown,
+		NeutronGateways: agent.NeutronGateways, CordonNew: agent.CordonNew, Northd: true,
 		NB: []string{"unix:" + p.Socket(ovndb.NB)}, SB: []string{"unix:" + p.Socket(ovndb.SB)},
-		Listen: at("127.0.0.1", o.Port), PeerListen: at(o.Address.String(), ovndb.AgentPeerPort),
+		Listen: at("127.0.0.1", agent.Port), PeerListen: at(o.Addresses.Own.String(), ovndb.AgentPeerPort),
 		Socket: p.AgentSocket(),
 		Key:    credentials.Key, Certificate: credentials.Certificate, CA: credentials.CA,
 		Generation: unitstate.Digest(generation),
-		Backups:    p.Backups, BackupInterval: o.BackupInterval,
+		Backups:    p.Backups, BackupInterval: o.Known.Settings.Backup.Interval,
 	}
-	for _, address := range o.Peers {
+	for _, address := range o.Application.PeerAddresses() {
 		c.Peers = append(c.Peers, at(address.String(), ovndb.AgentPeerPort))
 	}
 	slices.Sort(c.Peers)

@@ -17,6 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
@@ -26,23 +28,11 @@ type Manager struct {
 	Unit     string
 	Paths    ovndb.Paths
 	Services systemd.Services
+	Now      func() time.Time
 	State    *unitstate.State
 	Log      *slog.Logger
 	// age describes the age of the newest backup, as last observed.
 	age string
-}
-
-// Snapshot determines the timer.
-type Snapshot struct {
-	// Interval is the time from one backup to the next, in whole hours; 0 disables backups. Keep is how many backups are
-	// kept.
-	Interval time.Duration
-	Keep     int
-	// Ready reports whether the unit's servers are members.
-	Ready bool
-	// Thorough makes Ensure compare the machine even if the options have not changed.
-	Thorough bool
-	Now      time.Time
 }
 
 type kept struct {
@@ -55,15 +45,15 @@ var section = unitstate.NewSection[kept]("backup-timer")
 
 // Ensure sets the timer to the option's interval once the unit's servers are members. It returns findings about the
 // timer and the backups. It returns an error only if the context has ended.
-func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
-	last, err := section.Get(m.State), error(nil)
+func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Finding, error) {
+	last, s, err := section.Get(m.State), o.Known.Settings.Backup, error(nil)
 	switch {
 	case s.Interval == 0 && last.Set != "":
 		if err = m.Remove(ctx); err == nil {
 			err = section.Set(m.State, kept{})
 		}
-	case s.Interval != 0 && (s.Ready || last.Set != ""):
-		err = m.set(ctx, s, last)
+	case s.Interval != 0 && (o.Decision.Ready || last.Set != ""):
+		err = m.set(ctx, s, o.Thorough, last)
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -76,24 +66,24 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 }
 
 // Look returns findings about the existing backups, if the timer was set.
-func (m *Manager) Look(ctx context.Context, s Snapshot) []finding.Finding {
+func (m *Manager) Look(ctx context.Context, o steps.Snapshot) []finding.Finding {
 	if section.Get(m.State).Set == "" {
 		return nil
 	}
-	return m.judge(ctx, s)
+	return m.judge(ctx, o.Known.Settings.Backup)
 }
 
 // Age describes the age of the newest backup, as last observed, for the status; it may be empty.
 func (m *Manager) Age() string { return m.age }
 
-func (m *Manager) judge(ctx context.Context, s Snapshot) []finding.Finding {
+func (m *Manager) judge(ctx context.Context, s plan.BackupSettings) []finding.Finding {
 	there, err := backup.Observe(m.Paths.Backups)
 	if err != nil {
 		m.Log.WarnContext(ctx, "cannot look for backups", "error", err)
 		return m.overdue(firstLine(err))
 	}
-	m.age = there.Age(s.Interval, s.Now)
-	return m.overdue(there.Problem(s.Interval, section.Get(m.State).Since, s.Now))
+	m.age = there.Age(s.Interval, m.Now())
+	return m.overdue(there.Problem(s.Interval, section.Get(m.State).Since, m.Now()))
 }
 
 func (m *Manager) overdue(problem string) []finding.Finding {
@@ -109,14 +99,14 @@ func firstLine(err error) string {
 	return line
 }
 
-// set sets the timer if the option has changed. If s is thorough, it also does so if the machine's files differ.
-func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
+// set sets the timer if the option has changed. If thorough is set, it also does so if the machine's files differ.
+func (m *Manager) set(ctx context.Context, s plan.BackupSettings, thorough bool, last kept) error {
 	if _, err := os.Stat(m.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {
 		return nil // this hook or the next one copies the program
 	}
 	unit, timer := []byte(m.service(s)), []byte(timer(s))
 	set := unitstate.Digest(unit, timer)
-	if set == last.Set && !s.Thorough {
+	if set == last.Set && !thorough {
 		return nil
 	}
 	changed, err := atomicfile.WriteIfChanged(m.Paths.BackupUnit(), unit, 0o644)
@@ -139,7 +129,7 @@ func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
 	if err := m.Services.Restart(ctx, ovndb.BackupTimer); err != nil || set == last.Set {
 		return err
 	}
-	return section.Set(m.State, kept{Set: set, Since: s.Now.UTC().Truncate(time.Second)})
+	return section.Set(m.State, kept{Set: set, Since: m.Now().UTC().Truncate(time.Second)})
 }
 
 // Remove removes the timer from the machine; the backups stay.
@@ -157,7 +147,7 @@ func (m *Manager) Remove(ctx context.Context) error {
 // service returns the service that makes one backup (systemd.service(5)). It runs as root, which owns the servers'
 // sockets and files, and can't write to /usr, /boot, /etc and the users' homes (systemd.exec(5), ProtectSystem and
 // ProtectHome).
-func (m *Manager) service(s Snapshot) string {
+func (m *Manager) service(s plan.BackupSettings) string {
 	return strings.NewReplacer(
 		"PROGRAM", m.Paths.AgentProgram(), "UNIT", m.Unit, "KEEP", fmt.Sprint(s.Keep),
 	).Replace(`[Unit]
@@ -180,7 +170,7 @@ PrivateTmp=yes
 // timer returns a timer that starts the service some minutes after the timer is set or the machine has booted, and
 // then at the interval (systemd.timer(5)). The random delay spreads the backups of units whose timers were set at the
 // same time.
-func timer(s Snapshot) string {
+func timer(s plan.BackupSettings) string {
 	spread := min(s.Interval/10, 30*time.Minute)
 	return strings.NewReplacer(
 		"INTERVAL", fmt.Sprint(int(s.Interval.Hours())), "SPREAD", fmt.Sprint(int(spread.Minutes())),

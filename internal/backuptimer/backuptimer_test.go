@@ -15,7 +15,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/backuptimer"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
@@ -35,7 +37,10 @@ func (s *systemctl) Run(_ context.Context, c run.Command) ([]byte, error) {
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
-	daily := backuptimer.Snapshot{Interval: 24 * time.Hour, Keep: 7, Ready: true, Now: now}
+	daily := steps.Snapshot{
+		Known:    plan.State{Settings: plan.Settings{Backup: plan.BackupSettings{Interval: 24 * time.Hour, Keep: 7}}},
+		Decision: plan.Decision{Ready: true},
+	}
 	unit := func(t *testing.T) (*backuptimer.Manager, *systemctl) {
 		t.Helper()
 		dir, log, programs := t.TempDir(), slog.New(slog.DiscardHandler), new(systemctl)
@@ -49,10 +54,11 @@ func TestEnsure(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(p.AgentProgram(), nil, 0o600))
 		return &backuptimer.Manager{
-			Unit: "ovn-central/0", Paths: p, Services: systemd.Services{Runner: programs}, State: state, Log: log,
+			Unit: "ovn-central/0", Paths: p, Services: systemd.Services{Runner: programs},
+			Now: func() time.Time { return now }, State: state, Log: log,
 		}, programs
 	}
-	ensure := func(t *testing.T, m *backuptimer.Manager, s backuptimer.Snapshot) []finding.Finding {
+	ensure := func(t *testing.T, m *backuptimer.Manager, s steps.Snapshot) []finding.Finding {
 		t.Helper()
 		found, err := m.Ensure(t.Context(), s)
 		require.NoError(t, err)
@@ -73,7 +79,7 @@ func TestEnsure(t *testing.T) {
 		programs.calls = nil
 		assert.Empty(t, ensure(t, m, daily))
 		assert.Empty(t, programs.calls)
-		assert.Empty(t, ensure(t, m, backuptimer.Snapshot{Now: now}))
+		assert.Empty(t, ensure(t, m, steps.Snapshot{}))
 		assert.NoFileExists(t, m.Paths.BackupTimer())
 		assert.Empty(t, m.Look(t.Context(), daily))
 	})
@@ -82,7 +88,7 @@ func TestEnsure(t *testing.T) {
 		t.Parallel()
 		m, programs := unit(t)
 		s := daily
-		s.Ready = false
+		s.Decision.Ready = false
 		ensure(t, m, s)
 		assert.Empty(t, programs.calls)
 	})
@@ -97,8 +103,7 @@ func TestEnsure(t *testing.T) {
 		assert.NotContains(t, found[0].Args.Value, "\n")
 		programs.err = nil
 		assert.Empty(t, ensure(t, m, daily), "it is tried again")
-		later := daily
-		later.Now = now.Add(49 * time.Hour)
-		require.Len(t, m.Look(t.Context(), later), 1)
+		m.Now = func() time.Time { return now.Add(49 * time.Hour) }
+		require.Len(t, m.Look(t.Context(), daily), 1)
 	})
 }

@@ -153,7 +153,7 @@ func (p panel) draw() object {
 		targets = append(targets, target)
 	}
 	if p.Thresholds != nil {
-		defaults["thresholds"] = object{"mode": "absolute", "steps": steps(p.Thresholds)}
+		defaults["thresholds"] = object{"mode": "absolute", "steps": thresholds(p.Thresholds)}
 	}
 	if p.Values != nil {
 		defaults["mappings"] = []object{{"type": "value", "options": p.Values}}
@@ -184,8 +184,8 @@ func (p panel) draw() object {
 	return drawn
 }
 
-// steps returns thresholds in Grafana's form: red, orange between the bounds, and green.
-func steps(bounds []int) []object {
+// thresholds returns thresholds in Grafana's form: red, orange between the bounds, and green.
+func thresholds(bounds []int) []object {
 	all := []object{{"color": "red", "value": nil}}
 	for i, bound := range bounds {
 		color := "orange"

@@ -7,15 +7,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -33,31 +33,6 @@ type Manager struct {
 	State   *unitstate.State
 	Log     *slog.Logger
 }
-
-// Snapshot has the state and the options for [Manager.Ensure].
-type Snapshot struct {
-	// Now is the time at which the hook began.
-	Now time.Time
-	// Thorough permits queries to Juju about relations.
-	Thorough bool
-	// Ready reports whether the unit's servers are members, Dying whether the unit is being removed, JujuLeader whether
-	// it leads the application.
-	Ready, Dying, JujuLeader bool
-	// Address is the unit's address.
-	Address     netip.Addr
-	Application observe.Application
-	// Exporter is the option for the exporter's channel. Unknown reports whether the option can't be read; then nothing
-	// is changed.
-	Exporter string
-	Unknown  bool
-	// AgentPort is the agent's port by its options; 0 if these are invalid. Then the agent keeps its present port.
-	AgentPort uint16
-	// Nagios are the options for Nagios; nil if one is invalid.
-	Nagios *NagiosOptions
-}
-
-// NagiosOptions are the options for Nagios.
-type NagiosOptions struct{ Context, ServiceGroups string }
 
 type kept struct {
 	// Installed reports whether the exporter is on the machine.
@@ -79,16 +54,17 @@ func (k kept) due(now time.Time) bool {
 
 // Ensure keeps the unit's monitoring. It logs a problem once and returns no findings, since the databases don't
 // depend on monitoring. It returns an error only if the context has ended or the state can't be stored.
-func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
+func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Finding, error) {
 	last := section.Get(m.State)
-	if s.Unknown || !s.Thorough && !last.due(s.Now) {
+	unknown := o.Known.Problem != "" || !o.Known.Usable(plan.OptionExporter)
+	if unknown || !o.Thorough && !last.due(o.State.Now) {
 		return nil, nil
 	}
 	var problems []string
-	for _, keep := range []func(context.Context, Snapshot, *kept) error{
+	for _, keep := range []func(context.Context, steps.Snapshot, *kept) error{
 		m.keepExporter, m.publishToPrometheus, m.publishToAgent, m.keepChecks,
 	} {
-		err := keep(ctx, s, &last)
+		err := keep(ctx, o, &last)
 		if ctx.Err() != nil {
 			return nil, errors.Join(ctx.Err(), section.Set(m.State, last))
 		}
@@ -104,17 +80,17 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 }
 
 // keepExporter makes the exporter follow its option. It installs it only if the databases are served.
-func (m *Manager) keepExporter(ctx context.Context, s Snapshot, last *kept) (err error) {
-	channel := Channel(s.Exporter)
+func (m *Manager) keepExporter(ctx context.Context, o steps.Snapshot, last *kept) (err error) {
+	channel, now := Channel(o.Known.Settings.ExporterChannel), o.State.Now
 	switch {
-	case channel != "" && !s.Ready, s.Dying:
+	case channel != "" && !o.Decision.Ready, o.State.Dying:
 		return nil
-	case !last.Failed.IsZero() && channel == last.Channel && !last.due(s.Now):
+	case !last.Failed.IsZero() && channel == last.Channel && !last.due(now):
 		return errors.New(last.Failure)
 	}
 	last.Channel, last.Failed, last.Failure = channel, time.Time{}, ""
 	if last.Installed, err = m.Machine.Exporter.Ensure(ctx, channel); err != nil {
-		last.Failed, last.Failure = s.Now, err.Error()
+		last.Failed, last.Failure = now, err.Error()
 	}
 	return err
 }

@@ -19,10 +19,11 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -82,7 +83,7 @@ var (
 type monitored struct {
 	*programs
 	*Manager
-	Snapshot
+	seen steps.Snapshot
 	root string
 }
 
@@ -103,14 +104,15 @@ func newUnit(t *testing.T, endpoints ...string) *monitored {
 		},
 		Juju: juju.New(p), Paths: ovndb.Paths{Etc: "/etc/ovn"}, Machine: On(p, root), State: state, Log: log,
 	}}
-	w.Snapshot = Snapshot{
-		Now: time.Unix(1e9, 0), Thorough: true, Ready: true, JujuLeader: true, Exporter: "stable",
-		AgentPort:   ovndb.DefaultAgentPort,
-		Nagios:      &NagiosOptions{Context: "juju"},
-		Application: observe.Application{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}},
+	w.seen.Thorough, w.seen.Decision.Ready = true, true
+	w.seen.State = plan.State{Now: time.Unix(1e9, 0), JujuLeader: true}
+	w.seen.Known.Settings = plan.Settings{
+		ExporterChannel: "stable", NagiosContext: "juju", Agent: plan.AgentSettings{Port: ovndb.DefaultAgentPort},
 	}
+	w.seen.Application.Goal = map[string]juju.UnitGoal{}
+	w.seen.Application.Remote = map[string]map[string]juju.UnitGoal{}
 	for _, e := range endpoints {
-		w.Application.Remote[e] = map[string]juju.UnitGoal{"other": {}}
+		w.seen.Application.Remote[e] = map[string]juju.UnitGoal{"other": {}}
 	}
 	return w
 }
@@ -118,7 +120,7 @@ func newUnit(t *testing.T, endpoints ...string) *monitored {
 // ensure calls Ensure and returns the state that is stored afterwards.
 func (w *monitored) ensure(t *testing.T) kept {
 	t.Helper()
-	found, err := w.Ensure(t.Context(), w.Snapshot)
+	found, err := w.Ensure(t.Context(), w.seen)
 	require.NoError(t, err)
 	assert.Empty(t, found)
 	return section.Get(w.State)
@@ -163,7 +165,9 @@ func TestEnsure_agent_is_scraped_where_it_listens(t *testing.T) {
 			w.add(related)
 			w.add(exporterThere)
 			w.Paths.Etc = t.TempDir()
-			w.AgentPort = c.port
+			if w.seen.Known.Settings.Agent.Port = c.port; c.port == 0 {
+				w.seen.Known.Invalid = map[string]string{plan.OptionAgentPort: "0"}
+			}
 			if c.configured != "" {
 				require.NoError(t, os.WriteFile(w.Paths.AgentConfig(), config.Config{Listen: c.configured}.Render(), 0o600))
 			}
@@ -181,7 +185,7 @@ func TestEnsure_only_the_leader_writes_for_the_application(t *testing.T) {
 	w := newUnit(t, relation.Metrics)
 	w.add(exporterThere)
 	w.add(related)
-	w.JujuLeader = false
+	w.seen.State.JujuLeader = false
 	w.ensure(t)
 	assert.Contains(t, w.published, "relation-set -r metrics-endpoint:4")
 	assert.NotContains(t, w.published, "relation-set -r metrics-endpoint:4 --app")
@@ -202,7 +206,7 @@ func TestEnsure_publishes_no_address_without_an_exporter(t *testing.T) {
 	w.add(related)
 	w.add(exporterThere)
 	w.add(map[string]string{"snap remove " + snap: ""})
-	w.Exporter = ""
+	w.seen.Known.Settings.ExporterChannel = ""
 	require.NoError(t, section.Set(w.State, kept{Installed: true}))
 	assert.False(t, w.ensure(t).Installed)
 	assert.Empty(t, w.published["relation-set -r metrics-endpoint:4"]["prometheus_scrape_unit_address"])
@@ -216,18 +220,18 @@ func TestEnsure_failed_store_is_retried_after_an_hour(t *testing.T) {
 	var k kept
 	for range 3 {
 		k = w.ensure(t)
-		w.Now = w.Now.Add(time.Minute)
+		w.seen.State.Now = w.seen.State.Now.Add(time.Minute)
 	}
 	assert.Equal(t, 1, w.times("snap"))
 	require.Len(t, k.Problems, 1)
 	assert.Contains(t, k.Problems[0], "not simulated")
 
-	w.Exporter = "edge"
+	w.seen.Known.Settings.ExporterChannel = "edge"
 	w.ensure(t)
 	assert.Equal(t, 2, w.times("snap"), "another channel is tried at once")
 
-	w.Now, w.Thorough = w.Now.Add(2*time.Hour), false
-	w.Exporter = "stable"
+	w.seen.State.Now, w.seen.Thorough = w.seen.State.Now.Add(2*time.Hour), false
+	w.seen.Known.Settings.ExporterChannel = "stable"
 	w.add(exporterThere)
 	k = w.ensure(t)
 	assert.True(t, k.Installed)
@@ -241,7 +245,7 @@ func TestEnsure_changes_nothing_by_unknown_options(t *testing.T) {
 	t.Parallel()
 	w := newUnit(t, relation.NRPE)
 	require.NoError(t, section.Set(w.State, kept{Installed: true}))
-	w.Unknown, w.Exporter = true, ""
+	w.seen.Known.Problem, w.seen.Known.Settings.ExporterChannel = "damaged", ""
 	assert.True(t, w.ensure(t).Installed)
 	assert.Empty(t, w.ran)
 }
@@ -249,8 +253,8 @@ func TestEnsure_changes_nothing_by_unknown_options(t *testing.T) {
 func TestEnsure_exporter_is_for_a_unit_that_serves_and_stays(t *testing.T) {
 	t.Parallel()
 	for title, change := range map[string]func(*monitored){
-		"databases_come_first": func(w *monitored) { w.Ready = false },
-		"being_removed":        func(w *monitored) { w.Dying = true },
+		"databases_come_first": func(w *monitored) { w.seen.Decision.Ready = false },
+		"being_removed":        func(w *monitored) { w.seen.State.Dying = true },
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -273,7 +277,7 @@ func TestEnsure_removes_checks_with_their_relation(t *testing.T) {
 	assert.FileExists(t, filepath.Join(commands, "check_check_ovn_certs.cfg"))
 	assert.Equal(t, []string{ErrNoPlugin.Error()}, k.Problems)
 
-	w.Dying = true // the removal of the unit breaks the relation
+	w.seen.State.Dying = true // the removal of the unit breaks the relation
 	w.Env.HookName, w.Env.Relation, w.Env.RelationID = "nrpe-external-master-relation-broken", relation.NRPE,
 		"nrpe-external-master:6"
 	k = w.ensure(t)
@@ -286,6 +290,6 @@ func TestEnsure_returns_the_end_of_the_hook(t *testing.T) {
 	w := newUnit(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := w.Ensure(ctx, w.Snapshot)
+	_, err := w.Ensure(ctx, w.seen)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
 // charmName is the name in metadata.yaml. The application may have any other name.
@@ -31,7 +33,7 @@ func (m *Manager) own(rules relation.AlertRules) relation.AlertRules {
 
 // publishToPrometheus publishes for Prometheus. It always asks Juju for the relations, since goal-state lacks
 // relations of an offer.
-func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kept) error {
+func (m *Manager) publishToPrometheus(ctx context.Context, o steps.Snapshot, last *kept) error {
 	ids, err := m.relations(ctx, relation.Metrics)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -40,13 +42,13 @@ func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kep
 	for _, id := range ids {
 		var address netip.Addr
 		if last.Installed {
-			if address, err = m.scrapeAddress(ctx, id, s); err != nil {
+			if address, err = m.scrapeAddress(ctx, id, o); err != nil {
 				return err
 			}
 		}
-		app, unit := relation.ScrapeDatabag(m.topology(), s.Exporter != "", address, rules)
+		app, unit := relation.ScrapeDatabag(m.topology(), o.Known.Settings.ExporterChannel != "", address, rules)
 		err = m.Juju.RelationSet(ctx, id, unit)
-		if err == nil && s.JujuLeader {
+		if err == nil && o.State.JujuLeader {
 			err = m.Juju.RelationSetApp(ctx, id, app)
 		}
 		if err != nil && !errors.Is(err, juju.ErrNotLeader) {
@@ -57,7 +59,7 @@ func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kep
 }
 
 // scrapeAddress returns the address at which Prometheus reaches this unit over a relation.
-func (m *Manager) scrapeAddress(ctx context.Context, id string, s Snapshot) (netip.Addr, error) {
+func (m *Manager) scrapeAddress(ctx context.Context, id string, o steps.Snapshot) (netip.Addr, error) {
 	network, err := m.Juju.NetworkGet(ctx, relation.Metrics, id)
 	if err != nil {
 		return netip.Addr{}, err
@@ -66,16 +68,16 @@ func (m *Manager) scrapeAddress(ctx context.Context, id string, s Snapshot) (net
 	if len(offered) == 0 {
 		offered = network.Bind
 	}
-	address, _ := network.Choose(offered, []netip.Addr{s.Address}, nil)
+	address, _ := network.Choose(offered, []netip.Addr{o.Addresses.Own}, nil)
 	return address, nil
 }
 
-func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) error {
-	ids, err := m.subordinates(ctx, s, relation.COSAgent)
+func (m *Manager) publishToAgent(ctx context.Context, o steps.Snapshot, last *kept) error {
+	ids, err := m.subordinates(ctx, o, relation.COSAgent)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	port, err := m.agentPort(s)
+	port, err := m.agentPort(o)
 	if err != nil {
 		return err
 	}
@@ -89,14 +91,15 @@ func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) er
 	return nil
 }
 
-// agentPort returns the port of this unit's agent; 0 if the agent is not installed yet.
-func (m *Manager) agentPort(s Snapshot) (uint16, error) {
+// agentPort returns the port of this unit's agent; 0 if the agent is not installed yet. If an option of the agent is
+// invalid, the agent keeps its port.
+func (m *Manager) agentPort(o steps.Snapshot) (uint16, error) {
 	text, err := os.ReadFile(m.Paths.AgentConfig())
 	switch {
 	case err != nil:
 		return 0, nil //nolint:nilerr // there is nothing to be scraped
-	case s.AgentPort != 0:
-		return s.AgentPort, nil
+	case o.Known.Usable(plan.AgentOptions...):
+		return o.Known.Settings.Agent.Port, nil
 	}
 	configured, err := config.Parse(text, config.Config{})
 	if err != nil {
@@ -110,8 +113,8 @@ func (m *Manager) agentPort(s Snapshot) (uint16, error) {
 }
 
 // keepChecks writes the checks if the databases are served, and removes them if there is no relation.
-func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
-	ids, err := m.subordinates(ctx, s, relation.NRPE)
+func (m *Manager) keepChecks(ctx context.Context, o steps.Snapshot, _ *kept) error {
+	ids, err := m.subordinates(ctx, o, relation.NRPE)
 	if err != nil {
 		return err
 	}
@@ -121,17 +124,19 @@ func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
 		}
 		return nil
 	}
-	if !s.Ready || s.Dying || s.Nagios == nil {
+	usable := o.Known.Usable(plan.OptionNagiosContext, plan.OptionNagiosServiceGroups)
+	if !o.Decision.Ready || o.State.Dying || !usable {
 		return nil
 	}
+	settings := o.Known.Settings
 	databag, err := m.remoteBag(ctx, ids[0])
 	if err != nil {
 		return err
 	}
-	host, ignored := relation.ParseNagiosHost(m.Env.Unit, s.Nagios.Context, databag)
+	host, ignored := relation.ParseNagiosHost(m.Env.Unit, settings.NagiosContext, databag)
 	files := m.Paths.Credentials()
 	names, missing := m.Machine.Nagios.Ensure(ctx, Checks{
-		Unit: host.Unit, Host: host.Host, Groups: cmp.Or(s.Nagios.ServiceGroups, s.Nagios.Context),
+		Unit: host.Unit, Host: host.Host, Groups: cmp.Or(settings.NagiosServiceGroups, settings.NagiosContext),
 		Certificate: files.Certificate, CA: files.CA,
 	})
 	if missing != nil && !errors.Is(missing, ErrNoPlugin) {
@@ -147,8 +152,8 @@ func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
 
 // subordinates returns the relations of an endpoint to applications on the same machine. Goal-state always has these
 // relations, so if it has none, subordinates does not ask Juju.
-func (m *Manager) subordinates(ctx context.Context, s Snapshot, endpoint string) ([]string, error) {
-	if s.Application.Goal != nil && len(s.Application.Remote[endpoint]) == 0 && m.Env.Relation != endpoint {
+func (m *Manager) subordinates(ctx context.Context, o steps.Snapshot, endpoint string) ([]string, error) {
+	if o.Application.Goal != nil && len(o.Application.Remote[endpoint]) == 0 && m.Env.Relation != endpoint {
 		return nil, nil
 	}
 	return m.relations(ctx, endpoint)

@@ -128,6 +128,11 @@ const (
 	OptionCordonNew           = "agent-cordon-new-chassis"
 )
 
+// AgentOptions are the options of the agent.
+var AgentOptions = []string{
+	OptionAgentMode, OptionLeaseTTL, OptionAgentPort, OptionHoldDown, OptionNeutronGateways, OptionCordonNew,
+}
+
 // Values that are safe in names and lines of files that Nagios and NRPE read.
 var (
 	nagiosName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)

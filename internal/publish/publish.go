@@ -8,16 +8,17 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -32,38 +33,19 @@ type Juju interface {
 
 // Manager publishes a unit's data.
 type Manager struct {
-	Juju  Juju
-	State *unitstate.State
-	Log   *slog.Logger
+	Juju   Juju
+	Leader *jujuleader.Manager
+	State  *unitstate.State
+	Log    *slog.Logger
 }
 
-// Snapshot has the data to publish, and its sources.
+// Snapshot has the data to publish. If it is thorough, unchanged data is published, too.
 type Snapshot struct {
-	observe.Snapshot
-	Report observe.Report
-	// State is the input of the last decision. Ready reports whether the unit's servers are members.
-	State plan.State
-	Ready bool
-	// Thorough makes Ensure publish unchanged data, too.
-	Thorough bool
+	steps.Snapshot
 	// Version reports whether Juju may have lost the version.
 	Version bool
-	// JujuLeader reports whether this unit is Juju's leader. Clusters are the application's clusters; Migrated reports
-	// whether only the units' records have them.
-	JujuLeader bool
-	Clusters   relation.Clusters
-	Migrated   bool
-	// Address and Hostname are the unit's address and host name.
-	Address  netip.Addr
-	Hostname string
-	// Running are the versions that the unit's services run.
-	Running []ovndb.Version
-	// Withdrawn is the Northbound cluster that the unit has claimed and then moved away.
-	Withdrawn raft.ID
-	// Recovery has the parts of the unit's data about recoveries.
-	Recovery relation.UnitState
-	// Clients are the relations to clients. They are known only if Thorough is set.
-	Clients []string
+	// Kept has the parts of the unit's data that are in its own records.
+	Kept relation.UnitState
 }
 
 // kept has the last published data.
@@ -95,14 +77,14 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 // if only the units' records have them. Unless the hook is thorough, toPeers doesn't repeat data. It then doesn't
 // record the data as published either, since Juju drops it if the hook fails.
 func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
-	databag, history := s.identities().Databag(), map[string]string(nil)
+	databag, history := s.identities(m.Leader.Clusters.IDs).Databag(), map[string]string(nil)
 	last.Clients = s.clients(last.Clients)
 	maps.Copy(databag, s.unit(last.Clients).Databag())
-	if s.JujuLeader {
+	if m.Leader.Leads {
 		history = s.Application.History.Databag()
 		maps.Copy(history, s.members().Databag())
-		if s.Migrated {
-			maps.Copy(history, s.Clusters.Settings())
+		if m.Leader.Migrated {
+			maps.Copy(history, m.Leader.Clusters.Settings())
 		}
 	}
 	text, err := json.Marshal([]any{s.Application.Relations, databag, history})
@@ -117,7 +99,7 @@ func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
 		if err := m.Juju.RelationSet(ctx, id, databag); err != nil {
 			return err
 		}
-		if !s.JujuLeader {
+		if !m.Leader.Leads {
 			continue
 		}
 		if err := m.Juju.RelationSetApp(ctx, id, history); err != nil {
@@ -134,10 +116,14 @@ func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
 // toClients publishes this unit's address to the clients once its servers are members, and again when the address
 // changes. The address stays published while a server is down: clients try all units.
 func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
-	if !s.Ready {
+	if !s.Decision.Ready {
 		return nil
 	}
-	address, relations := relation.FormatAddress(s.Address), s.Clients
+	own, relations := s.Addresses.Own, []string(nil)
+	address := relation.FormatAddress(own)
+	for _, c := range s.Clients {
+		relations = append(relations, c.ID)
+	}
 	if !s.Thorough {
 		// New relations have thorough hooks of their own, so only a new address remains to be published.
 		for id, before := range last.Addresses {
@@ -147,7 +133,7 @@ func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
 		}
 	}
 	for _, id := range relations {
-		if err := m.Juju.RelationSet(ctx, id, relation.BoundAddress(s.Address)); err != nil {
+		if err := m.Juju.RelationSet(ctx, id, relation.BoundAddress(own)); err != nil {
 			return err
 		}
 	}
@@ -164,7 +150,7 @@ func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
 // the version if Juju doesn't have it. Raft's ports are only for the peers, and `juju expose` must not open the port
 // on which the Southbound database has no roles.
 func (m *Manager) toJuju(ctx context.Context, s Snapshot, last *kept) error {
-	if s.Ready {
+	if s.Decision.Ready {
 		ports := []int{int(ovndb.NorthboundPort), int(ovndb.SouthboundPort)}
 		if s.Thorough || !slices.Equal(ports, last.Ports) {
 			if err := m.Juju.OpenPorts(ctx, ports...); err != nil {
@@ -203,11 +189,12 @@ func (s Snapshot) members() relation.Members {
 }
 
 // identities returns the identities of this unit's servers. A database of another cluster on this machine belongs to
-// no unit. No server can join through a server that is still joining, which has no cluster.
-func (s Snapshot) identities() relation.Identities {
+// no unit; clusters are the application's. No server can join through a server that is still joining, which has no
+// cluster.
+func (s Snapshot) identities(clusters map[ovndb.Database]raft.ID) relation.Identities {
 	own := maps.Clone(s.Own)
 	for _, db := range ovndb.Databases() {
-		l, id, cluster := s.Servers[db], own[db], s.Clusters.IDs[db]
+		l, id, cluster := s.Servers[db], own[db], clusters[db]
 		serves := l.Condition == ovndb.Serving
 		ours := id.Cluster == cluster || s.State.Packages.Adopted && cluster == ""
 		switch {
@@ -223,9 +210,9 @@ func (s Snapshot) identities() relation.Identities {
 
 // unit returns the data for the other units. clients has the numbers of the servers' clients.
 func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
-	d, x := s.Recovery, s.State
-	d.Address, d.Hostname, d.Source, d.Paused = s.Address, s.Hostname, x.Packages.Source, x.Paused
-	d.Withdrawn, d.Running, d.Clients = s.Withdrawn, s.Running, clients
+	d, x := s.Kept, s.State
+	d.Address, d.Hostname, d.Clients = s.Addresses.Own, s.Addresses.Hosts[0], clients
+	d.Source, d.Paused = x.Packages.Source, x.Paused
 	if x.Northd.Works() {
 		d.Northd = string(x.Northd)
 	}

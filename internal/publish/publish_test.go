@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -67,15 +68,15 @@ func manager(t *testing.T) (*Manager, *tools) {
 	state, err := unitstate.Open(filepath.Join(t.TempDir(), "state.json"), log)
 	require.NoError(t, err)
 	juju := &tools{data: map[string]map[string]string{}}
-	return &Manager{Juju: juju, State: state, Log: log}, juju
+	return &Manager{Juju: juju, Leader: &jujuleader.Manager{State: state}, State: state, Log: log}, juju
 }
 
 // serving returns a unit whose servers are members, in a thorough hook.
 func serving(t *testing.T) Snapshot {
 	t.Helper()
-	s := Snapshot{
-		Ready: true, Thorough: true, Address: netip.MustParseAddr("10.0.0.1"), Hostname: "m", Clients: []string{"ovsdb:3"},
-	}
+	var s Snapshot
+	s.Decision.Ready, s.Thorough, s.Clients = true, true, []observe.Client{{ID: "ovsdb:3"}}
+	s.Addresses = observe.Addresses{Own: netip.MustParseAddr("10.0.0.1"), Hosts: []string{"m"}}
 	s.Application = observetest.Three(t).Application()
 	s.Application.Relations = []string{"ovsdb-peer:0"}
 	s.State.Packages = plan.Packages{Installed: true, Version: ovndb.Version{OVN: "25.03.1-1", OVS: "3.5"}}
@@ -103,9 +104,9 @@ func TestEnsure_repeats_nothing(t *testing.T) {
 	s.State.Paused = true
 	ensure("relation-set ovsdb-peer:0")
 	ensure("relation-set ovsdb-peer:0") // Juju drops the data of a hook that fails
-	s.Address = netip.MustParseAddr("10.0.0.9")
+	s.Addresses.Own = netip.MustParseAddr("10.0.0.9")
 	ensure("relation-set ovsdb-peer:0", "relation-set ovsdb:3")
-	s.Ready, s.Address = false, netip.MustParseAddr("10.0.0.8")
+	s.Decision.Ready, s.Addresses.Own = false, netip.MustParseAddr("10.0.0.8")
 	ensure("relation-set ovsdb-peer:0")
 }
 
@@ -124,15 +125,15 @@ func TestEnsure_leader(t *testing.T) {
 	t.Parallel()
 	m, juju := manager(t)
 	s := serving(t)
-	s.JujuLeader, s.Migrated = true, true
-	s.Clusters = relation.Clusters{
+	m.Leader.Leads, m.Leader.Migrated = true, true
+	m.Leader.Clusters = relation.Clusters{
 		IDs: map[ovndb.Database]raft.ID{ovndb.NB: observetest.Full("ab01"), ovndb.SB: observetest.Full("ab02")},
 	}
 	juju.fails = "relation-set --app ovsdb-peer:0"
 	_, err := m.Ensure(t.Context(), s)
 	require.NoError(t, err, "another unit may have become the leader")
 	assert.Subset(
-		t, slices.Collect(maps.Keys(juju.data["app ovsdb-peer:0"])), slices.Collect(maps.Keys(s.Clusters.Settings())),
+		t, slices.Collect(maps.Keys(juju.data["app ovsdb-peer:0"])), slices.Collect(maps.Keys(m.Leader.Clusters.Settings())),
 	)
 }
 
@@ -186,9 +187,8 @@ func TestIdentities(t *testing.T) {
 			s.Servers = map[ovndb.Database]observe.ServerState{
 				ovndb.NB: {Condition: c.condition, Status: raft.Status{State: c.state}},
 			}
-			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: c.application}
 			s.State.Packages.Adopted = c.adopted
-			assert.Equal(t, c.want, s.identities()[ovndb.NB])
+			assert.Equal(t, c.want, s.identities(map[ovndb.Database]raft.ID{ovndb.NB: c.application})[ovndb.NB])
 		})
 	}
 }

@@ -33,15 +33,17 @@ type managers struct {
 	backups    *backuptimer.Manager
 }
 
-func (u *Reconciler) managers(s *unitstate.State) managers {
+func (u *Reconciler) managers(s *unitstate.State, leader *jujuleader.Manager) managers {
 	return managers{
-		publish: &publish.Manager{Juju: u.Tools, State: s, Log: u.Log},
+		publish: &publish.Manager{Juju: u.Tools, Leader: leader, State: s, Log: u.Log},
 		monitoring: &monitoring.Manager{
 			Machine: u.Monitoring, Juju: u.Tools, Env: u.Env, Paths: u.Paths, State: s, Log: u.Log,
 		},
-		agent:   &agentservice.Manager{Program: u.Program, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
-		guard:   startguard.Manager{Paths: u.Paths, Systemd: u.Services, Log: u.Log},
-		backups: &backuptimer.Manager{Unit: u.Env.Unit, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
+		agent: &agentservice.Manager{Program: u.Program, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
+		guard: startguard.Manager{Paths: u.Paths, Systemd: u.Services, Log: u.Log},
+		backups: &backuptimer.Manager{
+			Unit: u.Env.Unit, Paths: u.Paths, Services: u.Services, Now: u.Now, State: s, Log: u.Log,
+		},
 	}
 }
 
@@ -75,12 +77,12 @@ func with[S any](
 func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 	all := []func(context.Context) ([]finding.Finding, error){
 		with(r.publish.Ensure, u.publishSnapshot(r, *o)), r.Certificates.Ensure,
-		with(r.monitoring.Ensure, u.monitoringSnapshot(r, *o)),
+		with(r.monitoring.Ensure, o.Snapshot),
 	}
 	stays, sound := !o.State.Dying, o.Known.Problem == ""
 	if stays && sound {
 		all = append(all, func(ctx context.Context) ([]finding.Finding, error) {
-			_, err := r.agent.Ensure(ctx, u.agentSnapshot(*o))
+			_, err := r.agent.Ensure(ctx, o.Snapshot)
 			return nil, err // Ask finds the same problem
 		})
 	}
@@ -89,7 +91,7 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 		all = append(all, with(r.guard.Ensure, startguard.Snapshot{Own: o.State.Address, Peers: peers}))
 	}
 	if stays && sound && o.Known.Usable(plan.OptionBackupInterval, plan.OptionBackupKeep) {
-		all = append(all, with(r.backups.Ensure, u.backupsSnapshot(*o)))
+		all = append(all, with(r.backups.Ensure, o.Snapshot))
 	}
 	var found []finding.Finding
 	for _, ensure := range append(all, with(r.Packages.Ensure, o.Packages())) {
@@ -112,61 +114,12 @@ func (u *Reconciler) collect(ctx context.Context, r *record, o *Result, found []
 func (u *Reconciler) publishSnapshot(r *record, o Result) publish.Snapshot {
 	// Juju discards the version that a failing hook has set.
 	events := []juju.Event{juju.Start, juju.ConfigChanged, juju.UpgradeCharm, juju.LeaderElected}
-	s := publish.Snapshot{
-		Snapshot: o.Snapshot.Snapshot, Report: o.Report, State: o.State, Ready: o.Decision.Ready, Thorough: o.Thorough,
-		Version: slices.Contains(events, u.Env.Event()), JujuLeader: r.Leader.Leads, Clusters: r.Leader.Clusters,
-		Migrated: r.Leader.Migrated, Address: o.Addresses.Own, Hostname: o.Addresses.Hosts[0],
-		Running: r.Restarts.Running(o.State.Packages.Version), Withdrawn: r.Leader.Withdrawn(),
-		Recovery: relation.UnitState{
+	return publish.Snapshot{
+		Snapshot: o.Snapshot, Version: slices.Contains(events, u.Env.Event()),
+		Kept: relation.UnitState{
+			Running: r.Restarts.Running(o.State.Packages.Version), Withdrawn: r.Leader.Withdrawn(),
 			Requests: r.Recovery.Answered(o.State.Recovery), Copies: restore.Copies(o.State.Recovery),
 			Rejoin: r.Recovery.Rejoin,
 		},
-	}
-	for _, c := range o.Clients {
-		s.Clients = append(s.Clients, c.ID)
-	}
-	return s
-}
-
-func (u *Reconciler) monitoringSnapshot(r *record, o Result) monitoring.Snapshot {
-	settings := o.Known.Settings
-	s := monitoring.Snapshot{
-		Now: u.Now(), Thorough: o.Thorough, Ready: o.Decision.Ready, Dying: o.State.Dying, JujuLeader: r.Leader.Leads,
-		Address: o.Addresses.Own, Application: o.Application, Exporter: settings.ExporterChannel,
-		Unknown: o.Known.Problem != "" || !o.Known.Usable(plan.OptionExporter),
-	}
-	if o.Known.Usable(agentOptions...) {
-		s.AgentPort = settings.Agent.Port
-	}
-	if o.Known.Usable(plan.OptionNagiosContext, plan.OptionNagiosServiceGroups) {
-		s.Nagios = &monitoring.NagiosOptions{Context: settings.NagiosContext, ServiceGroups: settings.NagiosServiceGroups}
-	}
-	return s
-}
-
-// agentOptions returns the options of the agent. If one is invalid, the agent keeps its configuration.
-var agentOptions = []string{
-	plan.OptionAgentMode, plan.OptionLeaseTTL, plan.OptionAgentPort, plan.OptionHoldDown, plan.OptionNeutronGateways,
-	plan.OptionCordonNew,
-}
-
-func (u *Reconciler) agentSnapshot(o Result) agentservice.Snapshot {
-	s := agentservice.Snapshot{Paused: o.State.Paused, Ready: o.Decision.Ready, Thorough: o.Thorough}
-	if !o.Known.Usable(agentOptions...) {
-		return s
-	}
-	agent := o.Known.Settings.Agent
-	s.Options = &agentservice.Options{
-		Unit: u.Env.Unit, Mode: agent.Mode, TTL: agent.TTL, HoldDown: agent.HoldDown,
-		NeutronGateways: agent.NeutronGateways, CordonNew: agent.CordonNew, Port: agent.Port,
-		BackupInterval: o.Known.Settings.Backup.Interval, Address: o.Addresses.Own, Peers: o.Application.PeerAddresses(),
-	}
-	return s
-}
-
-func (u *Reconciler) backupsSnapshot(o Result) backuptimer.Snapshot {
-	s := o.Known.Settings.Backup
-	return backuptimer.Snapshot{
-		Interval: s.Interval, Keep: s.Keep, Ready: o.Decision.Ready, Thorough: o.Thorough, Now: u.Now(),
 	}
 }

@@ -45,7 +45,6 @@ type Reconciler struct {
 // Result is the outcome of one reconcile.
 type Result struct {
 	steps.Snapshot
-	Decision plan.Decision
 	// Failure is the error of the step that failed; nil if none did.
 	Failure error
 	// managed has the findings of the managers.

@@ -65,7 +65,7 @@ func TestResult_settled(t *testing.T) {
 			o.State.Certificates.Related, o.State.Certificates.Used.Lacks = true, "a"
 		}, false},
 	} {
-		o := Result{Decision: plan.Decision{Ready: true}, Snapshot: steps.Snapshot{}}
+		o := Result{Snapshot: steps.Snapshot{Decision: plan.Decision{Ready: true}}}
 		o.State.Certificates.Used = used()
 		tt.change(&o)
 		assert.Equal(t, tt.want, o.settled(), name)

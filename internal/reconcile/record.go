@@ -52,11 +52,12 @@ func (u *Reconciler) loadRecord() (*record, error) {
 			"unit", whose.Unit, "model", whose.Model)
 		s.Forget()
 	}
-	r := &record{state: s, managers: u.managers(s), kept: section.Get(s)}
+	r := &record{state: s, kept: section.Get(s)}
 	r.Unit = u.steps(s, func() error {
 		r.Settled = false
 		return u.saveRecord(r)
 	})
+	r.managers = u.managers(s, r.Leader)
 	return r, err
 }
 

@@ -123,7 +123,7 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (o Result, err err
 	if err := u.askJuju(ctx, r, &o.Snapshot); err != nil {
 		return o, err
 	}
-	u.collect(ctx, r, &o, append(r.backups.Look(ctx, u.backupsSnapshot(o)), r.Packages.Findings()...))
+	u.collect(ctx, r, &o, append(r.backups.Look(ctx, o.Snapshot), r.Packages.Findings()...))
 	return o, u.decide(ctx, r, &o)
 }
 

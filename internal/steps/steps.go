@@ -298,13 +298,15 @@ func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]obse
 	return awaited
 }
 
-// Snapshot is the state of Juju and the machine. A step does not change it: the unit is observed again after the step.
+// Snapshot is the state of Juju and the machine, with the last decision. A step does not change it: the unit is
+// observed again after the step.
 type Snapshot struct {
 	observe.Snapshot
 	Report    observe.Report
 	Addresses observe.Addresses
 	// Known is the part of a decision's input that does not depend on the machine; State is the whole input.
 	Known, State plan.State
+	Decision     plan.Decision
 	// Clients are the relations to applications that use the databases. They are known only if Thorough is set.
 	Clients []observe.Client
 	// Thorough makes Juju answer everything. Looks is set if the state is only shown, Preview if no step is made.
