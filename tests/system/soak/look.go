@@ -3,11 +3,14 @@ package soak
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -37,14 +40,13 @@ type member struct {
 func (w *world) why(h *host, db lab.DB) Why {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return whyDown(h.faults, w.step, db, h.Running(db), h.gaveUp[db], h.paused() || h.held(db))
+	return whyDown(h.faults, w.step, db, h.Running(db), h.cannotVote[db], h.paused() || h.held(db))
 }
 
 // whyDown returns why a member is down, by the current faults and the step that began each. A full disk counts if
-// nothing else does: a running server may lose its vote at any time. Later it counts if the server has ended, or has
-// given up the database because it could not store its vote: its process continues then, and the unit's next hook
-// starts another.
-func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused bool) Why {
+// nothing else does: a running server may lose its vote at any time. Later it counts if the server has ended, or can't
+// vote: its process continues then, and the unit's next hook repairs it.
+func whyDown(faults map[string]int, step int, db lab.DB, running, cannotVote, paused bool) Why {
 	why := Up
 	fault := func(name string, only bool) {
 		if since, found := faults[name]; found && only {
@@ -62,8 +64,8 @@ func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused
 	fault("destroy "+string(db), !running)
 	if why == Up {
 		fault("full", true)
-		fault("was full", !running || gaveUp)
-		// A server that lost its socket in this step can't be asked whether it has given up.
+		fault("was full", !running || cannotVote)
+		// A server that lost its socket in this step can't be asked whether it can vote.
 		if since, lost := faults["lose-socket "+string(db)]; why == Standing && running && lost && since == step {
 			why = New
 		}
@@ -154,11 +156,11 @@ func (w *world) ask(ctx context.Context, db lab.DB) (answers []raft.Status) {
 		return !h.Running(db) || w.has(h, "hang "+string(db)) || w.has(h, "power-off")
 	})
 	askAll(ctx, db, asked, func(h *host, s raft.Status, err error) {
+		gaveUp := err != nil || s.State == raft.Failed // a server without socket may have given up
 		w.mu.Lock()
-		h.gaveUp[db] = err != nil || s.State == raft.Failed // a server without socket may have given up
-		lost := h.gaveUp[db]
+		h.cannotVote[db] = gaveUp || lacksEntries(ctx, h.DBDir(), db, s.Log.End)
 		w.mu.Unlock()
-		if lost {
+		if gaveUp {
 			return
 		}
 		w.known(h, db, string(s.Server))
@@ -167,6 +169,16 @@ func (w *world) ask(ctx context.Context, db lab.DB) (answers []raft.Status) {
 		}
 	})
 	return answers
+}
+
+// lacksEntries reports whether a server's file in dir lacks entries before end, the end of the server's log. If its
+// leader goes, such a server takes part in no election. Its requests for votes wait until the entries are stored
+// ("message index 192 is past last synced index 191", Open vSwitch 3.1). Its term rises with each request all the same,
+// so it rejects those of the others, whose terms are lower.
+func lacksEntries(ctx context.Context, dir string, db lab.DB, end uint64) bool {
+	paths := ovndb.Paths{DB: dir, Run: filepath.Join(dir, "none")} // stores no scan, as the unit does
+	log, err := raftfile.ReadLog(ctx, paths, ovndb.Database(db.Schema()))
+	return err == nil && (log.Damage != "" || log.End < end)
 }
 
 // askAll asks servers at the same time, and calls heard with one answer after another.

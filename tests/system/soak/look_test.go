@@ -1,13 +1,17 @@
 package soak
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -60,9 +64,9 @@ func TestObserve_new_cluster_beside_superseded_later_term(t *testing.T) {
 func TestObserve_member_down_is_attributed_to_fault(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		faults                  map[string]int
-		running, gaveUp, paused bool
-		want                    Why
+		faults                      map[string]int
+		running, cannotVote, paused bool
+		want                        Why
 	}{
 		"none":                                {nil, true, false, false, Up},
 		"none, and it does not run":           {nil, false, false, false, Ours},
@@ -78,12 +82,23 @@ func TestObserve_member_down_is_attributed_to_fault(t *testing.T) {
 		"a full disk had not taken it":        {map[string]int{"full": 6, "power-off": 7}, false, false, false, New},
 		"what it lost on one is seen later":   {map[string]int{"was full": 6}, false, false, false, Standing},
 		"it could not store its vote on one":  {map[string]int{"was full": 6}, true, true, false, Standing},
-		"it can't be asked whether it could":  {map[string]int{"was full": 6, "lose-socket nb": 7}, true, true, false, New},
-		"it has no database without a fault":  {nil, true, true, false, Up},
+		"it can't be asked whether it can":    {map[string]int{"was full": 6, "lose-socket nb": 7}, true, true, false, New},
+		"it can't vote without a fault":       {nil, true, true, false, Up},
 		"what it lost on one is not seen yet": {map[string]int{"was full": 6}, true, false, false, Up},
 	} {
-		assert.Equal(t, c.want, whyDown(c.faults, 7, lab.NB, c.running, c.gaveUp, c.paused), name)
+		assert.Equal(t, c.want, whyDown(c.faults, 7, lab.NB, c.running, c.cannotVote, c.paused), name)
 	}
+}
+
+func TestObserve_server_lacks_entries_in_its_file(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lacks := func(end uint64) bool { return lacksEntries(t.Context(), dir, lab.NB, end) }
+	assert.False(t, lacks(7), "there is no file to compare")
+	file := filepath.Join(dir, "ovnnb_db.db")
+	require.NoError(t, os.WriteFile(file, observetest.FileUpTo(5, ovndb.NB, "aaaa", "cccc", nil), 0o600))
+	assert.False(t, lacks(6))
+	assert.True(t, lacks(7))
 }
 
 func ofThree(cluster raft.ID, id raft.ID, leader raft.Ref) raft.Status {

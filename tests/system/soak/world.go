@@ -76,8 +76,9 @@ type host struct {
 	forced bool
 	// ids are those that its servers have had, by database; the last is the newest.
 	ids map[lab.DB][]string
-	// gaveUp are the databases that its servers, when last asked, no longer had.
-	gaveUp map[lab.DB]bool
+	// cannotVote are the databases in whose elections its servers, when last asked, took no part: they have given up the
+	// database, or have an entry that they could not store.
+	cannotVote map[lab.DB]bool
 	// power is held while its machine is turned on or off.
 	power sync.Mutex
 }
@@ -149,7 +150,7 @@ func (w *world) add(ctx context.Context, n int) error {
 	if err := syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size="+diskSize); err != nil {
 		return fmt.Errorf("cannot make the disk of %s: %w", u.Name(), err)
 	}
-	h := &host{Unit: u, number: n, faults: map[string]int{}, ids: map[lab.DB][]string{}, gaveUp: map[lab.DB]bool{}}
+	h := &host{Unit: u, number: n, faults: map[string]int{}, ids: map[lab.DB][]string{}, cannotVote: map[lab.DB]bool{}}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hosts[n] = h
