@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -126,8 +127,7 @@ var scenarios = map[finding.Code][]scenario{
 	}, after: active}},
 	finding.NorthdNoneActive: {
 		{name: "it_hangs", units: 2, deploy: settled, arrange: func(w *world) {
-			w.on = w.northdThatIs("active")
-			hang(w.T, w.on)
+			w.hangActive()
 		}, after: active},
 		{name: "it_is_held", units: 1, deploy: settled, arrange: func(w *world) {
 			w.Act(w.on, "hold-northd")
@@ -290,8 +290,7 @@ func (w *world) northdThatIs(state string) (found *lab.Unit) {
 	w.T.Helper()
 	w.Tick("an ovn-northd that is "+state, func() bool {
 		for _, u := range w.Deployed {
-			out, err := u.Exec(w.T.Context(), "ovn-appctl", "-t", "ovn-northd", "status")
-			if err == nil && strings.TrimSpace(out) == "Status: "+state {
+			if w.northdIs(u, state) {
 				found = u
 			}
 		}
@@ -300,13 +299,35 @@ func (w *world) northdThatIs(state string) (found *lab.Unit) {
 	return found
 }
 
-// hang suspends the unit's ovn-northd.
-func hang(t *testing.T, u *lab.Unit) {
+func (w *world) northdIs(u *lab.Unit, state string) bool {
+	out, err := u.Exec(w.T.Context(), "ovn-appctl", "-t", "ovn-northd", "status")
+	return err == nil && strings.TrimSpace(out) == "Status: "+state
+}
+
+// hangActive suspends the ovn-northd that holds the lock. Until it is suspended, an election may give the lock to
+// another one, which is then the one to suspend.
+func (w *world) hangActive() {
+	w.T.Helper()
+	for {
+		w.on = w.northdThatIs("active")
+		resume := hang(w.T, w.on)
+		moved := func(u *lab.Unit) bool { return w.northdIs(u, "active") }
+		if !slices.ContainsFunc(labtest.Without(w.Deployed, w.on), moved) {
+			return
+		}
+		resume()
+	}
+}
+
+// hang suspends the unit's ovn-northd until resume is called or the test ends.
+func hang(t *testing.T, u *lab.Unit) (resume func()) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(u.RunDir(), "ovn-northd.pid"))
 	require.NoError(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	require.NoError(t, err)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	resume = func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
+	t.Cleanup(resume)
+	return resume
 }
