@@ -40,6 +40,10 @@ func RemoveByForce(units ...string) Command {
 	return Client(append([]string{"remove-unit", "--force"}, units...)...)
 }
 
+// RunHook does what the next hook of a unit would do, if the unit is not paused. Juju runs update-status every 5 minutes
+// by default (update-status-hook-interval).
+func RunHook(unit string) Command { return Command{Unit: unit, Action: "resume"} }
+
 // Resolved ends the error state of a unit: the failed hook runs again or, with noRetry, counts as done.
 func Resolved(unit string, noRetry bool) Command {
 	if noRetry {

@@ -260,8 +260,9 @@ func Sort(all []Finding) []Finding {
 
 // urgency ranks findings: 2 for errors, 1 for warnings and waits that need a command now.
 func (f Finding) urgency() int {
+	later := []Condition{IfThisLasts, IfItLastsThere, BeforeHook}
 	now := func(r Remedy) bool {
-		return (r.Command.Action != "" || len(r.Command.Words) > 0) && r.When != IfThisLasts && r.When != IfItLastsThere
+		return (r.Command.Action != "" || len(r.Command.Words) > 0) && !slices.Contains(later, r.When)
 	}
 	switch {
 	case f.Severity == Error:

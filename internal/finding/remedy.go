@@ -25,6 +25,7 @@ const (
 	IfThisLasts    Condition = "IF_THIS_LASTS"
 	IfItLastsThere Condition = "IF_THIS_LASTS_THERE"
 	IfItRepeats    Condition = "IF_IT_REPEATS"
+	BeforeHook     Condition = "BEFORE_ITS_NEXT_HOOK"
 	IfLost         Condition = "IF_LOST"
 	IfNoSpace      Condition = "IF_NO_SPACE"
 	IfDiskFull     Condition = "IF_DISK_FULL"
@@ -59,6 +60,7 @@ var conditions = map[Condition]string{
 	IfThisLasts:    "if this lasts",
 	IfItLastsThere: "if this lasts, on {value}",
 	IfItRepeats:    "if it happens again",
+	BeforeHook:     "before its next hook (within 5 minutes)",
 	IfLost:         "if {unit} is lost for good",
 	IfNoSpace:      "if there is no space to make",
 	IfDiskFull:     "if the disk of {unit} is full",
@@ -101,7 +103,6 @@ const (
 	StartServer    Deed = "start the server of {unit}"
 	PowerOff       Deed = "power off its machine"
 	RestartNorthd  Deed = "restart the ovn-northd that hangs in the table of cluster-status"
-	AwaitHook      Deed = "wait for the next hook of {unit}, or look at its status"
 	AwaitChange    Deed = "wait: {unit} is changing the membership"
 	AwaitAccept    Deed = "wait: Juju's leader has yet to accept the recovery or restore on {unit}"
 	AwaitElection  Deed = "wait: the leader is leaving, or an election is under way"

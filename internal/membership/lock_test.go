@@ -208,7 +208,7 @@ func TestR5_server_with_down_intent_is_down(t *testing.T) {
 	_, err = leaver.Stop(t.Context(), leaving, observe.Cache{})
 	requireRefused(t, err, shortOf(m, stopped)) // no other unit knows that it has stopped
 	require.NotContains(t, findingtest.Briefs(err), " kick ", "it is up")
-	require.Contains(t, findingtest.Briefs(err), "-> "+string(finding.AwaitHook)+" {unit="+stopped.Env.Unit+"}")
+	require.Contains(t, findingtest.Briefs(err), "-> "+string(finding.BeforeHook)+": "+stopped.Env.Unit+" resume")
 
 	stopped.ClearEndedIntents(t.Context())
 	leaver.Now = time.Now

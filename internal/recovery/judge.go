@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
@@ -143,7 +144,7 @@ func (s State) mustStop(r Request, asked, unit string) finding.Finding {
 		remedies = append(remedies, finding.If(finding.ToWithdraw, takeBack(asked)))
 	}
 	if slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == unit && m.Answers }) {
-		remedies = []finding.Remedy{finding.ByHand(finding.AwaitHook).For(unit)}
+		remedies = []finding.Remedy{finding.If(finding.BeforeHook, command.RunHook(unit))}
 	}
 	return s.finds(finding.RecoveryNotStopped, unit, finding.Args{Unit: asked}, remedies...)
 }

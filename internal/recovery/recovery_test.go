@@ -242,7 +242,7 @@ func TestJudge_damaged_copy(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).answers(1)
 	v := s.Judge(givingUp(2, 3))
 	assert.Empty(t, v.Refusals)
-	const await = " -> " + string(finding.AwaitHook) + " {unit=ovn-central/1}"
+	const await = " -> BEFORE_ITS_NEXT_HOOK: ovn-central/1 resume"
 	assert.Equal(t, []string{waits + " Detail=record 7" + await}, briefs(v.Waiting))
 	assert.Contains(t, v.Plan, loses(finding.LosesUnknown, 3, 4))
 	joins := finding.Statement{Database: ovndb.NB, Line: finding.OthersJoin, Args: finding.Args{Units: []string{unit(1)}}}

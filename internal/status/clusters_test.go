@@ -97,7 +97,7 @@ func TestClusters(t *testing.T) {
 	}
 	// on returns a finding about a unit whose machine is on.
 	on := func(dbs, unit string) string {
-		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + " -> " + string(finding.AwaitHook)
+		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + " -> BEFORE_ITS_NEXT_HOOK: " + unit + " resume"
 	}
 	dyingDown := func(dbs, unit string) string { return strings.TrimSuffix(down(dbs, unit), " add-unit ovn-central") }
 	const (
@@ -206,7 +206,7 @@ func TestClusters(t *testing.T) {
 		}},
 		"leave blocked, unit down": { // its server of the other database is up
 			all(dying(u2), sb(up("bb00", "bb02").Down("bb01"))),
-			[]string{blocked + " -> " + string(finding.AwaitHook) + " {unit=ovn-central/1}", on("sb", u1)},
+			[]string{blocked + " -> BEFORE_ITS_NEXT_HOOK: ovn-central/1 resume {unit=ovn-central/1}", on("sb", u1)},
 		},
 		"leaves blocked, this too": {
 			all(

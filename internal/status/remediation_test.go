@@ -110,7 +110,7 @@ func TestWhileDown(t *testing.T) {
 	t.Parallel()
 	const (
 		unit     = "ovn-central/1"
-		awaits   = " -> " + string(finding.AwaitHook)
+		awaits   = " -> BEFORE_ITS_NEXT_HOOK: ovn-central/1 resume"
 		space    = " -> IF_DISK_FULL: " + string(finding.MakeSpaceThere)
 		restarts = " -> IF_THIS_LASTS: ovn-central/1 restart-services services=ovn-ovsdb-server-nb"
 		mayBe    = starts + " -> IF_LOST: remove-unit --force ovn-central/1 add-unit ovn-central"
@@ -186,7 +186,7 @@ func TestWhileDown_noted(t *testing.T) {
 		view := r.Clusters[0].View
 		plan := raft.PlanRestart(raft.Change{Database: ovndb.NB, View: view})
 		require.NotNil(t, plan.Refusal, name)
-		const waits = " -> " + string(finding.AwaitHook)
+		const waits = " -> BEFORE_ITS_NEXT_HOOK: ovn-central/1 resume"
 		assert.Contains(t, briefs(findingsOf(r)),
 			"warning LEAVE_BLOCKED ovn-central/2"+test.first+waits+" {unit=ovn-central/1}", name)
 

@@ -266,7 +266,7 @@ func WhileDown(m observe.Application, clusters Views, unit string) (ways []findi
 		if on.hanging != "" && !on.diskMayBeFull {
 			ways = append(ways, finding.If(finding.IfThisLasts, plan.RestartOn(unit, on.hanging)))
 		}
-		return append(ways, finding.ByHand(finding.AwaitHook))
+		return append(ways, finding.If(finding.BeforeHook, command.RunHook(unit)))
 	}
 	lost := finding.If(finding.IfLost, command.RemoveByForce(unit))
 	if !m.Dying(unit) {

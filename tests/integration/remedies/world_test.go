@@ -127,9 +127,6 @@ var deeds = map[finding.Deed]func(w *world, args map[string]string){
 		w.ports(w.on, "--delete", "INPUT", port)
 		w.ports(w.on, "--delete", "OUTPUT", port)
 	},
-	finding.AwaitHook: func(w *world, args map[string]string) {
-		w.RunUpdateStatus(w.Named(args["unit"]))
-	},
 }
 
 // argument matches the placeholder of an argument in the text of a deed.
