@@ -155,10 +155,13 @@ func neutrons(ids map[string]string) bool {
 	return false
 }
 
-// ownerOf returns the client that owns a group, judged by the names and external IDs of its row, its ports and their
-// routers. Gateways of Neutron up to 2023.2 lack [gatewayKey]; a later Neutron adds it to all when it starts.
+// ownerOf returns the client that owns a group, judged by the names and external IDs of its row, its ports, their
+// routers, and its external ports: Neutron's default_ha_chassis_group of before 2021 has no mark itself. Gateways of Neutron up to 2023.2 lack [gatewayKey]; a later Neutron adds it to all when it starts.
 func (t *topology) ownerOf(group ovsdb.HAChassisGroup, ports ...ovsdb.LogicalRouterPort) schedule.Owner {
 	owned, earlier := strings.HasPrefix(group.Name, namePrefix) || neutrons(group.ExternalIDs), false
+	for _, p := range t.external[group.UUID] {
+		owned = owned || group.UUID != "" && neutrons(p.ExternalIDs)
+	}
 	for _, p := range ports {
 		router := t.routerOf[p.UUID]
 		owned = owned || strings.HasPrefix(router.Name, namePrefix) || neutrons(p.ExternalIDs) || neutrons(router.ExternalIDs)

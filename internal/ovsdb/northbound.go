@@ -63,6 +63,8 @@ type LogicalSwitchPort struct {
 	Group string
 	// Gateway reports whether Neutron has made the port for a router's gateway.
 	Gateway bool
+	// ExternalIDs are read for external ports only.
+	ExternalIDs map[string]string
 }
 
 // CandidateRow is a row of Gateway_Chassis, or of HA_Chassis, which has no name.
@@ -81,8 +83,8 @@ type HAChassisGroup struct {
 
 // Northbound reads NB. It works with every schema since OVN 20.12.
 func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
-	ofType := func(kind string) query {
-		columns := []string{"name", "type", "options", "ha_chassis_group"}
+	ofType := func(kind string, more ...string) query {
+		columns := append([]string{"name", "type", "options", "ha_chassis_group"}, more...)
 		return query{"Logical_Switch_Port", columns, []ovsdb.Condition{equals("type", kind)}}
 	}
 	answers, err := g.read(ctx, g.nb,
@@ -93,7 +95,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		query{table: "Gateway_Chassis", columns: []string{"name", "chassis_name", "priority"}},
 		query{table: "HA_Chassis", columns: []string{"chassis_name", "priority"}},
 		query{table: "HA_Chassis_Group", columns: []string{"name", "ha_chassis", externalIDs}},
-		ofType("localnet"), ofType("router"), ofType("external"), ofType("l2gateway"), ofType("vtep"),
+		ofType("localnet"), ofType("router"), ofType("external", externalIDs), ofType("l2gateway"), ofType("vtep"),
 		query{table: "Logical_Switch_Port", where: []ovsdb.Condition{includes(externalIDs, gatewayOwner())}},
 	)
 	if err != nil {
@@ -127,7 +129,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 			}
 			n.SwitchPorts = append(n.SwitchPorts, LogicalSwitchPort{
 				r.uuid(), foreign.Name(r.text("name")), r.text("type"), options, r.reference("ha_chassis_group"),
-				gateways[r.uuid()],
+				gateways[r.uuid()], r.pairs(externalIDs),
 			})
 		}
 	}

@@ -195,6 +195,17 @@ func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 			},
 			problems: []string{"neutron-n1"}, after: map[string]string{"neutron-n1": "gw1 gw2"},
 		},
+		// Commit 4824a714bf of Neutron, in 16 and 17: one group for all external ports, which only the ports show to be its.
+		"the default group of Ussuri": {
+			build: func(c *cloud) {
+				gateways(c)
+				c.host("k1", "", "physnet1")
+				c.nbctl(ids("Logical_Switch_Port", "bm1", "neutron:port_name=bm")[1:]...)
+				c.grouped("default_ha_chassis_group", nil, "Logical_Switch_Port", []string{"bm1"}, "gone=32767", "gw2=32766")
+			},
+			bound: map[string]string{"bm1": "gw2"}, problems: []string{"default_ha_chassis_group"},
+			after: map[string]string{"default_ha_chassis_group": "gw2 gw1"},
+		},
 		"a port without a group":         {build: gateways, problems: []string{"bm1"}},
 		"hosts for external ports alone": {build: func(c *cloud) { extport(c, "x2=32766") }, bound: served},
 		// An earlier plan of this product made this group.
