@@ -138,7 +138,7 @@ var gatewayEntries = []Entry{
 	aboutGateways(GatewayNetworkUnknown, Warning, Gateway, "{name} is connected to no provider network; left as it is",
 		"Nothing says which chassis could host it: a drain moves it only to another of its candidates.", ""),
 	aboutGateways(GatewayStoredTwice, Info, Gateway, "{name} has an HA_Chassis_Group and Gateway_Chassis",
-		"OVN ignores the latter.", ""),
+		"OVN ignores the latter.", "Remove the latter."),
 	aboutGateways(GroupNameTaken, Warning, Gateway, "a port and a group are named {name}; the group is left alone",
 		"Plans go by names.", "Rename the group."),
 	aboutGateways(GroupShared, Info, Gateway, "{count} routers share the group {name} and move together",

@@ -135,7 +135,8 @@ func (inv *Inventory) gateways(
 		case p.Group != "":
 			users[p.Group] = append(users[p.Group], p)
 			if len(p.GatewayChassis) > 0 {
-				inv.find(finding.GatewayStoredTwice, p.Name, finding.Args{})
+				inv.find(finding.GatewayStoredTwice, p.Name, finding.Args{}, finding.Do(
+					command.Direct("ovn-nbctl", "clear", "Logical_Router_Port", p.Name, "gateway_chassis")))
 			}
 		case len(p.GatewayChassis) > 0:
 			inv.single(t, p)

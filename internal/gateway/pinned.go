@@ -92,16 +92,21 @@ func (inv *Inventory) pin(p schedule.Pinned) {
 	inv.State.Pinned = append(inv.State.Pinned, p)
 }
 
-// Ignored finds the rows that have a chassis as a candidate of a pinned router's port. The findings have the command
-// that deletes them.
+// Ignored finds the rows of Gateway_Chassis that have a chassis as a candidate and that OVN ignores: those of a pinned
+// router's port, and those of a port with a group. The findings have the command that deletes them.
 func (inv *Inventory) Ignored(chassis string) (all []finding.Finding) {
 	t := newTopology(inv.NB, inv.State.Chassis)
 	for _, p := range inv.NB.RouterPorts {
 		for _, r := range pick(inv.NB.GatewayChassis, p.GatewayChassis) {
-			if t.routerOf[p.UUID].Pinned && r.Chassis == chassis {
-				drop := finding.Do(command.Direct("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis))
-				router := finding.Args{Value: t.routerOf[p.UUID].Name}
-				all = append(all, finding.About(finding.CandidatesIgnored, p.Name, router, drop))
+			if r.Chassis != chassis {
+				continue
+			}
+			drop := finding.Do(command.Direct("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis))
+			switch router := t.routerOf[p.UUID]; {
+			case router.Pinned:
+				all = append(all, finding.About(finding.CandidatesIgnored, p.Name, finding.Args{Value: router.Name}, drop))
+			case p.Group != "":
+				all = append(all, finding.About(finding.GatewayStoredTwice, p.Name, finding.Args{}, drop))
 			}
 		}
 	}

@@ -13,9 +13,10 @@ var elsewhere = map[string][]finding.Code{
 	"TestBuildInventory_malformed_rows": {finding.RowNameInvalid},
 	"TestBuildInventory_northd_behind":  {finding.NorthdBehind},
 	"TestBuildInventory_odd_rows": {
-		finding.GatewayStoredTwice, finding.GroupNameTaken, finding.GroupShared, finding.ZoneHintsInvalid,
+		finding.GroupNameTaken, finding.GroupShared, finding.ZoneHintsInvalid,
 	},
 	"TestBuildInventory_quotes_commands":    {finding.GatewayOutsideGroup},
+	"TestCandidates_problems_are_repaired":  {finding.GatewayStoredTwice},
 	"TestCandidates_too_many_are_shortened": {finding.CandidateRepeated, finding.CandidatesTooMany},
 	"TestClearLabels_error_names_gateway":   {finding.NodeNotDrained, finding.StillCandidate},
 	"TestConditions": {
