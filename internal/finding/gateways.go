@@ -123,7 +123,7 @@ var gatewayEntries = []Entry{
 	aboutGateways(CandidateRepeated, Info, Gateway, "{name} lists the candidate {value} twice",
 		"The better rank counts.", "Run reschedule, which drops the other."),
 	aboutGateways(CandidatesTied, Info, Gateway, "{value} and {other} have the same priority {count} for {name}",
-		"OVN takes the larger name.", ""),
+		"OVN takes the larger name.", "Run reschedule, which keeps the order."),
 	aboutGateways(CandidatesTooMany, Warning, Gateway, "{name} has {count} candidates; Neutron keeps {total}",
 		"With more, OVN watches more tunnels.", "Drop the last ones; reschedule leaves them."),
 	aboutGateways(CandidatesIncomplete, Info, Gateway, "{name}: gateways with fewer than {total} candidates: {count}",

@@ -140,6 +140,7 @@ func (in *instance) addGroup(g Group) {
 				in.find(finding.GatewayNetworkUnknown, p.Name, finding.Args{})
 			}
 			in.unplanned = append(in.unplanned, g)
+			in.findTies(g)
 			return
 		}
 		networks[n]++
@@ -168,6 +169,7 @@ func (in *instance) addGroup(g Group) {
 // addCandidates puts the valid candidates into the order of a group, and finds what is wrong with the others.
 func (in *instance) addCandidates(g *group) {
 	sorted := ranked(g.Candidates)
+	g.tied = in.findTies(g.Group)
 	for i, c := range sorted {
 		number, found := in.number[c.Chassis]
 		switch {
@@ -180,11 +182,19 @@ func (in *instance) addCandidates(g *group) {
 			g.gone = append(g.gone, c.Chassis)
 			g.reasons[c.Chassis] = in.invalid(g, c.Chassis)
 		}
-		if i > 0 && sorted[i-1].Priority == c.Priority {
-			tie := finding.Args{Value: sorted[i-1].Chassis, Other: c.Chassis, Count: c.Priority}
-			in.find(finding.CandidatesTied, g.Name, tie)
+	}
+}
+
+// findTies finds candidates with the same priority, and reports whether there are any.
+func (in *instance) findTies(g Group) (found bool) {
+	sorted := ranked(g.Candidates)
+	for i := 1; i < len(sorted); i++ {
+		if a, b := sorted[i-1], sorted[i]; a.Priority == b.Priority {
+			found = true
+			in.find(finding.CandidatesTied, g.Name, finding.Args{Value: a.Chassis, Other: b.Chassis, Count: b.Priority})
 		}
 	}
+	return found
 }
 
 func (in *instance) classOf(g Group) *class {

@@ -56,9 +56,10 @@ type group struct {
 	held    bool
 	// works is the rank of the candidate that the group is bound to. nowhere reports whether the group is bound to no
 	// chassis, though others are.
-	works    int
-	nowhere  bool
-	repeated bool
+	works   int
+	nowhere bool
+	// repeated and tied report whether a chassis is listed twice, and whether two candidates have the same priority.
+	repeated, tied bool
 }
 
 type share struct{ network, ports int }

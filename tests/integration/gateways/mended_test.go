@@ -1,6 +1,7 @@
 package gateways
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,12 +18,22 @@ func TestCandidates_problems_are_repaired(t *testing.T) {
 		problem string
 		// byReschedule reports whether a reschedule repairs it.
 		byReschedule bool
+		host         string
 		after        []string
 	}{
 		// migrate_lrp_gateway_chassis_to_ha_chassis_group in maintenance.py of Neutron 2026.2, interrupted.
 		"in both forms": {
 			func(c *cloud) { c.grouped("neutron-r1", nil, "Logical_Router_Port", []string{"lrp1"}, "c1", "c2") },
-			"GATEWAY_STORED_TWICE lrp1", false, nil,
+			"GATEWAY_STORED_TWICE lrp1", false, "c1", nil,
+		},
+		// LXD draws priorities at random (addChassisGroupEntry), and ovn-nbctl takes 0 if none is given.
+		"with the same priority": {
+			func(c *cloud) {
+				for _, row := range strings.Fields(c.nbctl("--bare", "--columns=_uuid", "list", "Gateway_Chassis")) {
+					c.nbctl("set", "Gateway_Chassis", row, "priority=0")
+				}
+			},
+			"CANDIDATES_TIED lrp1", true, "c2", []string{"2 c2", "1 c1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +42,7 @@ func TestCandidates_problems_are_repaired(t *testing.T) {
 			c.hang("neutron-r1", "lrp1", "physnet1", later, "c1=2", "c2=1")
 			test.add(c)
 			c.nbctl("--wait=sb", "sync")
-			c.sbctl("lsp-bind", "cr-lrp1", "c1")
+			c.sbctl("lsp-bind", "cr-lrp1", test.host)
 			assert.Contains(t, codes(told[shownStatus](c, "status").Problems), test.problem)
 			if test.byReschedule {
 				c.operated("reschedule", "--wait", "0")

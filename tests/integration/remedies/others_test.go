@@ -16,7 +16,7 @@ var elsewhere = map[string][]finding.Code{
 		finding.GroupNameTaken, finding.GroupShared, finding.ZoneHintsInvalid,
 	},
 	"TestBuildInventory_quotes_commands":    {finding.GatewayOutsideGroup},
-	"TestCandidates_problems_are_repaired":  {finding.GatewayStoredTwice},
+	"TestCandidates_problems_are_repaired":  {finding.GatewayStoredTwice, finding.CandidatesTied},
 	"TestCandidates_too_many_are_shortened": {finding.CandidateRepeated, finding.CandidatesTooMany},
 	"TestClearLabels_error_names_gateway":   {finding.NodeNotDrained, finding.StillCandidate},
 	"TestConditions": {
@@ -111,7 +111,7 @@ var elsewhere = map[string][]finding.Code{
 var withoutRemedy = []finding.Code{
 	finding.NoGatewayBound, finding.NoChassisResponds, finding.ExternalUngrouped, finding.ExternalRoutersSeveral,
 	finding.NewHostSilent, finding.BindingMissing, finding.BindingsUnsettled, finding.GatewayWithoutCandidate,
-	finding.GatewayWithoutRouter, finding.HostNotAllowed, finding.CandidatesTied, finding.GatewayNetworkUnknown,
+	finding.GatewayWithoutRouter, finding.HostNotAllowed, finding.GatewayNetworkUnknown,
 	finding.ChassisUnknown, finding.NetworkUnknown, finding.GatewayPinned, finding.CandidateStays, finding.MovesUsedUp,
 	finding.WouldInterrupt, finding.ReviewInvalid, finding.OperationsSinceReview, finding.PlanChanged,
 	finding.RevisionMissing, finding.CordonsContended, finding.DrainUndone, finding.NodeInUse, finding.FewUpThen,
