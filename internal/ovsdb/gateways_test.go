@@ -178,7 +178,9 @@ func TestWrite_changed_rows_write_nothing(t *testing.T) {
 func TestSouthbound_read(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
+	// OVN 20.03 wrote external_ids, and ovn-ic other_config.
 	ctl(t, s, `chassis-add c1 geneve 10.0.0.1 -- set Chassis c1 hostname=one
+		external_ids:ovn-bridge-mappings=physnet1:br-ex external_ids:ovn-cms-options=old
 		other_config:ovn-cms-options="enable-chassis-as-gw,availability-zones=az1:az2"
 		-- create Chassis_Private name=c1 nb_cfg=7 nb_cfg_timestamp=1700000000123 -- set SB_Global . nb_cfg=8`)
 	sb, err := connected(t, s).Southbound(t.Context())
@@ -187,7 +189,9 @@ func TestSouthbound_read(t *testing.T) {
 	c := sb.Chassis[0]
 	assert.Equal(t, ovsdb.ChassisRow{
 		UUID: c.UUID, Name: "c1", Hostname: "one", Known: true, Follows: 7, At: time.UnixMilli(1700000000123),
-		Config: map[string]string{"ovn-cms-options": "enable-chassis-as-gw,availability-zones=az1:az2"},
+		Config: map[string]string{
+			"ovn-cms-options": "enable-chassis-as-gw,availability-zones=az1:az2", "ovn-bridge-mappings": "physnet1:br-ex",
+		},
 	}, c)
 	assert.Equal(t, int64(8), sb.Config)
 	assert.False(t, sb.Responds(c))

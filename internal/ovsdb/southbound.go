@@ -34,7 +34,8 @@ type Southbound struct {
 // may write any text (ovn-controller's role).
 type ChassisRow struct {
 	UUID, Name, Hostname string
-	// Config is other_config, in which ovn-controller describes its machine. Before OVN 20.06 it was external_ids.
+	// Config is other_config, in which ovn-controller describes its machine, and external_ids for the keys that are not
+	// there: before OVN 20.06 it used these, while ovn-ic already used other_config.
 	Config map[string]string
 	// Known reports whether Chassis_Private has a row for it. Follows is the last nb_cfg that its ovn-controller saw, At
 	// the time when it did.
@@ -93,11 +94,9 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		}
 		x := ChassisRow{
 			UUID: r.uuid(), Name: name, Hostname: foreign.Name(r.text("hostname")),
-			Config: r.pairs("other_config"),
+			Config: r.pairs(externalIDs),
 		}
-		if len(x.Config) == 0 {
-			x.Config = r.pairs(externalIDs)
-		}
+		maps.Copy(x.Config, r.pairs("other_config"))
 		if p, known := private[x.Name]; known {
 			x.Known, x.Follows, x.At = true, p.number("nb_cfg"), time.UnixMilli(p.number("nb_cfg_timestamp"))
 		}
