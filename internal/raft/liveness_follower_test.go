@@ -1,7 +1,6 @@
 package raft
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,14 +55,6 @@ func TestR0_follower_needs_connection_and_answer(t *testing.T) {
 			checkPeers(t, View{Status: s, Probes: answers(t, s, strings.Fields(tt.answers)...)}, strings.Fields(tt.up))
 		})
 	}
-}
-
-func TestR0_follower_one_direction_suffices_for_connection(t *testing.T) {
-	t.Parallel()
-	s := captureStatus(t, "sb-5member-follower-one-dead")
-	i := slices.Index(s.Connections, Connection{Peer: "617e", Incoming: true, Up: true})
-	s.Connections[i].Up = false
-	checkPeers(t, View{Status: s, Probes: answers(t, s, "617e", "5bb3", "a00e")}, []string{"6c29", "617e", "5bb3", "a00e"})
 }
 
 func TestR0_follower_without_cluster(t *testing.T) {

@@ -91,19 +91,3 @@ func TestR11_refused_change_has_no_warning(t *testing.T) {
 	require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
 	assert.Empty(t, plan.Warnings)
 }
-
-// A dead member may be kicked whenever there is a quorum: all other refusals advise that.
-func TestKick_dead_member_with_quorum(t *testing.T) {
-	t.Parallel()
-	everyView(largest, func(v View, _ int, up []bool) {
-		if !v.Quorum().Holds() {
-			return
-		}
-		for target, isUp := range up {
-			if !isUp {
-				c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest()}
-				require.Nil(t, PlanKick(c).Refusal, "%d of %v", target, up)
-			}
-		}
-	})
-}

@@ -10,29 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestR1_restart_names_blockers(t *testing.T) {
-	t.Parallel()
-	for leader := range 2 {
-		plan := PlanRestart(Change{Database: ovndb.SB, View: viewOf(leader, allUp(3, 2))})
-		require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
-		assert.Equal(t,
-			"error QUORUM_WOULD_BE_LOST sb Count=2 Total=3 After=1 of 3 up, 2 needed Member=a000 at tcp:10.0.0.0:6643 "+
-				"Down=[a002 at tcp:10.0.0.2:6643]", brief(plan))
-		require.Len(t, plan.Blockers, 1)
-		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.Before)
-		assert.Equal(t, Quorum{Members: 3, Up: 1}, plan.After)
-	}
-}
-
-// The restart itself is the one failure that four members tolerate, so no member is named.
-func TestR1_restart_pending_change_blames_no_member(t *testing.T) {
-	t.Parallel()
-	plan := PlanRestart(Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(1)}})
-	require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
-	assert.Empty(t, plan.Blockers)
-	assert.Empty(t, plan.Refusal.Args.Down)
-}
-
 // idsOf returns the IDs of the members whose bits are set.
 func idsOf(bits, n int) (ids []ID) {
 	for i, isSet := range pattern(bits, n) {
@@ -130,17 +107,6 @@ func TestRestart_non_member(t *testing.T) {
 			plan := PlanRestart(Change{Database: ovndb.NB, View: v})
 			assert.Equal(t, tt.want, brief(plan))
 		})
-	}
-}
-
-func TestRestart_sole_member(t *testing.T) {
-	t.Parallel()
-	for _, up := range []bool{true, false} {
-		leader := noLeader
-		if up {
-			leader = 0
-		}
-		assert.Nil(t, PlanRestart(Change{Database: ovndb.NB, View: viewOf(leader, []bool{up})}).Refusal)
 	}
 }
 

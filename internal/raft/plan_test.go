@@ -228,19 +228,6 @@ func TestR1_own_leave(t *testing.T) {
 	}
 }
 
-// The target of a kick is found in the server's status, and judged by the answers of the other members, too.
-func TestR3_target_with_longer_ID(t *testing.T) {
-	t.Parallel()
-	v := viewOf(1, allUp(5))
-	r, ok := Resolve(IDArgument{Text: memberID(2).Short()}, View{Status: v.Status}.Peers())
-	require.True(t, ok)
-	require.Len(t, r.Peers, 1)
-	require.Empty(t, r.Peers[0].ID)
-	plan := PlanKick(Change{Database: ovndb.NB, View: v, Target: r.Peers[0].Longest()})
-	assert.Equal(t, memberID(2), plan.Target.ID)
-	assert.Equal(t, finding.MemberIsLive, reason(plan))
-}
-
 func TestPlan_unknown_target(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"", "beef", string(memberID(5)), memberAddress(1), "A001", " a001"} {

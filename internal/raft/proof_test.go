@@ -31,12 +31,10 @@ func but(s Status, change func(*Status)) Status {
 	return s
 }
 
-// R6: a removal is done once it is committed.
+// R6: a removal is done once it is committed. TestR6_proof_for_every_log has other orders.
 func TestR6_removal_needs_commit(t *testing.T) {
 	t.Parallel()
-	leaderless := func(s *Status) { s.Role, s.Leader = Candidate, UnknownRef }
 	disconnected := func(s *Status) { s.State = Disconnected }
-	newTerm := func(s *Status) { s.Term++ }
 	leaving := func(s *Status) { s.State = LeavingCluster }
 	removing := func(s *Status) {
 		s.Removing = []Member{{Short: memberID(2).Short(), Address: memberAddress(2), Phase: RemovingPhase}}
@@ -47,13 +45,6 @@ func TestR6_removal_needs_commit(t *testing.T) {
 		"absent, but not committed": {
 			{without(12, 1), false, true}, {without(12, 1), false, true}, {without(12, 0), true, true},
 		},
-		"under load something is never committed": {
-			{with(20, 3), false, false},
-			{without(25, 4), false, true},
-			{without(27, 3), false, true},
-			{without(29, 5), false, true},
-			{without(31, 6), true, true},
-		},
 		"it comes back": {
 			{without(12, 1), false, true},
 			{with(12, 0), false, false},
@@ -61,16 +52,8 @@ func TestR6_removal_needs_commit(t *testing.T) {
 			{without(14, 1), false, true},
 			{without(14, 0), true, true},
 		},
-		"the log is cut off": {{without(20, 5), false, true}, {without(16, 1), false, true}, {without(18, 2), true, true}},
-		"the leader is lost after it": {
-			{without(12, 1), false, true}, {but(without(12, 0), leaderless), false, true}, {without(12, 0), true, true},
-		},
-		"no majority": {{but(without(12, 0), disconnected), false, true}, {without(13, 0), true, true}},
-		"undone and done again between two looks": {
-			{without(12, 1), false, true},
-			{but(without(16, 1), newTerm), false, true},
-			{but(without(17, 1), newTerm), true, true},
-		},
+		"the log is cut off":  {{without(20, 5), false, true}, {without(16, 1), false, true}, {without(18, 2), true, true}},
+		"no majority":         {{but(without(12, 0), disconnected), false, true}, {without(13, 0), true, true}},
 		"garbage":             {{without(12, math.MaxUint64), false, true}},
 		"observer_is_leaving": {{but(without(12, 0), leaving), false, true}},
 		"the leader is still removing it": {
