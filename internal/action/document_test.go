@@ -159,7 +159,6 @@ func TestClusterStatus_formats(t *testing.T) {
 	for _, name := range []string{"absent", "no quorum", "removals pending", "server whose schema is older"} {
 		goldentest.Equal(t, golden.Replace(name)+".json", render(t, "json", clusters(t)[name]))
 	}
-	goldentest.Equal(t, "no-quorum.yaml", render(t, "yaml", clusters(t)["no quorum"]))
 }
 
 // shipped are the keys of the Python charm's document, in its order; others may follow.
