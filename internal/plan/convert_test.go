@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -205,7 +206,9 @@ func TestCheckUpgrade_text(t *testing.T) {
 			change(&s, &u)
 			r := s.CheckUpgrade(u)
 			goldentest.Equal(t, "upgrade-check/"+name+".txt", document.Upgrade(r))
-			goldentest.Document(t, "upgrade-check/"+name, r)
+			if slices.Contains([]string{"small", "nothing-newer", "units-that-block"}, name) { // the texts have all values
+				goldentest.Document(t, "upgrade-check/"+name, r)
+			}
 			for _, d := range r.Databases {
 				assert.LessOrEqual(t, d.LeastGapSeconds, d.MostGapSeconds)
 				if d.Converted && d.NeededTimerSeconds < 300 {
