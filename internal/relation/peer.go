@@ -71,6 +71,19 @@ func (u Identities) Databag() map[string]string {
 	return databag
 }
 
+// parseIndex returns the index under a key, or what is wrong with it; 0 if there is no such key.
+func parseIndex(key string, databag map[string]string) (index uint64, problem string) {
+	text := databag[key]
+	if text == "" {
+		return 0, ""
+	}
+	index, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Sprintf("%s is %.40q, not an index", key, text)
+	}
+	return index, ""
+}
+
 func formatIndex(index uint64) string {
 	if index == 0 {
 		return ""
@@ -109,14 +122,9 @@ func ParseIdentities(databag map[string]string) (u Identities, problems []string
 			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an ID", d.Short(), keyCluster, cluster))
 		}
 		for key, index := range map[string]*uint64{keySince: &id.Since, keyListed: &id.Listed} {
-			text := databag[d.Short()+key]
-			if text == "" {
-				continue
-			}
-			var err error
-			if *index, err = strconv.ParseUint(text, 10, 64); err != nil {
-				problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an index", d.Short(), key, text))
-				*index = 0
+			var problem string
+			if *index, problem = parseIndex(d.Short()+key, databag); problem != "" {
+				problems = append(problems, problem)
 			}
 		}
 		u[d] = id
