@@ -3,8 +3,8 @@ package plan_test
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
