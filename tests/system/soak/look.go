@@ -269,3 +269,9 @@ func (v view) whys() (all []Why) {
 	}
 	return all
 }
+
+// lostByFaults reports whether there is no leader because faults, and nothing else, have left no majority.
+func (v view) lostByFaults() bool {
+	whys := v.whys()
+	return !v.leads && len(whys) > 0 && !slices.Contains(whys, Ours) && Cost{Members: whys}.Judge() == Faults
+}

@@ -90,6 +90,22 @@ func TestObserve_member_down_is_attributed_to_fault(t *testing.T) {
 	}
 }
 
+func TestObserve_quorum_lost_by_faults(t *testing.T) {
+	t.Parallel()
+	of := func(leads bool, whys ...Why) bool {
+		v := view{leads: leads}
+		for _, why := range whys {
+			v.members = append(v.members, member{why: why})
+		}
+		return v.lostByFaults()
+	}
+	assert.True(t, of(false, Up, Standing, New))
+	assert.False(t, of(true, Up, Standing, New), "it has not noticed yet, or the faults have passed")
+	assert.False(t, of(false, Up, Up, Standing), "a majority is up")
+	assert.False(t, of(false, Up, Standing, Ours), "the charm has stopped one")
+	assert.False(t, of(false), "no server is known")
+}
+
 func TestObserve_server_lacks_entries_in_its_file(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

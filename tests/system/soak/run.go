@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,7 +86,10 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 	}
 	r.At++
 	if r.Broken, err = w.finish(ctx); err == nil {
-		r.holds(ctx, w.untrue, w.lostWrites)
+		r.holds(ctx, w.untrue)
+		if !w.needsRecovery(ctx) {
+			r.holds(ctx, w.lostWrites)
+		}
 	}
 	return r, err
 }
@@ -149,7 +153,8 @@ func (v view) String() string {
 	return strings.Join(all, ", ")
 }
 
-// finish ends all faults and requires that the application recovers by hooks and by the commands that it prints.
+// finish ends all faults and requires that the application recovers by hooks and by the commands that it prints, or
+// asks for a recovery of a quorum that faults have taken: a stale member, for example, and a damaged file.
 func (w *world) finish(ctx context.Context) (string, error) {
 	w.step++
 	w.say("the faults stop")
@@ -174,6 +179,10 @@ func (w *world) finish(ctx context.Context) (string, error) {
 		}
 		rounds++
 		if time.Now().After(deadline) || rounds > roundsStill && time.Since(since) > patience(standstill) {
+			if w.needsRecovery(ctx) {
+				w.say("faults have taken a quorum for good: %s", why)
+				return "", nil
+			}
 			return "the application does not recover: " + why, nil
 		}
 		if ctx.Err() != nil {
@@ -183,6 +192,15 @@ func (w *world) finish(ctx context.Context) (string, error) {
 			return refused.Error(), nil
 		}
 	}
+}
+
+// needsRecovery reports whether faults have taken a quorum for good, and a unit prints the command for a recovery.
+// Recoveries are played by [Disasters].
+func (w *world) needsRecovery(ctx context.Context) bool {
+	lost := slices.ContainsFunc(lab.Databases, func(db lab.DB) bool { return w.look(ctx, db).lostByFaults() })
+	return lost && slices.ContainsFunc(w.inModel(), func(h *host) bool {
+		return strings.Contains(h.Workload().Message, " recover dry-run=true")
+	})
 }
 
 // runHooks runs failed hooks again, continues removals, and runs update-status. It types what failed hooks print.
