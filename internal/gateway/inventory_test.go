@@ -146,7 +146,7 @@ func TestBuildInventory_odd_rows(t *testing.T) {
 	}{
 		"both forms": {
 			func(nb *ovsdb.Northbound) { nb.RouterPorts[1].GatewayChassis = []string{"G1"} },
-			"info GATEWAY_STORED_TWICE lrp-2",
+			"info GATEWAY_STORED_TWICE lrp-2 -> ovn-nbctl clear Logical_Router_Port lrp-2 gateway_chassis",
 		},
 		"a group of two routers": {
 			func(nb *ovsdb.Northbound) {

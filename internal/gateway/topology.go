@@ -156,7 +156,8 @@ func neutrons(ids map[string]string) bool {
 }
 
 // ownerOf returns the client that owns a group, judged by the names and external IDs of its row, its ports, their
-// routers, and its external ports: Neutron's default_ha_chassis_group of before 2021 has no mark itself. Gateways of Neutron up to 2023.2 lack [gatewayKey]; a later Neutron adds it to all when it starts.
+// routers, and its external ports: default_ha_chassis_group of Neutron up to 17.0 has no mark itself. Gateways of
+// Neutron up to 2023.2 lack [gatewayKey]; a later Neutron adds it to all when it starts.
 func (t *topology) ownerOf(group ovsdb.HAChassisGroup, ports ...ovsdb.LogicalRouterPort) schedule.Owner {
 	owned, earlier := strings.HasPrefix(group.Name, namePrefix) || neutrons(group.ExternalIDs), false
 	for _, p := range t.external[group.UUID] {

@@ -33,7 +33,9 @@ func TestCandidates_problems_are_repaired(t *testing.T) {
 					c.nbctl("set", "Gateway_Chassis", row, "priority=0")
 				}
 			},
-			"CANDIDATES_TIED lrp1", true, "c2", []string{"2 c2", "1 c1"},
+			"CANDIDATES_TIED lrp1", true,
+			"c2",
+			[]string{"2 c2", "1 c1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
