@@ -84,7 +84,7 @@ const wrongMappings = 3
 // chassis reads what ovn-controller has written about its machine.
 func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chassis {
 	x := schedule.Chassis{
-		Name: row.Name, Hostname: row.Hostname, Remote: row.Remote(),
+		Name: row.Name, Hostname: row.Hostname, Remote: row.Remote(), VTEP: row.VTEP(),
 		Unresponsive: !inv.SB.Responds(row), Cordoned: cordoned,
 	}
 	for _, option := range items(row.Config["ovn-cms-options"], ",") {

@@ -243,6 +243,21 @@ func TestBuildInventory_external_ports_follow_pinned_router(t *testing.T) {
 	assert.False(t, finding.Has(c.Findings, finding.GroupUnused), "its candidates are reported as ignored")
 }
 
+// ovn-controller-vtep makes no row of Chassis_Private (controller-vtep/gateway.c), and nothing is wrong with that. A
+// port of layer 2 without a chassis is pinned to nothing.
+func TestBuildInventory_VTEP_and_port_of_layer_2(t *testing.T) {
+	t.Parallel()
+	nb, sb := northbound(), southbound()
+	nb.SwitchPorts = append(nb.SwitchPorts, ovsdb.LogicalSwitchPort{UUID: "L9", Name: "l2", Type: "l2gateway"})
+	sb.Chassis = append(sb.Chassis, ovsdb.ChassisRow{Name: "tor"})
+	sb.Private = []string{"c1", "c2"}
+	c := gateway.BuildInventory(nb, sb)
+	assert.Equal(t, []schedule.Pinned{{Name: "l2", Kind: schedule.PinnedL2, Ports: []string{"l2"}, Record: "l2"}},
+		c.State.Pinned)
+	orphans := findingtest.All(c.Orphans())
+	assert.Equal(t, []string{"warning CHASSIS_INCOMPLETE c4 Value=Chassis_Private"}, orphans)
+}
+
 func TestBuildInventory_gateway_without_candidates(t *testing.T) {
 	t.Parallel()
 	nb := northbound()

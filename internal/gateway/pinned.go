@@ -47,7 +47,7 @@ func (inv *Inventory) pinned(t *topology) {
 		case "vtep":
 			p.Kind, p.Chassis = schedule.PinnedVTEP, s.Options[vtepOption]
 		}
-		if p.Chassis != "" {
+		if p.Kind != "" {
 			inv.pin(p)
 		}
 	}
@@ -146,7 +146,7 @@ func (inv *Inventory) incomplete() (all []finding.Finding) {
 	there := map[string]bool{}
 	for _, c := range inv.SB.Chassis {
 		there[c.Name] = true
-		if !c.Known && !c.Remote() && len(inv.SB.Private) > 0 {
+		if !c.Known && !c.Remote() && !c.VTEP() && len(inv.SB.Private) > 0 {
 			all = append(all, finding.About(finding.ChassisIncomplete, c.Name, finding.Args{Value: "Chassis_Private"}))
 		}
 	}

@@ -65,6 +65,10 @@ func (s Southbound) Host(port string) (chassis string, known bool) {
 // Remote reports whether the chassis belongs to another OVN (ovn-ic(8)).
 func (x ChassisRow) Remote() bool { return x.Config["is-remote"] == "true" }
 
+// VTEP reports whether ovn-controller-vtep has made the row: it describes no machine, and has no row of Chassis_Private
+// (create_chassis_rec in controller-vtep/gateway.c).
+func (x ChassisRow) VTEP() bool { return len(x.Config) == 0 && !x.Known }
+
 // Southbound reads SB. It works with every schema from OVN 20.12 on.
 func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 	ofType := func(kind string) query {

@@ -84,10 +84,21 @@ func JoinNetworks(names []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), networkSeparator)
 }
 
+// alien returns why a chassis hosts nothing of this OVN's routers; it is empty if it may.
+func (c Chassis) alien() string {
+	switch {
+	case c.Remote:
+		return "it belongs to another OVN"
+	case c.VTEP:
+		return "it is a VTEP gateway"
+	}
+	return ""
+}
+
 // ineligible returns why a chassis may not host a group that needs a mark; it is empty if the chassis may.
 func ineligible(c Chassis, g Group, m mark) string {
-	if c.Remote {
-		return "it belongs to another OVN"
+	if why := c.alien(); why != "" {
+		return why
 	}
 	if why := m.missing(c); why != "" {
 		return why

@@ -108,10 +108,7 @@ func (s State) whyNoHost(p Pinned) string {
 }
 
 func (p Pinned) unfit(c Chassis) string {
-	if c.Remote {
-		return "it belongs to another OVN"
-	}
-	return cmp.Or(p.unconnected(c), unavailable(c))
+	return cmp.Or(c.alien(), p.unconnected(c), unavailable(c))
 }
 
 func (s State) findPinned() (all []finding.Finding) {
@@ -143,6 +140,8 @@ func (s State) findPinned() (all []finding.Finding) {
 				continue
 			}
 			unhosted(p, "there is no such chassis")
+		case p.Kind != PinnedVTEP && s.Chassis[at].alien() != "":
+			unhosted(p, s.Chassis[at].alien())
 		case s.Chassis[at].Unresponsive:
 			unhosted(p, "its ovn-controller does not respond")
 		case p.unconnected(s.Chassis[at]) != "":

@@ -45,6 +45,7 @@ func TestMoves(t *testing.T) {
 	busy := schedule.Pinned{Name: "busy", Kind: schedule.PinnedRouter, Chassis: "c2"}
 	silent, shut, remote := chassis("c5", true, "n"), chassis("c6", true, "n"), chassis("c7", true, "n")
 	silent.Unresponsive, shut.Cordoned, remote.Remote = true, true, true
+	vtep := schedule.Chassis{Name: "c8", VTEP: true}
 	all := []schedule.Chassis{
 		chassis("c1", true, "n"), chassis("c10", true, "n", "m"), chassis("c2", true, "n"),
 		chassis("c3", false, "n", "o"), silent, shut, remote,
@@ -64,6 +65,7 @@ func TestMoves(t *testing.T) {
 			[]schedule.Chassis{all[0], silent, shut, remote}, []schedule.Pinned{pinned("r", "n")}, []string{""},
 		},
 		"any, if no network is known": {all[:3], []schedule.Pinned{pinned("r")}, []string{"c2"}},
+		"no VTEP gateway":             {[]schedule.Chassis{all[0], vtep}, []schedule.Pinned{pinned("r")}, []string{""}},
 		"alone":                       {all[:1], []schedule.Pinned{pinned("r", "n")}, []string{""}},
 		"VTEP": {
 			all, []schedule.Pinned{{Name: "v", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v"}}, []string{""},
@@ -76,6 +78,24 @@ func TestMoves(t *testing.T) {
 		assert.Equal(t, test.want, moves(t, s), "%s, in another order", name)
 		slices.Reverse(s.Chassis)
 	}
+}
+
+// A router can't run on a chassis of another OVN (ovn-ic(8)), nor on a VTEP gateway. A port of a VTEP gateway can.
+func TestEvaluate_pinned_to_chassis_of_another_kind(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{{Name: "c1"}, {Name: "far", Remote: true}, {Name: "tor", VTEP: true}},
+		Pinned: []schedule.Pinned{
+			{Name: "a", Kind: schedule.PinnedRouter, Chassis: "far"}, {Name: "b", Kind: schedule.PinnedRouter, Chassis: "tor"},
+			{Name: "c", Kind: schedule.PinnedVTEP, Chassis: "tor", Active: "tor", Ports: []string{"c"}},
+		},
+	}
+	var found []string
+	for _, f := range schedule.Evaluate(s, schedule.Options{}).Findings {
+		found = append(found, string(f.Code)+" "+f.Subject.Name)
+		assert.Equal(t, "options:chassis=c1", f.Remedies[0].Command.Words[4])
+	}
+	assert.Equal(t, []string{"PINNED_UNHOSTED a", "PINNED_UNHOSTED b"}, found)
 }
 
 // A pinned gateway counts once for its chassis, however many ports it has.

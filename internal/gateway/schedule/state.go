@@ -24,6 +24,8 @@ type Chassis struct {
 	Gateway, External bool
 	// Remote reports whether the chassis belongs to another OVN (ovn-ic(8)).
 	Remote bool
+	// VTEP reports whether it is a VTEP gateway, which hosts only VTEP ports (ovn-controller-vtep(8)).
+	VTEP bool
 	// Networks are the networks of the bridge mappings.
 	Networks []string
 	Zones    []string
