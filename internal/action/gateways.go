@@ -165,6 +165,9 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 			return u.Env.Version.Render(u.again("rebalance-gateways",
 				newParams(map[string]any{"revert": plan}), moving, "i-really-mean-it"))
 		},
+		Show: func(plan string) string {
+			return u.command("gateway-history", command.Param{Key: "plan", Value: plan})
+		},
 		DryRun: func(operation string) string {
 			return u.command(operation+"-gateways", command.Param{Key: "dry-run", Value: "true"})
 		},

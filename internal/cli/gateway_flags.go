@@ -178,6 +178,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 func (f *gatewayFlags) service(cmd *cobra.Command, progress io.Writer) (s *gateway.Service, end func()) {
 	s, end = f.databaseFlags.service(cmd, progress)
 	s.Undo = f.undo
+	s.Show = func(plan string) string { return f.line([]string{"history", plan}, f.words()) }
 	s.DryRun = func(operation string) string {
 		words := append([]string{operation}, f.words()...)
 		for _, name := range f.Options.Networks {

@@ -248,7 +248,7 @@ func History(h gateway.History) string {
 		return "no plan has changed gateways\n" + problems(h.Findings, h.OmittedFindings)
 	}
 	var b strings.Builder
-	rows := []string{"plan\twhen\toperation\tgateways\tmoved\tby"}
+	rows := []string{"plan\twhen\toperation\tgateways\tnew first candidate\tby"}
 	for _, e := range h.Plans {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%s%s", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation,
 			e.Gateways, e.Moves, e.By, unfinished(e)))

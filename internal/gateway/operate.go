@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -112,12 +113,8 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 			return nil, err
 		}
 	case r.Revert != "":
-		h, err := s.History(ctx, r.Revert)
-		if err != nil {
+		if plan, err = s.reverting(ctx, r.Revert); err != nil {
 			return nil, err
-		}
-		plan = func(state schedule.State, o schedule.Options) schedule.Plan {
-			return schedule.Revert(state, o, h.Plans[0].Changes)
 		}
 	}
 	shown := -1
@@ -137,6 +134,44 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 		}
 		return p
 	}, earlier...)
+}
+
+// reverting returns what plans the revert of a plan. If a later plan has changed a gateway since, the finding names it.
+func (s *Service) reverting(
+	ctx context.Context, id string,
+) (func(schedule.State, schedule.Options) schedule.Plan, error) {
+	h, err := s.History(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.journal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(state schedule.State, o schedule.Options) schedule.Plan {
+		p := schedule.Revert(state, o, h.Plans[0].Changes)
+		for i, f := range p.Findings {
+			named := func(g schedule.Group) bool { return g.Name == f.Subject.Name }
+			if f.Code == finding.CandidatesChanged {
+				now := state.Groups[slices.IndexFunc(state.Groups, named)]
+				p.Findings[i].Args.Detail = s.changedBy(j, id, now)
+			}
+		}
+		return p
+	}, nil
+}
+
+// changedBy describes what has changed a group after a plan.
+func (s *Service) changedBy(j journal.Journal, plan string, now schedule.Group) string {
+	later, found := j.ChangedSince(plan, now)
+	if !found {
+		return "by another client"
+	}
+	text := fmt.Sprintf("by plan %s at %s", later.ID, later.At.UTC().Format(time.RFC3339))
+	if s.Show != nil {
+		text += "; to see it, run: " + s.Show(later.ID)
+	}
+	return text
 }
 
 // plan makes a plan; acts reports whether it may be carried out.

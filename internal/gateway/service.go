@@ -28,6 +28,8 @@ type Service struct {
 	By string
 	// Undo returns the command that reverts a plan.
 	Undo func(plan string) string
+	// Show returns the command that shows a plan of the history. It is nil if there is no such command.
+	Show func(plan string) string
 	// DryRun returns the command that shows the plan of an operation. It is nil if there is no such command.
 	DryRun func(operation string) string
 	// Progress reports a line of progress; it may be nil.

@@ -104,8 +104,8 @@ func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, sta
 	if err := s.Gateways.AmendIDsAndSync(ctx, guard, ovsdb.Amendment{Put: intent.Set, Drop: intent.Drop}); err != nil {
 		return n, nil, err
 	}
-	s.progress(ctx, "drain %s: cordoned; %s to move", n.Name(),
-		schedule.Count(p.Cost.Interruptions, "gateway"))
+	s.progress(ctx, "drain %s: cordoned; %s to write, of which %d move", n.Name(),
+		schedule.Count(p.Cost.Gateways, "gateway"), p.Cost.Interruptions)
 	return n, nil, nil
 }
 

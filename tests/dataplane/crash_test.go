@@ -57,7 +57,7 @@ func TestDrain_chassis_crashes_at_each_step(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, before := fourWith(t, 2)
-			for _, step := range []string{"cordoned; 4 gateways to move", "8 of 8 gateways written", "nothing is left"} {
+			for _, step := range []string{"cordoned; 8 gateways to write, of which 4 move", "8 of 8 gateways written", "nothing is left"} {
 				for _, dies := range []string{"ch1", "ch2"} {
 					w.crashDuringDrain(step, w.named(dies), crash)
 					require.Equal(t, before, w.candidates())

@@ -178,6 +178,22 @@ func (j Journal) Plans() []Entry {
 	return slices.DeleteFunc(slices.Clone(j.Entries), func(e Entry) bool { return e.Gateways == 0 })
 }
 
+// ChangedSince returns the operation after another one that has made a group's candidates what they are. It finds none
+// if another client has changed them since.
+func (j Journal) ChangedSince(id string, now schedule.Group) (Entry, bool) {
+	of := func(c schedule.AppliedChange) bool { return c.Group == now.Name }
+	for _, e := range j.Entries {
+		if e.ID == id {
+			break
+		}
+		if i := slices.IndexFunc(e.Changes, of); i >= 0 {
+			after := schedule.Group{Candidates: e.Changes[i].After}
+			return e, slices.Equal(after.Ranked(), now.Ranked())
+		}
+	}
+	return Entry{}, false
+}
+
 // Interrupted returns the finding about an unfinished entry.
 func (e Entry) Interrupted() finding.Finding {
 	args := finding.Args{Value: e.Operation, Count: e.Left, Detail: "by " + e.By}

@@ -45,14 +45,14 @@ func TestJournal_change_is_recorded_and_reverted(t *testing.T) {
 	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 2}, c.masters(ports...))
 	h := c.history()
 	require.Len(t, h.Plans, 2)
-	rebalanced := h.Plans[0]
+	rebalanced, rescheduled := h.Plans[0], h.Plans[1]
 	assert.Equal(t, "rebalance", rebalanced.Operation)
 	assert.Equal(t, 4, rebalanced.Moves)
 	assert.Contains(t, rebalanced.By, "@")
 	assert.Zero(t, rebalanced.Left)
-	assert.Equal(t, "reschedule", h.Plans[1].Operation)
-	assert.Equal(t, 6, h.Plans[1].Gateways)
-	assert.Regexp(t, "(?m)^"+rebalanced.ID+`  \S+Z  rebalance   \d         4      \S+@\S+$`, c.operated("history"))
+	assert.Equal(t, "reschedule", rescheduled.Operation)
+	assert.Equal(t, 6, rescheduled.Gateways)
+	assert.Regexp(t, "(?m)^"+rebalanced.ID+`  \S+Z  rebalance   \d         4                    \S+@\S+$`, c.operated("history"))
 
 	// This is one complete plan; the printed command reverts it.
 	text := c.operated("history", rebalanced.ID)
@@ -76,6 +76,14 @@ func TestJournal_change_is_recorded_and_reverted(t *testing.T) {
 	again := told[shownPlan](c, "rebalance", "--revert", moved, "--yes", "--wait", "0")
 	assert.Len(t, again.Changes, 3)
 	assert.Contains(t, strings.Join(codes(again.Problems), "\n"), string(finding.CandidatesChanged))
+
+	// Another plan has changed them: it is named, with the command that shows it.
+	text = c.operated("rebalance", "--revert", rescheduled.ID, "--dry-run")
+	printed = regexp.MustCompile(`by plan (\w+) at \S+Z; to see it, run: ovn-central-operator gateways (.*)\)`).
+		FindStringSubmatch(text)
+	require.NotEmpty(t, printed, text)
+	assert.Equal(t, c.history().Plans[0].ID, printed[1])
+	assert.Contains(t, c.operated(strings.Fields(printed[2])...), printed[1])
 
 	code, _, stderr := c.operate("rebalance", "--revert", "g0")
 	assert.Equal(t, 1, code)
