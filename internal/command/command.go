@@ -40,8 +40,8 @@ func RemoveByForce(units ...string) Command {
 	return Client(append([]string{"remove-unit", "--force"}, units...)...)
 }
 
-// RunHook does what the next hook of a unit would do, if the unit is not paused. Juju runs update-status every 5 minutes
-// by default (update-status-hook-interval).
+// RunHook does what the next hook of a unit would do, if the unit is not paused. By default Juju runs update-status
+// every 5 minutes (update-status-hook-interval).
 func RunHook(unit string) Command { return Command{Unit: unit, Action: "resume"} }
 
 // Resolved ends the error state of a unit: the failed hook runs again or, with noRetry, counts as done.

@@ -230,6 +230,9 @@ func Gateways(s schedule.Status) string {
 	}
 	b.WriteString(more("  ", s.OmittedLess, "without a provider network"))
 	b.WriteString(problems(s.Findings, s.OmittedFindings))
+	if s.Elsewhere > 0 {
+		fmt.Fprintf(&b, "\n%s of other networks: to see all, name no network\n", schedule.Count(s.Elsewhere, "problem"))
+	}
 	if len(s.Next) > 0 {
 		b.WriteString("\nnext\n")
 	}

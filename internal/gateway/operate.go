@@ -64,7 +64,7 @@ func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Stat
 	for _, e := range j.Unfinished() {
 		status.Findings = append(status.Findings, e.Interrupted())
 	}
-	return status, nil
+	return status.OnNetworks(inventory.State, o.Networks), nil
 }
 
 // Reschedule plans to give every gateway its candidates, and to finish earlier runs.

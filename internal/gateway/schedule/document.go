@@ -211,7 +211,9 @@ type Status struct {
 	OmittedLess     int               `json:"omitted-without-network,omitempty" yaml:"omitted-without-network,omitempty"`
 	Findings        []finding.Finding `json:"-" yaml:"-"`
 	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
-	Next            []Step            `json:"next" yaml:"next"`
+	// Elsewhere counts the findings that are left out since they are about gateways of other networks.
+	Elsewhere int    `json:"problems-elsewhere,omitempty" yaml:"problems-elsewhere,omitempty"`
+	Next      []Step `json:"next" yaml:"next"`
 }
 
 // Networkless is a gateway of a switch without a provider network, such as a transit switch of OVN's interconnection

@@ -14,6 +14,27 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
+func TestStatus_of_one_network_counts_other_problems(t *testing.T) {
+	t.Parallel()
+	here, elsewhere := hosted(0), hostedIn("provnet2", 1)
+	s := schedule.State{
+		Chassis: pool("provnet1", "c1"), Groups: []schedule.Group{here, elsewhere},
+		Pinned: []schedule.Pinned{{Name: "gr", Networks: [][]string{{"provnet2"}}}},
+	}
+	all := schedule.Evaluate(s, schedule.Options{})
+	all.Findings = []finding.Finding{
+		finding.About(finding.NorthdBehind, "", finding.Args{}), finding.About(finding.MappingsInvalid, "c1", finding.Args{}),
+		finding.About(finding.GatewayUnbound, here.Ports[0].Name, finding.Args{}),
+		finding.About(finding.GatewayWithoutCandidate, elsewhere.Name, finding.Args{}),
+		finding.About(finding.GatewayUnbound, "gr", finding.Args{}),
+	}
+	of := all.OnNetworks(s, []string{"provnet1"})
+	assert.Equal(t, all.Findings[:3], of.Findings)
+	assert.Equal(t, 2, of.Elsewhere)
+	assert.Contains(t, document.Gateways(of), "\n2 problems of other networks")
+	assert.Equal(t, all, all.OnNetworks(s, nil))
+}
+
 func TestEvaluate_findings(t *testing.T) {
 	t.Parallel()
 	c1, both := chassis("c1", "provnet1"), pool("provnet1", "c1", "c2")

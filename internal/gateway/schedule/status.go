@@ -48,6 +48,37 @@ func Evaluate(s State, o Options) Status {
 	return status
 }
 
+// OnNetworks returns the status without the findings about gateways that are on none of the networks, and counts these.
+// If there are no networks, it keeps all.
+func (s Status) OnNetworks(in State, networks []string) Status {
+	if len(networks) == 0 {
+		return s
+	}
+	here := map[string]bool{} // whether a group, a port or a router is on one of the networks, by its name
+	for _, g := range in.Groups {
+		for _, p := range g.Ports {
+			on := isOf(networks, p.Network)
+			for _, name := range []string{g.Name, p.Name, p.Router} {
+				here[name] = here[name] || on
+			}
+		}
+	}
+	delete(here, "") // an external port has no router, and a finding may have no subject
+	for _, p := range in.Pinned {
+		on := slices.ContainsFunc(p.Networks, func(some []string) bool {
+			return slices.ContainsFunc(some, func(n string) bool { return isOf(networks, n) })
+		})
+		here[p.Name] = here[p.Name] || on
+	}
+	all := s.Findings
+	s.Findings = filter(all, func(f finding.Finding) bool {
+		on, known := here[f.Subject.Name]
+		return on || !known
+	})
+	s.Elsewhere = len(all) - len(s.Findings)
+	return s
+}
+
 func (in *instance) networkless() (all []Networkless) {
 	for _, g := range in.unplanned {
 		for _, p := range g.Ports {
