@@ -235,7 +235,7 @@ func (s State) waitsFor(unit string, r Request) finding.Finding {
 	args := finding.Args{Unit: unit}
 	switch {
 	case r.New == "":
-		return s.finds(finding.RecoveryHolds, "", args, s.instead(r, unit)...)
+		return s.finds(finding.RecoveryHolds, "", args, s.instead(r, unit))
 	case len(s.Serving) > 0 && r.Backup == "":
 		args.Address = s.Serving[0]
 		return s.finds(finding.RecoveryQuorumReturned, "", args, finding.If(finding.IfLost, command.RemoveByForce(unit)))
@@ -247,7 +247,7 @@ func (s State) waitsFor(unit string, r Request) finding.Finding {
 		if p := s.peer(unit); p != nil && p.Reached {
 			start.When = finding.IfThisLasts
 		}
-		return s.finds(finding.RecoveryUnanswered, "", args, append([]finding.Remedy{start}, s.instead(r, unit)...)...)
+		return s.finds(finding.RecoveryUnanswered, "", args, start, s.instead(r, unit))
 	}
 	if running := s.unitStillVoting(r); running != "" {
 		return s.mustStop(r, unit, running)

@@ -64,16 +64,13 @@ func (s State) without(r Request, asked string, units ...string) finding.Remedy 
 	return Without(s.plans(r.Repeated(units, false), asked), units...)
 }
 
-// instead returns the remedy if the unit of a request is lost: a recovery here, since only that unit's machine has
-// the backup of a restore.
-func (s State) instead(r Request, asked string) (remedies []finding.Remedy) {
-	if asked == s.Unit {
-		return nil
-	}
+// instead returns the remedy if the other unit that has the request is lost: a recovery here, since only that unit's
+// machine has the backup of a restore.
+func (s State) instead(r Request, asked string) finding.Remedy {
 	r.Backup, r.GivenUp = "", slices.DeleteFunc(slices.Clone(r.GivenUp), func(name string) bool {
 		return s.givesUp(Request{GivenUp: []string{name}}, s.Unit)
 	})
-	return []finding.Remedy{s.without(r, s.Unit, asked)}
+	return s.without(r, s.Unit, asked)
 }
 
 // lacks adds the refusal that the request needs a member that it does not give up. One finding names all members with
