@@ -59,7 +59,6 @@ func (u *Reconciler) steps(s *unitstate.State, save func() error) *steps.Unit {
 			Juju: u.Tools, Dialer: u.Dialer, Env: u.Env, Paths: u.Paths, Now: u.Now, State: s, Log: u.Log,
 		},
 		Firewall: &firewall.Manager{Firewall: u.Firewall, State: s, Log: u.Log},
-		Schemas:  &steps.Schemas{NeedsConversion: u.Files.NeedsConversion, State: s, Log: u.Log},
 		Leader:   &jujuleader.Manager{Juju: u.Tools, Unit: u.Env.Unit, Now: u.Now, State: s, Log: u.Log},
 		Recovery: (&restore.Unit{Machine: u.Machine, Members: u.Members, State: s, Save: save}).Load(),
 	}

@@ -23,11 +23,9 @@ import (
 // functions has the function that makes each kind of step.
 var functions = map[plan.Kind]func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error{
 	plan.Install: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
-		u.Schemas.Forget(ovndb.Databases()...)
 		return u.Packages.Install(ctx, o.Packages())
 	},
 	plan.Upgrade: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
-		u.Schemas.Forget(ovndb.Databases()...)
 		return u.Packages.Upgrade(ctx, o.Packages())
 	},
 	plan.TrustCA: (*Unit).installCertificate, plan.InstallCertificate: (*Unit).installCertificate,
@@ -109,7 +107,6 @@ func (u *Unit) Make(ctx context.Context, o Snapshot, s plan.Step) error {
 // conversion that a killed hook began may have ended.
 func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
 	db := s.Database
-	u.Schemas.Forget(db)
 	needed, err := u.Files.NeedsConversion(ctx, db)
 	if err != nil || !needed {
 		return err

@@ -2,8 +2,6 @@ package steps
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
 	"net/netip"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -18,7 +16,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
-	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
 // Look returns the input of a decision.
@@ -152,35 +149,49 @@ func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (pla
 }
 
 func (u *Unit) lookAtData(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) error {
-	term := uint64(0)
 	if x.IsRaftLeader() {
-		term = x.Status.Term
 		if o.Known.Problem == "" {
 			x.Listeners, x.WithoutTLS = u.compareListeners(ctx, o, db)
 		}
 		x.Superseded = u.supersededDrift(ctx, db)
 	}
 	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), raftfile.Size(u.Paths.File(db))
-	installed, _, err := u.Packages.Installed(ctx)
-	if err != nil {
-		return err
-	}
-	if x.Schema = u.Schemas.Drift(ctx, db, installed, term, o.Thorough); x.Schema == plan.Drifted {
-		if x.FreeDisk, err = machine.FreeSpace(u.Paths.DB); err != nil {
+	if x.Schema = u.schemaDrift(ctx, db); x.Schema == plan.Drifted {
+		if err := u.lookAtConversion(ctx, db, x); err != nil {
 			return err
-		}
-		x.FreeMemory, _ = machine.AvailableMemory()
-		if x.IsRaftLeader() {
-			u.lookAtConversion(ctx, db, installed, x)
 		}
 	}
 	u.lookAtClientPorts(ctx, o, db, x)
 	return nil
 }
 
-// lookAtConversion adds what the leader must know before it converts the schema.
-func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, installed ovndb.Version, x *plan.Database) {
-	var err error
+// schemaDrift compares the schema of a database with that of the installed packages. If that fails, it reports no
+// difference.
+func (u *Unit) schemaDrift(ctx context.Context, db ovndb.Database) plan.Drift {
+	needed, err := u.Files.NeedsConversion(ctx, db)
+	switch {
+	case err != nil:
+		u.Log.WarnContext(ctx, "cannot compare the schema", "database", db.Short(), "error", err)
+		return ""
+	case needed:
+		return plan.Drifted
+	}
+	return plan.InSync
+}
+
+// lookAtConversion adds the room for a conversion of the schema, and what the leader must know before it converts.
+func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, x *plan.Database) error {
+	installed, _, err := u.Packages.Installed(ctx)
+	if err != nil {
+		return err
+	}
+	if x.FreeDisk, err = machine.FreeSpace(u.Paths.DB); err != nil {
+		return err
+	}
+	x.FreeMemory, _ = machine.AvailableMemory()
+	if !x.IsRaftLeader() {
+		return nil
+	}
 	log := u.Log.With("database", db.Short())
 	if x.TriedTimer, err = u.Members.TriedConversion(ctx, db, installed.String()); err != nil {
 		log.WarnContext(ctx, "cannot read whether a conversion was tried; not converting the schema", "error", err)
@@ -189,6 +200,7 @@ func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, installe
 	if x.Runs, err = u.Control.Version(ctx, db); err != nil {
 		log.WarnContext(ctx, "cannot read the server's version; treating it as old", "error", err)
 	}
+	return nil
 }
 
 // lookAtClientPorts reports whether clients can connect at this unit's address, and whether they have more rights
@@ -283,71 +295,4 @@ func (u *Unit) tooNew(ctx context.Context, db ovndb.Database) bool {
 			"database", db.Short(), "error", err)
 	}
 	return tooNew
-}
-
-// Schemas compares the databases' schemas with those of the packages. It is used during one hook.
-type Schemas struct {
-	// NeedsConversion asks the server and reads the packages' schema.
-	NeedsConversion func(ctx context.Context, db ovndb.Database) (bool, error)
-	State           *unitstate.State
-	Log             *slog.Logger
-	// found has the results of this hook.
-	found map[ovndb.Database]plan.Drift
-}
-
-// keptSchemas is the stored state.
-type keptSchemas struct {
-	// Compared maps each database to the packages, and the term of this unit's own leadership, for which the schema was
-	// last found to be current.
-	Compared map[ovndb.Database]string `json:"compared,omitempty"`
-}
-
-var schemas = unitstate.NewSection[keptSchemas]("schemas")
-
-// Forget makes this hook compare the schemas again.
-func (m *Schemas) Forget(databases ...ovndb.Database) {
-	for _, db := range databases {
-		delete(m.found, db)
-	}
-}
-
-// Drift compares the schema of a database with that of the installed packages. If that fails, it reports no
-// difference.
-//
-// The result is stored for as long as the packages stay the same: only other packages bring a newer schema. A member
-// compares again in each term in which it is the leader, since the leader converts. As the leader it also compares in
-// each thorough hook. term is 0 if the member isn't the leader.
-func (m *Schemas) Drift(
-	ctx context.Context, db ovndb.Database, installed ovndb.Version, term uint64, thorough bool,
-) plan.Drift {
-	if drift, known := m.found[db]; known {
-		return drift
-	}
-	leads := term != 0
-	compared := installed.String()
-	if leads {
-		compared += fmt.Sprintf(" term %d", term)
-	}
-	last := schemas.Get(m.State)
-	if last.Compared[db] == compared && !(leads && thorough) {
-		return plan.InSync
-	}
-	needed, err := m.NeedsConversion(ctx, db)
-	if err != nil {
-		m.Log.WarnContext(ctx, "cannot compare the schema", "database", db.Short(), "error", err)
-		return ""
-	}
-	if m.found == nil {
-		m.found = map[ovndb.Database]plan.Drift{}
-	}
-	if m.found[db] = plan.Drifted; needed {
-		return plan.Drifted
-	}
-	m.found[db] = plan.InSync
-	if last.Compared == nil {
-		last.Compared = map[ovndb.Database]string{}
-	}
-	last.Compared[db] = compared
-	_ = schemas.Set(m.State, last) // texts only
-	return plan.InSync
 }

@@ -42,7 +42,6 @@ type Unit struct {
 	Restarts     *restarts.Manager
 	Certificates *certificates.Manager
 	Firewall     *firewall.Manager
-	Schemas      *Schemas
 	Leader       *jujuleader.Manager
 	Recovery     *restore.Unit
 	// Save writes the unit's state to the disk.

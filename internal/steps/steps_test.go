@@ -155,41 +155,6 @@ func unit(t *testing.T, m *observe.Machine) *Unit {
 	}
 }
 
-// A member compares again when it becomes the leader, once in each term: the leader converts.
-func TestSchemas(t *testing.T) {
-	t.Parallel()
-	asked, needed := 0, false
-	u := unit(t, new(observe.Machine))
-	hook := func() *Schemas {
-		needs := func(context.Context, ovndb.Database) (bool, error) {
-			asked++
-			return needed, nil
-		}
-		return &Schemas{State: u.Restarts.State, Log: u.Log, NeedsConversion: needs}
-	}
-	installed := ovndb.Version{OVN: "25.03"}
-	look := func(m *Schemas, term uint64, thorough, asks bool) plan.Drift {
-		t.Helper()
-		before := asked
-		drift := m.Drift(t.Context(), ovndb.NB, installed, term, thorough)
-		assert.Equal(t, asks, asked > before)
-		return drift
-	}
-	assert.Equal(t, plan.InSync, look(hook(), 0, false, true))
-	assert.Equal(t, plan.InSync, look(hook(), 0, true, false), "only newer packages bring a newer schema")
-	m := hook()
-	assert.Equal(t, plan.InSync, look(m, 3, false, true), "leads now")
-	assert.Equal(t, plan.InSync, look(m, 3, true, false), "asked in this hook")
-	assert.Equal(t, plan.InSync, look(hook(), 3, false, false))
-	assert.Equal(t, plan.InSync, look(hook(), 3, true, true))
-	needed, installed = true, ovndb.Version{OVN: "25.09"}
-	m = hook()
-	assert.Equal(t, plan.Drifted, look(m, 3, false, true))
-	needed = false
-	m.Forget(ovndb.Databases()...)
-	assert.Equal(t, plan.InSync, look(m, 3, false, true))
-}
-
 // Members keep the address in their files. The restart of running services is recorded before the file changes.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
