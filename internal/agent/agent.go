@@ -31,14 +31,15 @@ const recordKey = "ovn-central:agent"
 
 // Agent is one agent process. Make it with [New] and run it once.
 type Agent struct {
-	// config is the configuration at the start; current has the parts that may change while the process runs.
+	// config is the configuration at the start; current is the last one that was read.
 	config  config.Config
 	current atomic.Pointer[config.Config]
-	next    atomic.Pointer[config.Config]
-	quit    chan struct{}
-	now     func() time.Duration
-	log     *slog.Logger
-	dialer  *ovsdb.Dialer
+	// restart ends the run, since a part has changed that is fixed at the start; restarts is closed then.
+	restart  func()
+	restarts chan struct{}
+	now      func() time.Duration
+	log      *slog.Logger
+	dialer   *ovsdb.Dialer
 	// paths are the files of this machine's servers, if it has any.
 	paths ovndb.Paths
 	peers *peers
@@ -90,16 +91,19 @@ type clusters struct {
 	observing sync.Mutex
 	// files has the files of the local servers. Only the loop uses it.
 	files map[ovndb.Database]*file
+	last  atomic.Pointer[sight]
+}
 
-	mu     sync.Mutex
+// sight is an observation of the clusters.
+type sight struct {
 	report observe.Report
 	at     time.Duration // of the observation; 0: none yet
 	northd ovndb.NorthdHealth
-	idle   int // consecutive observations in which ovn-northd did not work
+	idle   int // consecutive observations, with this one, in which ovn-northd did not work
 }
 
 // drains continues drains with an intent in the database while this agent holds the lease: the commands that began them
-// may have ended. Only the loop of the gateways uses the fields that are not guarded by mu.
+// may have ended. Only the loop of the gateways uses the fields above report.
 type drains struct {
 	agent *Agent
 	// open makes a service that writes only while the record has that value; service is the open one.
@@ -110,10 +114,8 @@ type drains struct {
 	all   map[string]*drain
 	retry time.Duration
 	// asked reports whether a drain needs signs of life of all chassis.
-	asked bool
-
-	mu     sync.Mutex
-	report []report.Drain
+	asked  bool
+	report atomic.Pointer[[]report.Drain]
 }
 
 // gateways follows chassis and gateways on every unit, so that a new holder starts with current state. The holder

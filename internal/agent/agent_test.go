@@ -177,14 +177,32 @@ func TestHealth_needs_running_loop(t *testing.T) {
 func TestStatus_unusable_database_has_reason(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
-	a.updateElection(func(*lease.Election, time.Duration) { a.seen.northbound = ovsdb.ErrNoLeader })
-	a.step()
+	a.setDatabase(ovndb.NB, ovsdb.ErrNoLeader)
 	var s report.Status
 	require.NoError(t, json.Unmarshal(get(t, a, "/status").Body.Bytes(), &s))
 	assert.Equal(t, report.Status{
 		Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(),
 		Peers: []report.PeerStatus{}, Gateways: a.gateways.status(0), Drains: []report.Drain{},
 	}, s)
+	a.setDatabase(ovndb.NB, nil)
+	assert.Empty(t, a.status().Northbound)
+}
+
+func TestReload_last_configuration_runs_next(t *testing.T) {
+	t.Parallel()
+	a, _ := newTestAgent(t)
+	c := a.live()
+	c.Mode = config.On
+	require.NoError(t, a.Reload(c))
+	_, again := a.Again()
+	assert.False(t, again, "the mode may change while the agent runs")
+	c.TTL *= 2
+	require.NoError(t, a.Reload(c))
+	c.TTL /= 2
+	require.NoError(t, a.Reload(c), "before the agent has ended")
+	next, again := a.Again()
+	assert.True(t, again)
+	assert.Equal(t, c, next)
 }
 
 func TestBounded_one_client_cannot_take_all_connections(t *testing.T) {

@@ -37,19 +37,17 @@ func (c *clusters) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		before := c.northdError()
-		c.mu.Lock()
-		for _, l := range orphanEvents(orphanMembers(c.report), orphanMembers(seen)) {
+		last, now := c.last.Load(), &sight{report: seen, northd: northd, at: c.agent.now()}
+		for _, l := range orphanEvents(orphanMembers(last.report), orphanMembers(seen)) {
 			c.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 		}
-		c.report, c.northd, c.at = seen, northd, c.agent.now()
-		if c.idle++; northd == "" || northd.Works() {
-			c.idle = 0
+		if northd != "" && !northd.Works() {
+			now.idle = last.idle + 1
 		}
-		c.mu.Unlock()
+		c.last.Store(now)
 		c.publishDamage(ctx, seen)
-		switch now := c.northdError(); {
-		case now == before:
+		switch now := now.northdError(); {
+		case now == last.northdError():
 		case now == "":
 			c.agent.log.Info("ovn-northd works again")
 		default:
@@ -104,43 +102,30 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 
 // recent returns the last observation, or a new one if the last is older than the interval between two observations.
 func (c *clusters) recent(ctx context.Context) observe.Report {
-	seen, ago := c.latest(c.agent.now())
-	if ago < 0 || ago > (clusterPause+clusterTimeout).Seconds() {
-		seen, _ = c.observeNow(ctx)
+	if seen := c.fresh(c.agent.now(), clusterPause+clusterTimeout); seen.at != 0 {
+		return seen.report
 	}
+	seen, _ := c.observeNow(ctx)
 	return seen
 }
 
 // northdError returns why this unit may not act: its ovn-northd does not work, so the unit's writes have no effect if
 // no other ovn-northd is left. The text is empty if ovn-northd works or is not expected here.
-func (c *clusters) northdError() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.idle < northdObservations {
+func (c *clusters) northdError() string { return c.last.Load().northdError() }
+
+func (s *sight) northdError() string {
+	if s.idle < northdObservations {
 		return ""
 	}
-	return fmt.Sprintf("this unit's ovn-northd: %s", c.northd)
+	return fmt.Sprintf("this unit's ovn-northd: %s", s.northd)
 }
 
-// latest returns the last observation and its age in seconds, which is -1 if there is none yet.
-func (c *clusters) latest(now time.Duration) (seen observe.Report, secondsAgo float64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.at == 0 {
-		return observe.Report{}, -1
+// fresh returns the last observation, or nothing if it is older than most.
+func (c *clusters) fresh(now, most time.Duration) sight {
+	if last := c.last.Load(); now-last.at <= most {
+		return *last
 	}
-	return c.report, (now - c.at).Seconds()
-}
-
-// fresh returns the last observation of the clusters and of ovn-northd. It returns nothing if an observation is
-// overdue.
-func (c *clusters) fresh(now time.Duration) (observe.Report, ovndb.NorthdHealth) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.at == 0 || now-c.at > 2*(clusterPause+clusterTimeout) {
-		return observe.Report{}, ""
-	}
-	return c.report, c.northd
+	return sight{}
 }
 
 // orphanMembers returns members that are down and belong to no unit, as far as this unit knows. The action
@@ -161,9 +146,12 @@ func orphanMembers(r observe.Report) []finding.Document {
 
 // document returns the description of both clusters for programs.
 func (c *clusters) document(now time.Duration) report.ClusterStatus {
-	seen, ago := c.latest(now)
-	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: orphanMembers(seen)}
-	for _, cluster := range seen.Clusters {
+	last := c.last.Load()
+	d := report.ClusterStatus{LookedSecondsAgo: -1, Orphans: orphanMembers(last.report)}
+	if last.at != 0 {
+		d.LookedSecondsAgo = (now - last.at).Seconds()
+	}
+	for _, cluster := range last.report.Clusters {
 		switch one := status.ClusterDocument(cluster); cluster.Database {
 		case ovndb.NB:
 			d.Northbound = one

@@ -28,7 +28,7 @@ func (a *Agent) follow(ctx context.Context) {
 		}
 		a.updateElection(func(e *lease.Election, _ time.Duration) {
 			e.Disconnected()
-			a.seen.northbound = err
+			a.setDatabase(ovndb.NB, err)
 		})
 		if a.now()-begun > a.config.TTL {
 			pause = firstPause
@@ -109,7 +109,7 @@ func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {
 		err = a.northbound.check(ctx, a, w.Server())
 	}
 	a.updateElection(func(e *lease.Election, _ time.Duration) {
-		a.seen.northbound = err
+		a.setDatabase(ovndb.NB, err)
 		if err == nil {
 			e.ObserveRecord(value, asked)
 		}
@@ -148,7 +148,7 @@ func (a *Agent) reportEligibility(ctx context.Context) {
 		able := err == nil && a.clusters.northdError() == "" && a.live().Mode != config.Off && a.config.PeerListen != ""
 		a.updateElection(func(e *lease.Election, now time.Duration) {
 			e.SetEligible(able, now)
-			a.seen.southbound = err
+			a.setDatabase(ovndb.SB, err)
 		})
 	}
 	if m != nil {

@@ -59,7 +59,7 @@ func intended(inv *gateway.Inventory) map[string]maintenance.Drain {
 func (d *drains) end(inv *gateway.Inventory) {
 	d.forget(inv)
 	d.close()
-	d.setReport(nil)
+	d.report.Store(nil)
 }
 
 func (d *drains) forget(inv *gateway.Inventory) {
@@ -103,7 +103,7 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 		one.Node = cmp.Or(intended[chassis].Hostname, chassis)
 		next, said = earliest(next, at), append(said, one)
 	}
-	d.setReport(said)
+	d.report.Store(&said)
 	if d.asked { // one request serves all drains
 		if err := d.service.AskNorthd(ctx); err != nil {
 			d.agent.log.Warn("cannot ask the chassis that took the gateways of drains for a sign of life", "error", err)
@@ -156,16 +156,11 @@ func (d *drains) close() {
 	}
 }
 
-func (d *drains) setReport(all []report.Drain) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.report = all
-}
-
 func (d *drains) status(now time.Duration) []report.Drain {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	all := append([]report.Drain{}, d.report...)
+	all := []report.Drain{}
+	if said := d.report.Load(); said != nil {
+		all = append(all, *said...)
+	}
 	for i := range all {
 		all[i].ForSeconds = (now - all[i].Since).Seconds()
 	}

@@ -21,7 +21,7 @@ func TestDrains_only_holder_reports(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
 	a.gateways.recordObservation(&gateway.Inventory{}, schedule.Plan{}, false, *now)
-	a.gateways.drains.setReport([]report.Drain{
+	a.gateways.drains.report.Store(&[]report.Drain{
 		{Chassis: "c1", Gateways: 3},
 		{Chassis: "c2", Stalled: true},
 		{Chassis: "c3", Done: true},

@@ -46,7 +46,8 @@ func (metrics) Describe(chan<- *prometheus.Desc) {}
 func (m metrics) Collect(out chan<- prometheus.Metric) {
 	gauge, counter := of(out, prometheus.GaugeValue), of(out, prometheus.CounterValue)
 	s, now := m.agent.status(), m.agent.now()
-	seen, northd := m.agent.clusters.fresh(now)
+	last := m.agent.clusters.fresh(now, 2*(clusterPause+clusterTimeout)) // unless an observation is overdue
+	seen, northd := last.report, last.northd
 	gauge("ovn_central_build_info", "1, with the version of the program.", 1, "version", version.Version)
 	gauge("ovn_central_agent_last_look_seconds", "Seconds since the agent's loop last ran.",
 		(now - time.Duration(m.agent.stepped.Load())).Seconds())

@@ -43,7 +43,7 @@ func exports(t *testing.T, a *Agent, lines ...string) string {
 func TestMetrics_match_status(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.seen.southbound = ovsdb.ErrNoLeader
+	a.setDatabase(ovndb.SB, ovsdb.ErrNoLeader)
 	reads(a, lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4})
 	*now += a.config.TTL / 4
 	c := a.live()
@@ -68,7 +68,7 @@ func TestMetrics_match_status(t *testing.T) {
 func TestMetrics_leave_out_what_is_old(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.clusters.report, a.clusters.northd, a.clusters.at = staleReport(), ovndb.NorthdActive, *now
+	a.clusters.last.Store(&sight{report: staleReport(), northd: ovndb.NorthdActive, at: *now})
 	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}},
 		schedule.Plan{}, false, *now)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
@@ -98,8 +98,7 @@ func TestMetrics_leave_out_what_is_old(t *testing.T) {
 	has(false, gateways)
 	a.gateways.recordObservation(&gateway.Inventory{}, schedule.Plan{}, false, *now)
 	has(true, gateways)
-	a.updateElection(func(*lease.Election, time.Duration) { a.seen.southbound = ovsdb.ErrNoLeader })
-	a.step()
+	a.setDatabase(ovndb.SB, ovsdb.ErrNoLeader)
 	has(false, gateways)
 	*now += 2 * (clusterPause + clusterTimeout)
 	has(true, clusters)
@@ -144,7 +143,7 @@ func ledReport() observe.Report {
 func TestMetrics_of_clusters(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.clusters.report, a.clusters.northd, a.clusters.at = ledReport(), ovndb.NorthdStandby, *now
+	a.clusters.last.Store(&sight{report: ledReport(), northd: ovndb.NorthdStandby, at: *now})
 	exports(t, a,
 		`ovn_central_server_up{database="nb"} 1`, `ovn_central_member_role{database="nb",role="leader"} 1`,
 		`ovn_central_member_role{database="nb",role="follower"} 0`,
@@ -208,10 +207,10 @@ func TestServerMetrics_present_if_files_exist(t *testing.T) {
 func TestMetrics_lint_and_reference(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.gateways.drains.setReport([]report.Drain{{Chassis: "c1", Gateways: 3}})
+	a.gateways.drains.report.Store(&[]report.Drain{{Chassis: "c1", Gateways: 3}})
 	acts(a)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
-	a.clusters.report, a.clusters.northd, a.clusters.at = ledReport(), ovndb.NorthdActive, *now
+	a.clusters.last.Store(&sight{report: ledReport(), northd: ovndb.NorthdActive, at: *now})
 	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}},
 		schedule.Plan{}, false, *now)
 	c := a.live()

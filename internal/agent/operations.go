@@ -170,8 +170,7 @@ func (a *Agent) nodes() *node.Service {
 // Juju's.
 func (a *Agent) apiCommand(c command.Command) string {
 	if len(c.Params) == 0 || c.Params[0].Key != "node" {
-		seen, _ := a.clusters.latest(a.now())
-		return seen.Application.Version.Render(c)
+		return a.clusters.last.Load().report.Application.Version.Render(c)
 	}
 	switch name := c.Params[0].Value; c.Action {
 	case maintenance.OperationDrain, maintenance.OperationDecommission:

@@ -31,8 +31,9 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers S
 	a := &Agent{
 		config: c, paths: paths, now: now, log: log, dialer: dialer,
 		election: lease.Election{Unit: c.Unit, Instance: rand.Text()[:8], Address: c.PeerListen, TTL: c.TTL},
-		updated:  make(chan struct{}, 1), swaps: make(chan lease.Swap, 1), quit: make(chan struct{}),
+		updated:  make(chan struct{}, 1), swaps: make(chan lease.Swap, 1), restarts: make(chan struct{}),
 	}
+	a.restart = sync.OnceFunc(func() { close(a.restarts) })
 	a.northbound.database, a.southbound.database = ovndb.NB, ovndb.SB
 	a.current.Store(&c)
 	a.watchdog.every = watchdogPeriod()
@@ -42,6 +43,7 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers S
 		moves:  map[schedule.Class]int{},
 	}}
 	a.clusters = &clusters{agent: a, servers: servers, files: map[ovndb.Database]*file{}}
+	a.clusters.last.Store(new(sight))
 	return a, nil
 }
 
@@ -66,7 +68,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	defer cancel()
 	go func() {
 		select {
-		case <-a.quit:
+		case <-a.restarts:
 			cancel()
 		case <-ctx.Done():
 		}
@@ -156,19 +158,19 @@ func (a *Agent) Reload(c config.Config) error {
 	a.wakeGateways()
 	a.peers.client.CloseIdleConnections()
 	if a.config.Restarts(c) {
-		if a.next.Swap(&c) == nil {
-			close(a.quit)
-		}
+		a.restart()
 	}
 	return nil
 }
 
 // Again returns the configuration for another run, after [Agent.Run] has returned; ok is false if the agent should end.
 func (a *Agent) Again() (c config.Config, ok bool) {
-	if next := a.next.Load(); next != nil {
-		return *next, true
+	select {
+	case <-a.restarts:
+		return a.live(), true
+	default:
+		return config.Config{}, false
 	}
-	return config.Config{}, false
 }
 
 // notify sends a state to systemd (sd_notify(3)), if NOTIFY_SOCKET is set.

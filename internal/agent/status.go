@@ -8,6 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // seen is the last state of the lease and of the databases, so that each change is logged once.
@@ -17,8 +18,6 @@ type seen struct {
 	last   string // the last unit that held the lease, which may be free now
 	known  bool
 	since  time.Duration // when the holder was first seen
-	// northbound and southbound are the reasons why a database can't be used; nil if it can.
-	northbound, southbound error
 }
 
 type line struct {
@@ -42,25 +41,24 @@ func (s *seen) update(e *lease.Election, known func(address string) bool, d leas
 		}
 		lines = append(lines, line{text, []any{"term", s.status.Term}})
 	}
-	for _, db := range []struct {
-		name     string
-		err      error
-		reported *string
-	}{{"Northbound", s.northbound, &s.status.Northbound}, {"Southbound", s.southbound, &s.status.Southbound}} {
-		problem := ""
-		if db.err != nil {
-			problem = db.err.Error()
-		}
-		switch problem {
-		case *db.reported:
-		case "":
-			lines = append(lines, line{"database can be used again", []any{"database", db.name}})
-		default:
-			lines = append(lines, line{"database can't be used", []any{"database", db.name, "error", problem}})
-		}
-		*db.reported = problem
-	}
 	return lines
+}
+
+// setDatabase stores why a database can't be used, which is nil if it can, and logs a change. It needs a.mu.
+func (a *Agent) setDatabase(db ovndb.Database, err error) {
+	reason, name := &a.seen.status.Northbound, "Northbound"
+	if db == ovndb.SB {
+		reason, name = &a.seen.status.Southbound, "Southbound"
+	}
+	before := *reason
+	switch *reason = ""; {
+	case err != nil:
+		if *reason = err.Error(); *reason != before {
+			a.log.Info("database can't be used", "database", name, "error", err)
+		}
+	case before != "":
+		a.log.Info("database can be used again", "database", name)
+	}
 }
 
 func (s *seen) updateHolder(e *lease.Election, r lease.Record, known func(address string) bool,
