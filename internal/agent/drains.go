@@ -15,12 +15,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // nodeService is a [node.Service] that can also ask ovn-northd.
 type nodeService struct{ *node.Service }
 
-func (s nodeService) AskNorthd(ctx context.Context) error { return s.Gateways.AskNorthd(ctx) }
+func (s nodeService) AskNorthd(ctx context.Context) error {
+	_, err := s.Gateways.Write(ctx, ovsdb.Change{Ask: true})
+	return err
+}
 
 func (a *Agent) newDrains() drains {
 	return drains{agent: a, open: func(value string) drainService {

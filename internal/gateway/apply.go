@@ -177,7 +177,10 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 		some = some[:min(s.pace.next(), len(some))]
 		texts := r.records(p, some, len(p.Changes)-written, s.Now())
 		last := written+len(some) == len(p.Changes)
-		asked, err := s.write(ctx, texts, guard(r, inventory.State, some), inventory.lists(some), !last)
+		asked, err := s.Write(ctx, ovsdb.Change{
+			Guard: guard(r, inventory.State, some), Notes: ovsdb.Notes{Added: texts}, Lists: inventory.lists(some),
+			Ask: !last && s.NorthdTimeout > 0,
+		})
 		if err != nil {
 			if !errors.Is(err, ovsdb.ErrChanged) {
 				r.unanswered = append(r.unanswered, batch{r.Number, some})
@@ -203,21 +206,6 @@ func (r *run) records(p schedule.Plan, some []schedule.Change, left int, now tim
 		texts = append(texts, r.Batch(p, part, left, now))
 	}
 	return texts
-}
-
-// write writes a batch. If it has to wait for ovn-northd, it asks for a sign of life in the same transaction: a
-// separate transaction would make ovn-northd compute once more.
-func (s *Service) write(
-	ctx context.Context, notes []string, guard ovsdb.Guard, lists []ovsdb.Candidates, ask bool,
-) (asked int64, err error) {
-	err = s.With(ctx, func(g *ovsdb.Gateways) error {
-		if !ask || s.NorthdTimeout == 0 {
-			return g.Write(ctx, notes, guard, lists...)
-		}
-		asked, err = g.WriteAndAsk(ctx, notes, guard, lists...)
-		return err
-	})
-	return asked, err
 }
 
 // guard makes a transaction fail if the run's chassis is no longer cordoned, or if a chassis that gets a better rank

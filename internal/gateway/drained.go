@@ -7,7 +7,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // PlanDrain returns what is left to write for a drain of a chassis.
@@ -89,7 +88,7 @@ func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis
 
 // Forgetting returns the write that discards the records which drains have kept for a chassis that was undrained or is
 // gone.
-func (s *Service) Forgetting(ctx context.Context, chassis string) (ovsdb.Amendment, error) {
+func (s *Service) Forgetting(ctx context.Context, chassis string) (journal.Writing, error) {
 	j, err := s.journal(ctx)
-	return amendment(j.Forget(chassis)), err
+	return j.Forget(chassis), err
 }

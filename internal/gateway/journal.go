@@ -33,15 +33,9 @@ func (s *Service) newRun(operation, chassis string) *journal.Run {
 	return journal.Begin("g"+hex.EncodeToString(id[:]), operation, chassis, s.By)
 }
 
-func amendment(w journal.Writing) ovsdb.Amendment {
-	return ovsdb.Amendment{Added: w.Added, Changed: w.Changed, Dropped: w.Dropped}
-}
-
-func (s *Service) amend(ctx context.Context, w journal.Writing) error {
-	if len(w.Added)+len(w.Changed)+len(w.Dropped) == 0 {
-		return nil
-	}
-	return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, ovsdb.Guard{}, amendment(w)) })
+func (s *Service) note(ctx context.Context, w journal.Writing) error {
+	_, err := s.Write(ctx, ovsdb.Change{Notes: ovsdb.Notes(w)})
+	return err
 }
 
 // Finish records that operations have nothing left to do, and drops records that are too old to keep.
@@ -50,7 +44,7 @@ func (s *Service) Finish(ctx context.Context, ids ...string) error {
 	if err != nil {
 		return err
 	}
-	return s.amend(ctx, j.Finish(ids...))
+	return s.note(ctx, j.Finish(ids...))
 }
 
 func (s *Service) unfinished(ctx context.Context, operations ...string) ([]journal.Entry, error) {
@@ -96,14 +90,14 @@ func (s *Service) tag(ctx context.Context, outcome journal.Outcome) error {
 		if err != nil {
 			return err
 		}
-		return s.amend(ctx, j.End(s.run, outcome, inventory.Layout(), s.Now()))
+		return s.note(ctx, j.End(s.run, outcome, inventory.Layout(), s.Now()))
 	})
 }
 
 // Tagging returns what to write together with a change that is an operation of its own and results in a layout.
-func (s *Service) Tagging(ctx context.Context, operation, chassis string, l journal.Layout) (ovsdb.Amendment, error) {
+func (s *Service) Tagging(ctx context.Context, operation, chassis string, l journal.Layout) (journal.Writing, error) {
 	j, err := s.journal(ctx)
-	return amendment(j.End(s.newRun(operation, chassis), journal.Succeeded, l, s.Now())), err
+	return j.End(s.newRun(operation, chassis), journal.Succeeded, l, s.Now()), err
 }
 
 // Layout returns the present layout.

@@ -23,57 +23,45 @@ const (
 )
 
 // SyncNorthd asks ovn-northd and every ovn-controller for a sign of life, and waits for ovn-northd's.
-func (s *Service) SyncNorthd(ctx context.Context) error {
-	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, (*ovsdb.Gateways).SyncNorthd)
-}
+func (s *Service) SyncNorthd(ctx context.Context) error { return s.syncWithin(ctx, s.NorthdTimeout) }
 
 // syncWithin is [Service.SyncNorthd] for an operation that waits at most that long: it fails if no sign of life has
 // come by then.
 func (s *Service) syncWithin(ctx context.Context, wait time.Duration) error {
-	return s.awaitNorthd(ctx, min(s.NorthdTimeout, wait), 0, (*ovsdb.Gateways).SyncNorthd)
-}
-
-// AskNorthd is [Service.SyncNorthd] without the wait: later reads show which chassis have answered.
-func (s *Service) AskNorthd(ctx context.Context) error {
-	_, err := Ask(ctx, s, (*ovsdb.Gateways).AskNorthd)
-	return err
+	return s.sync(ctx, min(s.NorthdTimeout, wait), ovsdb.Change{}, nil)
 }
 
 // SyncNorthdWhile is [Service.SyncNorthd], and calls meanwhile at each check.
 func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gateways)) error {
-	ask := func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
-		return g.SyncNorthd(ctx, func(followed, asked int64) {
-			waiting(followed, asked)
-			meanwhile(g)
-		})
+	return s.sync(ctx, s.NorthdTimeout, ovsdb.Change{}, meanwhile)
+}
+
+// WriteAndSync is [Service.SyncNorthd], and makes a change in the same transaction.
+func (s *Service) WriteAndSync(ctx context.Context, c ovsdb.Change) error {
+	return s.sync(ctx, s.NorthdTimeout, c, nil)
+}
+
+func (s *Service) sync(
+	ctx context.Context, timeout time.Duration, c ovsdb.Change, meanwhile func(*ovsdb.Gateways),
+) error {
+	if c.Ask = timeout > 0; !c.Ask {
+		_, err := s.Write(ctx, c)
+		return err
 	}
-	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, ask)
+	write := func(ctx context.Context, g *ovsdb.Gateways) (asked int64, err error) { return g.Write(ctx, c) }
+	return s.awaitNorthd(ctx, timeout, 0, write, meanwhile)
 }
 
 // followed waits until ovn-northd has processed a batch of that many gateways, and records for the pace how long that
 // took.
 func (s *Service) followed(ctx context.Context, asked int64, gateways int) error {
-	ask := func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
-		return g.AwaitNorthd(ctx, asked, waiting)
-	}
-	return s.awaitNorthd(ctx, s.NorthdTimeout, gateways, ask)
-}
-
-// AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does. It asks for the sign of life of
-// [Service.SyncNorthd] in the same transaction, so that ovn-northd computes once.
-func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsdb.Amendment) error {
-	if s.NorthdTimeout == 0 {
-		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
-	}
-	ask := func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
-		return g.AmendIDsAndSync(ctx, guard, a, waiting)
-	}
-	return s.awaitNorthd(ctx, s.NorthdTimeout, 0, ask)
+	written := func(context.Context, *ovsdb.Gateways) (int64, error) { return asked, nil }
+	return s.awaitNorthd(ctx, s.NorthdTimeout, gateways, written, nil)
 }
 
 func (s *Service) awaitNorthd(
 	ctx context.Context, timeout time.Duration, gateways int,
-	ask func(*ovsdb.Gateways, context.Context, ovsdb.Waiting) error,
+	ask func(context.Context, *ovsdb.Gateways) (asked int64, err error), meanwhile func(*ovsdb.Gateways),
 ) error {
 	if timeout == 0 {
 		return nil
@@ -82,7 +70,19 @@ func (s *Service) awaitNorthd(
 	patience, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	begun := s.Now()
-	err := s.With(ctx, func(g *ovsdb.Gateways) error { return ask(g, patience, s.waiting(ctx, begun)) })
+	err := s.With(ctx, func(g *ovsdb.Gateways) error {
+		asked, err := ask(patience, g)
+		if err != nil {
+			return err
+		}
+		tell := s.waiting(ctx, begun, asked)
+		return g.AwaitNorthd(patience, asked, func(followed int64) {
+			tell(followed)
+			if meanwhile != nil {
+				meanwhile(g)
+			}
+		})
+	})
 	if deadline, _ := patience.Deadline(); err != nil && time.Until(deadline) <= 0 {
 		<-patience.Done() // a write to the server can end a moment before the context does
 	}
@@ -101,9 +101,9 @@ func (s *Service) awaitNorthd(
 	return err
 }
 
-func (s *Service) waiting(ctx context.Context, begun time.Time) ovsdb.Waiting {
+func (s *Service) waiting(ctx context.Context, begun time.Time, asked int64) func(followed int64) {
 	due := max(toldAfter, s.slowest)
-	return func(followed, asked int64) {
+	return func(followed int64) {
 		if waited := s.Now().Sub(begun); waited >= due {
 			due = waited + toldEvery
 			s.progress(ctx, fmt.Sprintf("ovn-northd does not follow: nb_cfg %d of %d for %s", followed, asked,

@@ -30,9 +30,9 @@ func TestWaiting_reported_after_longest_wait(t *testing.T) {
 		) {
 			lines = append(lines, strings.Join(numbers.FindAllString(line, -1), " "))
 		}}
-		waiting := s.waiting(t.Context(), now)
+		waiting := s.waiting(t.Context(), now, 12)
 		for range 59 * 20 {
-			waiting(11, 12)
+			waiting(11)
 			now = now.Add(50 * time.Millisecond)
 		}
 		assert.Equal(t, x.lines, lines, name)

@@ -92,6 +92,11 @@ func Ask[T any](
 	return answer, err
 }
 
+// Write makes a change of NB. If it asks ovn-northd, Write returns the requested nb_cfg.
+func (s *Service) Write(ctx context.Context, c ovsdb.Change) (asked int64, err error) {
+	return Ask(ctx, s, func(g *ovsdb.Gateways, ctx context.Context) (int64, error) { return g.Write(ctx, c) })
+}
+
 // grace is how long an ovn-controller may take to follow nb_cfg before it counts as unresponsive. A live one takes
 // milliseconds.
 const grace = 5 * time.Second

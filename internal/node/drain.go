@@ -101,7 +101,8 @@ func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, sta
 		}
 	}
 	intent := maintenance.Begin(n.Chassis, s.note(n, r.Reason), r.Limits, n.Carried()...)
-	if err := s.Gateways.AmendIDsAndSync(ctx, guard, ovsdb.Amendment{Put: intent.Set, Drop: intent.Drop}); err != nil {
+	change := ovsdb.Change{Guard: guard, Put: intent.Set, Drop: intent.Drop}
+	if err := s.Gateways.WriteAndSync(ctx, change); err != nil {
 		return n, nil, err
 	}
 	s.progress(ctx, "drain %s: cordoned; %s to write, of which %d move", n.Name(),

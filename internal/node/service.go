@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -152,10 +153,10 @@ func contended() answer.Status {
 	return answer.Of(answer.Conflict, finding.New(finding.CordonsContended, finding.Subject{}, finding.Args{}))
 }
 
-// amend writes records, together with a, if external_ids of NB_Global fit the guard.
-func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenance.Change, a ovsdb.Amendment) error {
-	a.Put, a.Drop = change.Set, change.Drop
-	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
+// amend writes records and notes of the journal if external_ids of NB_Global fit the guard.
+func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, c maintenance.Change, notes journal.Writing) error {
+	_, err := s.Gateways.Write(ctx, ovsdb.Change{Guard: guard, Put: c.Set, Drop: c.Drop, Notes: ovsdb.Notes(notes)})
+	return err
 }
 
 // again judges and writes until the write is not lost to another client's change of the records.
@@ -257,7 +258,7 @@ func (s *Service) cordonAgain(ctx context.Context, x snapshot, n maintenance.Nod
 	changed := note.Reason != "" && note.Reason != n.Cordon.Reason
 	if changed {
 		guard := ovsdb.Guard{Has: maintenance.CordonPairs(n.Chassis, x.inventory.NB.IDs)}
-		if err := s.amend(ctx, guard, maintenance.Cordon(n.Chassis, note), ovsdb.Amendment{}); err != nil {
+		if err := s.amend(ctx, guard, maintenance.Cordon(n.Chassis, note), journal.Writing{}); err != nil {
 			return answer.Status{}, err
 		}
 		n.Cordon = &note
@@ -305,7 +306,7 @@ func (s *Service) Hold(ctx context.Context, r Request) answer.Status {
 			h.Detail(s.Gateways.Now(), time.Time{})))
 	}
 	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.AddHold(n.Chassis, name, s.note(n, r.Reason)),
-		ovsdb.Amendment{}); err != nil {
+		journal.Writing{}); err != nil {
 		return inaccessible(err)
 	}
 	return answer.New(answer.Success, fmt.Sprintf("%s is held by %s", n.Name(), name),
@@ -328,7 +329,7 @@ func (s *Service) Release(ctx context.Context, r Request) answer.Status {
 		return s.refuse(answer.NotFound, about(n, finding.HoldUnknown, finding.Args{Value: strconv.Quote(name)}),
 			s.holds(n.Holds, time.Time{})...)
 	}
-	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, h), ovsdb.Amendment{}); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, h), journal.Writing{}); err != nil {
 		return inaccessible(err)
 	}
 	return answer.New(answer.Success, fmt.Sprintf("hold %s of %s is released", name, n.Name()))

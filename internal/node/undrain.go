@@ -11,6 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -55,7 +56,7 @@ func (s *Service) undrain(ctx context.Context, r Request) answer.Status {
 	record := maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs)
 	if !n.Drain.Undrain || n.Cordon != nil {
 		begin := maintenance.BeginUndrain(n.Chassis, *n.Drain, s.note(n, ""))
-		err := s.amend(ctx, ovsdb.Guard{Has: record}, begin, ovsdb.Amendment{})
+		err := s.amend(ctx, ovsdb.Guard{Has: record}, begin, journal.Writing{})
 		switch {
 		case errors.Is(err, ovsdb.ErrChanged):
 			return s.unfinished(n, err)
@@ -181,7 +182,7 @@ func (s *Service) Admit(ctx context.Context, inventory *gateway.Inventory,
 	for _, name := range a.New {
 		layout = layout.WithCordon(name, true)
 	}
-	var tag ovsdb.Amendment
+	var tag journal.Writing
 	if len(a.New) > 0 {
 		if tag, err = s.Gateways.Tagging(ctx, "cordon", a.New[0], layout); err != nil {
 			return nil, err

@@ -126,7 +126,7 @@ func TestWrite_both_forms(t *testing.T) {
 		x.After = []ovsdb.CandidateRow{kept, {Chassis: "c3", Priority: 9}}
 	}
 	g := connected(t, s)
-	require.NoError(t, g.Write(t.Context(), []string{"a note"}, ovsdb.Guard{}, port, group))
+	require.NoError(t, write(t, g, "a note", port, group))
 
 	nb := readNorthbound(t, s)
 	after, groupAfter := lists(t, nb)
@@ -142,6 +142,13 @@ func TestWrite_both_forms(t *testing.T) {
 			assert.Equal(t, port.Before[0].UUID, r.UUID, "the same row")
 		}
 	}
+}
+
+// write writes lists of candidates with a note.
+func write(t *testing.T, g *ovsdb.Gateways, note string, lists ...ovsdb.Candidates) error {
+	t.Helper()
+	_, err := g.Write(t.Context(), ovsdb.Change{Notes: ovsdb.Notes{Added: []string{note}}, Lists: lists})
+	return err
 }
 
 func TestWrite_changed_rows_write_nothing(t *testing.T) {
@@ -166,7 +173,7 @@ func TestWrite_changed_rows_write_nothing(t *testing.T) {
 			ctl(t, s, change)
 			before := ctl(t, s, "list Gateway_Chassis -- list HA_Chassis")
 			g := connected(t, s)
-			require.ErrorIs(t, g.Write(t.Context(), []string{"a note"}, ovsdb.Guard{}, port, group), ovsdb.ErrChanged)
+			require.ErrorIs(t, write(t, g, "a note", port, group), ovsdb.ErrChanged)
 			assert.Equal(t, before, ctl(t, s, "list Gateway_Chassis -- list HA_Chassis"))
 			notes, err := g.Journal(t.Context())
 			require.NoError(t, err)

@@ -41,15 +41,15 @@ func (g *Gateways) Journal(ctx context.Context) (map[string]string, error) {
 	return texts, nil
 }
 
-// amendedJournal returns operations that write the journal rows of an amendment. They ignore missing rows.
-func amendedJournal(a Amendment) (ops []ovsdb.Operation) {
-	for _, text := range a.Added {
+// operations returns operations that ignore missing rows.
+func (n Notes) operations() (ops []ovsdb.Operation) {
+	for _, text := range n.Added {
 		ops = append(ops, insert(noteTable, "", noteRow(text)))
 	}
-	for _, row := range slices.Sorted(maps.Keys(a.Changed)) {
-		ops = append(ops, update(noteTable, row, noteRow(a.Changed[row])))
+	for _, row := range slices.Sorted(maps.Keys(n.Changed)) {
+		ops = append(ops, update(noteTable, row, noteRow(n.Changed[row])))
 	}
-	for _, row := range a.Dropped {
+	for _, row := range n.Dropped {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(row)})
 	}
 	return ops

@@ -10,22 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// AmendIDs makes an amendment in one transaction if NB_Global fits the guard. Otherwise it writes nothing and returns
-// [ErrChanged] or [ErrFenced].
-func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, a Amendment) error {
-	_, err := g.write(ctx, guard, a, false)
-	return err
-}
-
-// AmendIDsAndSync does [Gateways.AmendIDs] and [Gateways.SyncNorthd] in one transaction.
-func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, a Amendment, waiting Waiting) error {
-	asked, err := g.write(ctx, guard, a, true)
-	if err != nil {
-		return err
-	}
-	return g.AwaitNorthd(ctx, asked, waiting)
-}
-
 // BoundPort is a port that SB binds to a chassis. Port is for people.
 type BoundPort struct{ Port, Type, Chassis string }
 

@@ -98,7 +98,7 @@ func TestGateways_every_schema(t *testing.T) {
 			require.NoError(t, err)
 			port, group := lists(t, north)
 			port.After, group.After = port.Before[:1], []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
-			require.NoError(t, g.Write(t.Context(), []string{"noted"}, ovsdb.Guard{}, port, group))
+			require.NoError(t, write(t, g, "noted", port, group))
 			north, err = g.Northbound(t.Context())
 			require.NoError(t, err)
 			port, group = lists(t, north)

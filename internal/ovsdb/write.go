@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
@@ -12,27 +11,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Write writes lists of candidates and journal entries in one transaction, if every row is as it was read and
-// NB_Global fits the guard. Otherwise it writes nothing and returns [ErrChanged] or [ErrFenced]. After any other
-// error the result is unknown: read again.
-func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists ...Candidates) error {
-	_, err := g.write(ctx, guard, Amendment{Added: notes}, false, lists...)
-	return err
-}
-
-// WriteAndAsk does [Gateways.Write] and increments nb_cfg in the same transaction, so that ovn-northd computes only
-// once. It returns the nb_cfg for [Gateways.AwaitNorthd].
-func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard,
-	lists ...Candidates,
-) (asked int64, err error) {
-	return g.write(ctx, guard, Amendment{Added: notes}, true, lists...)
-}
-
-// write runs one transaction on NB, if the fence, the guard and the lists permit it. If ask is true, it also increments
-// nb_cfg and returns the new value.
-func (g *Gateways) write(ctx context.Context, guard Guard, a Amendment, ask bool,
-	lists ...Candidates,
-) (asked int64, err error) {
+// Write makes a change if every row is as it was read, and NB_Global fits the guard and the fence. Otherwise it writes
+// nothing and returns [ErrChanged] or [ErrFenced]. After any other error the result is unknown: read again. If the
+// change asks ovn-northd, Write returns the requested nb_cfg, for [Gateways.AwaitNorthd].
+func (g *Gateways) Write(ctx context.Context, c Change) (asked int64, err error) {
 	defer func() {
 		if err != nil && !errors.Is(err, ErrFenced) {
 			err = fmt.Errorf("cannot write to NB: %w", err)
@@ -40,34 +22,26 @@ func (g *Gateways) write(ctx context.Context, guard Guard, a Amendment, ask bool
 	}()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	ops, uuid := slices.Clone(g.fence), ""
-	gone := append(slices.Sorted(maps.Keys(a.Put)), a.Drop...)
-	if ask || len(gone) > 0 || !guard.empty() {
+	uuid := ""
+	if c.usesGlobal() {
 		if uuid, err = g.global(ctx); err != nil {
 			return 0, err
 		}
-		ops = append(ops, guard.operations(uuid)...)
 	}
-	if len(gone) > 0 {
-		ops = append(ops, amended(ovndb.NB.GlobalTable(), uuid, gone, a.Put))
-	}
-	ops = append(ops, amendedJournal(a)...)
-	for n, x := range lists {
-		ops = append(ops, x.operations(n)...)
-	}
-	if ask {
-		ops = append(ops, signOfLife(uuid)...)
+	ops := slices.Concat(g.fence, c.operations(uuid))
+	if len(ops) == len(g.fence) {
+		return 0, nil // there is nothing to write
 	}
 	results, err := commit(ctx, g.nb, ops...)
 	switch i := failed(results); {
-	case err == nil && ask:
+	case err == nil && c.Ask:
 		return askedFor(results)
 	case err == nil || i < 0:
 		return 0, err
 	case errors.Is(err, ErrChanged) && i < len(g.fence):
 		return 0, ErrFenced
 	case results[i].Error == constraintViolation &&
-		slices.ContainsFunc(lists, func(x Candidates) bool { return x.Holder == "" }):
+		slices.ContainsFunc(c.Lists, func(x Candidates) bool { return x.Holder == "" }):
 		return 0, fmt.Errorf("%w: %w", ErrChanged, err) // a group of this name exists already
 	}
 	return 0, err

@@ -22,7 +22,7 @@ func TestFence_old_term_writes_nothing(t *testing.T) {
 	port.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
 	sleeper, next := connected(t, s), connected(t, s)
 	require.NoError(t, sleeper.Fence(t.Context(), "holder", "u/0"))
-	require.NoError(t, sleeper.Write(t.Context(), []string{"before"}, ovsdb.Guard{}, port))
+	require.NoError(t, write(t, sleeper, "before", port))
 	notes, err := sleeper.Journal(t.Context())
 	require.NoError(t, err)
 	require.Len(t, notes, 1)
@@ -32,18 +32,23 @@ func TestFence_old_term_writes_nothing(t *testing.T) {
 	port.After = []ovsdb.CandidateRow{{Chassis: "c4", Priority: 1}}
 	tables := []string{"list", "Gateway_Chassis", "--", "list", "NB_Global", "--", "list", "DNS"}
 	before := tool(t, s, tables...)
-	require.ErrorIs(t, sleeper.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port), ovsdb.ErrFenced)
-	dropped := ovsdb.Amendment{Dropped: slices.Collect(maps.Keys(notes))}
-	require.Error(t, sleeper.AmendIDs(t.Context(), ovsdb.Guard{}, dropped))
-	require.Error(t, sleeper.SyncNorthd(t.Context(), nil))
-	note := ovsdb.Amendment{Put: map[string]string{"note": "after"}}
-	require.Error(t, sleeper.AmendIDs(t.Context(), ovsdb.Guard{}, note))
-	require.Error(t, sleeper.AmendIDsAndSync(t.Context(), ovsdb.Guard{}, note, nil))
+	require.ErrorIs(t, write(t, sleeper, "after", port), ovsdb.ErrFenced)
+	note := ovsdb.Change{Put: map[string]string{"note": "after"}}
+	for _, c := range []ovsdb.Change{
+		note,
+		{Put: note.Put, Ask: true},
+		{Ask: true},
+		{Notes: ovsdb.Notes{Dropped: slices.Collect(maps.Keys(notes))}},
+	} {
+		_, err := sleeper.Write(t.Context(), c)
+		require.ErrorIs(t, err, ovsdb.ErrFenced)
+	}
 	assert.Equal(t, before, tool(t, s, tables...))
 
 	require.NoError(t, next.Fence(t.Context(), "holder", "u/1"))
-	require.NoError(t, next.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port))
-	require.NoError(t, next.AmendIDs(t.Context(), ovsdb.Guard{}, note))
+	require.NoError(t, write(t, next, "after", port))
+	_, err = next.Write(t.Context(), note)
+	require.NoError(t, err)
 }
 
 func TestJournal_written_with_change(t *testing.T) {
@@ -53,8 +58,8 @@ func TestJournal_written_with_change(t *testing.T) {
 	g := connected(t, s)
 	port, group := lists(t, readNorthbound(t, s))
 	port.After, group.After = port.Before[:1], group.Before[:1]
-	require.NoError(t, g.Write(t.Context(), []string{`{"text": "first"}`}, ovsdb.Guard{}, port))
-	require.NoError(t, g.Write(t.Context(), []string{"second"}, ovsdb.Guard{}, group))
+	require.NoError(t, write(t, g, `{"text": "first"}`, port))
+	require.NoError(t, write(t, g, "second", group))
 	notes, err := g.Journal(t.Context())
 	require.NoError(t, err)
 	require.Len(t, notes, 2, "without the other row of DNS")
@@ -64,14 +69,17 @@ func TestJournal_written_with_change(t *testing.T) {
 	}
 	require.Contains(t, rows, `{"text": "first"}`)
 
-	amend := func(a ovsdb.Amendment) { require.NoError(t, g.AmendIDs(t.Context(), ovsdb.Guard{}, a)) }
+	amend := func(n ovsdb.Notes) {
+		_, err := g.Write(t.Context(), ovsdb.Change{Notes: n})
+		require.NoError(t, err)
+	}
 	changed := map[string]string{rows["second"]: "amended"}
-	amend(ovsdb.Amendment{Changed: changed, Dropped: []string{rows[`{"text": "first"}`]}})
+	amend(ovsdb.Notes{Changed: changed, Dropped: []string{rows[`{"text": "first"}`]}})
 	notes, err = g.Journal(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, changed, notes)
-	amend(ovsdb.Amendment{Changed: map[string]string{rows[`{"text": "first"}`]: "gone"}}) // a deleted row
-	amend(ovsdb.Amendment{Added: []string{"third"}})
+	amend(ovsdb.Notes{Changed: map[string]string{rows[`{"text": "first"}`]: "gone"}}) // a deleted row
+	amend(ovsdb.Notes{Added: []string{"third"}})
 	notes, err = g.Journal(t.Context())
 	require.NoError(t, err)
 	assert.Len(t, notes, 2)
@@ -93,7 +101,7 @@ func TestWrite_creates_group(t *testing.T) {
 		}
 	}
 	g := connected(t, s)
-	require.NoError(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x))
+	require.NoError(t, write(t, g, "", x))
 	nb := readNorthbound(t, s)
 	for _, group := range nb.Groups {
 		if group.Name != "neutron-r3" {
@@ -110,7 +118,7 @@ func TestWrite_creates_group(t *testing.T) {
 	require.Len(t, nb.Groups, 2)
 
 	// By now the ports have a group, or a group of that name exists.
-	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
+	require.ErrorIs(t, write(t, g, "", x), ovsdb.ErrChanged)
 	ctl(t, s, "clear Logical_Router_Port lrp-3 ha_chassis_group -- clear Logical_Router_Port lrp-4 ha_chassis_group")
-	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
+	require.ErrorIs(t, write(t, g, "", x), ovsdb.ErrChanged)
 }
