@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
 // Drain moves every group off a chassis and makes it the last candidate of every group that has it. It deletes no row,
@@ -44,7 +43,7 @@ func (d *draining) plan() Plan {
 	d.drained = slices.IndexFunc(d.instance.chassis, func(c Chassis) bool { return c.Name == d.chassis })
 	before := d.networkReports()
 	d.moveMasters()
-	d.chooseBackupsOfSeveral()
+	d.chooseBackupsOfSeveral(d.touched)
 	d.chooseFirstBackups(func(g *group) bool { return d.touched[g] }, false)
 	p := Plan{
 		Operation: OperationDrain, Chassis: d.chassis, Before: before, After: d.networkReports(),
@@ -110,8 +109,10 @@ func (d *draining) moveMasters() {
 			standIns = append(standIns, g)
 		}
 	}
-	d.hostAll(moving, rank)
-	d.hostAll(standIns, rank)
+	for _, groups := range [][]*group{moving, standIns} {
+		d.place(groups, true, func(_ int, total []int) []int { return total },
+			func(g *group, c int) { d.host(g, rank[g], c) })
+	}
 	for g := range d.concerned {
 		if slices.Contains(g.was, d.drained) {
 			g.order = append(g.order, d.drained)
@@ -290,45 +291,6 @@ func behind(names []string, name string) []string {
 		return names
 	}
 	return append(without(names, name), name)
-}
-
-// hostAll finds other chassis for groups, with the most even load that it finds. If all groups have one port, that is
-// exact. A group is no load until it is placed.
-func (d *draining) hostAll(groups []*group, rank map[*group]int) {
-	e := evening{loads: d.loads(), singles: make([]jobList, len(d.networks))}
-	var several []*group
-	for _, g := range groups {
-		unload(e.loads, g)
-		if g.single() {
-			l := &e.singles[g.weight[0].network]
-			l.add(g, mincost.None, l.class(g.open()))
-		} else {
-			several = append(several, g)
-		}
-	}
-	for _, g := range several {
-		c := choice{group: g, among: g.open()}
-		c.at = slices.MinFunc(c.among, func(a, b int) int {
-			return cmp.Or(cmp.Compare(g.carried(e.loads, a), g.carried(e.loads, b)), cmp.Compare(a, b))
-		})
-		put(e.loads, g, c.at, 1)
-		e.several = append(e.several, c)
-	}
-	e.search()
-	for _, c := range e.several {
-		d.host(c.group, rank[c.group], c.at)
-	}
-	for n, l := range e.singles {
-		loads := d.loads()
-		for _, g := range l.groups {
-			unload(loads, g)
-		}
-		a := l.start(loads[n], d.totals(loads), d.slots(n, loads[n]))
-		a.Optimize()
-		for i, g := range l.groups {
-			d.host(g, rank[g], a.of(i))
-		}
-	}
 }
 
 func (d *draining) host(g *group, r, c int) {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
@@ -26,6 +27,54 @@ type choice struct {
 	group *group
 	among []int
 	at    int
+}
+
+// place gives groups hosts, with an even load; with search, the most even one that is found. If all groups have one
+// port, that is exact. A group is no load until it is placed. Of chassis with the same load in a network, place takes
+// the one with the smallest of ties, a function of the loads in all networks.
+func (in *instance) place(
+	groups []*group, search bool, ties func(network int, total []int) []int, on func(g *group, chassis int),
+) {
+	e := evening{loads: in.loads(), singles: make([]jobList, len(in.networks))}
+	for _, g := range groups {
+		unload(e.loads, g)
+		if g.single() {
+			e.singles[g.weight[0].network].addOpen(g)
+		} else {
+			e.several = append(e.several, choice{group: g, among: g.open()})
+		}
+	}
+	for i, c := range e.several {
+		e.several[i].at = slices.MinFunc(c.among, func(a, b int) int {
+			return cmp.Or(cmp.Compare(c.group.carried(e.loads, a), c.group.carried(e.loads, b)), cmp.Compare(a, b))
+		})
+		put(e.loads, c.group, e.several[i].at, 1)
+	}
+	if search {
+		e.search()
+	}
+	for _, c := range e.several {
+		on(c.group, c.at)
+	}
+	for n, l := range e.singles {
+		loads := in.loads()
+		for _, g := range l.groups {
+			unload(loads, g)
+		}
+		a := l.start(loads[n], ties(n, in.totals(loads)), in.slots(n, loads[n]))
+		a.Optimize()
+		for i, g := range l.groups {
+			on(g, a.of(i))
+		}
+	}
+}
+
+// carried returns the largest load of a chassis in any of the group's networks.
+func (g *group) carried(loads [][]int, chassis int) (most int) {
+	for _, s := range g.weight {
+		most = max(most, loads[s.network][chassis])
+	}
+	return most
 }
 
 func (e *evening) move(i, to int) {
@@ -97,30 +146,25 @@ func (e *evening) better(best, last, changed int) int {
 	return best
 }
 
-// chooseBackupsOfSeveral chooses first backups for the groups of several ports, with the most even load that it finds
-// for the failure of each chassis.
-func (d *draining) chooseBackupsOfSeveral() {
-	hosted := make([][]*group, len(d.instance.chassis))
-	concerned := make([]bool, len(hosted))
-	for _, g := range d.groups {
-		if len(g.order) > 1 {
-			hosted[g.order[0]] = append(hosted[g.order[0]], g)
-			concerned[g.order[0]] = concerned[g.order[0]] || d.touched[g] && !g.single()
-		}
-	}
-	for failed, groups := range hosted {
-		if concerned[failed] {
-			d.forFailureOf(groups)
+// chooseBackupsOfSeveral chooses first backups for groups of several ports, with the most even load that it finds for
+// the failure of each chassis. The groups of one port that change get theirs from chooseFirstBackups.
+func (in *instance) chooseBackupsOfSeveral(change map[*group]bool) {
+	for _, groups := range in.hosted() {
+		if slices.ContainsFunc(groups, func(g *group) bool { return change[g] && !g.single() && len(g.order) > 1 }) {
+			in.forFailureOf(groups, change)
 		}
 	}
 }
 
-func (d *draining) forFailureOf(groups []*group) {
-	e := evening{loads: d.loads(), singles: make([]jobList, len(d.networks))}
+func (in *instance) forFailureOf(groups []*group, change map[*group]bool) {
+	e := evening{loads: in.loads(), singles: make([]jobList, len(in.networks))}
 	for _, g := range groups {
+		if len(g.order) < 2 {
+			continue
+		}
 		open := filter(g.order[1:], g.accepts)
 		n := g.weight[0].network
-		switch free := d.touched[g] && g.kept() == 1 && len(open) > 0; {
+		switch free := change[g] && g.kept() == 1 && len(open) > 0; {
 		case free && g.single():
 			e.singles[n].add(g, g.firstBackup(), e.singles[n].class(open))
 		case free:
@@ -133,7 +177,7 @@ func (d *draining) forFailureOf(groups []*group) {
 	e.search()
 	for _, c := range e.several {
 		if c.at != c.group.firstBackup() {
-			c.group.swapFirstBackup(d.instance, c.at)
+			c.group.swapFirstBackup(in, c.at)
 		}
 	}
 }

@@ -19,6 +19,15 @@ func (l *jobList) add(g *group, current, class int) {
 	l.groups, l.jobs = append(l.groups, g), append(l.jobs, mincost.Job{Current: current, Class: class})
 }
 
+// addOpen adds a group that is on no chassis, and may go to those that may take it over.
+func (l *jobList) addOpen(g *group) {
+	if some := g.open(); len(filter(g.order, g.accepts)) > 0 {
+		l.add(g, mincost.None, l.class(some))
+	} else {
+		l.add(g, mincost.None, l.sharedClass(g.class, some))
+	}
+}
+
 func (l *jobList) class(chassis []int) int {
 	if len(chassis) == 0 {
 		return mincost.None

@@ -16,46 +16,13 @@ type leastLoaded struct{}
 // fewest masters in all networks. Without these rules, finishing a plan that was carried out in part would give groups
 // other masters, and would change first backups that were chosen for the old masters.
 func (leastLoaded) masters(in *instance) {
-	loads := in.loads()
-	singles := make([][]*group, len(in.networks))
-	for _, g := range in.unhosted() {
-		if g.single() {
-			n := g.weight[0].network
-			singles[n] = append(singles[n], g)
-			continue
-		}
-		best := slices.MinFunc(g.class.schedulable, func(a, b int) int {
-			return cmp.Or(cmp.Compare(g.carried(loads, a), g.carried(loads, b)), cmp.Compare(a, b))
-		})
-		g.append(in, best)
-		put(loads, g, best, 1)
-	}
-	total := in.totals(loads)
-	for n, groups := range singles {
-		var l jobList
-		for _, g := range groups {
-			l.add(g, mincost.None, l.sharedClass(g.class, g.class.schedulable))
-		}
+	in.place(in.unhosted(), false, func(n int, total []int) []int {
 		ties, unit := in.firstBackups(n), 1+slices.Max(append([]int{0}, total...))
 		for c := range ties {
 			ties[c] = ties[c]*unit + total[c]
 		}
-		a := l.start(loads[n], ties, in.slots(n, loads[n]))
-		a.Optimize()
-		for i, g := range l.groups {
-			c := a.of(i)
-			total[c]++
-			g.append(in, c)
-		}
-	}
-}
-
-// carried returns the largest load of a chassis in any of the group's networks.
-func (g *group) carried(loads [][]int, chassis int) (most int) {
-	for _, s := range g.weight {
-		most = max(most, loads[s.network][chassis])
-	}
-	return most
+		return ties
+	}, func(g *group, c int) { g.append(in, c) })
 }
 
 func (in *instance) totals(loads [][]int) []int {
@@ -150,19 +117,24 @@ type firstBackupChoice struct {
 
 // chooseFirstBackups changes as few first backups as possible.
 func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool) {
-	loads := in.loads()
+	loads, hosted := in.loads(), in.hosted()
 	for n := range in.networks {
 		choice := firstBackupChoice{in, n, loads[n], in.firstBackups(n), concerns, complete}
-		hosted := make([][]*group, len(in.chassis))
-		for _, g := range in.groups {
-			if len(g.order) > 0 && g.portsIn(n) > 0 {
-				hosted[g.order[0]] = append(hosted[g.order[0]], g)
-			}
-		}
 		for failed, groups := range hosted {
-			choice.forFailureOf(failed, groups)
+			choice.forFailureOf(failed, filter(groups, func(g *group) bool { return g.portsIn(n) > 0 }))
 		}
 	}
+}
+
+// hosted returns the groups of each master.
+func (in *instance) hosted() [][]*group {
+	all := make([][]*group, len(in.chassis))
+	for _, g := range in.groups {
+		if len(g.order) > 0 {
+			all[g.order[0]] = append(all[g.order[0]], g)
+		}
+	}
+	return all
 }
 
 // forFailureOf chooses for the groups of one chassis. Of equal backups it takes the one that is first backup of fewer
