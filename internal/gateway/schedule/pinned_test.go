@@ -86,7 +86,8 @@ func TestEvaluate_pinned_to_chassis_of_another_kind(t *testing.T) {
 	s := schedule.State{
 		Chassis: []schedule.Chassis{{Name: "c1"}, {Name: "far", Remote: true}, {Name: "tor", VTEP: true}},
 		Pinned: []schedule.Pinned{
-			{Name: "a", Kind: schedule.PinnedRouter, Chassis: "far"}, {Name: "b", Kind: schedule.PinnedRouter, Chassis: "tor"},
+			{Name: "a", Kind: schedule.PinnedRouter, Chassis: "far"},
+			{Name: "b", Kind: schedule.PinnedRouter, Chassis: "tor"},
 			{Name: "c", Kind: schedule.PinnedVTEP, Chassis: "tor", Active: "tor", Ports: []string{"c"}},
 		},
 	}
