@@ -18,15 +18,7 @@ func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis s
 // Drain moves every gateway off a chassis while it is cordoned, and returns the changes. Gateways that no other chassis
 // can host stay. The first plan is made from read, unless read is nil. A drain also finishes an interrupted undrain.
 func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([]schedule.Change, error) {
-	r, err := s.onChassis(ctx, chassis)
-	if err != nil {
-		return nil, err
-	}
-	r.read, r.cordon = read, true
-	r.plan = func(state schedule.State, _ int) schedule.Plan {
-		return schedule.Drain(state, chassis, r.drained[chassis])
-	}
-	return s.apply(ctx, r)
+	return s.onChassis(ctx, run{chassis: chassis, cordon: true, read: read}, schedule.Drain)
 }
 
 // Demote moves off a cordoned chassis the gateways that it has got since it was cordoned, except the groups in stay.
@@ -39,19 +31,25 @@ func (s *Service) Demote(
 
 // Clear removes a chassis from all lists of candidates while it is cordoned.
 func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change, error) {
-	r, err := s.onChassis(ctx, chassis)
+	plan := func(state schedule.State, chassis string, _ []schedule.AppliedChange) schedule.Plan {
+		return schedule.Clear(state, chassis)
+	}
+	return s.onChassis(ctx, run{chassis: chassis, cordon: true}, plan)
+}
+
+// onChassis carries out a run on a chassis, and finishes the earlier runs on that chassis. plan gets the changes that an
+// undrain has to put back.
+func (s *Service) onChassis(ctx context.Context, r run,
+	plan func(state schedule.State, chassis string, was []schedule.AppliedChange) schedule.Plan,
+) ([]schedule.Change, error) {
+	j, err := s.journal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.cordon, r.plan = true, func(state schedule.State, _ int) schedule.Plan { return schedule.Clear(state, chassis) }
-	return s.apply(ctx, r)
-}
-
-// onChassis returns a run on a chassis that finishes the earlier runs on that chassis.
-func (s *Service) onChassis(ctx context.Context, chassis string) (*run, error) {
-	j, err := s.journal(ctx)
-	earlier := slices.DeleteFunc(j.Unfinished(), func(e journal.Entry) bool { return e.Chassis != chassis })
-	return &run{chassis: chassis, earlier: earlier, drained: j.Drained()}, err
+	r.earlier = slices.DeleteFunc(j.Unfinished(), func(e journal.Entry) bool { return e.Chassis != r.chassis })
+	r.drained = j.Drained()
+	r.plan = func(state schedule.State, _ int) schedule.Plan { return plan(state, r.chassis, r.drained[r.chassis]) }
+	return s.apply(ctx, &r)
 }
 
 // Undrain gives a chassis back the ranks that drains have changed. Blocked of the first plan lists what can't be put
@@ -60,20 +58,16 @@ func (s *Service) onChassis(ctx context.Context, chassis string) (*run, error) {
 func (s *Service) Undrain(
 	ctx context.Context, chassis string,
 ) (changed []schedule.Change, first schedule.Plan, err error) {
-	r, err := s.onChassis(ctx, chassis)
-	if err != nil {
-		return nil, first, err
-	}
 	planned, unavailable := false, ""
-	r.plan = func(state schedule.State, _ int) schedule.Plan {
-		p := schedule.Undrain(state, chassis, r.drained[chassis])
+	plan := func(state schedule.State, chassis string, was []schedule.AppliedChange) schedule.Plan {
+		p := schedule.Undrain(state, chassis, was)
 		if !planned {
 			first, planned = p, true
 		}
 		unavailable = state.Unavailable(chassis)
 		return p
 	}
-	changed, err = s.apply(ctx, r)
+	changed, err = s.onChassis(ctx, run{chassis: chassis}, plan)
 	if err == nil && unavailable != "" {
 		err = fmt.Errorf("%s cannot take its gateways back: %s", chassis, unavailable)
 	}
