@@ -298,7 +298,7 @@ func TestHold_each_kind(t *testing.T) {
 	assert.Equal(t, []string{"vip"}, third.Held("nova-compute").Examples)
 	assert.Equal(t, 409, c.answer("remove", "c3", "--yes").Code)
 	_, list, _ := c.nodes("list")
-	assert.Regexp(t, `c1.example +c1 +up +in use +1 +2 +0 +0 +- +nova-compute 2, gateway 1, ovn-bgp-agent\n`, list)
+	assert.Regexp(t, `c1.example +c1 +unknown +in use +1 +2 +0 +0 +- +nova-compute 2, gateway 1, ovn-bgp-agent\n`, list)
 
 	c.succeeds("hold", "c1", "ovn-bgp-agent")
 	assert.Equal(t, "routes", c.node("c1").Held("ovn-bgp-agent").Reason, "the first hold stays")
