@@ -170,7 +170,7 @@ func (n Nagios) write(checks []check, c Checks) (changed bool, err error) {
 	for _, f := range files {
 		wrote, err := atomicfile.WriteIfChanged(f.path, f.data, f.mode)
 		if err != nil {
-			return changed, fmt.Errorf("cannot write checks for Nagios: %w", err)
+			return changed, err
 		}
 		changed = changed || wrote
 	}

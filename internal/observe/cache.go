@@ -103,10 +103,7 @@ func (s *Observer) saveCache(m Cache) error {
 	if err == nil {
 		_, err = atomicfile.WriteIfChanged(s.CachePath(), text, 0o600)
 	}
-	if err != nil {
-		return fmt.Errorf("cannot write this unit's cache: %w", err)
-	}
-	return nil
+	return err
 }
 
 // identities returns the identities that this unit should publish, from the servers that answer and from the files of

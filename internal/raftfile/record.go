@@ -64,7 +64,7 @@ func readRecord(r *bufio.Reader) (logRecord, error) {
 	n, err := io.Copy(io.MultiWriter(hash, &members), body)
 	switch {
 	case err != nil:
-		return rec, fmt.Errorf("cannot read the log: %w", err)
+		return rec, err // the callers name the file
 	case n < length:
 		return rec, errTorn
 	case hex.EncodeToString(hash.Sum(nil)) != sum:

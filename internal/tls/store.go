@@ -65,7 +65,7 @@ func (f Files) Write(c Credentials) (changed bool, err error) {
 	}
 	changed, err = atomicfile.WriteIfChanged(f.CA, c.CA, public)
 	if err != nil {
-		return false, fmt.Errorf("cannot write the unit's credentials: %w", err)
+		return false, err
 	}
 	if f.hasPair(c) {
 		return changed, nil
@@ -78,10 +78,7 @@ func (f Files) writePair(c Credentials) error {
 	if err == nil {
 		err = atomicfile.Write(f.Key, c.Key, secret)
 	}
-	if err != nil {
-		return fmt.Errorf("cannot write the unit's credentials: %w", err)
-	}
-	return nil
+	return err
 }
 
 // Touch writes key and certificate again unchanged, so that a server with no pair, or an old one, loads them. Call it
