@@ -2,6 +2,7 @@ package juju
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,6 +10,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
+
+// patience is the --wait of actions that may take longer than the minute for which `juju run` waits by default (Init in
+// cmd/juju/action/common.go of Juju). A drain has an hour by default, the other steps of a decommission take longer.
+var patience = map[string]string{
+	"backup": "30m", "recover": "30m", "restore": "30m", "drain": "2h", "decommission": "3h",
+}
+
+// long reports whether an action needs its patience: a dry run doesn't, nor does the end of a recovery.
+func long(c command.Command) bool {
+	return c.Action == "backup" || slices.ContainsFunc(c.Params, func(p command.Param) bool {
+		return p.Key == "i-really-mean-it"
+	})
+}
 
 // Render returns the line that a person types, in the syntax of this version of Juju, to run c and wait
 // for its results. An unknown version counts as 3.x. The zero command is an empty line.
@@ -33,8 +47,11 @@ func (v Version) Render(c command.Command) string {
 	for _, p := range c.Params {
 		words = append(words, p.Key+"="+typed(p))
 	}
-	if old {
+	switch wait := patience[c.Action]; {
+	case old:
 		words = append(words, "--wait")
+	case wait != "" && long(c):
+		words = append(words, "--wait="+wait)
 	}
 	return strings.Join(words, " ")
 }

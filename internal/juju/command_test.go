@@ -23,6 +23,9 @@ func TestRender_syntax_of_version(t *testing.T) {
 	}
 	kick := param("kick", command.Param{Key: "nb-identity", Value: "77eb"},
 		command.Param{Key: "i-really-mean-it", Value: "true"})
+	really := func(action string) command.Command {
+		return param(action, command.Param{Key: "i-really-mean-it", Value: "true"})
+	}
 	text := param("kick", command.Param{Key: "sb-identity", Value: "0010", Text: true})
 	for _, c := range []struct {
 		version juju.Version
@@ -35,6 +38,11 @@ func TestRender_syntax_of_version(t *testing.T) {
 		{juju.Version{}, kick, "juju run a/0 kick nb-identity=77eb i-really-mean-it=true"},
 		{juju.Version{Major: 2, Minor: 9}, param("health"), "juju run-action a/0 health --wait"},
 		{juju.Version{Major: 3, Minor: 6}, param("health"), "juju run a/0 health"},
+		{juju.Version{Major: 3}, param("backup"), "juju run a/0 backup --wait=30m"},
+		{juju.Version{Major: 3}, really("restore"), "juju run a/0 restore i-really-mean-it=true --wait=30m"},
+		{juju.Version{Major: 3}, really("decommission"), "juju run a/0 decommission i-really-mean-it=true --wait=3h"},
+		{juju.Version{Major: 2}, really("drain"), "juju run-action a/0 drain i-really-mean-it=true --wait"},
+		{juju.Version{}, param("recover", command.Param{Key: "dry-run", Value: "true"}), "juju run a/0 recover dry-run=true"},
 		{juju.Version{Major: 3, Minor: 6}, text, `juju run a/0 kick sb-identity='"0010"'`},
 	} {
 		assert.Equal(t, c.want, c.version.Render(c.command))

@@ -74,11 +74,11 @@ func TestRecoveryPlan_not_on_dying_unit(t *testing.T) {
 	}{
 		"stays":               {[3]string{stays, stays}, nil, recover0},
 		"other stays, heard":  {[3]string{goes, stays}, []string{"aa01"}, strings.Replace(recover0, "/0", "/1", 1)},
-		"other stays, silent": {[3]string{goes, stays}, nil, "juju run ovn-central/0 backup"},
+		"other stays, silent": {[3]string{goes, stays}, nil, "juju run ovn-central/0 backup --wait=30m"},
 		"one of two stays": {
 			[3]string{goes, goes, stays}, []string{"aa01", "aa02"}, strings.Replace(recover0, "/0", "/2", 1),
 		},
-		"none stays": {[3]string{goes, goes}, []string{"aa01"}, "juju run ovn-central/0 backup"},
+		"none stays": {[3]string{goes, goes}, []string{"aa01"}, "juju run ovn-central/0 backup --wait=30m"},
 	} {
 		m := observe.Application{
 			Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{},

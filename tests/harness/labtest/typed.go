@@ -76,7 +76,7 @@ func (m *Model) typeAction(line string, words []string) lab.ActionResult {
 		return lab.ActionResult{Status: "completed"}
 	}
 	args := words[2:]
-	if n := len(args); n > 0 && args[n-1] == "--wait" { // of Juju 2.9
+	if n := len(args); n > 0 && strings.HasPrefix(args[n-1], "--wait") {
 		args = args[:n-1]
 	}
 	r, err := m.RunAction(m.T.Context(), m.Named(words[0]), words[1], args...)

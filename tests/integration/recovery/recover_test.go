@@ -38,13 +38,13 @@ func TestRecover_survivor_becomes_new_cluster(t *testing.T) {
 	assert.Contains(t, shown["plan"], before.Name())
 	assert.Equal(t, "juju run "+before.Name()+" recover "+lost+" dry-run=true", lastLine(shown["next"]))
 	shown = m.Act(before, "recover", lost, "dry-run=true")
-	assert.Equal(t, "juju run "+before.Name()+" recover "+lost+" i-really-mean-it=true", lastLine(shown["next"]))
+	assert.Equal(t, "juju run "+before.Name()+" recover "+lost+" i-really-mean-it=true --wait=30m", lastLine(shown["next"]))
 	t.Log(shown["plan"])
 	assert.Contains(t, shown["plan"], "2 of 3 copies ")
 	assert.True(t, before.Running(lab.NB), "nothing was done")
 
 	unconfirmed, _ := m.RefusedRecovery(before, "recover", lost).Find(finding.Unconfirmed, "")
-	assert.Equal(t, []string{"juju run " + before.Name() + " recover " + lost + " dry-run=true", "juju run " + before.Name() + " recover " + lost + " i-really-mean-it=true"},
+	assert.Equal(t, []string{"juju run " + before.Name() + " recover " + lost + " dry-run=true", "juju run " + before.Name() + " recover " + lost + " i-really-mean-it=true --wait=30m"},
 		cluster.Commands(unconfirmed))
 
 	shown = m.Act(before, "recover", lost, "i-really-mean-it=true")

@@ -50,7 +50,7 @@ func TestControlPlane(t *testing.T) {
 		}
 	})
 	t.Cleanup(stop)
-	confirmed := "next: juju run " + units[2].Name() + " drain node=gw1 i-really-mean-it=true\n"
+	confirmed := "next: juju run " + units[2].Name() + " drain node=gw1 i-really-mean-it=true --wait=2h\n"
 	assert.Contains(t, m.Refuse(units[2], "drain", "node=gw1"), confirmed, "it interrupts traffic")
 	r, err := m.RunAction(t.Context(), units[2], "drain", "node=gw1", "timeout=5", "grace-period=0",
 		"i-really-mean-it=true")

@@ -169,7 +169,9 @@ func (w *world) meant(name string) *host {
 // unquoted removes the quotes, as a shell does.
 func unquoted(words []string) (all []string) {
 	for _, word := range words {
-		all = append(all, strings.ReplaceAll(word, "'", ""))
+		if !strings.HasPrefix(word, "--wait") { // the lab waits in any case
+			all = append(all, strings.ReplaceAll(word, "'", ""))
+		}
 	}
 	return all
 }
