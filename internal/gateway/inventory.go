@@ -228,6 +228,9 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 	case len(users) > 0:
 	case len(external) > 0:
 		g.Kind, g.Follows = externalKind(row), inv.followed(t, row.Name, external)
+		if g.Kind == schedule.OneExternalPort {
+			g.Machines = foreign.Names(items(external[0].Options["requested-chassis"], ","))
+		}
 		if g.Follows == "" {
 			g.Zones = foreign.Names(items(row.ExternalIDs[zoneHintsKey], ","))
 		}

@@ -203,7 +203,7 @@ func (in *instance) classOf(g Group) *class {
 		networks = append(networks, p.Network)
 	}
 	external := in.onExternalHosts(g)
-	key := classKey{g.Kind, g.Owner, external, set(networks), set(g.Zones)}
+	key := classKey{g.Kind, g.Owner, external, set(networks), set(g.Zones), set(g.Machines)}
 	if k := in.classes[key]; k != nil {
 		return k
 	}
@@ -217,8 +217,8 @@ func (in *instance) classOf(g Group) *class {
 		case unavailable(c) != "":
 			k.unschedulable = append(k.unschedulable, i)
 		default:
-			k.accepts[i], k.takes[i] = true, grows
-			if grows {
+			k.accepts[i], k.takes[i] = true, grows && g.runsOn(c) == ""
+			if k.takes[i] {
 				k.schedulable = append(k.schedulable, i)
 			}
 		}

@@ -69,6 +69,7 @@ type classKey struct {
 	owner           Owner
 	external        bool
 	networks, zones string
+	machines        string
 }
 
 // preferUnzoned limits groups of external ports without a zone to chassis without a zone, if there are any, as Neutron

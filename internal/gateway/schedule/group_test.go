@@ -314,6 +314,22 @@ func TestEligible(t *testing.T) {
 	}
 }
 
+// An external port of a virtual machine is not served by the chassis that runs the machine, as in Neutron
+// (sync_ha_chassis_group_network in utils.py).
+func TestReschedule_external_port_beside_its_machine(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: pool("n", "c1", "c2", "c3"), Groups: []schedule.Group{{
+		Name: "g", Kind: schedule.OneExternalPort, Ports: []schedule.Port{{Name: "p", Network: "n", External: true}},
+		Machines: []string{"c1", "c2.maas"},
+	}}}
+	s.Chassis[1].Hostname = "c2.maas"
+	assert.Equal(t, []string{"c3"}, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g"))
+	s.Chassis = s.Chassis[:2]
+	assert.Equal(t, []string{
+		"warning EXTERNAL_PORTS_UNSERVED g Detail=p; no chassis is eligible: 2 chassis: runs the port's virtual machine",
+	}, findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings))
+}
+
 // A run may end after any batch: the next one writes the rest, and changes nothing that was already written.
 func TestReschedule_finishes_partial_plan(t *testing.T) {
 	t.Parallel()

@@ -198,7 +198,7 @@ func (in *instance) whyNo(g *group, leaveOut func(chassis int) bool) string {
 		if leaveOut(in.number[c.Name]) {
 			return ""
 		}
-		return cmp.Or(ineligible(c, g.Group, g.class.mark), unavailable(c))
+		return cmp.Or(ineligible(c, g.Group, g.class.mark), g.runsOn(c), unavailable(c))
 	})
 }
 

@@ -164,8 +164,10 @@ func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 		gateways(c)
 		c.host("x1", markedFor, "physnet2")
 		c.host("x2", markedFor, "physnet2")
+		c.host("x3", markedFor, "physnet2") // it runs the virtual machine
 		c.provider("neutron-n2", "physnet2")
 		c.external("neutron-n2", "vf1")
+		c.nbctl("lsp-set-options", "vf1", "requested-chassis=x3.maas")
 		c.grouped("neutron-extport-vf1", hints, "Logical_Switch_Port", []string{"vf1"}, "x1=32767", member)
 		behind(c, "neutron-n2")
 		c.grouped("neutron-n1", hints, "Logical_Switch_Port", []string{"bm1"}, "gw2=32767", "gw1=32766")
