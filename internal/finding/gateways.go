@@ -129,7 +129,7 @@ var gatewayEntries = []Entry{
 	aboutGateways(CandidatesIncomplete, Info, Gateway, "{name}: gateways with fewer than {total} candidates: {count}",
 		"Chassis that could be candidates take nothing new now.", "Run reschedule once they do."),
 	aboutGateways(CandidateMisnamed, Warning, Gateway, "Neutron can't read the row of the candidate {value} of {name}",
-		"Neutron goes by the names of rows.", "Remove the row; Neutron, or reschedule, adds one."),
+		"Neutron goes by the names of rows.", "Rename the row."),
 	aboutGateways(CandidateUnknown, Warning, Chassis, "{name} is a candidate of gateways, and no chassis",
 		"Its machine is gone, or never came.", "Run reschedule if it does not come back."),
 	aboutGateways(CandidatesIgnored, Warning, Gateway,

@@ -152,7 +152,9 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	for _, r := range rows {
 		if p.ExternalIDs[gatewayKey] != "" && r.Name != foreign.Name(p.Name+"_"+r.Chassis) {
 			detail := fmt.Sprintf("the row is named %s, and should be %s_%s", r.Name, p.Name, r.Chassis)
-			inv.find(finding.CandidateMisnamed, p.Name, finding.Args{Value: r.Chassis, Detail: detail})
+			rename := command.Direct("ovn-nbctl", "set", "Gateway_Chassis", r.UUID,
+				fmt.Sprintf("name=%q", p.Name+"_"+r.Chassis))
+			inv.find(finding.CandidateMisnamed, p.Name, finding.Args{Value: r.Chassis, Detail: detail}, finding.Do(rename))
 		}
 	}
 	inv.add(schedule.Group{

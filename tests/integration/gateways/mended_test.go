@@ -26,6 +26,14 @@ func TestCandidates_problems_are_repaired(t *testing.T) {
 			func(c *cloud) { c.grouped("neutron-r1", nil, "Logical_Router_Port", []string{"lrp1"}, "c1", "c2") },
 			"GATEWAY_STORED_TWICE lrp1", false, "c1", nil,
 		},
+		// LP#2143751: ovn-nbctl names rows with a hyphen.
+		"with a name that Neutron can't read": {
+			func(c *cloud) {
+				c.nbctl("clear", "Logical_Router_Port", "lrp1", "gateway_chassis", "--", "lrp-set-gateway-chassis", "lrp1", "c1", "2", "--", "lrp-set-gateway-chassis", "lrp1", "c2", "1")
+			},
+			"CANDIDATE_MISNAMED lrp1", false, "c1",
+			[]string{"2 c1", "1 c2"},
+		},
 		// LXD draws priorities at random (addChassisGroupEntry), and ovn-nbctl takes 0 if none is given.
 		"with the same priority": {
 			func(c *cloud) {
