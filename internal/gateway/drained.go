@@ -37,8 +37,8 @@ func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change,
 	return s.onChassis(ctx, run{chassis: chassis, cordon: true}, plan)
 }
 
-// onChassis carries out a run on a chassis, and finishes the earlier runs on that chassis. plan gets the changes that an
-// undrain has to put back.
+// onChassis carries out a run on a chassis, and finishes the earlier runs on that chassis. plan gets the changes that
+// an undrain has to put back.
 func (s *Service) onChassis(ctx context.Context, r run,
 	plan func(state schedule.State, chassis string, was []schedule.AppliedChange) schedule.Plan,
 ) ([]schedule.Change, error) {
