@@ -3,6 +3,8 @@ package soak
 import (
 	"cmp"
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -139,15 +141,28 @@ func follows(s raft.Status, leader raft.Ref) bool {
 	return s.Leader == leader || s.Server.Short() == string(leader)
 }
 
-// rows returns the configuration of a database's cluster, the last one seen if no server answers.
+// rows returns the configuration of a database's cluster. If no server answers, that is the last one seen, without the
+// servers that have left since.
 func (w *world) rows(db lab.DB, cluster raft.ID, now []raft.Member) []raft.Member {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(now) == 0 && w.lastOf[db] == cluster {
-		now = w.last[db]
+		now = slices.DeleteFunc(slices.Clone(w.last[db]), func(m raft.Member) bool { return w.hasLeft(db, m.Short) })
 	}
 	w.last[db], w.lastOf[db] = now, cluster
 	return now
+}
+
+// hasLeft reports whether a server's unit has put its file away, which it does once the server's leave is proved.
+func (w *world) hasLeft(db lab.DB, short string) bool {
+	for _, h := range w.hosts {
+		if h.current(db, short) {
+			_, destroyed := h.faults["destroy "+string(db)]
+			_, err := os.Stat(h.DBFile(db))
+			return !destroyed && errors.Is(err, os.ErrNotExist)
+		}
+	}
+	return false
 }
 
 // ask returns the status of all servers of a database, except those that are joining.
