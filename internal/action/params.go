@@ -38,23 +38,26 @@ func (p *params) programs() bool { return p.format == "yaml" || p.format == "jso
 func (p *params) err() error { return errors.Join(p.wrong...) }
 
 // refuse records that a parameter is invalid, and which values are valid.
-func (p *params) refuse(key, want string) { p.wrong = append(p.wrong, p.invalid(key, want)) }
+func (p *params) refuse(key string, want finding.Reason) {
+	p.wrong = append(p.wrong, p.invalid(key, want))
+}
 
 // invalid returns the refusal of a parameter, with the valid values.
-func (p *params) invalid(key, want string, ways ...finding.Remedy) error {
+func (p *params) invalid(key string, want finding.Reason, ways ...finding.Remedy) error {
 	value := fmt.Sprint(p.given[key])
 	if text, ok := p.given[key].(string); ok {
 		value = strconv.Quote(text)
 	}
+	given := finding.Reason{Code: finding.GivenAs, Value: foreign.Name(value), Because: []finding.Reason{want}}
 	return finding.Refuse([]finding.Finding{finding.About(finding.ParameterInvalid, key,
-		finding.Args{Value: "invalid", Detail: "it is " + foreign.Name(value) + ": " + want}, ways...)})
+		finding.Args{Value: "invalid", Reasons: []finding.Reason{given}}, ways...)})
 }
 
 // oneOf reads a text that must have one of these values.
 func (p *params) oneOf(key string, values ...string) string {
 	text := p.text(key)
 	if text != "" && !slices.Contains(values, text) {
-		p.refuse(key, "it takes one of "+strings.Join(values, ", "))
+		p.refuse(key, finding.Reason{Code: finding.TakesOneOf, Value: strings.Join(values, ", ")})
 		return ""
 	}
 	return text
@@ -63,7 +66,7 @@ func (p *params) oneOf(key string, values ...string) string {
 func (p *params) flag(key string) bool {
 	value, ok := p.given[key].(bool)
 	if !ok && p.given[key] != nil {
-		p.refuse(key, "it takes true or false")
+		p.refuse(key, finding.Reason{Code: finding.TakesBoolean})
 	}
 	return value
 }
@@ -77,7 +80,7 @@ func (p *params) text(key string) string {
 	case json.Number:
 		return v.String()
 	default:
-		p.refuse(key, "it takes a text")
+		p.refuse(key, finding.Reason{Code: finding.TakesText})
 	}
 	return ""
 }
@@ -97,7 +100,7 @@ func (p *params) number(key string, otherwise, least, most int64) int64 {
 			return n
 		}
 	}
-	p.refuse(key, fmt.Sprintf("it takes a whole number from %d to %d", least, most))
+	p.refuse(key, finding.Reason{Code: finding.TakesNumber, Count: int(least), Total: int(most)})
 	return 0
 }
 
@@ -115,7 +118,7 @@ func (p *params) identity(key string) (id raft.IDArgument, given bool) {
 	case json.Number:
 		return raft.IDArgument{Text: v.String(), Number: true}, true
 	default:
-		p.refuse(key, "it takes a server ID, at least the four digits that cluster-status shows")
+		p.refuse(key, finding.Reason{Code: finding.TakesServerID})
 	}
 	return raft.IDArgument{}, false
 }

@@ -217,9 +217,9 @@ func planBackup(ctx context.Context, u Unit, dir string, keep int) (results, err
 func (p *params) backups() string {
 	dir := p.text("path")
 	if dir != "" && !filepath.IsAbs(dir) {
-		p.refuse("path", "it takes an absolute path")
+		p.refuse("path", finding.Reason{Code: finding.TakesPath})
 	} else if _, err := os.Stat(dir); dir != "" && err != nil {
-		p.refuse("path", "cannot read it: "+err.Error())
+		p.refuse("path", finding.Reason{Code: finding.PathUnread, Value: err.Error()})
 	}
 	return dir
 }
@@ -245,15 +245,18 @@ func (u Unit) noBackup(ctx context.Context, p *params, from string) error {
 	}
 	nearest := backup.Nearest(all, from)
 	if nearest == "" {
-		return p.invalid("from",
-			"it takes the absolute path of a backup on this machine; none is in "+u.Backup.Files.Paths.Backups)
+		return p.invalid("from", takesBackup(finding.NoneIn, u.Backup.Files.Paths.Backups))
 	}
 	restore := command.Command{
 		Unit: u.Env.Unit, Action: "restore",
 		Params: []command.Param{{Key: "from", Value: nearest}, {Key: "dry-run", Value: "true"}},
 	}
-	return p.invalid("from", "it takes the absolute path of a backup on this machine; the nearest is "+nearest,
+	return p.invalid("from", takesBackup(finding.NearestIs, nearest),
 		finding.Do(restore), finding.If(finding.ToSeeBackups, command.Command{Unit: u.Env.Unit, Action: "backups"}))
+}
+
+func takesBackup(hint finding.ReasonCode, path string) finding.Reason {
+	return finding.Reason{Code: finding.TakesBackup, Because: []finding.Reason{{Code: hint, Value: path}}}
 }
 
 // warn adds a line for each copy that was made of a file, because the server serves nothing.

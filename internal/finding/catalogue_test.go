@@ -1,6 +1,7 @@
 package finding_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -32,7 +34,7 @@ func full(e finding.Entry) finding.Finding {
 		Unit: "ovn-central/1", Units: []string{"ovn-central/2", "ovn-central/3"}, Cluster: "aaaa", Other: "bbbb",
 		Path: "/var/x.db", Service: "x.service",
 		Address: "10.0.0.1", Version: "3.3", Value: "value", Count: 2, Total: 3, Duration: 4 * time.Second,
-		Time: time.Unix(0, 0),
+		Time: time.Unix(0, 0), Reasons: finding.Because(finding.Quoted),
 	})
 }
 
@@ -135,7 +137,8 @@ func TestCatalogue_names_used_and_codes_asserted(t *testing.T) {
 	}
 	var codes []finding.Code
 	f := full(finding.Catalogue()[0])
-	names := regexp.MustCompile(`(?m)^\t(\w+)\s+(Code|Condition|Deed)\s+= "(.*)"`)
+	var reasons strings.Builder
+	names := regexp.MustCompile(`(?m)^\t(\w+)\s+(Code|Condition|Deed|ReasonCode)\s+= "(.*)"`)
 	for _, name := range names.FindAllStringSubmatch(text.String(), -1) {
 		assert.True(t, used[name[1]], name[1])
 		switch name[2] {
@@ -146,6 +149,11 @@ func TestCatalogue_names_used_and_codes_asserted(t *testing.T) {
 			condition := f.Condition(finding.Remedy{When: finding.Condition(name[3])})
 			assert.NotEmpty(t, condition, name[1])
 			assert.NotRegexp(t, `[{}]`, condition, name[1])
+		case "ReasonCode":
+			fmt.Fprintf(&reasons, "%s: %s\n", name[3], finding.Reason{
+				Code: finding.ReasonCode(name[3]), Name: "NAME", Value: "VALUE", Count: 2, Total: 3,
+				Age: 4 * time.Second, Limit: time.Minute, Because: finding.Because("OTHER_REASON"),
+			})
 		case "Deed":
 			assert.NotRegexp(t, `[{}]`, f.Deed(finding.ByHand(finding.Deed(name[3]))), name[1])
 		}
@@ -155,6 +163,7 @@ func TestCatalogue_names_used_and_codes_asserted(t *testing.T) {
 		entries = append(entries, e.Code)
 	}
 	assert.ElementsMatch(t, codes, entries)
+	goldentest.Equal(t, "reasons.txt", reasons.String())
 }
 
 func TestSort(t *testing.T) {

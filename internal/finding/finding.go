@@ -60,8 +60,10 @@ type Args struct {
 	Members, Down, OneWay []Server
 	Duration              time.Duration
 	Time                  time.Time
-	// Detail has observed reasons and numbers, for people.
+	// Detail is a text from elsewhere, such as another program's error, or a list of names.
 	Detail string
+	// Reasons are the observed reasons and numbers.
+	Reasons []Reason `json:",omitempty"`
 }
 
 // Tally is the number of a cluster's members that are up.
@@ -72,9 +74,12 @@ func (t Tally) String() string {
 	return fmt.Sprintf("%d of %d up, %d needed", t.Up, t.Members, t.Members/2+1)
 }
 
-// Server is a member: the known part of its ID, its address, and its unit or a former unit. Why explains why it
-// counts as down.
-type Server struct{ ID, Address, Unit, Why string }
+// Server is a member: the known part of its ID, its address, and its unit or a former unit. Reason is why it counts as
+// down.
+type Server struct {
+	ID, Address, Unit string
+	Reason            Reason `json:",omitzero"`
+}
 
 // Short returns the first four digits of the ID, with the unit.
 func (s Server) Short() string {
@@ -92,8 +97,8 @@ func servers(all []Server, why bool) string {
 	var words []string
 	for _, s := range all {
 		text := s.String()
-		if why && s.Why != "" {
-			text += " (" + s.Why + ")"
+		if why && !s.Reason.IsZero() {
+			text += " (" + s.Reason.String() + ")"
 		}
 		words = append(words, text)
 	}
@@ -180,8 +185,8 @@ func (f Finding) Details() []string {
 		return f.each
 	}
 	var all []string
-	if f.Args.Detail != "" {
-		all = append(all, f.Args.Detail)
+	if detail := f.detail(); detail != "" {
+		all = append(all, detail)
 	}
 	for _, list := range []struct {
 		label   string
@@ -202,6 +207,18 @@ func (f Finding) Details() []string {
 	return all
 }
 
+// detail returns the text from elsewhere and the reasons, unless the line has them.
+func (f Finding) detail() string {
+	all := f.Args.Reasons
+	if strings.Contains(Lookup(f.Code).Line, "{reason}") {
+		all = nil
+	}
+	if f.Args.Detail != "" {
+		all = append([]Reason{Quote(f.Args.Detail)}, all...)
+	}
+	return joined(all, "; ")
+}
+
 // expand replaces the arguments in a text: {unit} is the argument Unit.
 func (f Finding) expand(text string) string {
 	if !strings.Contains(text, "{") {
@@ -213,6 +230,7 @@ func (f Finding) expand(text string) string {
 		"{other}", a.Other, "{path}", a.Path, "{service}", a.Service, "{address}", a.Address, "{version}", a.Version,
 		"{value}", a.Value, "{member}", a.Member.Short(), "{after}", a.After.String(),
 		"{count}", fmt.Sprint(a.Count), "{total}", fmt.Sprint(a.Total), "{tolerance}", orNone(a.Total),
+		"{reason}", joined(a.Reasons, "; "),
 		"{milliseconds}", fmt.Sprint(a.Duration.Milliseconds()), "{duration}", a.Duration.Round(time.Second).String(),
 		"{date}", a.Time.UTC().Format(time.DateOnly), "{time}", a.Time.UTC().Format(time.RFC3339),
 	).Replace(text)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -58,7 +59,7 @@ func (s *Service) onChassis(ctx context.Context, r run,
 func (s *Service) Undrain(
 	ctx context.Context, chassis string,
 ) (changed []schedule.Change, first schedule.Plan, err error) {
-	planned, unavailable := false, ""
+	planned, unavailable := false, finding.Reason{}
 	plan := func(state schedule.State, chassis string, was []schedule.AppliedChange) schedule.Plan {
 		p := schedule.Undrain(state, chassis, was)
 		if !planned {
@@ -68,7 +69,7 @@ func (s *Service) Undrain(
 		return p
 	}
 	changed, err = s.onChassis(ctx, run{chassis: chassis}, plan)
-	if err == nil && unavailable != "" {
+	if err == nil && !unavailable.IsZero() {
 		err = fmt.Errorf("%s cannot take its gateways back: %s", chassis, unavailable)
 	}
 	return changed, first, err

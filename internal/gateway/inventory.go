@@ -151,10 +151,11 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.GatewayChassis, p.GatewayChassis)
 	for _, r := range rows {
 		if p.ExternalIDs[gatewayKey] != "" && r.Name != foreign.Name(p.Name+"_"+r.Chassis) {
-			detail := fmt.Sprintf("the row is named %s, and should be %s_%s", r.Name, p.Name, r.Chassis)
+			named := finding.Reason{Code: finding.RowNamed, Value: r.Name, Name: p.Name + "_" + r.Chassis}
 			rename := command.Direct("ovn-nbctl", "set", "Gateway_Chassis", r.UUID,
 				fmt.Sprintf("name=%q", p.Name+"_"+r.Chassis))
-			inv.find(finding.CandidateMisnamed, p.Name, finding.Args{Value: r.Chassis, Detail: detail}, finding.Do(rename))
+			inv.find(finding.CandidateMisnamed, p.Name, finding.Args{Value: r.Chassis, Reasons: []finding.Reason{named}},
+				finding.Do(rename))
 		}
 	}
 	inv.add(schedule.Group{
@@ -261,22 +262,22 @@ func (inv *Inventory) add(g schedule.Group, kept ovsdb.Candidates) {
 // misnamed describes the candidates that are not given by the name of a chassis. ovn-controller knows chassis by name
 // only (ha_chassis_group in ovn-nb(5)).
 func (inv *Inventory) misnamed() {
-	inv.State.Misnamed = map[string]string{}
-	names, hosts := map[string]bool{}, map[string]string{}
+	inv.State.Misnamed = map[string]finding.Reason{}
+	names, hosts := map[string]bool{}, map[string]finding.Reason{}
 	for _, c := range inv.SB.Chassis {
 		names[c.Name] = true
-		hosts[c.UUID] = "it is the UUID of the row of chassis " + c.Name
+		hosts[c.UUID] = finding.Reason{Code: finding.NameIsUUID, Name: c.Name}
 	}
 	for _, c := range inv.SB.Chassis {
-		if hosts[c.Hostname] != "" {
-			hosts[c.Hostname] = "it is the host name of several chassis"
+		if hosts[c.Hostname].IsZero() {
+			hosts[c.Hostname] = finding.Reason{Code: finding.NameIsHost, Name: c.Name}
 		} else {
-			hosts[c.Hostname] = "it is the host name of chassis " + c.Name
+			hosts[c.Hostname] = finding.Reason{Code: finding.NameIsHostOfSeveral}
 		}
 	}
 	for _, rows := range []map[string]ovsdb.CandidateRow{inv.NB.GatewayChassis, inv.NB.HAChassis} {
 		for _, r := range rows {
-			if is := hosts[r.Chassis]; is != "" && r.Chassis != "" && !names[r.Chassis] {
+			if is := hosts[r.Chassis]; !is.IsZero() && r.Chassis != "" && !names[r.Chassis] {
 				inv.State.Misnamed[r.Chassis] = is
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -132,7 +133,9 @@ func TestKick_reports_progress(t *testing.T) {
 			},
 		}
 		reason := k.await(t.Context())
-		assert.Contains(t, reason, "22s", "the premise")
+		assert.Equal(t, finding.Reason{
+			Code: finding.AfterLimit, Age: 22 * time.Second, Because: finding.Because(finding.StillConfigured),
+		}, reason)
 		require.Len(t, told, 4)
 		assert.Equal(t, slices.Repeat(told[:1], 4), told)
 		assert.Contains(t, told[0], "nb: ")

@@ -93,21 +93,20 @@ var errWithheld = errors.New("the kick was withheld")
 func (r KickRequest) check() error {
 	switch {
 	case len(r.IDs) == 0 && r.Unit == "":
-		return invalid("missing", "name the member to kick by it, or by sb-identity and nb-identity; "+
-			"cluster-status shows them")
+		return invalid("missing", finding.TakesMember)
 	case len(r.IDs) > 0 && r.Unit != "":
-		return invalid("invalid", "it is given beside an identity: name the member by one of them")
+		return invalid("invalid", finding.GivenTwice)
 	case !r.Confirmed && !r.DryRun:
 		return finding.Refuse([]finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{},
-			finding.Args{Detail: "a member that is kicked never comes back"})})
+			finding.Args{Reasons: finding.Because(finding.NeverComesBack)})})
 	}
 	return nil
 }
 
 // invalid refuses the value of the parameter unit.
-func invalid(value, why string) error {
+func invalid(value string, why finding.ReasonCode) error {
 	return finding.Refuse([]finding.Finding{
-		finding.About(finding.ParameterInvalid, "unit", finding.Args{Value: value, Detail: why}),
+		finding.About(finding.ParameterInvalid, "unit", finding.Args{Value: value, Reasons: finding.Because(why)}),
 	})
 }
 
@@ -238,11 +237,11 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 			k.withdrawn = true
 			k.refuseFor(err)
 		} else {
-			k.pending(err.Error())
+			k.pending(finding.Quote(err.Error()))
 		}
 		return false
 	}
-	if reason := k.await(ctx); reason != "" {
+	if reason := k.await(ctx); !reason.IsZero() {
 		k.pending(reason)
 		return false
 	}
@@ -264,15 +263,15 @@ func isAny(err error, targets ...error) bool {
 }
 
 // pending records that the kick was sent, and that its end was not observed.
-func (k *kickOperation) pending(reason string) {
+func (k *kickOperation) pending(reason finding.Reason) {
 	target := finding.Server{ID: k.target.Longest(), Address: k.target.Address}
 	k.withhold(Pending, finding.Of(finding.RemovalNotProved, k.server.Database,
-		finding.Args{Member: target, Detail: reason},
+		finding.Args{Member: target, Reasons: []finding.Reason{reason}},
 		finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit)), finding.ByHand(finding.RunAgain)))
 }
 
 // await watches this unit's own server until the removal is proved (rule R6). It returns why it gave up, or nothing.
-func (k *kickOperation) await(ctx context.Context) (reason string) {
+func (k *kickOperation) await(ctx context.Context) (reason finding.Reason) {
 	s, d := k.changer, k.server.Database
 	proof := raft.RemovalWatcher{Target: k.target.Short, Address: k.target.Address}
 	timeout := s.Patience(d, kickTimeout(k.server.Status.ElectionTimer))
@@ -290,23 +289,23 @@ func (k *kickOperation) await(ctx context.Context) (reason string) {
 		status, err := s.Control.Status(ctx, d)
 		switch {
 		case err != nil:
-			reason = err.Error()
+			reason = finding.Quote(err.Error())
 		case proof.Observe(status):
 			return true
 		case proof.Absent():
-			reason = "its removal is not committed"
+			reason = finding.Reason{Code: finding.RemovalUncommitted}
 		default:
-			reason = "it still is in the configuration"
+			reason = finding.Reason{Code: finding.StillConfigured}
 		}
 		return false
 	})
 	switch {
 	case done:
-		return ""
+		return finding.Reason{}
 	case ctx.Err() != nil:
-		return ctx.Err().Error()
+		return finding.Quote(ctx.Err().Error())
 	}
-	return fmt.Sprintf("after %s %s", timeout, reason)
+	return finding.Reason{Code: finding.AfterLimit, Age: timeout, Because: []finding.Reason{reason}}
 }
 
 // longest returns the target's ID in the longest known form: if the removed server comes back, it finds its record by

@@ -50,7 +50,7 @@ func noneKnown(kicks []*kickOperation) bool {
 func (k *kickOperation) resolve(ctx context.Context) {
 	k.result = KickResult{Database: k.server.Database}
 	if !k.server.Member() {
-		k.refuse(finding.NotAMember, finding.Args{Detail: k.server.Text()}, finding.ByHand(finding.AskAnother))
+		k.refuse(finding.NotAMember, k.server.Reason().Args(), finding.ByHand(finding.AskAnother))
 		return
 	}
 	if k.request.Unit != "" {
@@ -212,28 +212,21 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	if plan.Target.Short != "" {
 		k.target = plan.Target
 	}
-	state := "up"
-	switch {
-	case k.target.OneWay:
-		state = "up (" + k.target.Why + ")"
-	case !k.target.Up:
-		state = "not known to be up (" + k.target.Why + ")"
+	name := status.Describe(k.application, d, k.target)
+	if !strings.Contains(name, k.target.Address) {
+		name += " at " + k.target.Address
 	}
-	text := status.Describe(k.application, d, k.target)
-	if !strings.Contains(text, k.target.Address) {
-		text += " at " + k.target.Address
-	}
-	text += fmt.Sprintf(", %s; now %s; after it %s", state, plan.Before, plan.After)
+	effect := effectOf(name, k.target, plan)
 	k.plan, k.view = plan, view
 	if plan.Refusal != nil {
 		if code := plan.Refusal.Code; code == finding.UnitInModel || code == finding.MemberIsLive {
-			plan.Refusal.Args.Detail = text
+			plan.Refusal.Args.Reasons = effect
 		}
 		k.refuse(plan.Refusal.Code, plan.Refusal.Args, k.ways(plan, view, owner)...)
 		k.result.Against[0].Causes = plan.Refusal.Causes
 		return
 	}
-	k.result.Outcome, k.result.Text, k.result.Warnings = WouldRemove, text, plan.Warnings
+	k.result.Outcome, k.result.Text, k.result.Warnings = WouldRemove, finding.Texts(effect), plan.Warnings
 	if owner.Unit == "" && k.serves() {
 		up := finding.Of(finding.UpWithoutUnit, d,
 			finding.Args{Member: finding.Server{ID: k.target.Longest(), Address: k.target.Address}})
@@ -294,4 +287,22 @@ func (k *kickOperation) waysToForce(view raft.View, owner observe.Owner) (ways [
 		ways = append(ways, finding.If(finding.ToKickAnyway, kick(permit)))
 	}
 	return ways
+}
+
+// effectOf returns the state of the target, and the quorum before and after the kick.
+func effectOf(name string, target raft.Peer, p raft.Plan) []finding.Reason {
+	state := finding.Reason{Code: finding.MemberUp, Name: name, Because: []finding.Reason{target.Why}}
+	switch {
+	case target.OneWay:
+		state.Code = finding.MemberUpBut
+	case !target.Up:
+		state.Code = finding.MemberNotUp
+	default:
+		state.Because = nil
+	}
+	return []finding.Reason{
+		state,
+		{Code: finding.UpBefore, Count: p.Before.Up, Total: p.Before.Members},
+		{Code: finding.UpAfter, Count: p.After.Up, Total: p.After.Members},
+	}
 }

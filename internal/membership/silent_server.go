@@ -80,7 +80,9 @@ func (r *removal) neededMembers(ctx context.Context, servers []stopped) needed {
 			continue
 		}
 		n.add(l, finding.Of(finding.ServerNeeded, l.Database,
-			finding.Args{After: finding.Tally{Up: without.Up, Members: without.Members}, Detail: l.Text()}))
+			finding.Args{
+				After: finding.Tally{Up: without.Up, Members: without.Members}, Reasons: []finding.Reason{l.Reason()},
+			}))
 	}
 	return n
 }
@@ -127,7 +129,9 @@ func (r *removal) onlyCopies(servers []stopped) needed {
 			continue
 		}
 		n.add(l, finding.Of(finding.OnlyCopy, l.Database,
-			finding.Args{Detail: r.Control.Paths.File(l.Database) + ": " + l.Text()}))
+			finding.Reason{
+				Code: finding.Quoted, Value: r.Control.Paths.File(l.Database), Because: []finding.Reason{l.Reason()},
+			}.Args()))
 	}
 	return n
 }

@@ -117,7 +117,7 @@ func (r *removal) refuseUnreadable() error {
 // unreadable returns the finding of a server that can't be read. Only an operator may restart it: this unit can't
 // tell whether the others are a majority without it.
 func unreadable(m observe.Application, l observe.ServerState) finding.Finding {
-	return finding.Of(finding.ServerUnreadable, l.Database, finding.Args{Detail: l.Text()},
+	return finding.Of(finding.ServerUnreadable, l.Database, l.Reason().Args(),
 		finding.If(finding.IfOthersUp, restartServer(m, l.Database)))
 }
 

@@ -278,7 +278,7 @@ func TestR9_only_copy_stays(t *testing.T) {
 				return
 			}
 			brief := findingtest.Briefs(err)
-			assert.Contains(t, brief, "error ONLY_COPY nb Detail="+service.Files.Paths.File(ovndb.NB))
+			assert.Contains(t, brief, "error ONLY_COPY nb Reasons=QUOTED "+service.Files.Paths.File(ovndb.NB)+" (")
 			assert.Contains(t, brief, " -> ovn-central/0 resume -> then wait")
 			assert.Contains(t, brief, " -> TO_TAKE_THE_ONLY_COPY: resolved --no-retry ovn-central/0")
 			assert.Empty(t, m.Told)

@@ -56,7 +56,7 @@ func (s *Service) beginDrain(ctx context.Context, r Request) (maintenance.Node, 
 			continue // another node was cordoned: judge again
 		case errors.Is(err, gateway.ErrBehind):
 			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { // the intent is recorded
-				return s.unfinishedDrain(n, err.Error(), nil)
+				return s.unfinishedDrain(n, finding.Quote(err.Error()), nil)
 			}))
 		case err != nil:
 			return ends(inaccessible(err))
@@ -136,7 +136,7 @@ func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answe
 		if more := len(others) - len(named); more > 0 {
 			named = append(named, fmt.Sprintf("and %d more", more))
 		}
-		f.Args.Detail = "these cordoned nodes could host them: " + strings.Join(named, ", ")
+		f.Args.Reasons = []finding.Reason{{Code: finding.CordonedCould, Value: strings.Join(named, ", ")}}
 	}
 	for _, name := range others {
 		operation := maintenance.OperationUncordon
@@ -152,10 +152,10 @@ func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answe
 }
 
 // unfinishedDrain returns the answer if the command ends before the drain. The drain's intent stays recorded.
-func (s *Service) unfinishedDrain(n maintenance.Node, why string, holds []maintenance.Hold,
+func (s *Service) unfinishedDrain(n maintenance.Node, why finding.Reason, holds []maintenance.Hold,
 	details ...answer.Message,
 ) answer.Status {
-	f := about(n, finding.DrainUnfinished, finding.Args{Detail: why})
+	f := about(n, finding.DrainUnfinished, why.Args())
 	for _, h := range holds {
 		if !h.Derived {
 			f.Remedies = append(f.Remedies, s.way(maintenance.OperationRelease, n, "name", h.Name))
@@ -232,7 +232,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 		do.tell(ctx, line, err)
 		switch {
 		case err != nil && (outcome == maintenance.TimeOver || ctx.Err() != nil):
-			return s.unfinishedDrain(n, err.Error(), nil)
+			return s.unfinishedDrain(n, finding.Quote(err.Error()), nil)
 		case outcome != maintenance.GoOn:
 			return s.ended(n, outcome, d)
 		}
@@ -244,7 +244,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 			err = poll.Wait(ctx, pause)
 		}
 		if err != nil {
-			return s.unfinishedDrain(n, context.Cause(ctx).Error(), nil)
+			return s.unfinishedDrain(n, finding.Quote(context.Cause(ctx).Error()), nil)
 		}
 	}
 }
@@ -258,10 +258,11 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 	case maintenance.GivenUp:
 		return s.refuse(answer.Conflict, about(n, finding.DrainUndone, finding.Args{}))
 	}
-	after := d.Limits.Timeout.String()
+	why := finding.Reason{Code: finding.AfterWaiting, Age: d.Limits.Timeout}
 	if outcome == maintenance.GraceOver {
-		after = "the grace period of " + d.Limits.Grace.String()
+		why = finding.Reason{Code: finding.AfterGrace, Age: d.Limits.Grace}
 	}
+	why.Because = []finding.Reason{finding.Quote(p.Text())}
 	left := blocked(p.Blocked)
 	for _, name := range p.Unbound {
 		left = append(left, answer.Message{
@@ -269,7 +270,6 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 			Name: name,
 		})
 	}
-	why := fmt.Sprintf("after %s: %s", after, p.Text())
 	return s.unfinishedDrain(n, why, p.Holds, append(left, s.holds(p.Holds, d.Since())...)...)
 }
 

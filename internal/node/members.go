@@ -35,13 +35,13 @@ func (s *Service) RemoveMember(ctx context.Context, r Request) answer.Status {
 // accessible.
 func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 	for _, d := range ovndb.Databases() {
-		one := maintenance.DatabaseHealth{Name: string(d), Why: "it was not checked"}
+		one := maintenance.DatabaseHealth{Name: string(d), Why: finding.Reason{Code: finding.NotChecked}}
 		for _, c := range seen.Clusters {
 			if c.Database != d {
 				continue
 			}
 			_, leads := c.View.Leader()
-			one.Accessible, one.Why = c.Condition == ovndb.Serving, string(c.Condition)
+			one.Accessible, one.Why = c.Condition == ovndb.Serving, finding.Quote(string(c.Condition))
 			one.Standalone = c.ServesStandalone()
 			one.HasRaftLeader, one.Members, one.Up, one.Status = leads, c.Quorum.Members, c.Quorum.Up, c.Status
 			for _, row := range c.Rows {
@@ -143,7 +143,7 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 			switch {
 			case !now.Accessible:
 				say("cluster-ready", answer.ClusterNotAccessible,
-					named(finding.MembersUnread, now.Name, finding.Args{Detail: now.Why}))
+					named(finding.MembersUnread, now.Name, now.Why.Args()))
 			case !now.Healthy(0):
 				say("cluster-ready", answer.ClusterNotAccessible,
 					finding.Of(finding.NoQuorum, db, finding.Args{Detail: now.Quorum()}))
@@ -186,8 +186,8 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 		left, ended = s.lookAtMembers(ctx, &n, &departure)
 		return ended != nil
 	}) {
-		detail := fmt.Sprintf("after %s: %s", timeout, texts(left))
-		return s.refuse(answer.RemoveMemberError, about(n, finding.NodeInUse, finding.Args{Detail: detail}), left...)
+		why := finding.Reason{Code: finding.AfterWaiting, Age: timeout, Because: []finding.Reason{finding.Quote(texts(left))}}
+		return s.refuse(answer.RemoveMemberError, about(n, finding.NodeInUse, why.Args()), left...)
 	}
 	return *ended
 }

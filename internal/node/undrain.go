@@ -160,7 +160,7 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 	}
 	f := about(n, finding.NodeSilent, finding.Args{Value: string(n.Life)}, s.way(maintenance.OperationUndrain, n))
 	if n.Life == maintenance.Up {
-		f.Args.Detail = fmt.Sprintf("it has not responded for %s yet", stableFor)
+		f.Args.Reasons = []finding.Reason{{Code: finding.NotYetStable, Age: stableFor}}
 	}
 	if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from the node
 		f.Remedies = append(f.Remedies,

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
@@ -72,30 +73,37 @@ func (l ServerState) Identity() relation.Identity {
 }
 
 // Text describes in one line why a database is not served.
-func (l ServerState) Text() string {
+func (l ServerState) Text() string { return l.Reason().String() }
+
+// Reason returns why a database is not served.
+func (l ServerState) Reason() finding.Reason {
 	switch l.Condition {
 	case ovndb.Serving:
-		return string(l.Status.State)
+		return finding.Quote(string(l.Status.State))
 	case ovndb.Absent:
-		return "there is no database file, and no server runs"
+		return finding.Reason{Code: finding.ServerAbsent}
 	case ovndb.Left:
-		return "this unit's server has left the cluster or was kicked from it"
+		return finding.Reason{Code: finding.ServerLeft}
 	case ovndb.Standalone:
-		return "the database is standalone, not a member of a cluster"
+		return finding.Reason{Code: finding.ServerStandalone}
 	case ovndb.Failed:
-		return "the server runs but has given up the database, as it does when it can't write to the disk; see its log"
+		return finding.Reason{Code: finding.ServerGaveUp}
 	case ovndb.Down:
 		if l.FileErr != nil {
-			return "its file can't be used: " + l.FileErr.Error() + "; the server is not running"
+			return finding.Reason{Code: finding.ServerFileUnusable, Value: l.FileErr.Error()}
 		}
-		if l.Cause != "" {
-			return "the server is not running: " + l.Cause
-		}
-		return "the server is not running"
+		return finding.Reason{Code: finding.ServerNotRunning, Because: quoted(l.Cause)}
 	case ovndb.Hung:
-		return "the server hangs: " + l.Err.Error()
+		return finding.Reason{Code: finding.ServerSilentFor, Because: quoted(l.Err.Error())}
 	}
-	return l.Err.Error()
+	return finding.Quote(l.Err.Error())
+}
+
+func quoted(text string) []finding.Reason {
+	if text == "" {
+		return nil
+	}
+	return []finding.Reason{finding.Quote(text)}
 }
 
 // ObserveServer determines the database's state on this unit. It asks the server first, and reads the file if the

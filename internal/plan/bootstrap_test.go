@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -40,7 +41,7 @@ func bothServe(s *plan.State) {
 
 func TestBootstrap_only_leader_creates(t *testing.T) {
 	t.Parallel()
-	const awaited = "waiting CLUSTERS_AWAITED"
+	const awaited = "waiting CLUSTERS_AWAITED Reasons="
 	reading := func(data relation.Data) change { return func(s *plan.State) { s.Peers[0].Data = data } }
 	hasServers := func(s *plan.State) { s.Peers[1] = peer(2) }
 	detached := func(s *plan.State) { s.Unrelated = true }
@@ -49,24 +50,26 @@ func TestBootstrap_only_leader_creates(t *testing.T) {
 		"leader":                      {fresh(true), does(plan.StageCluster, "nb 4s")},
 		"leader, nb staged":           {fresh(true, staged(nbCluster, "")), does(plan.StageCluster, "sb 4s")},
 		"leader, staged":              {fresh(true, staged(nbCluster, sbCluster)), does(plan.PublishClusters, "")},
-		"leader, peer unread":         {fresh(true, reading(relation.Data{})), finds(awaited + " Value=ovn-central/1")},
+		"leader, peer unread":         {fresh(true, reading(relation.Data{})), finds(awaited + "UNIT_UNREAD ovn-central/1")},
 		"leader, peer empty":          {fresh(true, reading(relation.Read(nil))), does(plan.StageCluster, "nb 4s")},
-		"leader, no relation":         {fresh(true, detached), finds(awaited)},
-		"leader, no relation, serves": {fresh(true, detached, bothServe), finds(awaited)},
+		"leader, no relation":         {fresh(true, detached), finds(awaited + "RELATION_AWAITED")},
+		"leader, no relation, serves": {fresh(true, detached, bothServe), finds(awaited + "RELATION_AWAITED")},
 		"leader, peer has servers":    {fresh(true, hasServers), does(plan.PublishClusters, "")},
 		"leader, staged, peer has": {
 			fresh(true, staged(otherCluster, otherCluster), hasServers), does(plan.DiscardCluster, "nb"),
 		},
 		"leader, adopted": {fresh(true, adopted, bothServe), does(plan.PublishClusters, "")},
-		"not leader":      {fresh(false), finds(awaited)},
+		"not leader":      {fresh(false), finds(awaited + "CLUSTERS_NOT_CREATED")},
 		"not leader, staged": {
-			fresh(false, staged(nbCluster, sbCluster)), does(plan.DiscardCluster, "nb", awaited),
+			fresh(false, staged(nbCluster, sbCluster)), does(plan.DiscardCluster, "nb", awaited+"CLUSTERS_NOT_CREATED"),
 		},
-		"not leader, sb staged":        {fresh(false, staged("", sbCluster)), does(plan.DiscardCluster, "sb", awaited)},
-		"not leader, peer has servers": {fresh(false, hasServers), finds(awaited)},
+		"not leader, sb staged": {fresh(false, staged("", sbCluster)), does(
+			plan.DiscardCluster, "sb", awaited+"CLUSTERS_NOT_CREATED",
+		)},
+		"not leader, peer has servers": {fresh(false, hasServers), finds(awaited + "CLUSTERS_NOT_PUBLISHED")},
 		"leader, peer has one server": {fresh(true, func(s *plan.State) {
 			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.SB: sbCluster}
-		}), finds(awaited)},
+		}), finds(awaited + "ONE_CLUSTER_ONLY")},
 		"leader, certificate malformed": {fresh(true, func(s *plan.State) {
 			s.Certificates.Issued = &plan.Certificate{Problem: "malformed"}
 		}), finds("error CERTIFICATE_NEW_UNUSABLE Detail=malformed" + reissue)},
@@ -103,14 +106,14 @@ func TestBootstrap_old_database(t *testing.T) {
 	unread := func(s *plan.State) { s.Peers[0].Data = relation.Data{} }
 	const here = " Path=/sb Service=" + sbServer
 	situations := map[string]situation{
-		"not leader":  {fresh(false, before), finds("waiting CLUSTERS_AWAITED")},
-		"peer unread": {fresh(true, before, unread), finds("waiting CLUSTERS_AWAITED Value=ovn-central/1")},
+		"not leader":  {fresh(false, before), finds("waiting CLUSTERS_AWAITED Reasons=CLUSTERS_NOT_CREATED")},
+		"peer unread": {fresh(true, before, unread), finds("waiting CLUSTERS_AWAITED Reasons=UNIT_UNREAD ovn-central/1")},
 	}
 	for want, x := range map[string]plan.Database{
-		"SERVER_UNREADABLE sb" + here + " Detail=hangs":             {Condition: ovndb.Hung, Text: "hangs"},
-		"SERVER_UNREADABLE sb" + here + " Detail=no status":         {Condition: ovndb.Unreadable, Text: "no status"},
-		"SERVER_UNREADABLE sb" + here + " Detail=given up":          {Condition: ovndb.Failed, Text: "given up"},
-		"FILE_UNREADABLE sb" + here + " Detail=EOF":                 {Condition: ovndb.Down, FileUnknown: true, Text: "EOF"},
+		"SERVER_UNREADABLE sb" + here + " Detail=hangs":             {Condition: ovndb.Hung, Why: finding.Quote("hangs")},
+		"SERVER_UNREADABLE sb" + here + " Detail=no status":         {Condition: ovndb.Unreadable, Why: finding.Quote("no status")},
+		"SERVER_UNREADABLE sb" + here + " Detail=given up":          {Condition: ovndb.Failed, Why: finding.Quote("given up")},
+		"FILE_UNREADABLE sb" + here + " Detail=EOF":                 {Condition: ovndb.Down, FileUnknown: true, Why: finding.Quote("EOF")},
 		"DATABASE_STANDALONE sb" + here + moveAway:                  {Condition: ovndb.Standalone},
 		"FILE_MADE_ELSEWHERE sb Cluster=cccc0001" + here + moveAway: {Condition: ovndb.Down, Cluster: nbCluster},
 		"FILE_MADE_ELSEWHERE sb Cluster=dddd0009" + here + moveAway: other,
@@ -128,12 +131,16 @@ func TestBootstrap_two_clusters(t *testing.T) {
 		s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
 		s.Peers[0].Servers, s.Peers[1] = peer(1).Servers, peer(2)
 	}
-	const found = "error TWO_CLUSTERS nb Detail=cccc0001 "
+	const found = "error TWO_CLUSTERS nb Reasons=CLUSTERS_SERVED (CLUSTER_ON "
 	check(t, map[string]situation{
-		"not published": {fresh(true, two), finds(found + "ovn-central/2 dddd0009 ovn-central/1" + removeUnits)},
-		"member":        {two, ready(found + "ovn-central/0 ovn-central/2 dddd0009 ovn-central/1" + removeUnits)},
+		"not published": {fresh(true, two), finds(
+			found + "ovn-central/2 cccc0001; CLUSTER_ON ovn-central/1 dddd0009)" + removeUnits,
+		)},
+		"member": {two, ready(
+			found + "ovn-central/0 and ovn-central/2 cccc0001; CLUSTER_ON ovn-central/1 dddd0009)" + removeUnits,
+		)},
 		"other published": {func(s *plan.State) { s.Clusters.IDs[ovndb.NB] = otherCluster }, finds(
-			found+"ovn-central/0 ovn-central/1 ovn-central/2 dddd0009"+removeUnits,
+			found+"ovn-central/0 and ovn-central/1 and ovn-central/2 cccc0001; CLUSTER_IS_OURS dddd0009)"+removeUnits,
 			"error SERVER_OF_OTHER_CLUSTER nb Cluster=cccc0001 Other=dddd0009",
 		)},
 	})
@@ -151,22 +158,23 @@ func TestBootstrap_other_claim(t *testing.T) {
 		}, all(changes...))
 	}
 	serves := func(s *plan.State) { s.Peers[0].Clusters = others() }
-	const contested, awaited = "waiting CLAIM_CONTESTED Unit=ovn-central/1", "waiting CLUSTERS_AWAITED"
+	const contested = "waiting CLAIM_CONTESTED Unit=ovn-central/1 Reasons=SERVES_OR_DISCARDS"
+	const awaited = "waiting CLUSTERS_AWAITED Reasons="
 	check(t, map[string]situation{
 		"not served": {mine(true), finds(contested)},
 		"unread": {
-			mine(true, func(s *plan.State) { s.ClaimsUnread, s.Peers[0].Claim = true, "" }), finds(awaited),
+			mine(true, func(s *plan.State) { s.ClaimsUnread, s.Peers[0].Claim = true, "" }), finds(awaited + "RELATION_AWAITED"),
 		},
 		"withdrawn":          {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), does(plan.CommitCluster, "nb")},
 		"unit gone":          {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), does(plan.CommitCluster, "nb")},
-		"served":             {mine(true, serves), does(plan.PublishClusters, "", awaited+" Value=ovn-central/1")},
-		"served, not leader": {mine(false, serves), finds(awaited + " Value=ovn-central/1")},
+		"served":             {mine(true, serves), does(plan.PublishClusters, "", awaited+"SERVES_OTHER_CLUSTERS ovn-central/1")},
+		"served, not leader": {mine(false, serves), finds(awaited + "SERVES_OTHER_CLUSTERS ovn-central/1")},
 		"one served": {mine(true, func(s *plan.State) {
 			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster}
 		}), finds(contested)},
 		"served here": {fresh(true, bothServe, func(s *plan.State) {
 			s.Clusters.IDs, s.Claim = others(), nbCluster
-		}), does(plan.PublishClusters, "", awaited+" Value=ovn-central/0")},
+		}), does(plan.PublishClusters, "", awaited+"SERVES_OTHER_CLUSTERS ovn-central/0")},
 	})
 }
 
@@ -183,7 +191,8 @@ func TestBootstrap_own_claim_continues(t *testing.T) {
 			}
 		}, all(changes...))
 	}
-	const nbDown, contested = "waiting SERVER_DOWN nb", "waiting CLAIM_CONTESTED Unit=ovn-central/1"
+	const nbDown = "waiting SERVER_DOWN nb"
+	const contested = "waiting CLAIM_CONTESTED Unit=ovn-central/1 Reasons=DISCARDS_OWN"
 	check(t, map[string]situation{
 		"both down": {mine(), does(plan.Start, nbServer+" "+sbServer, nbDown, "waiting SERVER_DOWN sb", contested)},
 		"one down": {
@@ -240,7 +249,7 @@ func TestBootstrap_overwritten_claim_is_reported(t *testing.T) {
 			require.Greater(t, len(d.Findings), i)
 			assert.Equal(t, finding.TwoClusters, d.Findings[i].Code)
 			for _, claim := range w.claims {
-				assert.Contains(t, d.Findings[i].Args.Detail, claim.IDs[db].Brief())
+				assert.Contains(t, findingtest.Brief(d.Findings[i]), claim.IDs[db].Brief())
 			}
 		}
 	}

@@ -62,15 +62,18 @@ func (v *view) findUnrelated() finding.Finding {
 // ovn_central.py): deployments wait for that text.
 func (v *view) findNoCertificate() finding.Finding {
 	from, to := cmp.Or(v.Certificates.Provider, "the provider"), cmp.Or(v.Address, "this unit")
-	return v.find(finding.CertificatesAwaited, finding.Args{Detail: "from " + from + " for " + to})
+	return v.find(finding.CertificatesAwaited, finding.Args{
+		Reasons: []finding.Reason{{Code: finding.CertificateFor, Name: from, Value: to}},
+	})
 }
 
 func (v *view) findUnfit(code finding.Code) finding.Finding {
 	return v.find(code, finding.Args{Detail: v.Certificates.unfit()}, v.Certificates.reissue()...)
 }
 
-func (v *view) findChange(change, lacks string) finding.Finding {
-	return v.find(finding.CertificateChanges, finding.Args{Value: change, Detail: lacks})
+func (v *view) findChange(code finding.ReasonCode, unit, lacks string) finding.Finding {
+	change := finding.Reason{Code: code, Name: unit}
+	return v.find(finding.CertificateChanges, finding.Args{Reasons: []finding.Reason{change}, Detail: lacks})
 }
 
 // others returns the first peer that is up and is unread or not well; empty if there is none. No unit waits for a
@@ -139,7 +142,7 @@ var certificateRules = slices.Concat([]rule{
 	{
 		name: "a unit uses the old CA", in: every, outranks: true, when: (*view).renewsCAs,
 		find: func(v *view) finding.Finding {
-			return v.findChange("old CA kept until "+v.stillUses()+" uses the new one", "")
+			return v.findChange(finding.OldCAKept, v.stillUses(), "")
 		},
 	},
 	{
@@ -149,7 +152,7 @@ var certificateRules = slices.Concat([]rule{
 	{
 		name: "a unit does not trust the new CA", in: every,
 		find: func(v *view) finding.Finding {
-			return v.findChange("new one used once "+v.distrusts()+" trusts its CA", "")
+			return v.findChange(finding.CADistrusted, v.distrusts(), "")
 		},
 	},
 }), []rule{
@@ -161,7 +164,7 @@ var certificateRules = slices.Concat([]rule{
 		name: "certificate lacks an address", in: every,
 		when: func(v *view) bool { return v.certifies() && v.Certificates.Awaited() }, find: func(v *view) finding.Finding {
 			c := v.Certificates
-			return v.findChange("a new one is awaited from "+cmp.Or(c.Provider, "the provider"), c.Used.Lacks)
+			return v.findChange(finding.CertificateAwaitedFrom, cmp.Or(c.Provider, "the provider"), c.Used.Lacks)
 		},
 	},
 	{name: "certificate expires", in: every, when: (*view).certificateExpires, find: func(v *view) finding.Finding {

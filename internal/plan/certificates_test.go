@@ -29,7 +29,7 @@ func TestCertificates_every_state(t *testing.T) {
 	expired.Problem, untrusted.Problem = "expired", "not from the CA beside it"
 	detached := func(s *plan.State) { s.Certificates.Related = false }
 	const (
-		awaited  = "waiting CERTIFICATES_AWAITED Detail=vault/0 10.0.0.0"
+		awaited  = "waiting CERTIFICATES_AWAITED Reasons=CERTIFICATE_FOR vault/0 10.0.0.0"
 		unusable = "error CERTIFICATE_UNUSABLE Detail="
 		newOne   = "error CERTIFICATE_NEW_UNUSABLE Detail="
 	)
@@ -47,7 +47,7 @@ func TestCertificates_every_state(t *testing.T) {
 		"no relation, used expired": {having(nil, expired, detached), ready(unrelated)},
 		"no provider": {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Provider = "" }),
-			ready("waiting CERTIFICATES_AWAITED Detail=10.0.0.0"),
+			ready("waiting CERTIFICATES_AWAITED Reasons=CERTIFICATE_FOR the provider 10.0.0.0"),
 		},
 		"none issued":               {having(nil, nil), ready(awaited)},
 		"none issued, used expired": {having(nil, expired), ready(awaited, unusable+"expired"+reissue)},
@@ -67,7 +67,7 @@ func TestCertificates_every_state(t *testing.T) {
 // charm requested on a machine with several addresses, is no reason to stop anything.
 func TestCertificates_lacking_address(t *testing.T) {
 	t.Parallel()
-	const awaited = "info CERTIFICATE_CHANGES Value=vault/0 Detail=fd42::1"
+	const awaited = "info CERTIFICATE_CHANGES Detail=fd42::1 Reasons=CERTIFICATE_AWAITED vault/0"
 	lacking, again := certificateLacking("cert0"), certificateLacking("cert1")
 	drifted := func(s *plan.State) { s.Firewall = plan.Drifted }
 	stopped := only(plan.Database{Condition: ovndb.Down, Cluster: nbCluster})
@@ -125,26 +125,31 @@ func TestCertificates_CA_change(t *testing.T) {
 		s.Paused = true
 		set(s, plan.Database{Condition: ovndb.Down}, ovndb.NB, ovndb.SB)
 	}
-	const waits1, waits2 = "info CERTIFICATE_CHANGES Value=ovn-central/1", "info CERTIFICATE_CHANGES Value=ovn-central/2"
+	const (
+		untrusted = "info CERTIFICATE_CHANGES Reasons=CA_NOT_TRUSTED "
+		kept      = "info CERTIFICATE_CHANGES Reasons=OLD_CA_KEPT "
+		unit1     = "ovn-central/1"
+		unit2     = "ovn-central/2"
+	)
 	a, fromB := certificate("cert0", "A"), certificate("cert1", "B")
 	trusting, using := certificate("cert0", "A", "B"), certificate("cert1", "B", "A")
 	onlyA, both := []string{"A"}, []string{"A", "B"}
 	installs := works(plan.InstallCertificate, "")
 	check(t, map[string]situation{
 		"not trusted here":            {having(fromB, a), works(plan.TrustCA, "")},
-		"trusted here only":           {having(fromB, trusting), ready(waits1)},
-		"trusted here only, dying":    {having(fromB, trusting, dying), ready(waits1)},
-		"trusted here only, paused":   {having(fromB, trusting, pause), finds(waits1, paused)},
-		"one does not trust":          {having(fromB, trusting, allTrust, second(onlyA, "A")), ready(waits2)},
+		"trusted here only":           {having(fromB, trusting), ready(untrusted + unit1)},
+		"trusted here only, dying":    {having(fromB, trusting, dying), ready(untrusted + unit1)},
+		"trusted here only, paused":   {having(fromB, trusting, pause), finds(untrusted+unit1, paused)},
+		"one does not trust":          {having(fromB, trusting, allTrust, second(onlyA, "A")), ready(untrusted + unit2)},
 		"one does not trust, down":    {having(fromB, trusting, allTrust, second(onlyA, "A"), down2), installs},
 		"one publishes nothing":       {having(fromB, trusting, allTrust, second(nil, "")), installs},
-		"one unread":                  {having(fromB, trusting, allTrust, unread), ready(waits1)},
+		"one unread":                  {having(fromB, trusting, allTrust, unread), ready(untrusted + unit1)},
 		"all trust":                   {having(fromB, trusting, allTrust), installs},
 		"no peer heard":               {having(fromB, trusting, silent), installs},
-		"used here only":              {having(fromB, using, allTrust), ready(waits1)},
-		"one uses the old":            {having(fromB, using, allUse, second(both, "A")), ready(waits2)},
-		"one has no issuer":           {having(fromB, using, allUse, second(nil, "")), ready(waits2)},
-		"all use it, one unread":      {having(fromB, using, allUse, unread), ready(waits1)},
+		"used here only":              {having(fromB, using, allTrust), ready(kept + unit1)},
+		"one uses the old":            {having(fromB, using, allUse, second(both, "A")), ready(kept + unit2)},
+		"one has no issuer":           {having(fromB, using, allUse, second(nil, "")), ready(kept + unit2)},
+		"all use it, one unread":      {having(fromB, using, allUse, unread), ready(kept + unit1)},
 		"all use it":                  {having(fromB, using, allUse), works(plan.DropCAs, "")},
 		"all use it, paused":          {having(fromB, using, allUse, pause), does(plan.DropCAs, "", paused)},
 		"chain changed":               {having(certificate("cert0", "A", "root"), a), works(plan.TrustCA, "")},

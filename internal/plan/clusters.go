@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -100,26 +99,30 @@ func (v *view) publishStaged() Step {
 	return Step{Kind: PublishClusters, IDs: ids, Reason: v.rule}
 }
 
-func awaits(why string) func(*view) finding.Finding {
-	return func(v *view) finding.Finding { return v.find(finding.ClustersAwaited, finding.Args{Value: why}) }
+func awaits(code finding.ReasonCode) func(*view) finding.Finding {
+	return func(v *view) finding.Finding { return v.findAwaitedFrom(code, "") }
+}
+
+func (v *view) findAwaitedFrom(code finding.ReasonCode, unit string) finding.Finding {
+	return v.find(finding.ClustersAwaited, finding.Reason{Code: code, Name: unit}.Args())
 }
 
 func (v *view) findNoRelation() finding.Finding {
-	return awaits("waiting for Juju to set up the relation to the other units")(v)
+	return awaits(finding.JujuRelationAwaited)(v)
 }
 
 func (v *view) findServedClaim() finding.Finding {
-	return awaits(v.servedClaim() + " serves other clusters; the leader unit will publish them")(v)
+	return v.findAwaitedFrom(finding.ServesOthers, v.servedClaim())
 }
 
 func (v *view) findContested() finding.Finding {
 	creator := cmp.Or(v.Clusters.CreatedBy, "another unit")
-	return v.find(finding.ClaimContested, finding.Args{Unit: creator, Value: "it will discard its own"})
+	return v.find(finding.ClaimContested, finding.Args{Unit: creator, Reasons: finding.Because(finding.DiscardsOwn)})
 }
 
 func (v *view) findTwoClusters() finding.Finding {
-	args := finding.Args{Detail: v.whichClusters(v.db, v.running()[v.db])}
-	return v.find(finding.TwoClusters, args, finding.ByHand(finding.RemoveUnits))
+	served := v.whichClusters(v.db, v.running()[v.db])
+	return v.find(finding.TwoClusters, served.Args(), finding.ByHand(finding.RemoveUnits))
 }
 
 // mayVote reports whether a server from before the application may be a voting member.
@@ -171,15 +174,17 @@ func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 	return all
 }
 
-func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) string {
-	var parts []string
+func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) finding.Reason {
+	served := finding.Reason{Code: finding.ClustersServed}
 	for _, id := range slices.Sorted(maps.Keys(clusters)) {
-		parts = append(parts, fmt.Sprintf("%s on %s", id.Brief(), strings.Join(clusters[id], " and ")))
+		served.Because = append(served.Because,
+			finding.Reason{Code: finding.ClusterOn, Value: id.Brief(), Name: strings.Join(clusters[id], " and ")})
 	}
 	if s.known() && clusters[s.Clusters.IDs[db]] == nil {
-		parts = append(parts, fmt.Sprintf("%s is the application's", s.Clusters.IDs[db].Brief()))
+		served.Because = append(served.Because,
+			finding.Reason{Code: finding.ClusterIsOurs, Value: s.Clusters.IDs[db].Brief()})
 	}
-	return strings.Join(parts, ", ")
+	return served
 }
 
 // fileArgs returns args with the file and its service added.
@@ -208,7 +213,8 @@ var clusterRules = slices.Concat([]rule{
 		name: "another unit has claimed, too", in: working | leaving, ends: working,
 		when: func(v *view) bool { return v.hasClaimed() && !v.ClaimsUnread && v.otherClaim() != "" },
 		find: func(v *view) finding.Finding {
-			return v.find(finding.ClaimContested, finding.Args{Unit: v.otherClaim(), Value: "it will serve or discard them"})
+			return v.find(finding.ClaimContested,
+				finding.Args{Unit: v.otherClaim(), Reasons: finding.Because(finding.ServesOrDiscards)})
 		},
 	},
 	{name: "two clusters have servers", each: true, when: (*view).hasTwoClusters, find: (*view).findTwoClusters},
@@ -229,11 +235,11 @@ var clusterRules = slices.Concat([]rule{
 	{
 		name: "leader has not created the clusters", ends: working,
 		when: func(v *view) bool { return !v.JujuLeader && v.clustersFound() == 0 },
-		find: awaits("the leader unit has not created the clusters yet"),
+		find: awaits(finding.ClustersUncreated),
 	},
 	{
 		name: "leader has not published the clusters", ends: working, when: func(v *view) bool { return !v.JujuLeader },
-		find: awaits("the leader unit has not published the clusters' IDs yet"),
+		find: awaits(finding.ClustersUnpublished),
 	},
 	{
 		name: "the clusters exist already", ends: working, when: func(v *view) bool { return v.clustersFound() == 2 },
@@ -241,13 +247,11 @@ var clusterRules = slices.Concat([]rule{
 	},
 	{
 		name: "only one cluster exists", ends: working, when: func(v *view) bool { return v.clustersFound() == 1 },
-		find: awaits("a unit has a server of one database only; waiting for the other"),
+		find: awaits(finding.OneClusterOnly),
 	},
 	{
 		name: "an unread unit may have the clusters", ends: working, when: func(v *view) bool { return v.unread() != "" },
-		find: func(v *view) finding.Finding {
-			return awaits("cannot read what " + v.unread() + " publishes; it may have the clusters")(v)
-		},
+		find: func(v *view) finding.Finding { return v.findAwaitedFrom(finding.UnitUnread, v.unread()) },
 	},
 	{
 		name: "its server has left another unit's cluster", each: true, when: in(ovndb.Left), step: because(ArchiveFile),

@@ -61,7 +61,7 @@ func (v *view) hasOldSchema() bool { return v.x.Schema == Drifted }
 
 // converts reports whether a conversion controls the election timer: the leader converts, or waits for the timer.
 func (v *view) converts() bool {
-	if !v.hasOldSchema() || len(v.Pending) > 0 || v.runsAnother() != "" || v.x.ConversionLacks() != "" {
+	if !v.hasOldSchema() || len(v.Pending) > 0 || !v.runsAnother().IsZero() || len(v.x.ConversionLacks()) > 0 {
 		return false
 	}
 	return !v.x.IsRaftLeader() || v.withoutRoom(v.db) == "" && v.x.TriedTimer < longestConversionTimer
@@ -82,13 +82,14 @@ func (v *view) convert() Step {
 	}
 }
 
-func waits(until string) func(*view) finding.Finding {
-	return func(v *view) finding.Finding { return v.find(finding.SchemaOlder, finding.Args{Detail: until}) }
+func waits(until finding.Reason) func(*view) finding.Finding {
+	return func(v *view) finding.Finding { return v.find(finding.SchemaOlder, until.Args()) }
 }
 
 func (v *view) findNoRoom() finding.Finding {
 	compact := command.OnMachine(v.Unit, "sudo", "ovs-appctl", "-t", v.x.control(), "ovsdb-server/compact")
-	return v.find(finding.ConversionLacksRoom, finding.Args{Detail: "it may take " + v.x.ConversionLacks()},
+	lacks := finding.Reason{Code: finding.MayTake, Because: v.x.ConversionLacks()}
+	return v.find(finding.ConversionLacksRoom, lacks.Args(),
 		finding.If(finding.IfNoSpace, compact))
 }
 
@@ -107,25 +108,27 @@ func (s State) withoutRoom(db ovndb.Database) string {
 }
 
 // ConversionLacks returns what this unit lacks for a pending conversion; empty if nothing is known to be missing.
-func (x Database) ConversionLacks() string {
+func (x Database) ConversionLacks() (all []finding.Reason) {
 	if x.Schema != Drifted {
-		return ""
+		return nil
 	}
-	var all []string
+	lacks := func(code finding.ReasonCode, need, free int64) {
+		all = append(all, finding.Reason{Code: code, Count: int(need >> 20), Total: int(free >> 20)})
+	}
 	if need := conversionDisk(x.Size); x.FreeDisk > 0 && x.FreeDisk < need {
-		all = append(all, fmt.Sprintf("%s of the disk, %s are free", Mebibytes(need), Mebibytes(x.FreeDisk)))
+		lacks(finding.DiskLacking, need, x.FreeDisk)
 	}
 	if need := conversionMemory(x.Size); x.FreeMemory > 0 && x.FreeMemory < need {
-		all = append(all, fmt.Sprintf("%s of memory, %s are available", Mebibytes(need), Mebibytes(x.FreeMemory)))
+		lacks(finding.MemoryLacking, need, x.FreeMemory)
 	}
-	return strings.Join(all, "; ")
+	return all
 }
 
 func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock") + ".ctl" }
 
-// runsAnother returns the reason why a conversion waits for another unit; empty if every unit's services run the
+// runsAnother returns the reason why a conversion waits for another unit; none if every unit's services run the
 // installed version. A unit that is down counts, too: it returns with its old server.
-func (s State) runsAnother() string {
+func (s State) runsAnother() finding.Reason {
 	here := s.Packages.Version
 	for _, p := range s.Peers {
 		if !p.Data.Unread() && len(p.Running) > 0 && !slices.ContainsFunc(p.Running,
@@ -134,19 +137,19 @@ func (s State) runsAnother() string {
 		}
 		switch {
 		case p.Dying:
-			return fmt.Sprintf("converted once %s is removed", p.Unit)
+			return finding.Reason{Code: finding.OnceRemoved, Name: p.Unit}
 		case p.Data.Unread():
-			return fmt.Sprintf("converted once %s says what it runs", p.Unit)
+			return finding.Reason{Code: finding.OncePublished, Name: p.Unit}
 		case len(p.Servers) == 0:
-			return fmt.Sprintf("converted once %s has joined (if it can't, remove it)", p.Unit)
+			return finding.Reason{Code: finding.OnceJoined, Name: p.Unit}
 		case !s.hears(p):
-			return fmt.Sprintf("start or remove %s, which is down (it must run %s)", p.Unit, here.OVN)
+			return finding.Reason{Code: finding.OnceUp, Name: p.Unit, Value: here.OVN}
 		case len(p.Running) == 0:
-			return fmt.Sprintf("converted once %s says what it runs", p.Unit)
+			return finding.Reason{Code: finding.OncePublished, Name: p.Unit}
 		}
-		return fmt.Sprintf("converted once %s runs %s", p.Unit, here.OVN)
+		return finding.Reason{Code: finding.OnceRuns, Name: p.Unit, Value: here.OVN}
 	}
-	return ""
+	return finding.Reason{}
 }
 
 // outdated reports whether packages newer than the installed ones may be available. A stopped server is then started

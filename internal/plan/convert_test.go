@@ -112,19 +112,21 @@ func TestConversion_waits_for_room(t *testing.T) {
 	waits := func(found string) decided {
 		return works(plan.SetElectionTimer, "nb 4s", found, "info ELECTION_TIMER_CHANGES nb Value=4000 ms Duration=1m0s")
 	}
-	lacks := func(what string) decided { return waits("error CONVERSION_LACKS_ROOM nb Detail=" + what + compacts) }
+	lacks := func(what string) decided {
+		return waits("error CONVERSION_LACKS_ROOM nb Reasons=MAY_TAKE (" + what + ")" + compacts)
+	}
 	converts := works(plan.ConvertSchema, "nb 1m0s")
 	check(t, map[string]situation{
 		"unknown":              {nb(room(0, 0)), converts},
 		"enough":               {nb(room(224*mib, 464*mib)), converts},
-		"too little disk":      {nb(room(224*mib-1, 464*mib)), lacks("224 MiB 223 MiB")},
-		"too little memory":    {nb(room(224*mib, 464*mib-1)), lacks("464 MiB 463 MiB")},
-		"too little of either": {nb(room(100*mib, 300*mib)), lacks("224 MiB 100 MiB 464 MiB 300 MiB")},
+		"too little disk":      {nb(room(224*mib-1, 464*mib)), lacks("DISK_LACKING 224 223")},
+		"too little memory":    {nb(room(224*mib, 464*mib-1)), lacks("MEMORY_LACKING 464 463")},
+		"too little of either": {nb(room(100*mib, 300*mib)), lacks("DISK_LACKING 224 100; MEMORY_LACKING 464 300")},
 		"follower": {
 			all(sb(room(100*mib, 464*mib)), sb(func(x *plan.Database) { x.Status.ElectionTimer = 4 * time.Second })),
-			ready("error CONVERSION_LACKS_ROOM sb Detail=224 MiB 100 MiB" + compacts),
+			ready("error CONVERSION_LACKS_ROOM sb Reasons=MAY_TAKE (DISK_LACKING 224 100)" + compacts),
 		},
-		"peer":                 {peer(ovndb.NB), waits("info SCHEMA_OLDER nb Detail=ovn-central/2")},
+		"peer":                 {peer(ovndb.NB), waits("info SCHEMA_OLDER nb Reasons=ONCE_IT_HAS_ROOM ovn-central/2")},
 		"peer, other database": {peer(ovndb.SB), converts},
 	})
 }

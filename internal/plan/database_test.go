@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -26,7 +27,7 @@ var rejoin = command.Command{
 // down returns a stopped server at this unit's address.
 func down(cluster raft.ID, f plan.File) plan.Database {
 	f.Path = nbPath
-	return plan.Database{Condition: ovndb.Down, Cluster: cluster, Text: "the server is not running", File: f}
+	return plan.Database{Condition: ovndb.Down, Cluster: cluster, Why: finding.Quote("the server is not running"), File: f}
 }
 
 // R10, and every other condition of a database, once the application has its clusters.
@@ -35,7 +36,7 @@ func TestDecide_every_condition(t *testing.T) {
 	outdated := func(s *plan.State) { s.Settings.Source = "dalmatian" }
 	unavailable := func(s *plan.State) { s.Packages.Unavailable = true }
 	is := func(c ovndb.Condition, f plan.File, changes ...func(*plan.Database)) change {
-		x := plan.Database{Condition: c, Cluster: nbCluster, File: f, Text: "text", Rejoin: rejoin}
+		x := plan.Database{Condition: c, Cluster: nbCluster, File: f, Why: finding.Quote("text"), Rejoin: rejoin}
 		for _, change := range changes {
 			change(&x)
 		}
@@ -44,6 +45,9 @@ func TestDecide_every_condition(t *testing.T) {
 	staged := func(id raft.ID) func(*plan.Database) { return func(x *plan.Database) { x.Staged = id } }
 	removed := func(x *plan.Database) { x.Removed = true }
 	unread := func(x *plan.Database) { x.FileUnknown = true }
+	hangs := func(x *plan.Database) {
+		x.Why = finding.Reason{Code: finding.ServerSilentFor, Because: []finding.Reason{finding.Quote("no answer")}}
+	}
 	only1 := func(x *plan.Database) { x.Rejoin, x.File.Path = command.Command{}, nbPath }
 	other := func(x *plan.Database) { x.Cluster, x.File.Path = otherCluster, nbPath }
 	// leaderless makes units publish a copy without a leader.
@@ -85,9 +89,9 @@ func TestDecide_every_condition(t *testing.T) {
 		"failed": {
 			is(ovndb.Failed, none), does(plan.Restart, nbServer, "error SERVER_FAILED nb Path=."+makeSpace),
 		},
-		"failed, lacks entries":  {is(ovndb.Failed, lacking), finds(unusable + "; text" + rejoinNB)},
+		"failed, lacks entries":  {is(ovndb.Failed, lacking), finds(unusable + " Reasons=QUOTED text" + rejoinNB)},
 		"failed, lacks, removed": {is(ovndb.Failed, lacking, removed), does(plan.ArchiveFile, "nb", gone)},
-		"hung":                   {is(ovndb.Hung, none), finds("error SERVER_HANGS nb Detail=text" + lasts + restartsNB)},
+		"hung":                   {is(ovndb.Hung, none, hangs), finds("error SERVER_HANGS nb Reasons=QUOTED no answer" + lasts + restartsNB)},
 		"unreadable": {
 			is(ovndb.Unreadable, none), finds("error SERVER_UNREADABLE nb" + nbNoPath + " Detail=text"),
 		},

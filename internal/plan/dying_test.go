@@ -59,7 +59,7 @@ func TestDying_archives_superseded_cluster(t *testing.T) {
 		"other, not superseded": {all(supersede, func(s *plan.State) { s.Clusters.Superseded = nil }), decided{}},
 		"claims unread": {all(supersede, only(plan.Database{
 			Condition: ovndb.Down, Cluster: nbCluster, Staged: otherCluster,
-		}), func(s *plan.State) { s.ClaimsUnread = true }), finds("waiting CLUSTERS_AWAITED")},
+		}), func(s *plan.State) { s.ClaimsUnread = true }), finds("waiting CLUSTERS_AWAITED Reasons=RELATION_AWAITED")},
 		"resumed": {stopped(nbCluster, plan.File{}, func(s *plan.State) {
 			s.Resumed = true
 			set(s, down(sbCluster, plan.File{}), ovndb.SB)

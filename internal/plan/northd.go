@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -18,8 +17,8 @@ func (s State) activeElsewhere() bool {
 func (s State) release() finding.Remedy { return finding.Do(s.action("release-northd")) }
 
 // findNoNorthd returns an error only if no other ovn-northd has taken over in time.
-func (v *view) findNoNorthd(detail string, remedies ...finding.Remedy) finding.Finding {
-	f := v.find(finding.NorthdNoneActive, finding.Args{Detail: detail}, remedies...)
+func (v *view) findNoNorthd(why finding.Reason, remedies ...finding.Remedy) finding.Finding {
+	f := v.find(finding.NorthdNoneActive, why.Args(), remedies...)
 	if v.Northds.Proved(v.Settings.InactivityProbe) {
 		f = f.As(finding.Error)
 	}
@@ -31,27 +30,28 @@ func (v *view) findNoNorthd(detail string, remedies ...finding.Remedy) finding.F
 func (v *view) findNoneActive() finding.Finding {
 	switch probe, hangs := v.Settings.InactivityProbe, v.Northds.Hangs; {
 	case hangs != "":
-		return v.findNoNorthd(hangs+"'s hangs", finding.If(finding.IfThisLasts, RestartOn(hangs, ovndb.Northd)))
+		return v.findNoNorthd(finding.Reason{Code: finding.NorthdHangsOn, Name: hangs},
+			finding.If(finding.IfThisLasts, RestartOn(hangs, ovndb.Northd)))
 	case v.Northds.Proved(probe):
-		return v.findNoNorthd("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd})
+		return v.findNoNorthd(finding.Reason{}, finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd})
 	default:
 		by := v.Northds.Since.Add(takeoverTime(probe))
 		if !v.Now.Before(by) { // do not promise a time that is over
-			return v.findNoNorthd("as of the other units' last hooks")
+			return v.findNoNorthd(finding.Reason{Code: finding.NorthdLastSeen})
 		}
-		return v.findNoNorthd(fmt.Sprintf("another one takes over by %s UTC", by.UTC().Format(time.TimeOnly)))
+		return v.findNoNorthd(finding.Reason{Code: finding.NorthdTakesOver, Value: by.UTC().Format(time.TimeOnly)})
 	}
 }
 
-func (v *view) findHungNorthd(detail string) finding.Finding {
-	return v.find(finding.NorthdHangs, finding.Args{Detail: detail}, finding.Do(RestartOn(v.Unit, ovndb.Northd)))
+func (v *view) findHungNorthd(why finding.Reason) finding.Finding {
+	return v.find(finding.NorthdHangs, why.Args(), finding.Do(RestartOn(v.Unit, ovndb.Northd)))
 }
 
 func (v *view) findNorthdDown() finding.Finding {
 	if v.activeElsewhere() {
 		return v.find(finding.NorthdDown, finding.Args{})
 	}
-	return v.find(finding.NorthdNoneActive, finding.Args{Detail: "this unit's is not running"})
+	return v.find(finding.NorthdNoneActive, finding.Args{Reasons: finding.Because(finding.NorthdStopped)})
 }
 
 func (v *view) findProbeOff() finding.Finding {
@@ -79,7 +79,9 @@ var northdRules = slices.Concat([]rule{
 	},
 	{
 		name: "held ovn-northd, none active", outranks: true,
-		find: func(v *view) finding.Finding { return v.findNoNorthd("this unit's is held", v.release()) },
+		find: func(v *view) finding.Finding {
+			return v.findNoNorthd(finding.Reason{Code: finding.NorthdHeldHere}, v.release())
+		},
 	},
 }), []rule{
 	{
@@ -90,16 +92,16 @@ var northdRules = slices.Concat([]rule{
 }, given(northd, func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive }, []rule{
 	{
 		name: "ovn-northd hangs, another is active", outranks: true, when: func(v *view) bool { return v.activeElsewhere() },
-		find: func(v *view) finding.Finding { return v.findHungNorthd("another unit's is active") },
+		find: func(v *view) finding.Finding { return v.findHungNorthd(finding.Reason{Code: finding.NorthdElsewhere}) },
 	},
 	{
 		name: "ovn-northd hangs, no standby", outranks: true, when: func(v *view) bool { return !v.Northds.Standby },
-		find: func(v *view) finding.Finding { return v.findHungNorthd("").As(finding.Error) },
+		find: func(v *view) finding.Finding { return v.findHungNorthd(finding.Reason{}).As(finding.Error) },
 	},
 	{
 		name: "ovn-northd hangs", // it keeps the lock until its connection ends
 		find: func(v *view) finding.Finding {
-			return v.findNoNorthd("this unit's hangs", finding.Do(RestartOn(v.Unit, ovndb.Northd)))
+			return v.findNoNorthd(finding.Reason{Code: finding.NorthdHangsHere}, finding.Do(RestartOn(v.Unit, ovndb.Northd)))
 		},
 	},
 }), []rule{

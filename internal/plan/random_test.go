@@ -259,7 +259,7 @@ var databaseChanges = []func(*rand.Rand, ovndb.Database, *plan.Database){
 		x.Removed, x.TooNew = r.IntN(2) == 0, r.IntN(2) == 0
 	},
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {
-		x.Condition, x.Text = one(r, conditions...), "text"
+		x.Condition, x.Why = one(r, conditions...), finding.Quote("text")
 	},
 	func(r *rand.Rand, db ovndb.Database, x *plan.Database) {
 		*x = down(clusterOf(db), plan.File{Address: one(r, "", "ssl:1.2.3.4:6643")})

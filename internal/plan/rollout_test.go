@@ -48,17 +48,17 @@ func TestRaftLeader(t *testing.T) {
 		"superseded, follower": {sb(func(x *plan.Database) { x.Superseded = plan.Drifted }), ready()},
 		"roles":                {nb(func(x *plan.Database) { x.Unrestricted = true }), ready(rolesNotOn)},
 		"schema":               {nb(drifted), works(plan.ConvertSchema, "nb 4s")},
-		"schema, follower":     {sb(drifted), ready("info SCHEMA_OLDER sb")},
+		"schema, follower":     {sb(drifted), ready("info SCHEMA_OLDER sb Reasons=LEADER_CONVERTS")},
 		"schema, tried at timer": {
-			all(nb(drifted), nb(tried(4*time.Second))), works(plan.SetElectionTimer, "nb 8s", old+" Detail=8000 ms"),
+			all(nb(drifted), nb(tried(4*time.Second))), works(plan.SetElectionTimer, "nb 8s", old+" Reasons=TIMER_RISES 8s"),
 		},
-		"schema, timer changing": {all(nb(drifted), nb(sized(160, "3.5.0")), nb(changing)), ready(old + " Detail=14000 ms")},
+		"schema, timer changing": {all(nb(drifted), nb(sized(160, "3.5.0")), nb(changing)), ready(old + " Reasons=TIMER_RISES 14s")},
 		"schema, short timer": {
 			all(nb(drifted), option(time.Second), nb(timer(time.Second)), sb(timer(time.Second))),
-			works(plan.SetElectionTimer, "nb 2s", old+" Detail=4000 ms"),
+			works(plan.SetElectionTimer, "nb 2s", old+" Reasons=TIMER_RISES 4s"),
 		},
 		"schema, large, option invalid": { // there would be no way back
-			all(nb(drifted), nb(sized(160, "")), invalid(plan.OptionElectionTimer)), ready(old, badOption+resets),
+			all(nb(drifted), nb(sized(160, "")), invalid(plan.OptionElectionTimer)), ready(old+" Reasons=TIMER_INVALID "+plan.OptionElectionTimer, badOption+resets),
 		},
 		"schema, tried at the longest": {
 			all(nb(drifted), nb(tried(5*time.Minute)), nb(timer(5*time.Minute)), nb(func(x *plan.Database) {
@@ -70,7 +70,7 @@ func TestRaftLeader(t *testing.T) {
 		},
 		"schema, restart due": {
 			all(nb(drifted), func(s *plan.State) { s.Pending = map[ovndb.Service]string{ovndb.Northd: "upgrade"} }),
-			works(plan.Restart, "ovn-northd", old, "info RESTART_DUE Value=ovn-northd"),
+			works(plan.Restart, "ovn-northd", old+" Reasons=AFTER_RESTARTS", "info RESTART_DUE Value=ovn-northd (upgrade)"),
 		},
 		"timer": {
 			option(16 * time.Second),
@@ -91,23 +91,23 @@ func TestConversion_waits_for_each_unit(t *testing.T) {
 		change change
 		waits  string
 	}{
-		"older OVN":       {func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03" }, "ovn-central/1 24.03"},
-		"older OVS":       {func(s *plan.State) { s.Peers[0].Running[0].OVS = "3.1" }, "ovn-central/1 24.03"},
-		"unknown version": {func(s *plan.State) { s.Peers[1].Running = nil }, "ovn-central/2"},
-		"unread":          {func(s *plan.State) { s.Peers[0].Data = relation.Data{} }, "ovn-central/1"},
+		"older OVN":       {func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03" }, "ONCE_RUNS ovn-central/1 24.03"},
+		"older OVS":       {func(s *plan.State) { s.Peers[0].Running[0].OVS = "3.1" }, "ONCE_RUNS ovn-central/1 24.03"},
+		"unknown version": {func(s *plan.State) { s.Peers[1].Running = nil }, "ONCE_PUBLISHED ovn-central/2"},
+		"unread":          {func(s *plan.State) { s.Peers[0].Data = relation.Data{} }, "ONCE_PUBLISHED ovn-central/1"},
 		"not joined": {
-			func(s *plan.State) { s.Peers = append(s.Peers, plan.Peer{Unit: "ovn-central/3", Data: published}) }, "ovn-central/3",
+			func(s *plan.State) { s.Peers = append(s.Peers, plan.Peer{Unit: "ovn-central/3", Data: published}) }, "ONCE_JOINED ovn-central/3",
 		},
 		"dying": {
-			func(s *plan.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }, "ovn-central/1",
+			func(s *plan.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }, "ONCE_REMOVED ovn-central/1",
 		},
-		"down": {func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03"; silence(s, 1) }, "ovn-central/1 24.03"},
+		"down": {func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03"; silence(s, 1) }, "ONCE_UP ovn-central/1 24.03"},
 		"not all restarted": {func(s *plan.State) {
 			s.Peers[0].Running = append(s.Peers[0].Running, ovndb.Version{OVN: "23.03", OVS: "3.1"})
-		}, "ovn-central/1 24.03"},
+		}, "ONCE_RUNS ovn-central/1 24.03"},
 	} {
 		drifted := nb(func(x *plan.Database) { x.Schema = plan.Drifted })
-		situations[name] = situation{all(drifted, tt.change), ready("info SCHEMA_OLDER nb Detail=" + tt.waits)}
+		situations[name] = situation{all(drifted, tt.change), ready("info SCHEMA_OLDER nb Reasons=" + tt.waits)}
 	}
 	check(t, situations)
 }
@@ -137,7 +137,8 @@ func TestNorthd(t *testing.T) {
 		hung    = ovndb.NorthdUnresponsive
 		standby = ovndb.NorthdStandby
 		noneOn  = "NORTHD_NONE_ACTIVE"
-		soon    = "waiting NORTHD_NONE_ACTIVE Detail=12 02 00"
+		soon    = "waiting NORTHD_NONE_ACTIVE Reasons=TAKES_OVER 12:02:00"
+		here    = " Reasons=HANGS_HERE"
 		restart = " -> ovn-central/0 restart-services services=ovn-northd"
 		lasts   = " -> IF_THIS_LASTS: "
 		there   = "ovn-central/1 restart-services services=ovn-northd"
@@ -150,17 +151,17 @@ func TestNorthd(t *testing.T) {
 		"params, restart": {
 			func(s *plan.State) { s.NorthdParams = plan.NeedsRestart }, works(plan.WriteNorthdParams, ""),
 		},
-		"down, none active":       {services(off, boots, false), works(plan.Start, "ovn-northd", "waiting "+noneOn)},
+		"down, none active":       {services(off, boots, false), works(plan.Start, "ovn-northd", "waiting "+noneOn+" Reasons=STOPPED_HERE")},
 		"down, another active":    {services(off, boots, true), works(plan.Start, "ovn-northd", "info NORTHD_DOWN")},
 		"none active":             {services(on, boots, false), ready(soon)},
 		"hangs, others too":       {is(hung, none(0, false)), ready("error NORTHD_HANGS" + restart)},
-		"hangs, another active":   {is(hung, active), ready("warning NORTHD_HANGS" + restart)},
-		"hangs, others stand by":  {is(hung, none(119*time.Second, true)), ready("waiting " + noneOn + restart)},
-		"hangs, no takeover":      {is(hung, none(120*time.Second, true)), ready("error " + noneOn + restart)},
+		"hangs, another active":   {is(hung, active), ready("warning NORTHD_HANGS Reasons=ACTIVE_ELSEWHERE" + restart)},
+		"hangs, others stand by":  {is(hung, none(119*time.Second, true)), ready("waiting " + noneOn + here + restart)},
+		"hangs, no takeover":      {is(hung, none(120*time.Second, true)), ready("error " + noneOn + here + restart)},
 		"standby, all":            {is(standby, none(0, true)), ready(soon)},
-		"standby, all unanswered": {is(standby, unanswered), ready("waiting " + noneOn)},
+		"standby, all unanswered": {is(standby, unanswered), ready("waiting " + noneOn + " Reasons=AS_LAST_SEEN")},
 		"standby, another hangs": {
-			is(standby, otherHangs), ready("waiting " + noneOn + " Detail=ovn-central/1" + lasts + there),
+			is(standby, otherHangs), ready("waiting " + noneOn + " Reasons=HANGS_ON ovn-central/1" + lasts + there),
 		},
 		"standby, others unknown": {is(standby, plan.Northd{}), ready()},
 		"standby, no takeover": {
@@ -168,7 +169,7 @@ func TestNorthd(t *testing.T) {
 		},
 		"paused":               {is(ovndb.NorthdPaused, none(0, false)), ready(paused)},
 		"held, another active": {held, ready("info NORTHD_HELD" + release)},
-		"held, none active":    {all(held, is("", none(0, false))), ready("waiting " + noneOn + release)},
+		"held, none active":    {all(held, is("", none(0, false))), ready("waiting " + noneOn + " Reasons=HELD_HERE" + release)},
 		"probe off":            {func(s *plan.State) { s.Settings.InactivityProbe = 0 }, ready(probe)},
 		"boot, not enabled":    {services(on, plan.ServiceState{Active: true}, true), works(plan.Start, "ovn-central")},
 		"boot, not active":     {services(on, plan.ServiceState{Enabled: true}, true), works(plan.Start, "ovn-central")},
@@ -188,17 +189,18 @@ func TestRestarts(t *testing.T) {
 	const (
 		northd, nb, sb = ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer
 		isDue          = "info RESTART_DUE Value="
-		deferred       = "info RESTARTS_HELD Detail="
+		why            = " (options changed)"
+		deferred       = "info RESTARTS_HELD Reasons=RESTARTS_QUEUED "
 		runs           = " -> ovn-central/0 restart-services deferred-only=true"
 	)
 	check(t, map[string]situation{
 		"northd first": {
-			due(true, sb, nb, northd), works(plan.Restart, "ovn-northd", isDue+"ovn-northd "+nbServer+" "+sbServer),
+			due(true, sb, nb, northd), works(plan.Restart, "ovn-northd", isDue+"ovn-northd"+why+", "+nbServer+why+", "+sbServer+why),
 		},
-		"then nb": {due(true, sb, nb), works(plan.Restart, nbServer, isDue+nbServer+" "+sbServer)},
-		"then sb": {due(true, sb), works(plan.Restart, sbServer, isDue+sbServer)},
+		"then nb": {due(true, sb, nb), works(plan.Restart, nbServer, isDue+nbServer+why+", "+sbServer+why)},
+		"then sb": {due(true, sb), works(plan.Restart, sbServer, isDue+sbServer+why)},
 		"deferred": {
-			due(false, northd, nb, sb), ready(deferred + "ovn-central ovn-northd " + nbServer + " " + sbServer + runs),
+			due(false, northd, nb, sb), ready(deferred + "ovn-central, ovn-northd, " + nbServer + ", " + sbServer + runs),
 		},
 		"deferred, upgrade": {
 			all(due(false, northd), func(s *plan.State) { s.Settings.Source = "dalmatian" }),

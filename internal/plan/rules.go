@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
@@ -99,12 +98,12 @@ var fileRules = slices.Concat(given(server, (*view).isOfReplaced, []rule{
 	{
 		name: "file is unreadable", in: every, outranks: true,
 		when: func(v *view) bool { return v.x.Condition == ovndb.Down && v.x.FileUnknown },
-		find: func(v *view) finding.Finding { return v.findFile(finding.FileUnreadable, v.x.Text) },
+		find: func(v *view) finding.Finding { return v.findFile(finding.FileUnreadable, v.x.Why.Args()) },
 	},
 	{
 		name: "file's server was cut off", in: every, outranks: true, // its removal may have been undone
 		when: func(v *view) bool { return v.x.Condition == ovndb.Down && v.x.File.Outside },
-		find: func(v *view) finding.Finding { return v.findFile(finding.FileCutOff, "") },
+		find: func(v *view) finding.Finding { return v.findFile(finding.FileCutOff, finding.Args{}) },
 	},
 	{name: "stopped server's file lacks entries", in: every, find: (*view).findUnusable},
 }))
@@ -171,24 +170,26 @@ var leaderRules = slices.Concat([]rule{
 }, given(schema, (*view).hasOldSchema, []rule{
 	{
 		name: "restarts precede the conversion", outranks: true, when: func(v *view) bool { return len(v.Pending) > 0 },
-		find: waits("converted after the restarts"),
+		find: waits(finding.Reason{Code: finding.AfterRestarts}),
 	},
 	{
-		name: "a unit runs other packages", outranks: true, when: func(v *view) bool { return v.runsAnother() != "" },
+		name: "a unit runs other packages", outranks: true, when: func(v *view) bool { return !v.runsAnother().IsZero() },
 		find: func(v *view) finding.Finding { return waits(v.runsAnother())(v) },
 	},
 	{
 		name: "conversion lacks room", outranks: true, // each member converts its own copy
-		when: func(v *view) bool { return v.x.ConversionLacks() != "" }, find: (*view).findNoRoom,
+		when: func(v *view) bool { return len(v.x.ConversionLacks()) > 0 }, find: (*view).findNoRoom,
 	},
 	{
 		name: "leader converts the schema", outranks: true, when: func(v *view) bool { return !v.x.IsRaftLeader() },
-		find: waits("the leader converts it"),
+		find: waits(finding.Reason{Code: finding.LeaderConverts}),
 	},
 	{
 		name: "conversion lacks room on a unit", outranks: true,
 		when: func(v *view) bool { return v.withoutRoom(v.db) != "" },
-		find: func(v *view) finding.Finding { return waits("converted once " + v.withoutRoom(v.db) + " has room")(v) },
+		find: func(v *view) finding.Finding {
+			return waits(finding.Reason{Code: finding.OnceRoom, Name: v.withoutRoom(v.db)})(v)
+		},
 	},
 	{
 		name: "conversion has failed", outranks: true,
@@ -197,7 +198,7 @@ var leaderRules = slices.Concat([]rule{
 	{
 		name: "conversion needs the election timer's option", outranks: true,
 		when: func(v *view) bool { return v.timerIsTooShort() && !v.Usable(OptionElectionTimer) },
-		find: waits("the conversion needs a valid " + OptionElectionTimer + ", since it raises the election timer"),
+		find: waits(finding.Reason{Code: finding.TimerInvalid, Name: OptionElectionTimer}),
 	},
 	{
 		name: "election timer rises for the conversion", more: true,
@@ -207,7 +208,7 @@ var leaderRules = slices.Concat([]rule{
 	{
 		name: "conversion needs a longer election timer", outranks: true, when: (*view).timerIsTooShort,
 		find: func(v *view) finding.Finding {
-			return waits(fmt.Sprintf("the election timer rises to %d ms to convert it", v.neededTimer().Milliseconds()))(v)
+			return waits(finding.Reason{Code: finding.TimerRises, Limit: v.neededTimer()})(v)
 		},
 	},
 	{name: "schema is old", step: (*view).convert},
@@ -237,7 +238,9 @@ var upgradeRules = slices.Concat(given("", func(v *view) bool { return v.outdate
 	{
 		name: "restarts are deferred", when: func(v *view) bool { return len(v.Pending) > 0 && !v.Settings.AutoRestarts },
 		find: func(v *view) finding.Finding {
-			return v.find(finding.RestartsHeld, finding.Args{Detail: "Services queued for restart: " + v.queued()},
+			return v.find(finding.RestartsHeld, finding.Args{
+				Reasons: []finding.Reason{{Code: finding.RestartsQueued, Value: v.queued()}},
+			},
 				finding.Do(v.action("restart-services", command.Param{Key: "deferred-only", Value: "true"})))
 		},
 	},
@@ -323,11 +326,16 @@ var serverRules = slices.Concat([]rule{
 	{
 		name: "file of the creator is gone", outranks: true,
 		when: func(v *view) bool { return v.Clusters.CreatedBy == v.Unit },
-		find: func(v *view) finding.Finding { return v.findLost("it was created here, and its file is gone") },
+		find: func(v *view) finding.Finding { return v.findLost(finding.Reason{Code: finding.FileGone}) },
 	},
 	{
 		name: "no unit is left", outranks: true, when: func(v *view) bool { return len(v.Peers) == 0 },
-		find: func(v *view) finding.Finding { return v.findLost(creatorIsGone(v.Clusters.CreatedBy)) },
+		find: func(v *view) finding.Finding {
+			if v.Clusters.CreatedBy == "" {
+				return v.findLost()
+			}
+			return v.findLost(v.creatorIsGone())
+		},
 	},
 	{
 		name: "creator is gone", outranks: true,
@@ -336,7 +344,7 @@ var serverRules = slices.Concat([]rule{
 	},
 	{
 		name: "creator has not started the cluster",
-		find: func(v *view) finding.Finding { return v.findAwaited(cmp.Or(v.Clusters.CreatedBy, "a unit"), "") },
+		find: func(v *view) finding.Finding { return v.findAwaited(cmp.Or(v.Clusters.CreatedBy, "a unit")) },
 	},
 }), []rule{
 	{
@@ -364,7 +372,9 @@ var serverRules = slices.Concat([]rule{
 	{
 		name: "server's data differ", of: server, more: true,
 		when: func(v *view) bool { return v.serves() && v.x.Inconsistent != "" },
-		find: func(v *view) finding.Finding { return v.findFile(finding.DataDiffer, v.x.Inconsistent) },
+		find: func(v *view) finding.Finding {
+			return v.findFile(finding.DataDiffer, finding.Args{Detail: v.x.Inconsistent})
+		},
 	},
 }, given(server, is(raft.JoiningCluster), []rule{
 	{

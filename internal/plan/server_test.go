@@ -40,7 +40,8 @@ func TestDecide_every_member_state(t *testing.T) {
 		joinsAlone       = "waiting SERVER_JOINING sb Total=1"
 		nbMoved          = "warning ADDRESS_CHANGED nb Other=ssl:10.0.0.7:6643 Address=ssl:10.0.0.0:6643" + replaceUnit
 		sbMoved          = "warning ADDRESS_CHANGED sb Other=ssl:10.0.0.7:6644 Address=ssl:10.0.0.0:6644" + replaceUnit
-		twoClusters      = "error TWO_CLUSTERS sb Detail=cccc0002 ovn-central/1 ovn-central/2 dddd0009 ovn-central/0"
+		twoClusters      = "error TWO_CLUSTERS sb Reasons=CLUSTERS_SERVED (" +
+			"CLUSTER_ON ovn-central/1 and ovn-central/2 cccc0002; CLUSTER_ON ovn-central/0 dddd0009)"
 	)
 	check(t, map[string]situation{
 		"joining":                      {joining(member), finds(joins)},
@@ -141,7 +142,7 @@ func TestJoin_no_member_known(t *testing.T) {
 	const (
 		awaited = "waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc"
 		lost    = "error CLUSTER_LOST nb Cluster=cccc0001"
-		none    = lost + " Detail=ovn-central/9 -> IF_GONE: " + string(finding.DeployAgain)
+		none    = lost + " Reasons=NONE_SHOWS_IT; CREATOR_GONE ovn-central/9 -> IF_GONE: " + string(finding.DeployAgain)
 	)
 	members := func(units ...int) change {
 		return func(s *plan.State) {
@@ -167,16 +168,16 @@ func TestJoin_no_member_known(t *testing.T) {
 	}{
 		"creator not ready":          {2, last(read), finds(awaited)},
 		"creator unknown":            {-1, last(read), finds("waiting CLUSTER_AWAITED nb Unit=a unit Cluster=cccc")},
-		"created here":               {0, last(read), finds(lost + deployAgain)},
+		"created here":               {0, last(read), finds(lost + " Reasons=FILE_GONE" + deployAgain)},
 		"creator gone":               {9, last(read), finds(none)},
-		"creator gone, peer empty":   {9, last(empty), finds(awaited)},
-		"creator gone, peer unread":  {9, last(unread), finds(awaited)},
-		"creator gone, peer joins":   {9, last(joining), finds(awaited)},
-		"creator gone, member known": {9, members(2), finds(awaited)},
+		"creator gone, peer empty":   {9, last(empty), finds(awaited + " Reasons=PUBLISHED_NOTHING")},
+		"creator gone, peer unread":  {9, last(unread), finds(awaited + " Reasons=IS_UNREAD")},
+		"creator gone, peer joins":   {9, last(joining), finds(awaited + " Reasons=IS_JOINING")},
+		"creator gone, member known": {9, members(2), finds(awaited + " Reasons=IS_MEMBER")},
 		"creator gone, members gone": {9, members(9), finds(none)},
-		"creator dying, unread":      {2, dying(relation.Data{}), finds(awaited)},
-		"creator dying, empty":       {2, dying(relation.Read(nil)), finds(awaited)},
-		"creator dying, not joined":  {2, dying(published), finds(awaited)},
+		"creator dying, unread":      {2, dying(relation.Data{}), finds(awaited + " Reasons=DYING_AND_UNREAD")},
+		"creator dying, empty":       {2, dying(relation.Read(nil)), finds(awaited + " Reasons=DYING_AND_SILENT")},
+		"creator dying, not joined":  {2, dying(published), finds(awaited + " Reasons=DYING_AND_MAY_HAVE_JOINED")},
 		"no other unit":              {-1, func(s *plan.State) { s.Peers = nil }, finds(lost + deployAgain)},
 		"creator dying, member known": {
 			2, all(dying(relation.Data{}), members(0, 2)), does(plan.JoinCluster, "nb", "waiting SERVER_JOINING nb Total=3"),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -200,33 +199,30 @@ func (s State) cannotJoin(db ovndb.Database, x Database) bool {
 
 // mayServe returns the first peer that may have the application's cluster although no data shows it, and the reason.
 // The cluster must not be called lost before all units of the model are known not to have it.
-func (s State) mayServe(db ovndb.Database) (unit, why string) {
+func (s State) mayServe(db ovndb.Database) (unit string, why finding.ReasonCode) {
 	for _, p := range s.Peers {
 		switch {
 		case p.Data.Unread() && p.Dying:
-			return p.Unit, "it is being removed, and what it publishes can't be read"
+			return p.Unit, finding.PeerDyingUnread
 		case p.Data.Unread():
-			return p.Unit, "what it publishes can't be read"
+			return p.Unit, finding.PeerUnread
 		case p.Data.Empty() && p.Dying:
-			return p.Unit, "it is being removed, and publishes nothing"
+			return p.Unit, finding.PeerDyingSilent
 		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing afterwards
-			return p.Unit, "it is being removed, and may have joined"
+			return p.Unit, finding.PeerDyingJoined
 		case p.Data.Empty():
-			return p.Unit, "it has published nothing"
+			return p.Unit, finding.PeerUnpublished
 		case p.Servers[db] != "" && p.Clusters[db] == "":
-			return p.Unit, "it is joining"
+			return p.Unit, finding.PeerJoining
 		case slices.Contains(s.Members[db], p.raftAddress(db)):
-			return p.Unit, "it is known as a member"
+			return p.Unit, finding.PeerIsMember
 		}
 	}
 	return "", ""
 }
 
-func creatorIsGone(creator string) string {
-	if creator == "" {
-		return ""
-	}
-	return creator + ", which created it, is gone"
+func (v *view) creatorIsGone() finding.Reason {
+	return finding.Reason{Code: finding.CreatorGone, Name: v.Clusters.CreatedBy}
 }
 
 func (s State) exists(unit string) bool {
@@ -254,16 +250,16 @@ func (v *view) findDamaged() finding.Finding {
 	return v.find(finding.FileLacksEntries, args, finding.ByHand(finding.MakeSpace), replace)
 }
 
-func (v *view) findFile(code finding.Code, detail string) finding.Finding {
-	return v.find(code, v.fileArgs(finding.Args{Detail: detail}), v.rejoin())
+func (v *view) findFile(code finding.Code, args finding.Args) finding.Finding {
+	return v.find(code, v.fileArgs(args), v.rejoin())
 }
 
 func (v *view) findUnusable() finding.Finding {
-	detail := v.x.File.Damage
-	if v.x.Condition != ovndb.Down && v.x.Text != "" {
-		detail += "; " + v.x.Text
+	args := finding.Args{Detail: v.x.File.Damage}
+	if v.x.Condition != ovndb.Down && !v.x.Why.IsZero() {
+		args.Reasons = []finding.Reason{v.x.Why}
 	}
-	return v.findFile(finding.FileUnusable, detail)
+	return v.findFile(finding.FileUnusable, args)
 }
 
 func (v *view) findOtherFile() finding.Finding {
@@ -286,20 +282,23 @@ func (v *view) findRival() finding.Finding {
 
 func (v *view) findJoining() finding.Finding { return v.find(finding.ServerJoining, v.joined()) }
 
-func (v *view) findAwaited(unit, why string) finding.Finding {
-	return v.find(finding.ClusterAwaited, finding.Args{Unit: unit, Cluster: v.cluster().Short(), Detail: why})
+func (v *view) findAwaited(unit string, why ...finding.Reason) finding.Finding {
+	return v.find(finding.ClusterAwaited, finding.Args{Unit: unit, Cluster: v.cluster().Short(), Reasons: why})
 }
 
-func (v *view) findMayServe() finding.Finding { return v.findAwaited(v.mayServe(v.db)) }
+func (v *view) findMayServe() finding.Finding {
+	unit, why := v.mayServe(v.db)
+	return v.findAwaited(unit, finding.Reason{Code: why})
+}
 
-func (v *view) findLost(why string) finding.Finding {
-	args := finding.Args{Cluster: v.cluster().Brief(), Detail: why}
+func (v *view) findLost(why ...finding.Reason) finding.Finding {
+	args := finding.Args{Cluster: v.cluster().Brief(), Reasons: why}
 	return v.find(finding.ClusterLost, args, finding.ByHand(finding.DeployAgain))
 }
 
 // findNone adds a condition: a server that joined in a hook that has not ended yet is not published.
 func (v *view) findNone() finding.Finding {
-	f := v.findLost("none says that it has it: see cluster-status on each; " + creatorIsGone(v.Clusters.CreatedBy))
+	f := v.findLost(finding.Reason{Code: finding.NoneShowsIt}, v.creatorIsGone())
 	f.Remedies[0].When = finding.IfGone
 	return f
 }
@@ -309,7 +308,7 @@ func (v *view) findStandalone() finding.Finding {
 }
 
 func (v *view) findHung() finding.Finding {
-	return v.find(finding.ServerHangs, finding.Args{Detail: strings.TrimPrefix(v.x.Text, "the server hangs: ")},
+	return v.find(finding.ServerHangs, finding.Args{Reasons: v.x.Why.Because},
 		finding.If(finding.IfThisLasts, RestartOn(v.Unit, ovndb.ServiceOf(v.db))))
 }
 
@@ -323,7 +322,7 @@ func (v *view) findUnserved() finding.Finding {
 	if v.x.FileUnknown {
 		code = finding.FileUnreadable
 	}
-	return v.find(code, v.fileArgs(finding.Args{Detail: v.x.Text}))
+	return v.find(code, v.fileArgs(v.x.Why.Args()))
 }
 
 func (v *view) findFailed() finding.Finding {

@@ -128,8 +128,8 @@ type Database struct {
 	// Cluster is the cluster of the server, from its status or otherwise from its file; empty while unknown, as for a
 	// joining server.
 	Cluster raft.ID
-	// Text explains to people why Condition is not Serving.
-	Text string
+	// Why is why Condition is not Serving.
+	Why finding.Reason
 	// Cause is why a stopped server did not start; empty if unknown.
 	Cause string
 	// Starting reports, if Condition is Unreadable, whether the server may not have read its file yet.

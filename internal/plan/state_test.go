@@ -3,7 +3,6 @@ package plan_test
 import (
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -208,7 +207,7 @@ func decide(s plan.State) decided {
 	d := plan.Decide(s)
 	got := decided{ready: d.Ready}
 	for _, f := range d.Findings {
-		got.found = append(got.found, brief(f))
+		got.found = append(got.found, findingtest.Brief(f))
 	}
 	if step := d.Step; step != nil {
 		var args []string
@@ -249,27 +248,6 @@ const (
 	nbServer = string(ovndb.NorthboundServer)
 	sbServer = string(ovndb.SouthboundServer)
 )
-
-// worded are the findings with arguments that the planner has phrased.
-var worded = []finding.Code{
-	finding.ClustersAwaited, finding.ClusterAwaited, finding.ClusterLost, finding.TwoClusters, finding.ClaimContested,
-	finding.SchemaOlder, finding.ConversionLacksRoom, finding.CertificatesAwaited, finding.CertificateChanges,
-	finding.NorthdNoneActive, finding.NorthdHangs, finding.RestartsHeld, finding.RestartDue,
-}
-
-// values matches units, services, clusters and numbers.
-var values = regexp.MustCompile(`[a-z-]+/\d+|ovn-[a-z-]+|[a-z]{4}\d{4}|\d[\w.]*(?: ms| MiB)?`)
-
-// brief formats a finding like [findingtest.Brief]. Of the planner's own words it keeps only the values.
-func brief(f finding.Finding) string {
-	if slices.Contains(worded, f.Code) {
-		f.Args.Value = strings.Join(values.FindAllString(f.Args.Value, -1), " ")
-		if f.Code != finding.CertificateChanges {
-			f.Args.Detail = strings.Join(values.FindAllString(f.Args.Detail, -1), " ")
-		}
-	}
-	return findingtest.Brief(f)
-}
 
 // situation is a state, given as a change to a healthy one, and the expected decision.
 type situation struct {

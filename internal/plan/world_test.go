@@ -274,9 +274,9 @@ func (w *world) database(u *unit, a asked, db ovndb.Database) plan.Database {
 	case s.left:
 		x.Condition = ovndb.Left
 	case s.running && s.failed:
-		x.Condition, x.Text = ovndb.Failed, "the server runs but has given up the database"
+		x.Condition, x.Why = ovndb.Failed, finding.Quote("the server runs but has given up the database")
 	case !s.running:
-		x.Condition, x.Text = ovndb.Down, "the server is not running"
+		x.Condition, x.Why = ovndb.Down, finding.Quote("the server is not running")
 	default:
 		x.Condition, x.Status = ovndb.Serving, w.status(s)
 		x.Removed = s.cluster.removed[s.id]

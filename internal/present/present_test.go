@@ -248,7 +248,7 @@ func each() (all []finding.Finding) {
 		all = append(all, finding.New(e.Code, s, finding.Args{
 			Unit: "ovn-central/11", Units: []string{"ovn-central/13"}, Cluster: "77eb6ddc", Other: "f3be898b",
 			Path: "/var/lib/ovn/ovnnb_db.db", Service: "ovn-ovsdb-server-nb", Address: "10.246.113.209", Version: "3.3",
-			Value: "VALUE", Count: 2, Total: 3, Duration: 4 * time.Second, Detail: "DETAIL",
+			Value: "VALUE", Count: 2, Total: 3, Duration: 4 * time.Second, Detail: "DETAIL", Reasons: finding.Because("REASON"),
 		}))
 	}
 	return all

@@ -220,7 +220,7 @@ func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
 	d.Charm, d.CharmsSeen = s.Application.Charm, s.Application.OtherCharms()
 	d.NoRoom = map[ovndb.Database]bool{}
 	for db, x := range x.Databases {
-		d.NoRoom[db] = x.ConversionLacks() != ""
+		d.NoRoom[db] = len(x.ConversionLacks()) > 0
 	}
 	if used := x.Certificates.Used; used != nil && used.Problem == "" {
 		d.Trusts, d.Issuer = used.Trusts, used.Issuer

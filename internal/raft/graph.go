@@ -1,6 +1,10 @@
 package raft
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+)
 
 // Link is the pair of connections between a member and the server of the status.
 type Link struct {
@@ -113,16 +117,17 @@ func graphOf(peers []Peer) (g Graph, serves []bool) {
 	return g, serves
 }
 
-func (p Peer) linkText() string {
+// linkReason returns why a member counts as down that is not connected with a majority in both directions.
+func (p Peer) linkReason() finding.ReasonCode {
 	switch {
 	case p.Self || p.Link.From && p.Link.To:
-		return "it and a majority can't connect to each other in both directions"
+		return finding.MemberApart
 	case p.Link.From && !p.Link.To:
-		return "this unit's server can't connect to it"
+		return finding.MemberUnreached
 	case p.Link.To && !p.Link.From:
-		return "it can't connect to this unit's server"
+		return finding.MemberUnreaching
 	}
-	return "neither it nor this unit's server can connect to the other"
+	return finding.MemberUnlinked
 }
 
 // HearsLeader reports whether this server follows a leader that it has heard within the election timer, over an

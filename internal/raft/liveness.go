@@ -1,10 +1,11 @@
 package raft
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // ProbeResult is a server's answer to a query on its client port for the database's row in `_Server` (ovsdb-server(5),
@@ -77,8 +78,8 @@ type Peer struct {
 	Link Link
 	// Leaving reports whether its own leave is recorded.
 	Leaving bool
-	// Why is the reason why the member counts as down, for people.
-	Why string
+	// Why is the reason why the member counts as down.
+	Why finding.Reason
 	// Lag is the number of committed entries that the leader does not know to be stored by the member; 0 if unknown.
 	Lag uint64
 }
@@ -218,7 +219,7 @@ func (v View) Peers() []Peer {
 	graph, serves := graphOf(peers)
 	for i, with := range graph.withMajority(serves) {
 		if serves[i] && !with {
-			peers[i].Up, peers[i].OneWay, peers[i].Why = false, true, peers[i].linkText()
+			peers[i].Up, peers[i].OneWay, peers[i].Why.Code = false, true, peers[i].linkReason()
 		}
 	}
 	return peers
@@ -231,7 +232,7 @@ func (p *Peer) assess(v View) {
 		p.ID = v.Status.Server
 		p.Up = v.Status.HasLeader()
 		if !p.Up {
-			p.Why = "it has no leader"
+			p.Why.Code = finding.MemberLeaderless
 		}
 	case v.Status.Role == Leader:
 		p.assessAsLeader(v)
@@ -242,16 +243,15 @@ func (p *Peer) assess(v View) {
 
 func (p *Peer) consider(v View) {
 	if p.Up && !p.Self && p.isAny(v.Down) {
-		p.Up, p.Noted, p.Why = false, true,
-			"its unit has recorded that it stops this server, and not yet that the server runs again"
+		p.Up, p.Noted, p.Why.Code = false, true, finding.MemberStopping
 	}
 	p.Leaving = p.isAny(v.Leaving)
 	if p.isAny(v.Lost) {
 		p.Noted, p.Lost = p.Noted || p.Up, true
-		p.Up, p.Why = false, "its file lacks entries of its log"
+		p.Up, p.Why = false, finding.Reason{Code: finding.MemberLostEntries}
 	}
 	if p.Self && v.Full && p.Up {
-		p.Up, p.Noted, p.Why = false, true, "its disk is full"
+		p.Up, p.Noted, p.Why.Code = false, true, finding.MemberDiskFull
 	}
 }
 
@@ -270,15 +270,13 @@ func (p *Peer) assessAsLeader(v View) {
 	p.Answers = v.Status.fresh(p.Member) && p.Link.any()
 	switch {
 	case p.LastMsg == nil:
-		p.Why = "the leader has never heard from it"
+		p.Why.Code = finding.MemberUnheard
 	case !v.Status.fresh(p.Member):
-		p.Why = fmt.Sprintf("its last message is %s old, election timer %s", short(*p.LastMsg), short(v.Status.ElectionTimer))
+		p.Why = finding.Reason{Code: finding.MemberSilent, Age: *p.LastMsg, Limit: v.Status.ElectionTimer}
 	case !p.Link.any():
-		p.Why = "its connection is gone"
-	case p.Lag == 1:
-		p.Why = "it does not store what it is sent: 1 entry behind"
-	case p.Lag > 1:
-		p.Why = fmt.Sprintf("it does not store what it is sent: %d entries behind", p.Lag)
+		p.Why.Code = finding.MemberDisconnected
+	case p.Lag > 0:
+		p.Why = finding.Reason{Code: finding.MemberBehind, Count: int(p.Lag)}
 	default:
 		p.Up = true
 	}
@@ -289,13 +287,13 @@ func (p *Peer) assessAsFollower(v View) {
 	p.Answers = answered
 	switch {
 	case !p.Link.any() && !(answered && answer.Connected):
-		p.Why = "it has no connection to this unit"
+		p.Why.Code = finding.MemberUnconnected
 	case !answered:
-		p.Why = "it does not answer on its client port"
+		p.Why.Code = finding.MemberUnanswering
 	case v.Status.Cluster == nil || answer.Cluster != *v.Status.Cluster:
-		p.Why = "it answers as a member of another cluster"
+		p.Why.Code = finding.MemberElsewhere
 	case !answer.Connected:
-		p.Why = "it reports that it is disconnected from the cluster"
+		p.Why.Code = finding.MemberCutOff
 	default:
 		p.Up = true
 	}
@@ -371,11 +369,4 @@ func (v View) fullID(m Member) ID {
 		found = id
 	}
 	return found
-}
-
-func short(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
 }

@@ -68,7 +68,7 @@ func checkPeers(t *testing.T, v View, up []string) {
 	require.Len(t, peers, len(v.Status.Servers))
 	var got []string
 	for _, p := range peers {
-		assert.Equal(t, p.Up, p.Why == "", p.Short)
+		assert.Equal(t, p.Up, p.Why.IsZero(), p.Short)
 		if p.Up {
 			got = append(got, p.Short)
 		}
@@ -92,34 +92,38 @@ func TestPeers_reasons(t *testing.T) {
 		v.Probes = answers(t, *s, "617e", "5bb3")
 		v.Probes[0].Connected, v.Probes[1].Cluster = false, someCluster
 	})
+	closed := seen("nb-port-closed-of-two-closed", func(s *Status, v *View) {
+		v.Probes = answers(t, *s, "913c", "3acd")
+	})
+	only := func(code finding.ReasonCode) finding.Reason { return finding.Reason{Code: code} }
 	for _, tt := range []struct {
-		view       View
-		short, why string
+		view  View
+		short string
+		why   finding.Reason
 	}{
-		{as("nb-leader-one-of-three-dead"), "ca3c", "its last message is 3.1 s old, election timer 1.0 s"},
-		{full, "c3c1", "it does not store what it is sent: 2 entries behind"},
-		{fuller, "c3c1", "it does not store what it is sent: 1 entry behind"},
+		{
+			as("nb-leader-one-of-three-dead"), "ca3c",
+			finding.Reason{Code: finding.MemberSilent, Age: ms(3053), Limit: time.Second},
+		},
+		{full, "c3c1", finding.Reason{Code: finding.MemberBehind, Count: 2}},
+		{fuller, "c3c1", finding.Reason{Code: finding.MemberBehind, Count: 1}},
 		{
 			seen("nb-leader-one-of-three-dead", func(s *Status, _ *View) { s.ElectionTimer = time.Minute }), "ca3c",
-			"its connection is gone",
+			only(finding.MemberDisconnected),
 		},
 		{
 			seen("nb-3member-leader", func(s *Status, _ *View) { rowOf(t, s, "c14a").LastMsg = nil }), "c14a",
-			"the leader has never heard from it",
+			only(finding.MemberUnheard),
 		},
-		{as("nb-just-restarted-alone"), "b72b", "it has no leader"},
-		{five, "431d", "it has no connection to this unit"},
-		{five, "a00e", "it does not answer on its client port"},
-		{five, "617e", "it reports that it is disconnected from the cluster"},
-		{five, "5bb3", "it answers as a member of another cluster"},
-		{as("nb-port-closed-of-one-leader"), "78a0", "this unit's server can't connect to it"},
-		{as("nb-port-closed-of-two-leader"), "913c", "it and a majority can't connect to each other in both directions"},
-		{seen("nb-port-closed-of-two-closed", func(s *Status, v *View) {
-			v.Probes = answers(t, *s, "913c", "3acd")
-		}), "3acd", "neither it nor this unit's server can connect to the other"},
-		{seen("nb-port-closed-of-two-closed", func(s *Status, v *View) {
-			v.Probes = answers(t, *s, "913c", "3acd")
-		}), "913c", "it can't connect to this unit's server"},
+		{as("nb-just-restarted-alone"), "b72b", only(finding.MemberLeaderless)},
+		{five, "431d", only(finding.MemberUnconnected)},
+		{five, "a00e", only(finding.MemberUnanswering)},
+		{five, "617e", only(finding.MemberCutOff)},
+		{five, "5bb3", only(finding.MemberElsewhere)},
+		{as("nb-port-closed-of-one-leader"), "78a0", only(finding.MemberUnreached)},
+		{as("nb-port-closed-of-two-leader"), "913c", only(finding.MemberApart)},
+		{closed, "3acd", only(finding.MemberUnlinked)},
+		{closed, "913c", only(finding.MemberUnreaching)},
 	} {
 		i := slices.IndexFunc(tt.view.Status.Servers, func(m Member) bool { return m.Short == tt.short })
 		assert.Equal(t, tt.why, tt.view.Peers()[i].Why)
@@ -133,7 +137,7 @@ func TestPeers_full_disk_is_down(t *testing.T) {
 		before := v.Quorum()
 		v.Full = true
 		self := v.Peers()[slices.IndexFunc(v.Status.Servers, func(m Member) bool { return m.Self })]
-		assert.Equal(t, []bool{false, true}, []bool{self.Up, self.Noted})
+		assert.Equal(t, []any{false, true, finding.MemberDiskFull}, []any{self.Up, self.Noted, self.Why.Code})
 		if v.Status.Role == Leader {
 			assert.Equal(t, Quorum{Members: before.Members, Up: before.Up - 1}, v.Quorum())
 		}
@@ -178,6 +182,7 @@ func TestR0_lost_entries_is_down(t *testing.T) {
 			v.Lost = []ID{memberID(2)}
 			p := v.Peers()[2]
 			assert.False(t, p.Up)
+			assert.Equal(t, finding.MemberLostEntries, p.Why.Code)
 			assert.Equal(t, Quorum{Members: 3, Up: 2}, v.Quorum(), "there is still a leader")
 			assert.Zero(t, v.Quorum().Tolerance())
 

@@ -183,7 +183,7 @@ func TestGraph_one_direction(t *testing.T) {
 					assert.Equal(t, finding.QuorumWouldBeLost, refusal.Code)
 					assert.Empty(t, refusal.Args.Down)
 					require.NotEmpty(t, refusal.Args.OneWay, m.Short)
-					assert.NotEmpty(t, refusal.Args.OneWay[0].Why)
+					assert.False(t, refusal.Args.OneWay[0].Reason.IsZero())
 				}
 				if !m.Self {
 					kick := PlanKick(Change{Database: ovndb.NB, View: v, Target: m.Short}).Refusal

@@ -49,7 +49,7 @@ func (p *Plan) refuseForQuorum(worst Quorum, peers []Peer, gone func(Peer) bool)
 
 // server returns the member in the form of findings.
 func (p Peer) server() finding.Server {
-	return finding.Server{ID: p.Longest(), Address: p.Address, Why: p.Why}
+	return finding.Server{ID: p.Longest(), Address: p.Address, Reason: p.Why}
 }
 
 func servers(peers []Peer) (all []finding.Server) {
@@ -63,12 +63,13 @@ func servers(peers []Peer) (all []finding.Server) {
 func (p *Plan) refuseWithoutLeader(v View) {
 	s := v.Status
 	if leader, _ := v.Leader(); s.HasLeader() && leader.Short != "" {
-		p.refuse(finding.LeaderUnseen, finding.Args{Member: leader.server(), Detail: leader.Why})
+		p.refuse(finding.LeaderUnseen, finding.Args{Member: leader.server(), Reasons: []finding.Reason{leader.Why}})
 		return
 	}
 	p.refuse(finding.NoLeader, finding.Args{Detail: fmt.Sprintf("%s, %s", s.State, s.Role)})
 }
 
 func (p *Plan) refuseWithoutMajority() {
-	p.refuse(finding.NoQuorum, finding.Args{Count: p.Before.Up, Total: p.Before.Members, Detail: p.Before.String()})
+	up := finding.Reason{Code: finding.UpNow, Count: p.Before.Up, Total: p.Before.Members}
+	p.refuse(finding.NoQuorum, finding.Args{Count: p.Before.Up, Total: p.Before.Members, Reasons: []finding.Reason{up}})
 }

@@ -56,7 +56,7 @@ func TestPlan_refusals(t *testing.T) {
 			lost + "847c at tcp:127.77.4.5:6643 Down=[ca3c at tcp:127.77.4.3:6643]", "2/3 1/2",
 		},
 		"the leader has lost the majority": {
-			exLeader, "", Change{}, "error NO_QUORUM nb Count=1 Total=3 Detail=1 of 3 up, 2 needed", "1/3 0/2",
+			exLeader, "", Change{}, "error NO_QUORUM nb Count=1 Total=3 Reasons=UP_NOW 1 3", "1/3 0/2",
 		},
 		"no leader": {
 			captured("nb-no-quorum-candidate-survivor"), "",
@@ -71,7 +71,7 @@ func TestPlan_refusals(t *testing.T) {
 		"the leader hangs": {
 			hungLeader, "",
 			Change{},
-			"error LEADER_UNSEEN sb Member=a00e at tcp:127.77.16.1:6644 Detail=it does not answer on its client port", "",
+			"error LEADER_UNSEEN sb Member=a00e at tcp:127.77.16.1:6644 Reasons=NO_ANSWER", "",
 		},
 		"two that share four digits": {
 			sharing, "a001",

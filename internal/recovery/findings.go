@@ -122,8 +122,9 @@ func Ways(lacking finding.Finding, without finding.Remedy) []finding.Remedy {
 func (s State) ahead(r Request, m Member, c Copy) finding.Finding {
 	f := s.finds(finding.RecoveryHasQuorum, m.Unit, finding.Args{})
 	if !c.HasRaftLeader {
-		f = s.finds(finding.RecoveryNewerData, m.Unit, finding.Args{Detail: fmt.Sprintf("%s; this unit's end with %s",
-			c.end(), s.Own.end())})
+		f = s.finds(finding.RecoveryNewerData, m.Unit, finding.Args{
+			Detail: c.end(), Reasons: []finding.Reason{{Code: finding.OwnCopyEnds, Value: s.Own.end()}},
+		})
 	}
 	switch leaves := s.dying(m.Unit); {
 	case c.HasRaftLeader:

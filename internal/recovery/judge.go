@@ -107,7 +107,7 @@ func (s State) hasNothing(r Request) (f finding.Finding) {
 	case r.Backup == "" && len(s.Members) == 0 && s.Own.Damage == "":
 		return s.finds(finding.RecoveryNoCopy, "", finding.Args{
 			Cluster: s.Cluster.Brief(),
-			Detail:  "its server has not joined: its copy is empty",
+			Reasons: finding.Because(finding.CopyEmpty),
 		}, elsewhere)
 	}
 	return f

@@ -126,7 +126,7 @@ func TestRefusals(t *testing.T) {
 		return " -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=" + units + " force=true dry-run=true {unit=ovn-central/1}"
 	}
 	newer := func(index string) string {
-		return "error RECOVERY_NEWER_DATA nb ovn-central/1 Detail=term " + index + "; this unit's end with term 2, index 10 "
+		return "error RECOVERY_NEWER_DATA nb ovn-central/1 Detail=term " + index + " Reasons=OWN_COPY_ENDS term 2, index 10 "
 	}
 	mayReturn := func(lost, units string) string {
 		return "error RECOVERY_MAY_RETURN nb Units=[" + lost + "] " + again(units, lost)
@@ -154,7 +154,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"own server joins": {
 			of(3).with(func(s *State) { s.Members = nil }), givingUp(),
-			noCopy + " Detail=its server has not joined: its copy is empty" + whole,
+			noCopy + " Reasons=COPY_EMPTY" + whole,
 		},
 		"own file damaged": {
 			of(3).with(own(func(c *Copy) { c.Damage = "record 7" })), givingUp(1, 2),

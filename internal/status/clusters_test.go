@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,14 +19,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// briefs returns findings without their details, which are for people. One test checks the number of members.
+// briefs returns findings without their reasons, which TestClusters_reasons checks, and without their causes. One test
+// checks the number of members.
 func briefs(all []finding.Finding) []string {
 	texts := []string{}
 	for _, f := range all {
 		if f.Code == finding.FewMembers {
 			continue
 		}
-		f.Args.Detail, f.Causes = "", nil
+		f.Args.Detail, f.Args.Reasons, f.Causes = "", nil, nil
 		texts = append(texts, findingtest.Brief(f))
 	}
 	return texts
@@ -258,6 +260,50 @@ func TestClusters(t *testing.T) {
 			s := observetest.JoinedBy4(t)
 			test.change(&s)
 			assert.Equal(t, append([]string{}, test.want...), briefs(findingsOf(s.Report())))
+		})
+	}
+}
+
+func TestClusters_reasons(t *testing.T) {
+	t.Parallel()
+	up := observetest.Up
+	stale := func(s *scenario) {
+		s.NB.Rows, s.SB = append(s.NB.Rows, observetest.Row{Identity: "aa04"}), s.SB.Down("13fe")
+	}
+	for name, test := range map[string]struct {
+		change change
+		code   finding.Code
+		want   string
+	}{
+		"member down": {
+			func(s *scenario) { s.NB = up("aa00", "aa01").Down("aa02") }, finding.MemberDown,
+			"MEMBER_IS aa02 at ssl:10.0.0.12:6643 (MEMBER_SILENT 1h0m0s 4s)",
+		},
+		"stale, one up": {
+			stale, finding.StaleMember,
+			"STILL_RUNS nb aa04 at ssl:10.0.0.13:6643; IS_DOWN sb 13fe at ssl:10.0.0.13:6644",
+		},
+		"no quorum": {
+			func(s *scenario) { s.NB = up("aa00").Down("aa01", "aa02").CutOff() }, finding.NoQuorum,
+			"MEMBERS_ANSWER 1 3; MEMBERS_SILENT ovn-central/1, ovn-central/2",
+		},
+		"client ports closed": {
+			func(s *scenario) { s.NB = up("aa00").Closed("aa01", "aa02").Following("aa01") }, finding.MajorityUnseen,
+			"MEMBER_IS ovn-central/1 (NO_ANSWER)",
+		},
+		"absent":     {func(s *scenario) { s.NB = serverless(ovndb.Absent, "") }, finding.ServerDown, "NO_DATABASE_YET"},
+		"hung":       {func(s *scenario) { s.NB = serverless(ovndb.Hung, "no answer") }, finding.ServerHangs, ""},
+		"unreadable": {func(s *scenario) { s.NB = serverless(ovndb.Unreadable, "it is empty") }, finding.ServerUnreadable, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := observetest.JoinedBy4(t)
+			test.change(&s)
+			found := findingsOf(s.Report())
+			at := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Code == test.code })
+			require.GreaterOrEqual(t, at, 0)
+			assert.Equal(t, test.want, findingtest.Reasons(found[at].Args.Reasons...))
+			assert.Equal(t, test.want == "", found[at].Args.Detail != "", "another program's text")
 		})
 	}
 }

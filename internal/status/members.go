@@ -40,7 +40,7 @@ func Own(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		switch healthOf(c, r.Application) {
 		case absent:
-			all = append(all, finding.Of(finding.ServerDown, c.Database, finding.Args{Detail: "no database yet"}))
+			all = append(all, finding.Of(finding.ServerDown, c.Database, finding.Reason{Code: finding.NoDatabaseYet}.Args()))
 		case notServing:
 			all = append(all, notServed(c))
 		case joining:
@@ -53,24 +53,24 @@ func Own(r observe.Report) (all []finding.Finding) {
 }
 
 func notServed(c observe.Cluster) finding.Finding {
-	code, detail := finding.ServerUnreadable, c.ServerState.Text()
+	code, why := finding.ServerUnreadable, c.Reason()
 	switch {
 	case c.Condition == ovndb.Former: // the text names the unit that it belonged to
 		code = finding.ServerRemoved
 	case c.Condition == ovndb.Left:
-		code, detail = finding.ServerRemoved, ""
+		code, why = finding.ServerRemoved, finding.Reason{}
 	case c.Condition == ovndb.Standalone:
-		code, detail = finding.DatabaseStandalone, ""
+		code, why = finding.DatabaseStandalone, finding.Reason{}
 	case c.Condition == ovndb.Failed:
-		code, detail = finding.ServerFailed, ""
+		code, why = finding.ServerFailed, finding.Reason{}
 	case c.Starting:
-		code, detail = finding.ServerStarting, ""
+		code, why = finding.ServerStarting, finding.Reason{}
 	case c.Condition == ovndb.Hung:
-		code, detail = finding.ServerHangs, c.Err.Error()
+		code, why = finding.ServerHangs, finding.Quote(c.Err.Error())
 	case c.Condition == ovndb.Down && c.FileErr == nil:
-		code, detail = finding.ServerDown, c.Cause
+		code, why = finding.ServerDown, finding.Quote(c.Cause)
 	}
-	return finding.Of(code, c.Database, finding.Args{Detail: detail})
+	return finding.Of(code, c.Database, why.Args())
 }
 
 func elsewhere(r observe.Report) (all []finding.Finding) {
@@ -118,7 +118,10 @@ func charms(m observe.Application) (all []finding.Finding) {
 	for charm, its := range units {
 		for _, unit := range its {
 			all = append(all, finding.New(finding.CharmVersionDiffers, finding.Subject{Name: unit},
-				finding.Args{Unit: unit, Version: charm, Detail: charm + ", others " + usual},
+				finding.Args{
+					Unit: unit, Version: charm,
+					Reasons: []finding.Reason{{Code: finding.CharmsDiffer, Value: charm, Name: usual}},
+				},
 				finding.ByHand(finding.RefreshAgain)))
 		}
 	}
@@ -144,7 +147,7 @@ func down(r observe.Report) (all []finding.Finding) {
 				ways = WhileDown(r.Application, viewsOf(r), unit)
 			}
 			f := finding.Of(finding.MemberDown, c.Database, finding.Args{
-				Unit: row.Owner.Unit, Detail: fmt.Sprintf("%s at %s: %s", row.Short, row.Address, row.Why),
+				Unit: row.Owner.Unit, Reasons: downReason(row.Short+" at "+row.Address, row),
 			}, ways...)
 			f.Subject.Name = memberName(r.Application, c.Database, row)
 			all = append(all, f)

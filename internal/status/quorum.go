@@ -93,17 +93,18 @@ func quorum(r observe.Report) (all []finding.Finding) {
 	cut := map[int]int{} // maps the number of members that know a leader to the index of the finding
 	for _, c := range r.Clusters {
 		answering, connected := c.View.Responding()
-		n, up, first := len(c.Rows), 0, ""
+		n, up := len(c.Rows), 0
+		var first []finding.Reason
 		for _, row := range c.Rows {
 			if row.Up {
 				up++
-			} else if first == "" {
-				first = nameOf(m, c.Database, row) + ": " + row.Why
+			} else if first == nil {
+				first = downReason(nameOf(m, c.Database, row), row)
 			}
 		}
 		switch healthOf(c, m) {
 		case majorityUnconfirmed:
-			all = append(all, unconfirmed(c, finding.Args{Count: up, Total: n, Detail: first}))
+			all = append(all, unconfirmed(c, finding.Args{Count: up, Total: n, Reasons: first}))
 		case cutOff:
 			port := ovndb.PortOf(c.Status.Address)
 			if i, found := cut[connected]; found && all[i].Args.Total == n {
@@ -119,7 +120,7 @@ func quorum(r observe.Report) (all []finding.Finding) {
 		case unjudged:
 			all = append(all, finding.Of(finding.PeersUnknown, c.Database, finding.Args{}))
 		case noQuorum:
-			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: answersText(c, m)},
+			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Reasons: answersOf(c, m)},
 				recoveryOf(c, m, viewsOf(r))))
 		}
 	}
@@ -132,7 +133,9 @@ func unconfirmed(c observe.Cluster, few finding.Args) finding.Finding {
 	if up || leader.Short == "" || !hasWorkingMajority(c) {
 		return finding.Of(finding.MajorityUnseen, c.Database, few)
 	}
-	args := finding.Args{Member: finding.Server{ID: leader.Longest(), Address: leader.Address}, Detail: leader.Why}
+	args := finding.Args{
+		Member: finding.Server{ID: leader.Longest(), Address: leader.Address}, Reasons: []finding.Reason{leader.Why},
+	}
 	return finding.Of(finding.LeaderUnseen, c.Database, args).As(finding.Waiting)
 }
 
@@ -147,13 +150,19 @@ func recoveryOf(c observe.Cluster, m observe.Application, clusters Views) findin
 	return finding.Do(recoveryPlanCommand(m, clusters))
 }
 
-func answersText(c observe.Cluster, m observe.Application) string {
+// downReason returns why a member counts as down.
+func downReason(member string, row observe.Row) []finding.Reason {
+	return []finding.Reason{{Code: finding.MemberIs, Name: member, Because: []finding.Reason{row.Why}}}
+}
+
+// answersOf returns how many members answer, and which ones don't.
+func answersOf(c observe.Cluster, m observe.Application) []finding.Reason {
 	n, silent := len(c.Rows), silent(c, m)
-	text := fmt.Sprintf("%d of %d members answer", n-len(silent), n)
+	all := []finding.Reason{{Code: finding.MembersAnswer, Count: n - len(silent), Total: n}}
 	if len(silent) > 0 {
-		text += "; none from " + strings.Join(silent, ", ")
+		all = append(all, finding.Reason{Code: finding.MembersSilent, Value: strings.Join(silent, ", ")})
 	}
-	return text
+	return all
 }
 
 func silent(c observe.Cluster, m observe.Application) []string {
@@ -278,7 +287,7 @@ func answer(
 	f := finding.New(code, finding.Subject{Name: unit}, finding.Args{})
 	for _, c := range r.Clusters {
 		if !c.Member() {
-			f = f.Because(finding.Of(finding.NotAMember, c.Database, finding.Args{Detail: c.ServerState.Text()}))
+			f = f.Because(finding.Of(finding.NotAMember, c.Database, finding.Args{Reasons: []finding.Reason{c.Reason()}}))
 			ways = []finding.Remedy{finding.ByHand(finding.AskAnother)}
 			continue
 		}

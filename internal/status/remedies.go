@@ -79,11 +79,13 @@ func leftovers(r observe.Report) []*leftover {
 func (k *leftover) add(r observe.Report, c observe.Cluster, row observe.Row) {
 	k.targets[c.Database] = row.Longest()
 	k.finding.Subject.Databases = append(k.finding.Subject.Databases, c.Database)
-	state := "down"
-	if row.Runs() {
-		state = "up: its servers and its ovn-northd run until its machine is off"
+	state := finding.Reason{
+		Code: finding.MemberDead, Name: fmt.Sprintf("%s %s at %s", c.Database.Short(), row.Short, row.Address),
 	}
-	detail := fmt.Sprintf("%s %s at %s, %s", c.Database.Short(), row.Short, row.Address, state)
+	if row.Runs() {
+		state.Code = finding.MemberRuns
+	}
+	k.finding.Args.Reasons = append(k.finding.Args.Reasons, state)
 	change := raft.Change{Database: c.Database, View: c.View, Target: row.Longest()}
 	permit, allowed := raft.WeakestPermit(change)
 	if allowed {
@@ -99,10 +101,6 @@ func (k *leftover) add(r observe.Report, c observe.Cluster, row observe.Row) {
 			k.finding = k.finding.Because(finding.Of(finding.KickRefused, c.Database, finding.Args{}).Because(refused))
 		}
 	}
-	if k.finding.Args.Detail != "" {
-		detail = k.finding.Args.Detail + "; " + detail
-	}
-	k.finding.Args.Detail = detail
 }
 
 func (k *leftover) kick(r observe.Report, permit raft.Permit) command.Command {

@@ -65,12 +65,15 @@ func serverFindings(m observe.Application, c observe.Cluster) (all []finding.Fin
 	f := c.Facts
 	if v := f.Schemas; v != nil && v.Newer {
 		all = append(all, finding.Of(finding.SchemaNewer, c.Database,
-			finding.Args{Version: v.Served, Detail: "they expect " + v.Packages},
+			finding.Args{Version: v.Served, Reasons: []finding.Reason{{Code: finding.SchemaExpected, Value: v.Packages}}},
 			finding.Do(command.OnMachine(m.Unit, "apt-cache", "policy", "ovn-central"))))
 	}
 	if s := f.Storage; s != nil && s.Size >= overgrownSize && s.Size >= overgrownFactor*s.Compacted {
 		all = append(all, finding.Of(finding.FileOvergrown, c.Database,
-			finding.Args{Value: size(s.Size), Detail: size(s.Compacted) + " after its last compaction"},
+			finding.Args{
+				Value:   size(s.Size),
+				Reasons: []finding.Reason{{Code: finding.SizeCompacted, Value: size(s.Compacted)}},
+			},
 			finding.Do(command.OnMachine(m.Unit, "sudo", "ovs-appctl", "-t", f.Socket, "ovsdb-server/compact",
 				string(c.Database)))))
 	}
@@ -250,8 +253,8 @@ func serverOf(f *observe.ServerFacts) *serverDocument {
 func member(s raft.Status, row observe.Row) memberDocument {
 	m := memberDocument{
 		Identity: row.Short, ServerID: string(row.ID), Address: row.Address, Unit: row.Owner.Unit, WasUnit: row.Owner.Was,
-		Up: row.Up, Why: row.Why, Self: row.Self, Leaving: row.Leaving, Stale: row.Owner.Stale, Phase: string(row.Phase),
-		Clients: row.Clients,
+		Up: row.Up, Why: row.Why.String(), Self: row.Self, Leaving: row.Leaving, Stale: row.Owner.Stale,
+		Phase: string(row.Phase), Clients: row.Clients,
 	}
 	if m.Unit == "" {
 		m.Unit = unknownUnit

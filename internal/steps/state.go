@@ -121,7 +121,7 @@ func (u *Unit) Peers(ctx context.Context, m observe.Application) []plan.Peer {
 func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (plan.Database, error) {
 	l := o.Servers[db]
 	x := plan.Database{
-		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Text: l.Text(), Cause: l.Cause,
+		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Why: l.Reason(), Cause: l.Cause,
 		Starting: l.Starting, File: plan.File{Path: u.Paths.File(db)}, FileUnknown: l.FileErr != nil,
 		Former: o.Application.Former[db].Unit,
 	}
@@ -273,7 +273,7 @@ func (u *Unit) lookAtFile(ctx context.Context, o Snapshot, db ovndb.Database, x 
 		return nil
 	}
 	if f.Outside = log.Outside; err != nil {
-		x.FileUnknown, x.Text = true, err.Error()
+		x.FileUnknown, x.Why = true, finding.Quote(err.Error())
 	}
 	seen := o.Cache.Configurations[db]
 	f.WasMember = seen.Server != "" && seen.Server == l.File.Server

@@ -60,8 +60,8 @@ func (u *Unit) refuseUnplaced(ctx context.Context, m observe.Application, unread
 		}
 		request := u.Recovery.Request(db)
 		if staged.Cluster == u.Leader.Clusters.IDs[db] || unread && request != nil && staged.Cluster == request.New {
-			args := finding.Args{Detail: "beside " + u.Paths.File(db)}
-			reasons = append(reasons, finding.Of(finding.NewClusterUnplaced, db, args))
+			file := finding.Reason{Code: finding.BesideFile, Value: u.Paths.File(db)}
+			reasons = append(reasons, finding.Of(finding.NewClusterUnplaced, db, file.Args()))
 		}
 	}
 	resume := finding.Do(command.Command{Unit: m.Unit, Action: "resume"})

@@ -19,8 +19,13 @@ func Brief(f finding.Finding) string {
 	}
 	args := reflect.ValueOf(f.Args)
 	for i := range args.NumField() {
-		if value := args.Field(i); !value.IsZero() {
-			words = append(words, fmt.Sprintf("%s=%v", args.Type().Field(i).Name, value))
+		name, value := args.Type().Field(i).Name, args.Field(i)
+		switch {
+		case value.IsZero():
+		case name == "Reasons":
+			words = append(words, name+"="+Reasons(f.Args.Reasons...))
+		default:
+			words = append(words, fmt.Sprintf("%s=%v", name, value))
 		}
 	}
 	for _, r := range f.Remedies {
@@ -42,6 +47,25 @@ func Brief(f finding.Finding) string {
 		words = append(words, "<- "+Brief(cause))
 	}
 	return strings.Join(words, " ")
+}
+
+// Reasons formats reasons, with a semicolon between two: the code, the values that are set, then the reasons for it in
+// parentheses.
+func Reasons(all ...finding.Reason) string {
+	texts := make([]string, len(all))
+	for i, r := range all {
+		words := []string{string(r.Code)}
+		for _, value := range []any{r.Name, r.Value, r.Count, r.Total, r.Age, r.Limit} {
+			if !reflect.ValueOf(value).IsZero() {
+				words = append(words, fmt.Sprint(value))
+			}
+		}
+		if len(r.Because) > 0 {
+			words = append(words, "("+Reasons(r.Because...)+")")
+		}
+		texts[i] = strings.Join(words, " ")
+	}
+	return strings.Join(texts, "; ")
 }
 
 // All formats findings, in their order.

@@ -196,7 +196,9 @@ func (j Journal) ChangedSince(id string, now schedule.Group) (Entry, bool) {
 
 // Interrupted returns the finding about an unfinished entry.
 func (e Entry) Interrupted() finding.Finding {
-	args := finding.Args{Value: e.Operation, Count: e.Left, Detail: "by " + e.By}
+	args := finding.Args{
+		Value: e.Operation, Count: e.Left, Reasons: []finding.Reason{{Code: finding.PlannedBy, Name: e.By}},
+	}
 	return finding.About(finding.PlanUnfinished, e.ID, args)
 }
 

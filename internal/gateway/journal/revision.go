@@ -65,23 +65,25 @@ func (e Entry) what() string { return strings.TrimSuffix(e.Operation+" "+e.Chass
 
 // Layout returns the layout of a version, or of a revision by its ID. It refuses a layout that is not kept.
 func (j Journal) Layout(v Version) (Layout, error) {
-	missing := func(why string) (Layout, error) {
-		f := finding.About(finding.RevisionMissing, "", finding.Args{Value: string(v), Detail: why})
+	missing := func(why finding.ReasonCode, operation string) (Layout, error) {
+		f := finding.About(finding.RevisionMissing, "", finding.Args{
+			Value: string(v), Reasons: []finding.Reason{{Code: why, Name: operation}},
+		})
 		return Layout{}, &answer.RefusedError{Status: answer.Of(answer.PreconditionFailed, f)}
 	}
 	e := j.named(v)
 	switch {
 	case e == nil && (v == Last || v == Successful):
-		return missing("no operation has ended that way yet")
+		return missing(finding.NoOperationEnded, "")
 	case e == nil:
-		return missing("no revision that is kept has this ID")
+		return missing(finding.NoRevision, "")
 	case !j.kept(*e):
-		return missing("the layout of operation " + e.ID + " is gone")
+		return missing(finding.LayoutGone, e.ID)
 	}
 	gateways, err := unpack(j.bodies[e.end.Body])
 	l := Layout{Gateways: gateways, Cordons: e.end.Cordons}
 	if err != nil || l.id() != e.end.Revision {
-		return missing("the layout of operation " + e.ID + " is damaged")
+		return missing(finding.LayoutDamaged, e.ID)
 	}
 	for name, chassis := range l.Gateways { // a malformed name belongs to no gateway and no chassis
 		if foreign.Names(chassis); !foreign.IsName(name) {

@@ -38,7 +38,7 @@ func Restore(s State, o Options, layout map[string][]string) Plan {
 		was, is := layout[t.Group], g.Ranked()
 		if there && !found[t.Group] && !o.Hold[t.Group] && !slices.Equal(is, was) {
 			p.Findings = append(p.Findings, finding.About(finding.GatewayNotRestored, t.Group,
-				finding.Args{Detail: fmt.Sprintf("%v then, %v now", was, is)}))
+				finding.Reason{Code: finding.RanksDiffer, Value: fmt.Sprint(was), Name: fmt.Sprint(is)}.Args()))
 		}
 	}
 	p.Findings = SortFindings(p.Findings)
@@ -84,7 +84,7 @@ func (in *instance) findUnrestorable(name string) {
 	switch {
 	case slices.ContainsFunc(in.externals, func(x *group) bool { return x.Name == name }):
 	case slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == name }):
-		in.find(finding.GatewayNotRestored, name, finding.Args{Detail: "no record says any more which chassis may host it"})
+		in.find(finding.GatewayNotRestored, name, finding.Args{Reasons: finding.Because(finding.HostsUnrecorded)})
 	default:
 		in.find(finding.GatewayGone, name, finding.Args{})
 	}
@@ -100,18 +100,20 @@ func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []i
 		in.find(finding.CandidatesChanged, g.Name, finding.Args{})
 		return nil
 	case len(was) == 0:
-		in.find(finding.GatewayNotRestored, g.Name, finding.Args{Detail: "it had no candidates"})
+		in.find(finding.GatewayNotRestored, g.Name, finding.Args{Reasons: finding.Because(finding.HadNone)})
 		return nil
 	}
 	for i, name := range was {
 		c, found := in.number[name]
 		switch {
 		case !found || !g.class.eligible[c]:
-			in.find(finding.GatewayNotRestored, g.Name,
-				finding.Args{Value: name, Detail: name + " can no longer host it: " + in.invalid(g, name)})
+			why := finding.Reason{Code: finding.CanNoLonger, Name: name, Because: []finding.Reason{in.invalid(g, name)}}
+			in.find(finding.GatewayNotRestored, g.Name, finding.Args{Value: name, Reasons: []finding.Reason{why}})
 		case !g.accepts(c) && (i == 0 || !g.has(c)):
-			in.find(finding.GatewayNotRestored, g.Name,
-				finding.Args{Value: name, Detail: name + " is unschedulable: " + unavailable(in.chassis[c])})
+			why := finding.Reason{
+				Code: finding.Unschedulable, Name: name, Because: finding.Because(unavailable(in.chassis[c])),
+			}
+			in.find(finding.GatewayNotRestored, g.Name, finding.Args{Value: name, Reasons: []finding.Reason{why}})
 		case i == 0 && !g.has(c) && !o.AllowNewCandidates:
 			in.find(finding.NewCandidateNeeded, g.Name, finding.Args{Value: name})
 		default:
@@ -150,10 +152,12 @@ func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 		}
 		names, code, why := in.undrained(g, chassis, t)
 		if in.isStray(g, prioritized(nil, names)) {
-			names, code, why = nil, finding.GatewayNotRestored, "another chassis would host it without its network"
+			names, code, why = nil, finding.GatewayNotRestored, finding.WouldStray
 		}
 		if code != "" {
-			p.Blocked = append(p.Blocked, finding.About(code, t.Group, finding.Args{Value: chassis, Detail: why}))
+			p.Blocked = append(p.Blocked, finding.About(code, t.Group, finding.Args{
+				Value: chassis, Reasons: []finding.Reason{{Code: why, Name: chassis}},
+			}))
 		}
 		if names == nil {
 			continue
@@ -174,10 +178,10 @@ func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 }
 
 // undrained returns the candidates that a group gets when the chassis is back, best first, or nil to leave the group as
-// it is. If the code is not empty, it makes a finding, with why as the detail.
+// it is. If the code is not empty, it makes a finding, with why as the reason.
 func (in *instance) undrained(
 	g Group, chassis string, t AppliedChange,
-) (names []string, code finding.Code, why string) {
+) (names []string, code finding.Code, why finding.ReasonCode) {
 	base, now := distinct(chassisOf(ranked(t.Before))), g.Ranked()
 	at := slices.Index(base, chassis)
 	shut := func(name string) bool {
@@ -188,9 +192,9 @@ func (in *instance) undrained(
 	case at < 0:
 		return nil, "", ""
 	case !slices.Contains(now, chassis):
-		return nil, finding.GatewayNotRestored, chassis + " is no longer a candidate"
+		return nil, finding.GatewayNotRestored, finding.NoLongerCandidate
 	case shut(chassis):
-		return nil, finding.GatewayNotRestored, chassis + " is not alive, cordoned, or not connected to its network"
+		return nil, finding.GatewayNotRestored, finding.CannotReturn
 	}
 	if slices.Equal(now, chassisOf(ranked(t.After))) {
 		rises := func(name string) bool { return shut(name) && rises(name, now, base, shut) }
@@ -203,7 +207,7 @@ func (in *instance) undrained(
 		place = len(rest)
 	}
 	place = min(place, slices.Index(now, chassis))
-	return slices.Insert(rest, place, chassis), finding.CandidatesChanged, "only the rank of " + chassis + " is put back"
+	return slices.Insert(rest, place, chassis), finding.CandidatesChanged, finding.OnlyItsRank
 }
 
 // rises reports whether a chassis would get ahead of another one that can host and that is ahead of it now.

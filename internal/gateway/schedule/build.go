@@ -118,7 +118,7 @@ func newInstance(s State) *instance {
 	in.schedulable = make([][]int, len(in.networks))
 	for n := range in.networks {
 		for i, c := range in.chassis {
-			if in.unfit(c, n) == "" && unavailable(c) == "" {
+			if in.unfit(c, n).IsZero() && unavailable(c) == "" {
 				in.schedulable[n] = append(in.schedulable[n], i)
 			}
 		}
@@ -180,7 +180,7 @@ func (in *instance) addCandidates(g *group) {
 			g.order = append(g.order, number)
 		default:
 			g.gone = append(g.gone, c.Chassis)
-			g.reasons[c.Chassis] = in.invalid(g, c.Chassis)
+			g.reasons[c.Chassis] = in.invalid(g, c.Chassis).String()
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (in *instance) classOf(g Group) *class {
 	m, grows := in.needs(g, external)
 	k := &class{kind: g.Kind, mark: m, eligible: make([]bool, n), accepts: make([]bool, n), takes: make([]bool, n)}
 	for i, c := range in.chassis {
-		k.eligible[i] = ineligible(c, g, m) == ""
+		k.eligible[i] = ineligible(c, g, m).IsZero()
 		switch {
 		case !k.eligible[i]:
 		case unavailable(c) != "":

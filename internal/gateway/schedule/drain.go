@@ -93,7 +93,7 @@ func (d *draining) moveMasters() {
 			continue
 		case len(g.open()) == 0:
 			if !d.gone(g.Group) {
-				d.block(g.Name, d.whyNo(g, func(c int) bool { return c == d.drained }))
+				d.block(g.Name, d.whyNo(g, func(c int) bool { return c == d.drained })...)
 			}
 			continue
 		}
@@ -199,9 +199,9 @@ func (d *draining) gone(g Group) bool {
 	})
 }
 
-func (d *draining) block(name, why string) {
+func (d *draining) block(name string, why ...finding.Reason) {
 	d.blocks[name] = true
-	d.blocked = append(d.blocked, finding.About(finding.GatewayStays, name, finding.Args{Detail: why}))
+	d.blocked = append(d.blocked, finding.About(finding.GatewayStays, name, finding.Args{Reasons: why}))
 }
 
 // demoteOthers adds the changes of groups that do not count as load. External ports go where the gateway that they
@@ -215,7 +215,7 @@ func (d *draining) demoteOthers(p *Plan) {
 		case lead == nil:
 			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && c != d.drained }, g.class.schedulable)
 		case d.blocks[lead.Name] && (g.Ranked()[0] == d.chassis || g.boundTo(d.chassis)):
-			d.block(g.Name, "its ports follow "+lead.Name)
+			d.block(g.Name, finding.Reason{Code: finding.FollowsBlocked, Name: lead.Name})
 		case d.concerned[lead] && !d.blocks[lead.Name] || !slices.Contains(lead.Ranked(), d.chassis):
 			d.demoteFollower(p, g)
 		}
@@ -255,7 +255,7 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 	case next < 0 && d.gone(g):
 		return
 	case next < 0 && len(others) == 0:
-		d.block(g.Name, "none of its other candidates is alive and not cordoned")
+		d.block(g.Name, finding.Reason{Code: finding.NoCandidateAlive})
 		return
 	case next < 0:
 		next = len(names)
@@ -314,9 +314,9 @@ func Clear(s State, chassis string) Plan {
 		living[c.Name] = c.Name != chassis && !c.Remote && unavailable(c) == ""
 	}
 	in := newInstance(s)
-	stays := func(g Group, why string) {
+	stays := func(g Group, why finding.ReasonCode) {
 		p.Blocked = append(p.Blocked, finding.About(finding.CandidateStays, g.Name,
-			finding.Args{Value: chassis, Detail: why}))
+			finding.Args{Value: chassis, Reasons: finding.Because(why)}))
 	}
 	for _, g := range s.Groups {
 		names := g.Ranked()
@@ -325,13 +325,13 @@ func Clear(s State, chassis string) Plan {
 		switch {
 		case len(rest) == len(names):
 		case names[0] == chassis:
-			stays(g, "it is the first candidate")
+			stays(g, finding.IsFirst)
 		case !slices.ContainsFunc(rest, func(name string) bool { return living[name] }):
-			stays(g, "no other one is alive and not cordoned")
+			stays(g, finding.NoOtherAlive)
 		case host.Name == chassis && g.boundTo(chassis):
-			stays(g, "it hosts this")
+			stays(g, finding.HostsIt)
 		case in.isStray(g, prioritized(nil, rest)):
-			stays(g, "another chassis would host it without its network")
+			stays(g, finding.WouldStray)
 		default:
 			p.Changes = append(p.Changes, changed(g, prioritized(g.Candidates, rest),
 				map[string]string{chassis: "it is taken out"}))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -291,11 +292,11 @@ func TestUndrain_leaves_changes_by_others(t *testing.T) {
 	assert.Equal(t, []string{"c1", "c2", "c3"}, order(restored, name(3)))
 	assert.Equal(t, []string{"c1", "c3"}, order(restored, name(4)), "a better rank is kept")
 	assert.Equal(t, []string{
-		"info CANDIDATES_CHANGED " + name(0) + " Value=c1 Detail=c1",
-		"info GATEWAY_NOT_RESTORED " + name(1) + " Value=c1 Detail=c1",
+		"info CANDIDATES_CHANGED " + name(0) + " Value=c1 Reasons=ONLY_ITS_RANK c1",
+		"info GATEWAY_NOT_RESTORED " + name(1) + " Value=c1 Reasons=NO_LONGER_CANDIDATE c1",
 		"info GATEWAY_GONE " + name(2),
-		"info CANDIDATES_CHANGED " + name(4) + " Value=c1 Detail=c1",
-	}, briefs(back.Blocked))
+		"info CANDIDATES_CHANGED " + name(4) + " Value=c1 Reasons=ONLY_ITS_RANK c1",
+	}, findingtest.All(back.Blocked))
 }
 
 // Gateways without a provider network, and external ports, also leave.
@@ -320,7 +321,7 @@ func TestDrain_unplanned_groups(t *testing.T) {
 		o := order(after, name)
 		assert.Equal(t, "c1", o[len(o)-1], name)
 	}
-	assert.Equal(t, []string{"error GATEWAY_STAYS x-stuck"}, briefs(p.Blocked))
+	assert.Equal(t, []string{"error GATEWAY_STAYS x-stuck Reasons=NO_CANDIDATE_ALIVE"}, findingtest.All(p.Blocked))
 	assert.Contains(t, document.Plan(p), "x-stuck")
 	assert.Equal(t, map[string][]string{"c1": {"x-stuck"}}, schedule.Dependent(s))
 }

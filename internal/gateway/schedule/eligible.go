@@ -3,6 +3,8 @@ package schedule
 import (
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // The owners.
@@ -39,12 +41,13 @@ const (
 	externalMark
 )
 
-func (m mark) missing(c Chassis) string {
+// missing returns the mark that the chassis lacks, as a reason; empty if it lacks none.
+func (m mark) missing(c Chassis) finding.ReasonCode {
 	switch {
 	case m == gatewayMark && !c.Gateway:
-		return "it has no enable-chassis-as-gw"
+		return finding.ChassisUnmarked
 	case m == externalMark && !c.External:
-		return "it has no enable-chassis-as-extport-host"
+		return finding.ChassisNotExternal
 	}
 	return ""
 }
@@ -84,50 +87,59 @@ func JoinNetworks(names []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), networkSeparator)
 }
 
-// alien returns why a chassis hosts nothing of this OVN's routers; it is empty if it may.
-func (c Chassis) alien() string {
+// alien returns as a reason why a chassis hosts nothing of this OVN's routers; it is empty if it may.
+func (c Chassis) alien() finding.ReasonCode {
 	switch {
 	case c.Remote:
-		return "it belongs to another OVN"
+		return finding.ChassisRemote
 	case c.VTEP:
-		return "it is a VTEP gateway"
+		return finding.ChassisVTEP
 	}
 	return ""
 }
 
-// ineligible returns why a chassis may not host a group that needs a mark; it is empty if the chassis may.
-func ineligible(c Chassis, g Group, m mark) string {
+// ineligible returns why a chassis may not host a group that needs a mark; no reason if the chassis may.
+func ineligible(c Chassis, g Group, m mark) finding.Reason {
 	if why := c.alien(); why != "" {
-		return why
+		return finding.Reason{Code: why}
 	}
 	if why := m.missing(c); why != "" {
-		return why
+		return finding.Reason{Code: why}
 	}
 	if network := g.unconnected(c); network != "" {
-		return "it is not connected to " + network
+		return finding.Reason{Code: finding.ChassisUnconnected, Value: network}
 	}
 	if len(g.Zones) > 0 && !slices.ContainsFunc(g.Zones, func(z string) bool { return slices.Contains(c.Zones, z) }) {
-		return "it is in none of the zones " + strings.Join(slices.Sorted(slices.Values(g.Zones)), ", ")
+		zones := strings.Join(slices.Sorted(slices.Values(g.Zones)), ", ")
+		return finding.Reason{Code: finding.ChassisOutside, Value: zones}
 	}
-	return ""
+	return finding.Reason{}
 }
 
-// Unavailable returns why a chassis can take nothing over; it is empty if the chassis can.
-func (s State) Unavailable(chassis string) string {
+// Unavailable returns why a chassis can take nothing over; no reason if the chassis can.
+func (s State) Unavailable(chassis string) finding.Reason {
 	at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == chassis })
 	if at < 0 {
-		return "SB has no such chassis"
+		return finding.Reason{Code: finding.ChassisMissing}
 	}
-	return unavailable(s.Chassis[at])
+	return finding.Reason{Code: unavailable(s.Chassis[at])}
+}
+
+// orUnavailable returns why a chassis may not host something or, if it may, why it is unschedulable.
+func orUnavailable(why finding.Reason, c Chassis) finding.Reason {
+	if why.IsZero() {
+		why.Code = unavailable(c)
+	}
+	return why
 }
 
 // unavailable returns why a chassis is unschedulable; it is empty if the chassis is schedulable.
-func unavailable(c Chassis) string {
+func unavailable(c Chassis) finding.ReasonCode {
 	switch {
 	case c.Unresponsive:
-		return "its ovn-controller is not responding (nb_cfg is stale)"
+		return finding.ChassisSilent
 	case c.Cordoned:
-		return "it is cordoned"
+		return finding.ChassisCordoned
 	}
 	return ""
 }

@@ -37,10 +37,10 @@ func (in *instance) pinnedRouter(name string) *group {
 	return nil
 }
 
-// runsOn returns in words that a chassis runs the port's virtual machine; it is empty if the chassis does not.
-func (g Group) runsOn(c Chassis) string {
+// runsOn returns as a reason that a chassis runs the port's virtual machine; it is empty if the chassis does not.
+func (g Group) runsOn(c Chassis) finding.ReasonCode {
 	if slices.Contains(g.Machines, c.Name) || slices.Contains(g.Machines, c.Hostname) {
-		return "it runs the port's virtual machine"
+		return finding.ChassisOfMachine
 	}
 	return ""
 }
@@ -132,11 +132,11 @@ func (in *instance) findExternals() {
 		if len(g.order) > 0 || in.unhostedPorts(g.Group) == 0 {
 			continue
 		}
-		detail := named(g.Ports)
+		args := finding.Args{Detail: named(g.Ports)}
 		if len(g.class.schedulable) == 0 {
-			detail += "; no chassis is eligible: " + in.whyNo(g, g.has)
+			args.Reasons = []finding.Reason{in.noneEligible(g)}
 		}
-		in.find(finding.ExternalUnserved, g.Name, finding.Args{Detail: detail})
+		in.find(finding.ExternalUnserved, g.Name, args)
 	}
 }
 

@@ -1,7 +1,6 @@
 package schedule_test
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
@@ -57,7 +56,7 @@ func TestEvaluate_findings(t *testing.T) {
 			both,
 			[]schedule.Group{hosted(0, "c1", "c2")},
 			"",
-			"warning NO_GATEWAY_BOUND Count=2 Total=2 Detail=1 0",
+			"warning NO_GATEWAY_BOUND Count=2 Total=2 Reasons=GATEWAY_COUNT 1",
 		},
 		"a gateway without candidates": {
 			both, []schedule.Group{good, hosted(0)}, "", "warning GATEWAY_WITHOUT_CANDIDATE " + name,
@@ -66,7 +65,8 @@ func TestEvaluate_findings(t *testing.T) {
 			[]schedule.Chassis{chassis("c1", "provnet2"), chassis("c2", "provnet2"), unmarked},
 			[]schedule.Group{bind(hostedIn("provnet2", 1, "c1", "c2"), "c1"), hosted(0)},
 			"",
-			"warning GATEWAY_WITHOUT_CANDIDATE " + name + " Detail=2 provnet1 1 enable-chassis-as-gw",
+			"warning GATEWAY_WITHOUT_CANDIDATE " + name + " Reasons=NONE_ELIGIBLE (" +
+				"CHASSIS_COUNT 2 (NOT_CONNECTED_TO provnet1); CHASSIS_COUNT 1 (NO_GATEWAY_CHASSIS))",
 		},
 		"one candidate of two": {
 			both, []schedule.Group{single}, "", "warning SINGLE_CANDIDATE " + name + " Value=c1 Count=2",
@@ -75,13 +75,14 @@ func TestEvaluate_findings(t *testing.T) {
 			both[:1],
 			[]schedule.Group{single},
 			"",
-			"warning SINGLE_CANDIDATE " + name + " Value=c1 Count=1",
+			"warning SINGLE_CANDIDATE " + name + " Value=c1 Count=1 Reasons=NO_CHASSIS_LEFT",
 		},
 		"one candidate may take over": {
 			[]schedule.Chassis{c1, silent, cordoned, unmarked},
 			[]schedule.Group{single},
 			"",
-			"warning SINGLE_CANDIDATE " + name + " Value=c1 Count=1 Detail=1 enable-chassis-as-gw 1 1 ovn-controller nb_cfg",
+			"warning SINGLE_CANDIDATE " + name + " Value=c1 Count=1 Reasons=" +
+				"CHASSIS_COUNT 1 (NO_GATEWAY_CHASSIS); CHASSIS_COUNT 1 (IS_CORDONED); CHASSIS_COUNT 1 (CHASSIS_SILENT)",
 		},
 		"two candidates of one priority": {
 			both, []schedule.Group{tied}, "", "info CANDIDATES_TIED " + name + " Other=c1 Value=c2 Count=1",
@@ -90,7 +91,7 @@ func TestEvaluate_findings(t *testing.T) {
 			both,
 			[]schedule.Group{good, hostedIn("provnet2", 2)},
 			"physnet7",
-			"warning NETWORK_UNKNOWN physnet7 Detail=provnet1 provnet2",
+			"warning NETWORK_UNKNOWN physnet7 Reasons=NETWORKS_ARE provnet1, provnet2",
 		},
 		"a network while no gateway has one": {both, nil, "physnet7", "warning NETWORK_UNKNOWN physnet7"},
 		"a gateway without a network": {
@@ -107,13 +108,13 @@ func TestEvaluate_findings(t *testing.T) {
 			dead,
 			[]schedule.Group{bind(first, "c2")},
 			"",
-			"warning GATEWAY_MISPLACED " + name + " Other=c2 Value=c1 Detail=ovn-controller c3",
+			"warning GATEWAY_MISPLACED " + name + " Other=c2 Value=c1 Reasons=BEST_IS_SILENT c3",
 		},
 		"bound nowhere, the first candidate is dead": {
 			dead,
 			[]schedule.Group{good, first},
 			"",
-			"warning GATEWAY_UNBOUND " + name + " Value=c1 Detail=ovn-controller c3",
+			"warning GATEWAY_UNBOUND " + name + " Value=c1 Reasons=BEST_IS_SILENT c3",
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -127,7 +128,7 @@ func TestEvaluate_findings(t *testing.T) {
 			if test.want != "" {
 				want = []string{test.want}
 			}
-			assert.Equal(t, want, briefs(schedule.Evaluate(s, o).Findings))
+			assert.Equal(t, want, findingtest.All(schedule.Evaluate(s, o).Findings))
 		})
 	}
 	lone := schedule.State{Chassis: dead[2:], Groups: []schedule.Group{bind(first, "c3")}}
@@ -224,35 +225,23 @@ func TestOptions_networks(t *testing.T) {
 	assert.Contains(t, document.Gateways(schedule.Evaluate(schedule.State{}, schedule.Options{})), none)
 }
 
-// names matches the names and numbers of a text.
-var names = regexp.MustCompile(`[a-z-]*\d+|[a-z]+(?:[-_:][a-z]+)+`)
-
-// briefs formats findings, their details with the names and numbers only.
-func briefs(all []finding.Finding) (texts []string) {
-	for _, f := range all {
-		f.Args.Detail = strings.Join(names.FindAllString(f.Args.Detail, -1), " ")
-		texts = append(texts, findingtest.Brief(f))
-	}
-	return texts
-}
-
 func TestClear_blocked(t *testing.T) {
 	t.Parallel()
 	first, alone := hosted(0, "c1", "c2"), hosted(1, "c3", "c1")
 	s := schedule.State{Chassis: pool("provnet1", "c1", "c2", "c3"), Groups: []schedule.Group{first, alone}}
 	s.Chassis[2].Unresponsive = true
 	assert.Equal(t, []string{
-		"error CANDIDATE_STAYS " + first.Name + " Value=c1",
-		"error CANDIDATE_STAYS " + alone.Name + " Value=c1",
-	}, briefs(schedule.Clear(s, "c1").Blocked))
+		"error CANDIDATE_STAYS " + first.Name + " Value=c1 Reasons=IS_FIRST",
+		"error CANDIDATE_STAYS " + alone.Name + " Value=c1 Reasons=NO_OTHER_ALIVE",
+	}, findingtest.All(schedule.Clear(s, "c1").Blocked))
 	s.Pinned = []schedule.Pinned{
 		{Name: "r1", Kind: schedule.PinnedRouter, Chassis: "c1", Record: "r1", Networks: [][]string{{"provnet1"}}},
 		{Name: "v1", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v1"},
 	}
 	assert.Equal(t, []string{
-		"error GATEWAY_PINNED r1 Value=c1 Detail=options:chassis -> ovn-nbctl set Logical_Router r1 options:chassis=c2",
-		"error GATEWAY_PINNED v1 Value=c1 Detail=options:vtep-physical-switch",
-	}, briefs(s.Moves("c1")))
+		"error GATEWAY_PINNED r1 Value=c1 Reasons=PINNED_BY chassis -> ovn-nbctl set Logical_Router r1 options:chassis=c2",
+		"error GATEWAY_PINNED v1 Value=c1 Reasons=PINNED_VTEP vtep-physical-switch",
+	}, findingtest.All(s.Moves("c1")))
 }
 
 // A plan that gives fewer candidates than possible reports why.
@@ -265,8 +254,8 @@ func TestReschedule_incomplete(t *testing.T) {
 	s.Chassis[2].Unresponsive = true
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Len(t, p.Changes, 2)
-	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE provnet1 Count=1 Total=5 Detail=1 ovn-controller nb_cfg"},
-		briefs(p.Findings))
+	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE provnet1 Count=1 Total=5 Reasons=CHASSIS_COUNT 1 (CHASSIS_SILENT)"},
+		findingtest.All(p.Findings))
 	s.Chassis[2].Unresponsive = false
 	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
 }

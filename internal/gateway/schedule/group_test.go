@@ -326,7 +326,7 @@ func TestReschedule_external_port_beside_its_machine(t *testing.T) {
 	assert.Equal(t, []string{"c3"}, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g"))
 	s.Chassis = s.Chassis[:2]
 	assert.Equal(t, []string{
-		"warning EXTERNAL_PORTS_UNSERVED g Detail=p; no chassis is eligible: 2 chassis: runs the port's virtual machine",
+		"warning EXTERNAL_PORTS_UNSERVED g Detail=p Reasons=NONE_ELIGIBLE (CHASSIS_COUNT 2 (RUNS_MACHINE))",
 	}, findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings))
 }
 

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -73,8 +72,8 @@ func (in *instance) keepWorking() {
 		on, found := in.claimant(g.Candidates)
 		if found && g.unconnected(on) == "" && g.boundTo(on.Name) {
 			g.held = true
-			why := g.reasons[on.Name] + "; no chassis that should responds, so that it stays"
-			in.find(finding.HostNotAllowed, g.Name, finding.Args{Value: on.Name, Detail: why})
+			why := []finding.Reason{in.invalid(g, on.Name), {Code: finding.NoneResponds}}
+			in.find(finding.HostNotAllowed, g.Name, finding.Args{Value: on.Name, Reasons: why})
 		}
 	}
 }
@@ -118,8 +117,8 @@ func (in *instance) findNoneBound() bool {
 		return false
 	}
 	here, respond := in.countChassis()
-	detail := fmt.Sprintf("gateways: %d, external ports: %d", gateways, externals)
-	in.find(finding.NoGatewayBound, "", finding.Args{Count: respond, Total: here, Detail: detail})
+	left := finding.Reason{Code: finding.GatewayCount, Count: gateways, Total: externals}
+	in.find(finding.NoGatewayBound, "", finding.Args{Count: respond, Total: here, Reasons: []finding.Reason{left}})
 	return true
 }
 
@@ -137,12 +136,12 @@ func (in *instance) findMisplaced(g Group, silent bool) {
 	expected := finding.Args{Value: should}
 	first := slices.IndexFunc(g.Ranked(), in.isHere)
 	if first >= 0 && !in.responds(g.Ranked()[first]) {
-		expected.Detail = "ovn-controller on " + g.Ranked()[first] + " is not responding"
+		expected.Reasons = []finding.Reason{{Code: finding.BestSilent, Name: g.Ranked()[first]}}
 	}
 	for _, p := range g.Ports {
 		switch expected.Other = p.Active; {
 		case p.Disabled, p.Active == "" && should == "":
-		case p.Active == "" && expected.Detail == "":
+		case p.Active == "" && expected.Reasons == nil:
 			in.findings = append(in.findings, Unbound(p.Name, should))
 		case p.Active == "":
 			in.find(finding.GatewayUnbound, p.Name, expected)
@@ -163,14 +162,14 @@ func (in *instance) findUnmarked() {
 	for _, g := range in.all() {
 		later, earlier = later || g.Owner == Neutron, earlier || g.Owner == EarlierNeutron
 	}
-	effect := "Neutron gives new gateways no chassis"
+	effect := finding.NeutronGivesNone
 	switch {
 	case in.marked || !later && !earlier:
 		return
 	case !later:
-		effect = "Neutron up to 2023.1 takes every chassis that has the network, later ones give new gateways none"
+		effect = finding.NeutronsDiffer
 	}
-	in.find(finding.NoChassisMarked, "", finding.Args{Detail: effect},
+	in.find(finding.NoChassisMarked, "", finding.Args{Reasons: finding.Because(effect)},
 		finding.Do(command.Client("config", "ovn-chassis", "prefer-chassis-as-gw=true")))
 }
 
@@ -179,7 +178,7 @@ func (in *instance) findIneligible(g *group) {
 		in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{}) // one finding for all gives the reason
 		return
 	}
-	in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{Detail: "no chassis is eligible: " + in.whyNo(g, g.has)})
+	in.find(finding.GatewayWithoutCandidate, g.Name, in.noneEligible(g).Args())
 }
 
 func (in *instance) findInvalid(g *group) {
@@ -188,18 +187,27 @@ func (in *instance) findInvalid(g *group) {
 		if g.boundTo(name) {
 			code = finding.HostNotAllowed
 		}
-		in.find(code, g.Name, finding.Args{Value: name, Detail: g.reasons[name]})
+		in.find(code, g.Name, finding.Args{Value: name, Reasons: []finding.Reason{in.invalid(g, name)}})
 	}
 }
 
 // whyNo lists the reasons against the chassis as candidates of a group, except the chassis to leave out.
-func (in *instance) whyNo(g *group, leaveOut func(chassis int) bool) string {
-	return against(in.chassis, func(c Chassis) string {
+func (in *instance) whyNo(g *group, leaveOut func(chassis int) bool) []finding.Reason {
+	return against(in.chassis, func(c Chassis) finding.Reason {
 		if leaveOut(in.number[c.Name]) {
-			return ""
+			return finding.Reason{}
 		}
-		return cmp.Or(ineligible(c, g.Group, g.class.mark), g.runsOn(c), unavailable(c))
+		why := ineligible(c, g.Group, g.class.mark)
+		if why.IsZero() {
+			why.Code = g.runsOn(c)
+		}
+		return orUnavailable(why, c)
 	})
+}
+
+// noneEligible returns why a group without candidates gets none.
+func (in *instance) noneEligible(g *group) finding.Reason {
+	return finding.Reason{Code: finding.NoneEligible, Because: in.whyNo(g, g.has)}
 }
 
 func (in *instance) unhosted() (all []*group) {
@@ -261,9 +269,13 @@ func Unbound(port, best string) finding.Finding {
 // SortFindings sorts findings by severity, the most severe first, then by subject, and drops duplicates.
 func SortFindings(findings []finding.Finding) []finding.Finding {
 	compare := func(a, b finding.Finding) int {
-		return cmp.Or(
+		order := cmp.Or(
 			cmp.Compare(b.Severity, a.Severity), CompareNames(a.Subject.Name, b.Subject.Name), cmp.Compare(a.Code, b.Code),
 			cmp.Compare(a.Args.Value, b.Args.Value), cmp.Compare(a.Args.Detail, b.Args.Detail))
+		if order != 0 {
+			return order
+		}
+		return cmp.Compare(finding.Texts(a.Args.Reasons), finding.Texts(b.Args.Reasons))
 	}
 	slices.SortStableFunc(findings, compare)
 	return slices.CompactFunc(findings, func(a, b finding.Finding) bool { return compare(a, b) == 0 })

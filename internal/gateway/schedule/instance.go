@@ -21,7 +21,7 @@ type instance struct {
 	unplanned []Group
 	pinned    []Pinned
 	// misnamed describes candidates that are not given by the name of a chassis.
-	misnamed map[string]string
+	misnamed map[string]finding.Reason
 	// marked reports whether any chassis has enable-chassis-as-gw, external whether any has
 	// enable-chassis-as-extport-host, bound whether any port is bound.
 	marked, external, bound bool
@@ -34,7 +34,7 @@ type instance struct {
 }
 
 // unfit returns why a chassis may host no gateway of a network in any zone; it is empty if the chassis may.
-func (in *instance) unfit(c Chassis, network int) string {
+func (in *instance) unfit(c Chassis, network int) finding.Reason {
 	return ineligible(c, Group{Ports: []Port{{Network: in.networks[network]}}}, in.marks[network])
 }
 
@@ -53,15 +53,15 @@ func set(names []string) string {
 	return fmt.Sprintf("%q", slices.Compact(slices.Sorted(slices.Values(names))))
 }
 
-func (in *instance) invalid(g *group, chassis string) string {
+func (in *instance) invalid(g *group, chassis string) finding.Reason {
 	if number, found := in.number[chassis]; found {
 		return ineligible(in.chassis[number], g.Group, g.class.mark)
 	}
-	why := "the chassis does not exist"
-	if is := in.misnamed[chassis]; is != "" {
-		why += ": " + is
+	absent := finding.Reason{Code: finding.ChassisAbsent}
+	if is := in.misnamed[chassis]; !is.IsZero() {
+		absent.Because = []finding.Reason{is}
 	}
-	return why
+	return absent
 }
 
 func (in *instance) loads() [][]int {

@@ -44,15 +44,15 @@ func (p Pinned) moveTo(chassis string) finding.Remedy {
 	return finding.Do(command.Direct("ovn-nbctl", "set", table, p.Record, "options:"+option+"="+chassis))
 }
 
-// unconnected returns, in words, the first set of networks that the chassis is not connected to; it is empty if there
-// is none. One network of a set is enough.
-func (p Pinned) unconnected(c Chassis) string {
+// unconnected returns as a reason the first set of networks that the chassis is not connected to. One network of a set
+// is enough.
+func (p Pinned) unconnected(c Chassis) finding.Reason {
 	for _, one := range p.Networks {
 		if !slices.ContainsFunc(one, func(n string) bool { return slices.Contains(c.Networks, n) }) {
-			return "it is not connected to " + strings.Join(one, " or ")
+			return finding.Reason{Code: finding.ChassisUnconnected, Value: strings.Join(one, " or ")}
 		}
 	}
-	return ""
+	return finding.Reason{}
 }
 
 // Moves returns findings with the commands that move the gateways pinned to a chassis to others that respond, are not
@@ -66,17 +66,18 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 	slices.SortFunc(moving, func(a, b Pinned) int { return CompareNames(a.Name, b.Name) })
 	for _, p := range moving {
 		_, option := p.option()
-		args := finding.Args{Value: cmp.Or(chassis, "nothing"), Detail: "by options:" + option}
-		stays := finding.About(finding.GatewayPinned, p.Name, args)
+		by := finding.Reason{Code: finding.PinnedBy, Value: option}
+		stays := finding.About(finding.GatewayPinned, p.Name, finding.Args{Value: cmp.Or(chassis, "nothing")})
 		switch to := s.hostFor(p, load); {
 		case to != "":
 			load[to]++
 			stays.Remedies = []finding.Remedy{p.moveTo(to)}
 		case p.Kind == PinnedVTEP:
-			stays.Args.Detail += ", which only another VTEP gateway could take over"
+			by.Code = finding.PinnedVTEP
 		default:
-			stays.Args.Detail += ", and no other chassis can host it: " + s.whyNoHost(p)
+			by.Code, by.Because = finding.PinnedAlone, s.whyNoHost(p)
 		}
+		stays.Args.Reasons = []finding.Reason{by}
 		all = append(all, stays)
 	}
 	return all
@@ -86,7 +87,7 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 func (s State) hostFor(p Pinned, load map[string]int) string {
 	var open []Chassis
 	for _, c := range s.Chassis {
-		if p.Kind != PinnedVTEP && c.Name != p.Chassis && p.unfit(c) == "" {
+		if p.Kind != PinnedVTEP && c.Name != p.Chassis && p.unfit(c).IsZero() {
 			open = append(open, c)
 		}
 	}
@@ -98,27 +99,31 @@ func (s State) hostFor(p Pinned, load map[string]int) string {
 	}).Name
 }
 
-func (s State) whyNoHost(p Pinned) string {
-	return against(s.Chassis, func(c Chassis) string {
+func (s State) whyNoHost(p Pinned) []finding.Reason {
+	return against(s.Chassis, func(c Chassis) finding.Reason {
 		if c.Name == p.Chassis {
-			return ""
+			return finding.Reason{}
 		}
 		return p.unfit(c)
 	})
 }
 
-func (p Pinned) unfit(c Chassis) string {
-	return cmp.Or(c.alien(), p.unconnected(c), unavailable(c))
+func (p Pinned) unfit(c Chassis) finding.Reason {
+	if why := c.alien(); why != "" {
+		return finding.Reason{Code: why}
+	}
+	return orUnavailable(p.unconnected(c), c)
 }
 
 func (s State) findPinned() (all []finding.Finding) {
 	moves := map[string][]finding.Finding{}
-	unhosted := func(p Pinned, why string) {
+	unhosted := func(p Pinned, why finding.Reason) {
 		if moves[p.Chassis] == nil {
 			moves[p.Chassis] = s.Moves(p.Chassis)
 		}
 		at := slices.IndexFunc(moves[p.Chassis], func(f finding.Finding) bool { return f.Subject.Name == p.Name })
-		args := finding.Args{Value: cmp.Or(p.Chassis, "nothing"), Detail: why}
+		args := why.Args()
+		args.Value = cmp.Or(p.Chassis, "nothing")
 		all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, moves[p.Chassis][at].Remedies...))
 	}
 	for _, p := range s.Pinned {
@@ -132,19 +137,20 @@ func (s State) findPinned() (all []finding.Finding) {
 		at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == p.Chassis })
 		switch {
 		case p.Chassis == "":
-			unhosted(p, "")
+			unhosted(p, finding.Reason{})
 		case at < 0:
 			if host := s.namedAs(p.Chassis); host != "" {
-				args := finding.Args{Value: p.Chassis, Detail: "that is the host name of chassis " + host}
+				args := finding.Reason{Code: finding.PinnedToHost, Name: host}.Args()
+				args.Value = p.Chassis
 				all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, p.moveTo(host)))
 				continue
 			}
-			unhosted(p, "there is no such chassis")
+			unhosted(p, finding.Reason{Code: finding.PinnedToNone})
 		case p.Kind != PinnedVTEP && s.Chassis[at].alien() != "":
-			unhosted(p, s.Chassis[at].alien())
+			unhosted(p, finding.Reason{Code: s.Chassis[at].alien()})
 		case s.Chassis[at].Unresponsive:
-			unhosted(p, "its ovn-controller does not respond")
-		case p.unconnected(s.Chassis[at]) != "":
+			unhosted(p, finding.Reason{Code: finding.PinnedToSilent})
+		case !p.unconnected(s.Chassis[at]).IsZero():
 			unhosted(p, p.unconnected(s.Chassis[at]))
 		case len(p.Ports) > 0 && p.Active == "":
 			all = append(all, Unbound(p.Name, p.Chassis))

@@ -225,7 +225,7 @@ func (in *instance) promote(g *group, c int) {
 	g.order = slices.Clone(g.was)
 	clear(g.reasons)
 	for _, name := range g.gone {
-		g.reasons[name] = in.invalid(g, name)
+		g.reasons[name] = in.invalid(g, name).String()
 	}
 	if c == old {
 		return

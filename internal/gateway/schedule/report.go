@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -51,15 +50,15 @@ func (in *instance) network(n int, load []int) Network {
 	report.spread = spread(schedulable, load)
 	for c := range in.chassis {
 		reason := in.unfit(in.chassis[c], n)
-		if reason != "" && load[c] == 0 && backups[c] == 0 && hosts[c] == 0 {
+		if !reason.IsZero() && load[c] == 0 && backups[c] == 0 && hosts[c] == 0 {
 			continue
 		}
-		reason = cmp.Or(reason, unavailable(in.chassis[c]))
+		reason = orUnavailable(reason, in.chassis[c])
 		h := Host{
 			Chassis: in.chassis[c].Name, Hostname: in.chassis[c].Hostname,
 			Hosts: hosts[c], Masters: load[c], Backups: backups[c],
 			Share:       (100*load[c] + report.Ports/2) / max(report.Ports, 1),
-			Schedulable: reason == "", Unschedulable: reason,
+			Schedulable: reason.IsZero(), Unschedulable: reason.String(),
 			Failure: failure(schedulable, load, c, after[c]),
 		}
 		h.Failure.Lost = lost[c]

@@ -47,7 +47,7 @@ type scheduler interface {
 func (in *instance) hold(o Options) {
 	for _, n := range o.Networks {
 		if !in.knows(n) {
-			in.find(finding.NetworkUnknown, n, finding.Args{Detail: in.networkNames()})
+			in.find(finding.NetworkUnknown, n, in.networkNames().Args())
 		}
 	}
 	for _, g := range in.groups {
@@ -71,17 +71,17 @@ func (in *instance) hold(o Options) {
 // namedNetworks is the largest number of networks that a finding names.
 const namedNetworks = 20
 
-// networkNames lists the networks that have gateways; it is empty if there are none.
-func (in *instance) networkNames() string {
+// networkNames lists the networks that have gateways; it is no reason if there are none.
+func (in *instance) networkNames() finding.Reason {
 	all := in.networks
 	if len(all) == 0 {
-		return ""
+		return finding.Reason{}
 	}
-	text := "networks with gateways: " + strings.Join(all[:min(namedNetworks, len(all))], ", ")
+	text := strings.Join(all[:min(namedNetworks, len(all))], ", ")
 	if more := len(all) - namedNetworks; more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}
-	return text
+	return finding.Reason{Code: finding.NetworksAre, Value: text}
 }
 
 // added returns the chassis that are not a candidate of any group, and those in [Options.Added].
@@ -142,17 +142,22 @@ func (in *instance) findIncomplete() {
 		}
 	}
 	for n, chassis := range closed {
-		reasons := map[string]int{}
-		for c := range chassis {
-			reasons[unavailable(in.chassis[c])]++
+		if groups[n] == 0 {
+			continue
 		}
-		if groups[n] > 0 {
-			in.find(finding.CandidatesIncomplete, in.networks[n], finding.Args{
-				Count: groups[n], Total: MaxCandidates,
-				Detail: counted(reasons),
-			})
-		}
+		in.find(finding.CandidatesIncomplete, in.networks[n],
+			finding.Args{Count: groups[n], Total: MaxCandidates, Reasons: in.whyClosed(chassis)})
 	}
+}
+
+// whyClosed counts the reasons why these chassis are unschedulable.
+func (in *instance) whyClosed(chassis map[int]bool) []finding.Reason {
+	return against(in.chassis, func(c Chassis) (why finding.Reason) {
+		if chassis[in.number[c.Name]] {
+			why.Code = unavailable(c)
+		}
+		return why
+	})
 }
 
 // randomScheduler chooses at random: it returns a number from 0 to n-1.

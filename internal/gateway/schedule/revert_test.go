@@ -70,12 +70,12 @@ func TestRevert(t *testing.T) {
 		},
 		"master gone": {
 			func(c *schedule.Chassis) { c.Name = "c9" }, "c1 c2", "c2 c1", "", "",
-			notRestored + "Value=c1 Detail=c1",
+			notRestored + "Value=c1 Reasons=CAN_NO_LONGER_HOST c1 (CHASSIS_ABSENT)",
 			schedule.Options{},
 		},
 		"master unresponsive": {
 			func(c *schedule.Chassis) { c.Unresponsive = true }, "c1 c2", "c2 c1", "", "", notRestored +
-				"Value=c1 Detail=c1 ovn-controller nb_cfg", schedule.Options{},
+				"Value=c1 Reasons=UNSCHEDULABLE c1 (CHASSIS_SILENT)", schedule.Options{},
 		},
 		"master no candidate": {
 			unchanged, "c1 c2", "c3 c2", "", "", "NEW_CANDIDATE_NEEDED NAME Value=c1", schedule.Options{},
@@ -85,11 +85,11 @@ func TestRevert(t *testing.T) {
 		},
 		"backup without mark": {
 			func(c *schedule.Chassis) { c.Gateway = false }, "c3 c1 c2", "c2 c3 c1", "", "c3 c2", notRestored +
-				"Value=c1 Detail=c1 enable-chassis-as-gw", schedule.Options{},
+				"Value=c1 Reasons=CAN_NO_LONGER_HOST c1 (NO_GATEWAY_CHASSIS)", schedule.Options{},
 		},
 		"candidates only added": {unchanged, "c1", "c1 c2 c3", "", "", "", schedule.Options{}},
 		"no candidates before": {
-			unchanged, "", "c1", "", "", "GATEWAY_NOT_RESTORED NAME", schedule.Options{},
+			unchanged, "", "c1", "", "", notRestored + "Reasons=HAD_NO_CANDIDATES", schedule.Options{},
 		},
 		"another network": {
 			unchanged, "c1 c2", "c2 c1", "", "", "", schedule.Options{Networks: []string{"physnet7"}},
@@ -105,7 +105,7 @@ func TestRevert(t *testing.T) {
 			assert.Equal(t, candidates(strings.Fields(x.want)...), p.Changes[0].After, title)
 		}
 		if x.finding != "" {
-			assert.Contains(t, briefs(p.Findings), "info "+strings.Replace(x.finding, "NAME", hosted(0).Name, 1), title)
+			assert.Contains(t, findingtest.All(p.Findings), "info "+strings.Replace(x.finding, "NAME", hosted(0).Name, 1), title)
 		}
 	}
 	p := backwards(schedule.Options{}, nil, "", "", "")

@@ -2,7 +2,11 @@
 // the changes, their reasons, and the bound that shows that nothing smaller would do.
 package schedule
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+)
 
 // MaxCandidates is the largest number of candidates of a gateway (MAX_GW_CHASSIS in neutron/common/ovn/constants.py).
 const MaxCandidates = 5
@@ -13,7 +17,7 @@ type State struct {
 	Groups  []Group
 	Pinned  []Pinned
 	// Misnamed describes candidates that are not given by the name of a chassis.
-	Misnamed map[string]string
+	Misnamed map[string]finding.Reason
 }
 
 // Chassis is a host that may get gateways.

@@ -23,7 +23,7 @@ func Evaluate(s State, o Options) Status {
 		case len(g.order) == 1:
 			args := finding.Args{Value: in.chassis[g.order[0]].Name, Count: g.possible}
 			if g.possible == 1 {
-				args.Detail = in.whyNo(g, g.has)
+				args.Reasons = in.whyNo(g, g.has)
 			}
 			in.find(finding.SingleCandidate, g.Name, args)
 		}

@@ -3,10 +3,10 @@ package schedule
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Count returns a number of things, in words.
@@ -17,31 +17,32 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// against counts the reasons against chassis. why returns an empty reason for a chassis to leave out.
-func against(chassis []Chassis, why func(Chassis) string) string {
-	count := map[string]int{}
+// against counts the reasons against chassis. why returns no reason for a chassis to leave out.
+func against(chassis []Chassis, why func(Chassis) finding.Reason) (all []finding.Reason) {
 	for _, c := range chassis {
-		if reason := why(c); reason != "" {
-			count[reason]++
+		reason := why(c)
+		if reason.IsZero() {
+			continue
 		}
+		at := slices.IndexFunc(all, func(r finding.Reason) bool { return same(r.Because[0], reason) })
+		if at < 0 {
+			at = len(all)
+			all = append(all, finding.Reason{Code: finding.ChassisCount, Because: []finding.Reason{reason}})
+		}
+		all[at].Count++
 	}
-	if len(count) == 0 {
-		return "there are none"
+	if len(all) == 0 {
+		return finding.Because(finding.NoChassisLeft)
 	}
-	return counted(count)
+	slices.SortFunc(all, func(a, b finding.Reason) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Because[0].String(), b.Because[0].String()))
+	})
+	return all
 }
 
-// subject matches the beginning of a reason about one chassis.
-var subject = regexp.MustCompile("^(it is|it has|its|it) ")
-
-func counted(count map[string]int) string {
-	reasons := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
-		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
-	})
-	for i, r := range reasons {
-		reasons[i] = fmt.Sprintf("%d chassis: %s", count[r], subject.ReplaceAllString(r, ""))
-	}
-	return strings.Join(reasons, "; ")
+// same reports whether two reasons against a chassis are the same. They have no other values.
+func same(a, b finding.Reason) bool {
+	return a.Code == b.Code && a.Name == b.Name && a.Value == b.Value
 }
 
 // CompareNames orders names naturally: lrp-2 comes before lrp-10.

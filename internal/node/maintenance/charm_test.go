@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -125,10 +126,9 @@ func TestR6_departure_needs_commit(t *testing.T) {
 	there.Kick = command.Command{Unit: "ovn-central/0", Action: "kick"}
 	observe(nil, nil, health(12, 0, there), stays+"of no unit any more Member=aa03 -> ovn-central/0 kick")
 	observe(nil, nil, health(13, 1),
-		"error MEMBER_LEAVES member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Member=aa03 Detail=it has left, but that "+
-			"is not committed yet")
+		"error MEMBER_LEAVES member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Member=aa03 Reasons=LEAVE_NOT_COMMITTED")
 	observe(nil, nil, health(12, 0, there), stays+"of no unit any more Member=aa03 -> ovn-central/0 kick")
-	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}},
+	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: finding.Quote("down")}},
 		"error MEMBERS_UNREAD OVN_Northbound Detail=down")
 	observe(nil, nil, nil, "error MEMBERS_UNREAD the databases")
 	observe(nil, []string{"Juju"}, health(13, 0), "error MACHINE_UNKNOWN Detail=Juju")

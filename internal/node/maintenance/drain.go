@@ -41,16 +41,19 @@ func GraceFor(timeout time.Duration) time.Duration { return min(DefaultGrace, ti
 func (l Limits) Check() *answer.Status {
 	switch {
 	case l.Grace < 0:
-		return invalid("grace-period", "%.0f is negative", l.Grace.Seconds())
+		return invalid("grace-period", finding.Reason{Code: finding.IsNegative, Value: seconds(l.Grace)})
 	case l.Grace >= l.Timeout:
-		return invalid("grace-period", "%.0f is not smaller than timeout %.0f", l.Grace.Seconds(), l.Timeout.Seconds())
+		return invalid("grace-period",
+			finding.Reason{Code: finding.IsNotSmaller, Value: seconds(l.Grace), Name: "timeout " + seconds(l.Timeout)})
 	}
 	return nil
 }
 
-func invalid(parameter, format string, args ...any) *answer.Status {
+func seconds(d time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()) }
+
+func invalid(parameter string, why finding.Reason) *answer.Status {
 	f := finding.About(finding.ParameterInvalid, parameter,
-		finding.Args{Value: "invalid", Detail: fmt.Sprintf(format, args...)})
+		finding.Args{Value: "invalid", Reasons: []finding.Reason{why}})
 	return new(answer.Of(answer.BadRequest, f))
 }
 

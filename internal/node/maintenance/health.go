@@ -16,7 +16,7 @@ type DatabaseHealth struct {
 	Name string
 	// Accessible reports whether a server answered; if not, Why describes its condition.
 	Accessible bool
-	Why        string
+	Why        finding.Reason
 	// Standalone reports whether a server answered that its database is not clustered. Such a database has no members to
 	// ask, so it is not accessible.
 	Standalone bool
@@ -93,8 +93,8 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
 		switch {
 		case !d.Accessible && !d.Standalone:
 			m.Message, m.Error = "Unable to access "+d.Name, true
-			if d.Why != "" {
-				m.Message += ": " + d.Why
+			if !d.Why.IsZero() {
+				m.Message += ": " + d.Why.String()
 			}
 			inaccessible++
 		case d.Healthy(minMembers):
@@ -150,7 +150,7 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 	}
 	for _, h := range all {
 		if !h.Accessible {
-			say(finding.MembersUnread, h.Name, finding.Args{Detail: h.Why})
+			say(finding.MembersUnread, h.Name, h.Why.Args())
 		}
 	}
 	for _, t := range d.targets {
@@ -168,7 +168,7 @@ func (t *departing) finding(m *MemberHealth) finding.Finding {
 	args := finding.Args{Member: finding.Server{ID: t.member.Short}}
 	if m == nil {
 		if t.proof.Absent() {
-			args.Detail = "it has left, but that is not committed yet"
+			args.Reasons = finding.Because(finding.LeaveUncommitted)
 		}
 		return finding.New(finding.MemberLeaves, finding.Subject{Name: t.member.text()}, args)
 	}

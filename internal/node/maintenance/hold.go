@@ -6,10 +6,12 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -174,12 +176,11 @@ const maxHoldName = 63
 func CheckHoldName(name string) *answer.Status {
 	switch {
 	case len(name) > maxHoldName:
-		return invalid("name", "it has %d characters, and %d are allowed", len(name), maxHoldName)
+		return invalid("name", finding.Reason{Code: finding.NameTooLong, Count: len(name), Total: maxHoldName})
 	case !holdName.MatchString(name):
-		return invalid("name",
-			"%q is not lower case letters, digits, dots, dashes and underscores, with a letter or a digit first", name)
+		return invalid("name", finding.Reason{Code: finding.NameMalformed, Value: strconv.Quote(name)})
 	case slices.Contains([]string{HoldCompute, HoldGateway, HoldExternal, HoldMember}, name):
-		return invalid("name", "%s follows from what is on the node", name)
+		return invalid("name", finding.Reason{Code: finding.HoldFollows, Value: name})
 	}
 	return nil
 }

@@ -272,7 +272,7 @@ func TestClusterHealth(t *testing.T) {
 	all := maintenance.ClusterHealth([]maintenance.DatabaseHealth{nb, sb}, 0)
 	assert.Equal(t, 200, all.Code, "unhealthy is an answer")
 	goldentest.Equal(t, "health.txt", document.Answer(all))
-	sb.Accessible, sb.Why = false, "not running"
+	sb.Accessible, sb.Why = false, finding.Quote("not running")
 	none := maintenance.ClusterHealth([]maintenance.DatabaseHealth{nb, sb}, 0)
 	assert.Equal(t, answer.ClusterNotAccessible, none.Reason)
 	assert.Equal(t, 1, none.Details.ErrorCount)

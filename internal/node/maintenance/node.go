@@ -248,7 +248,7 @@ func (c *collection) countCandidates() {
 	for _, g := range c.State.Groups {
 		for i, name := range g.Ranked() {
 			switch {
-			case c.rows[name].Remote || c.State.Misnamed[name] != "": // the gateway's finding names the chassis
+			case c.rows[name].Remote || !c.State.Misnamed[name].IsZero(): // the gateway's finding names the chassis
 			case i == 0:
 				c.at(name).First++
 			default:
@@ -279,7 +279,7 @@ const names = 20
 // looks for the name of a chassis only. It refuses a name that means no node or several nodes.
 func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	if id == "" {
-		return Node{}, invalid("node", "give its host name or the name of its chassis")
+		return Node{}, invalid("node", finding.Reason{Code: finding.NodeUnnamed})
 	}
 	chassis, alone := strings.CutPrefix(id, chassisPrefix)
 	found := slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool {
@@ -296,13 +296,13 @@ func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 
 // unclear returns the answer to a name that does not mean exactly one node; all are the nodes that it may mean.
 func unclear(reason answer.Reason, code finding.Code, id string, all []Node) (Node, *answer.Status) {
-	args := finding.Args{Count: len(all), Detail: listed(all)}
+	args := finding.Args{Count: len(all), Reasons: []finding.Reason{listed(all)}}
 	return Node{}, new(answer.Of(reason, finding.New(code, finding.Subject{Name: strconv.Quote(id)}, args)))
 }
 
-func listed(nodes []Node) string {
+func listed(nodes []Node) finding.Reason {
 	if len(nodes) == 0 {
-		return "SB has no chassis"
+		return finding.Reason{Code: finding.NoChassisInSB}
 	}
 	var all []string
 	for _, n := range nodes[:min(names, len(nodes))] {
@@ -315,5 +315,5 @@ func listed(nodes []Node) string {
 	if more := len(nodes) - names; more > 0 {
 		all = append(all, fmt.Sprintf("and %d more", more))
 	}
-	return "nodes: " + strings.Join(all, ", ")
+	return finding.Reason{Code: finding.NodesAre, Value: strings.Join(all, ", ")}
 }

@@ -1,0 +1,112 @@
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ReasonCode names the text of a reason.
+type ReasonCode string
+
+// textOf returns the text of a reason, with values in braces. A code of another release has none.
+func textOf(code ReasonCode) string {
+	return cmp.Or(clusterReasons[code], gatewayReasons[code], string(code))
+}
+
+// Reason is an observed reason: a code, and the values that its text has. The zero value is no reason.
+type Reason struct {
+	Code ReasonCode
+	// Name is a unit, a member, a chassis or the like; Value is any other text.
+	Name  string `json:",omitempty"`
+	Value string `json:",omitempty"`
+	// Count is a number, if necessary out of Total.
+	Count int `json:",omitempty"`
+	Total int `json:",omitempty"`
+	// Age is a time that has passed, Limit its limit.
+	Age   time.Duration `json:",omitempty"`
+	Limit time.Duration `json:",omitempty"`
+	// Because has the reasons for this one.
+	Because []Reason `json:",omitempty"`
+}
+
+// Because returns a reason without values, as the list that [Args] has.
+func Because(code ReasonCode) []Reason { return []Reason{{Code: code}} }
+
+// Args returns arguments with this reason alone; without any if there is no reason. Another program's text is the
+// detail.
+func (r Reason) Args() Args {
+	switch {
+	case r.IsZero():
+		return Args{}
+	case r.Code == Quoted && len(r.Because) == 0:
+		return Args{Detail: r.Value}
+	}
+	return Args{Reasons: []Reason{r}}
+}
+
+// Quote returns another program's text as a reason; no reason if the text is empty.
+func Quote(text string) Reason {
+	if text == "" {
+		return Reason{}
+	}
+	return Reason{Code: Quoted, Value: text}
+}
+
+// IsZero reports whether there is no reason.
+func (r Reason) IsZero() bool { return r.Code == "" }
+
+// String returns the text: of a reason with others, its own text and then theirs.
+func (r Reason) String() string {
+	text := textOf(r.Code)
+	because := joined(r.Because, "; ")
+	if r.Code == ChassisCount {
+		because = ofSeveral(because)
+	}
+	if because != "" && !strings.Contains(text, "{because}") && !strings.Contains(text, "{list}") {
+		text += ": {because}"
+	}
+	return strings.NewReplacer(
+		"{name}", r.Name, "{value}", r.Value, "{count}", fmt.Sprint(r.Count), "{total}", fmt.Sprint(r.Total),
+		"{entries}", entries(r.Count),
+		"{tally}", Tally{r.Count, r.Total}.String(), "{age}", brief(r.Age), "{limit}", brief(r.Limit),
+		"{after}", r.Age.String(), "{milliseconds}", fmt.Sprint(r.Limit.Milliseconds()),
+		"{because}", because, "{list}", joined(r.Because, ", "),
+	).Replace(text)
+}
+
+// Texts returns the texts of reasons, with a semicolon between two.
+func Texts(all []Reason) string { return joined(all, "; ") }
+
+func joined(all []Reason, separator string) string {
+	texts := make([]string, len(all))
+	for i, r := range all {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, separator)
+}
+
+// ofSeveral returns the text of a reason about one chassis as that of several: `it is cordoned` becomes `cordoned`.
+func ofSeveral(text string) string {
+	for _, subject := range []string{"it is ", "it has ", "its ", "it "} {
+		if rest, found := strings.CutPrefix(text, subject); found {
+			return rest
+		}
+	}
+	return text
+}
+
+func entries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
+func brief(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}

@@ -1,0 +1,140 @@
+package finding
+
+// Reasons about nodes and their holds.
+const (
+	CordonedCould ReasonCode = "CORDONED_COULD_HOST"
+	AfterWaiting  ReasonCode = "AFTER_WAITING"
+	AfterGrace    ReasonCode = "AFTER_GRACE"
+	NotYetStable  ReasonCode = "NOT_YET_STABLE"
+	IsNegative    ReasonCode = "IS_NEGATIVE"
+	IsNotSmaller  ReasonCode = "IS_NOT_SMALLER"
+	NameTooLong   ReasonCode = "NAME_TOO_LONG"
+	NameMalformed ReasonCode = "NAME_MALFORMED"
+	HoldFollows   ReasonCode = "FOLLOWS_FROM_NODE"
+	NodeUnnamed   ReasonCode = "NODE_UNNAMED"
+	NoChassisInSB ReasonCode = "NO_CHASSIS"
+	NodesAre      ReasonCode = "NODES_ARE"
+)
+
+// Reasons why a chassis can't host a gateway.
+const (
+	ChassisRemote       ReasonCode = "OF_OTHER_OVN"
+	ChassisVTEP         ReasonCode = "IS_VTEP_GATEWAY"
+	ChassisUnmarked     ReasonCode = "NO_GATEWAY_CHASSIS"
+	ChassisNotExternal  ReasonCode = "NO_EXTPORT_HOST"
+	ChassisUnconnected  ReasonCode = "NOT_CONNECTED_TO"
+	ChassisOutside      ReasonCode = "OUTSIDE_ZONES"
+	ChassisOfMachine    ReasonCode = "RUNS_MACHINE"
+	ChassisSilent       ReasonCode = "CHASSIS_SILENT"
+	ChassisCordoned     ReasonCode = "IS_CORDONED"
+	ChassisMissing      ReasonCode = "NOT_IN_SB"
+	ChassisAbsent       ReasonCode = "CHASSIS_ABSENT"
+	ChassisCount        ReasonCode = "CHASSIS_COUNT"
+	NoChassisLeft       ReasonCode = "NO_CHASSIS_LEFT"
+	NoneEligible        ReasonCode = "NONE_ELIGIBLE"
+	NoneResponds        ReasonCode = "NONE_RESPONDS"
+	NameIsUUID          ReasonCode = "IS_UUID_OF"
+	NameIsHost          ReasonCode = "IS_HOST_OF"
+	NameIsHostOfSeveral ReasonCode = "IS_HOST_OF_SEVERAL"
+)
+
+// Reasons about gateways.
+const (
+	GatewayCount      ReasonCode = "GATEWAY_COUNT"
+	BestSilent        ReasonCode = "BEST_IS_SILENT"
+	NeutronGivesNone  ReasonCode = "NEUTRON_GIVES_NONE"
+	NeutronsDiffer    ReasonCode = "NEUTRONS_DIFFER"
+	NetworksAre       ReasonCode = "NETWORKS_ARE"
+	RowNamed          ReasonCode = "ROW_NAMED"
+	PinnedBy          ReasonCode = "PINNED_BY"
+	PinnedVTEP        ReasonCode = "PINNED_VTEP"
+	PinnedAlone       ReasonCode = "PINNED_ALONE"
+	PinnedToNone      ReasonCode = "PINNED_TO_NONE"
+	PinnedToSilent    ReasonCode = "PINNED_TO_SILENT"
+	PinnedToHost      ReasonCode = "PINNED_TO_HOST_NAME"
+	HostsUnrecorded   ReasonCode = "HOSTS_NOT_RECORDED"
+	HadNone           ReasonCode = "HAD_NO_CANDIDATES"
+	CanNoLonger       ReasonCode = "CAN_NO_LONGER_HOST"
+	Unschedulable     ReasonCode = "UNSCHEDULABLE"
+	RanksDiffer       ReasonCode = "RANKS_DIFFER"
+	WouldStray        ReasonCode = "WOULD_LOSE_NETWORK"
+	NoLongerCandidate ReasonCode = "NO_LONGER_CANDIDATE"
+	CannotReturn      ReasonCode = "CANNOT_RETURN"
+	OnlyItsRank       ReasonCode = "ONLY_ITS_RANK"
+	IsFirst           ReasonCode = "IS_FIRST"
+	NoOtherAlive      ReasonCode = "NO_OTHER_ALIVE"
+	HostsIt           ReasonCode = "HOSTS_IT"
+	FollowsBlocked    ReasonCode = "FOLLOWS_BLOCKED"
+	NoCandidateAlive  ReasonCode = "NO_CANDIDATE_ALIVE"
+	NoOperationEnded  ReasonCode = "NO_OPERATION_ENDED"
+	NoRevision        ReasonCode = "NO_REVISION"
+	LayoutGone        ReasonCode = "LAYOUT_GONE"
+	LayoutDamaged     ReasonCode = "LAYOUT_DAMAGED"
+	PlannedBy         ReasonCode = "PLANNED_BY"
+)
+
+var gatewayReasons = map[ReasonCode]string{
+	CordonedCould: "these cordoned nodes could host them: {value}",
+	AfterWaiting:  "after {after}",
+	AfterGrace:    "after the grace period of {after}",
+	NotYetStable:  "it has not responded for {after} yet",
+	IsNegative:    "{value} is negative",
+	IsNotSmaller:  "{value} is not smaller than {name}",
+	NameTooLong:   "it has {count} characters, and {total} are allowed",
+	NameMalformed: "{value} is not lower case letters, digits, dots, dashes and underscores, with a " +
+		"letter or a digit first",
+	HoldFollows:         "{value} follows from what is on the node",
+	NodeUnnamed:         "give its host name or the name of its chassis",
+	NoChassisInSB:       "SB has no chassis",
+	NodesAre:            "nodes: {value}",
+	ChassisRemote:       "it belongs to another OVN",
+	ChassisVTEP:         "it is a VTEP gateway",
+	ChassisUnmarked:     "it has no enable-chassis-as-gw",
+	ChassisNotExternal:  "it has no enable-chassis-as-extport-host",
+	ChassisUnconnected:  "it is not connected to {value}",
+	ChassisOutside:      "it is in none of the zones {value}",
+	ChassisOfMachine:    "it runs the port's virtual machine",
+	ChassisSilent:       "its ovn-controller is not responding (nb_cfg is stale)",
+	ChassisCordoned:     "it is cordoned",
+	ChassisMissing:      "SB has no such chassis",
+	ChassisAbsent:       "the chassis does not exist",
+	ChassisCount:        "{count} chassis",
+	NoChassisLeft:       "there are none",
+	NoneEligible:        "no chassis is eligible",
+	NoneResponds:        "no chassis that should responds, so that it stays",
+	NameIsUUID:          "it is the UUID of the row of chassis {name}",
+	NameIsHost:          "it is the host name of chassis {name}",
+	NameIsHostOfSeveral: "it is the host name of several chassis",
+	GatewayCount:        "gateways: {count}, external ports: {total}",
+	BestSilent:          "ovn-controller on {name} is not responding",
+	NeutronGivesNone:    "Neutron gives new gateways no chassis",
+	NeutronsDiffer: "Neutron up to 2023.1 takes every chassis that has the network, later ones give " +
+		"new gateways none",
+	NetworksAre:       "networks with gateways: {value}",
+	RowNamed:          "the row is named {value}, and should be {name}",
+	PinnedBy:          "by options:{value}",
+	PinnedVTEP:        "by options:{value}, which only another VTEP gateway could take over",
+	PinnedAlone:       "by options:{value}, and no other chassis can host it",
+	PinnedToNone:      "there is no such chassis",
+	PinnedToSilent:    "its ovn-controller does not respond",
+	PinnedToHost:      "that is the host name of chassis {name}",
+	HostsUnrecorded:   "no record says any more which chassis may host it",
+	HadNone:           "it had no candidates",
+	CanNoLonger:       "{name} can no longer host it",
+	Unschedulable:     "{name} is unschedulable",
+	RanksDiffer:       "{value} then, {name} now",
+	WouldStray:        "another chassis would host it without its network",
+	NoLongerCandidate: "{name} is no longer a candidate",
+	CannotReturn:      "{name} is not alive, cordoned, or not connected to its network",
+	OnlyItsRank:       "only the rank of {name} is put back",
+	IsFirst:           "it is the first candidate",
+	NoOtherAlive:      "no other one is alive and not cordoned",
+	HostsIt:           "it hosts this",
+	FollowsBlocked:    "its ports follow {name}",
+	NoCandidateAlive:  "none of its other candidates is alive and not cordoned",
+	NoOperationEnded:  "no operation has ended that way yet",
+	NoRevision:        "no revision that is kept has this ID",
+	LayoutGone:        "the layout of operation {name} is gone",
+	LayoutDamaged:     "the layout of operation {name} is damaged",
+	PlannedBy:         "by {name}",
+}
