@@ -203,6 +203,11 @@ func TestSouthbound_read(t *testing.T) {
 	assert.Equal(t, int64(8), sb.Config)
 	assert.False(t, sb.Responds(c))
 	assert.Empty(t, sb.Redirects)
+
+	ctl(t, s, "set SB_Global . options:enable_chassis_nb_cfg_update=false")
+	sb, err = connected(t, s).Southbound(t.Context())
+	require.NoError(t, err)
+	assert.True(t, sb.Responds(c))
 }
 
 // hostile is a host name that clears a terminal and adds a row to a table.

@@ -113,6 +113,9 @@ func TestResponds(t *testing.T) {
 		"nb_cfg_0":                {0, ovsdb.ChassisRow{Known: true}, true},
 		"nb_cfg_0_after_restored": {0, ovsdb.ChassisRow{Known: true, Follows: 8700}, true},
 	} {
-		assert.Equal(t, test.responds, ovsdb.Southbound{Config: test.config}.Responds(test.row), name)
+		sb := ovsdb.Southbound{Config: test.config}
+		assert.Equal(t, test.responds, sb.Responds(test.row), name)
+		sb.Unfollowed = true
+		assert.True(t, sb.Responds(test.row), name)
 	}
 }

@@ -16,8 +16,12 @@ import (
 // Southbound is the part of SB about chassis and about where gateways are, at one moment.
 type Southbound struct {
 	// Config is nb_cfg of SB_Global: the number that ovn-controllers should reach. ovn-northd copies it from NB_Global.
-	Config  int64
-	Chassis []ChassisRow
+	Config int64
+	// Unfollowed reports whether ovn-controllers are not to write the nb_cfg that they follow
+	// (enable_chassis_nb_cfg_update of SB_Global in ovn-sb(5), which OVN 23.03 does not have). Then nothing shows which
+	// of them respond.
+	Unfollowed bool
+	Chassis    []ChassisRow
 	// Private are the names in Chassis_Private.
 	Private []string
 	// Redirects has the chassis of each router port's gateway, by the name of its `cr-` port. An unbound port has an
@@ -45,11 +49,11 @@ type ChassisRow struct {
 }
 
 // Responds reports whether the chassis's ovn-controller has reached nb_cfg, or may have: a chassis without a row of
-// Chassis_Private is not known to lag. A live ovn-controller is never ahead: it writes the nb_cfg that it has read,
-// even a smaller one, but not 0 (store_nb_cfg in controller/ovn-controller.c). If its number is larger, an older
-// database was restored, and the ovn-controller has not responded since.
+// Chassis_Private, or with one that is not written, is not known to lag. A live ovn-controller is never ahead: it
+// writes the nb_cfg that it has read, even a smaller one, but not 0 (store_nb_cfg in controller/ovn-controller.c). If
+// its number is larger, an older database was restored, and the ovn-controller has not responded since.
 func (s Southbound) Responds(x ChassisRow) bool {
-	return !x.Known || s.Config == 0 || x.Follows == s.Config
+	return !x.Known || s.Unfollowed || s.Config == 0 || x.Follows == s.Config
 }
 
 // Host returns the chassis to which a router port's gateway or an external port is bound. known reports whether
@@ -78,7 +82,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},
 		query{table: "Chassis_Private", columns: []string{"name", "nb_cfg", "nb_cfg_timestamp"}},
 		ofType("chassisredirect"), ofType("external"),
-		query{table: ovndb.SB.GlobalTable(), columns: []string{configColumn}},
+		query{table: ovndb.SB.GlobalTable(), columns: []string{configColumn, "options"}},
 		ofType("l3gateway"), ofType("l2gateway"), ofType("vtep"),
 	)
 	if err != nil {
@@ -108,7 +112,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		s.Chassis = append(s.Chassis, x)
 	}
 	for _, r := range answers[4] {
-		s.Config = r.number(configColumn)
+		s.Config, s.Unfollowed = r.number(configColumn), r.pairs("options")["enable_chassis_nb_cfg_update"] == "false"
 	}
 	s.Redirects, s.Externals = bound(answers[2], names), bound(answers[3], names)
 	s.Pinned = bound(slices.Concat(answers[5:]...), names)
