@@ -158,7 +158,7 @@ func (d *leaveOperation) begin(ctx context.Context) error {
 		return finding.Refuse(reasons, waysToLeave(d.application, d)...)
 	}
 	for _, w := range d.plan.Warnings {
-		s.Log.WarnContext(ctx, "the leave is permitted with a warning", "warning", w.Message())
+		s.Log.WarnContext(ctx, "the leave is permitted", "warning", w.Message())
 	}
 	short := d.server.Status.Server.Short()
 	s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), short, d.server.Status.Role))

@@ -166,7 +166,7 @@ func TestClusters(t *testing.T) {
 		},
 		"stale, here down": {
 			all(nb(serverless(ovndb.Down, "")), sbStale),
-			[]string{staleSB + kick("sb-identity="+id8("13fe")), "waiting SERVER_DOWN nb"},
+			[]string{staleSB + kick("sb-identity="+id8("13fe")), "waiting SERVER_DOWN nb -> BEFORE_ITS_NEXT_HOOK: ovn-central/0 resume"},
 		},
 		"not published": {all(sbStale, func(s *scenario) { s.Goal["ovn-central/5"] = "waiting" }), []string{
 			"warning MEMBER_DOWN sb ovn-central/4 -> " + string(finding.FindOwner) + " {unit=13fe (was ovn-central/4)}",

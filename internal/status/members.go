@@ -42,7 +42,7 @@ func Own(r observe.Report) (all []finding.Finding) {
 		case absent:
 			all = append(all, finding.Of(finding.ServerDown, c.Database, finding.Reason{Code: finding.NoDatabaseYet}.Args()))
 		case notServing:
-			all = append(all, notServed(c))
+			all = append(all, notServed(c, r.Application.Unit))
 		case joining:
 			all = append(all, finding.Of(finding.ServerJoining, c.Database, finding.Args{}))
 		case leaving:
@@ -52,8 +52,9 @@ func Own(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-func notServed(c observe.Cluster) finding.Finding {
+func notServed(c observe.Cluster, unit string) finding.Finding {
 	code, why := finding.ServerUnreadable, c.Reason()
+	var ways []finding.Remedy
 	switch {
 	case c.Condition == ovndb.Former: // the text names the unit that it belonged to
 		code = finding.ServerRemoved
@@ -69,8 +70,9 @@ func notServed(c observe.Cluster) finding.Finding {
 		code, why = finding.ServerHangs, finding.Quote(c.Err.Error())
 	case c.Condition == ovndb.Down && c.FileErr == nil:
 		code, why = finding.ServerDown, finding.Quote(c.Cause)
+		ways = []finding.Remedy{finding.If(finding.BeforeHook, command.RunHook(unit))}
 	}
-	return finding.Of(code, c.Database, why.Args())
+	return finding.Of(code, c.Database, why.Args(), ways...)
 }
 
 func elsewhere(r observe.Report) (all []finding.Finding) {
