@@ -134,7 +134,8 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 	}
 	v := state.Judge(q)
 	found.Plan = append(found.Plan, v.Plan...)
-	if !request.DryRun || state.Request != nil { // nothing waits for what only a plan has
+	// Nothing waits for what only a plan has, or a refused request.
+	if state.Request != nil || request.Confirmed && !request.DryRun && len(v.Refusals) == 0 {
 		found.Findings = append(found.Findings, v.Waiting...)
 	}
 	for _, f := range v.Refusals {

@@ -83,8 +83,8 @@ func TestJudge_unit_that_is_given_up_itself(t *testing.T) {
 	assert.Empty(t, j.asked)
 }
 
-// A dry run stops nothing, so that nothing waits for another unit's server.
-func TestJudge_dry_run_waits_for_nothing(t *testing.T) {
+// A dry run and a refused request stop nothing, so that nothing waits for another unit's server.
+func TestJudge_only_confirmed_request_waits(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
 	serves := recovery.Peer{Unit: "ovn-central/1", Read: true, Copy: &recovery.Copy{Cluster: "old", HasRaftLeader: true}}
@@ -93,14 +93,22 @@ func TestJudge_dry_run_waits_for_nothing(t *testing.T) {
 		Peers:   []recovery.Peer{serves},
 		Members: []recovery.Member{{ID: "a", Unit: "ovn-central/0", Exists: true}, {ID: "b", Unit: serves.Unit, Exists: true}},
 	}}
-	for dry, want := range map[bool][]finding.Code{true: nil, false: {finding.RecoveryNotStopped}} {
+	for name, tt := range map[string]struct {
+		request Request
+		want    []finding.Code
+	}{
+		"dry run":     {Request{Confirmed: true, DryRun: true}, nil},
+		"unconfirmed": {Request{}, nil},
+		"confirmed":   {Request{Confirmed: true}, []finding.Code{finding.RecoveryNotStopped}},
+	} {
 		var found Found
-		u.judgeAll(Request{Databases: []ovndb.Database{ovndb.NB}, Backup: "/b", DryRun: dry}, states, &found)
+		tt.request.Databases, tt.request.Backup = []ovndb.Database{ovndb.NB}, "/b"
+		u.judgeAll(tt.request, states, &found)
 		var codes []finding.Code
 		for _, f := range found.Findings {
 			codes = append(codes, f.Code)
 		}
-		assert.Equal(t, want, codes, dry)
+		assert.Equal(t, tt.want, codes, name)
 		assert.NotEmpty(t, found.Plan)
 	}
 }
