@@ -304,3 +304,30 @@ func TestEvaluate_dead_backup_takes_over_nothing(t *testing.T) {
 	assert.Equal(t, 1, host.Failure.Lost)
 	assert.Equal(t, 1, host.Failure.Most, "c3 takes over the other one")
 }
+
+// A backup that hosts the gateways of a dead master has the load: a rebalancing leaves these gateways, and relieves the
+// backup of others.
+func TestRebalance_backup_has_load_of_dead_master(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: pool("provnet1", "c1", "c2", "dead"),
+		Groups: []schedule.Group{
+			bind(hosted(1, "dead", "c1", "c2"), "c1"), bind(hosted(2, "dead", "c2", "c1"), "c2"),
+		},
+	}
+	s.Chassis[2].Unresponsive = true
+	p := schedule.Rebalance(s, schedule.Options{})
+	assert.Empty(t, p.Changes, "each of c1 and c2 hosts one")
+
+	s.Groups[1] = bind(hosted(2, "c1", "c2"), "c1")
+	s.Groups = append(s.Groups, bind(hosted(3, "c1", "c2"), "c1"))
+	p = schedule.Rebalance(s, schedule.Options{})
+	require.Len(t, p.Changes, 1, "c1 hosts three, c2 none")
+	assert.NotEqual(t, s.Groups[0].Name, p.Changes[0].Group)
+
+	status := schedule.Evaluate(s, schedule.Options{}).Networks[0]
+	assert.Equal(t, 3, status.Spread())
+	host := status.Hosts[0]
+	assert.Equal(t, []int{3, 2}, []int{host.Hosts, host.Masters})
+	assert.Equal(t, 3, host.Failure.Most, "c2 takes over all")
+}

@@ -58,6 +58,8 @@ type group struct {
 	// chassis, though others are.
 	works   int
 	nowhere bool
+	// loads is the rank of the candidate that has the group's load.
+	loads int
 	// repeated and tied report whether a chassis is listed twice, and whether two candidates have the same priority.
 	repeated, tied bool
 }

@@ -72,11 +72,22 @@ func (in *instance) loads() [][]int {
 	for _, g := range in.groups {
 		if len(g.order) > 0 {
 			for _, s := range g.weight {
-				all[s.network][g.order[0]] += s.ports
+				all[s.network][g.order[g.loads]] += s.ports
 			}
 		}
 	}
 	return all
+}
+
+// loadBackups counts each group that a backup hosts, because its master does not respond, as a load of the backup. It
+// calls found with the group.
+func (in *instance) loadBackups(found func(*group)) {
+	for _, g := range in.groups {
+		if g.works > 0 && in.chassis[g.was[0]].Unresponsive {
+			g.loads = g.works
+			found(g)
+		}
+	}
 }
 
 func (in *instance) groupNamed(name string) *group {

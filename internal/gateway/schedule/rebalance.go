@@ -20,6 +20,8 @@ func Rebalance(s State, o Options) Plan {
 	}
 	in := newInstance(s)
 	in.hold(o)
+	// A move away from such a master would interrupt the group and relieve no chassis: a drain puts it in order.
+	in.loadBackups(func(g *group) { g.held = true })
 	before := in.networkReports()
 	r := rebalancing{instance: in, options: o, bounds: make([]Bound, len(in.networks))}
 	// With a bound on moves the loop may not end by itself: groups take moves from each other.
@@ -182,7 +184,7 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 		}
 		largest = max(largest, g.weight[at].ports)
 		if len(g.was) > 0 {
-			home[g.was[0]] += g.weight[at].ports
+			home[g.was[g.loads]] += g.weight[at].ports
 		}
 	}
 	if several > 0 { // a move takes at most the largest group along

@@ -16,7 +16,7 @@ func (in *instance) networkReports() []Network {
 
 func (in *instance) network(n int, load []int) Network {
 	report := Network{Name: in.networks[n]}
-	backups, hosts := make([]int, len(in.chassis)), make([]int, len(in.chassis))
+	masters, backups, hosts := make([]int, len(in.chassis)), make([]int, len(in.chassis)), make([]int, len(in.chassis))
 	// after has, for each chassis, the load that it gets from each chassis that fails.
 	after := make([]map[int]int, len(in.chassis))
 	lost := make([]int, len(in.chassis))
@@ -31,33 +31,33 @@ func (in *instance) network(n int, load []int) Network {
 			report.Candidateless += ports
 			continue
 		}
+		masters[g.order[0]] += ports
 		for _, c := range g.order[1:] {
 			backups[c] += ports
 		}
-		master := g.order[0]
-		next := slices.IndexFunc(g.order[1:], func(c int) bool { return !in.chassis[c].Unresponsive })
-		if next < 0 {
-			lost[master] += ports
+		host, next, found := in.successor(g)
+		if !found {
+			lost[host] += ports
 			continue
 		}
-		if after[master] == nil {
-			after[master] = map[int]int{}
+		if after[host] == nil {
+			after[host] = map[int]int{}
 		}
-		after[master][g.order[1+next]] += ports
+		after[host][next] += ports
 	}
 	in.countPinned(report.Name, hosts)
 	schedulable := in.schedulable[n]
 	report.spread = spread(schedulable, load)
 	for c := range in.chassis {
 		reason := in.unfit(in.chassis[c], n)
-		if !reason.IsZero() && load[c] == 0 && backups[c] == 0 && hosts[c] == 0 {
+		if !reason.IsZero() && masters[c] == 0 && backups[c] == 0 && hosts[c] == 0 {
 			continue
 		}
 		reason = orUnavailable(reason, in.chassis[c])
 		h := Host{
 			Chassis: in.chassis[c].Name, Hostname: in.chassis[c].Hostname,
-			Hosts: hosts[c], Masters: load[c], Backups: backups[c],
-			Share:       (100*load[c] + report.Ports/2) / max(report.Ports, 1),
+			Hosts: hosts[c], Masters: masters[c], Backups: backups[c],
+			Share:       (100*masters[c] + report.Ports/2) / max(report.Ports, 1),
 			Schedulable: reason.IsZero(), Unschedulable: reason.String(),
 			Failure: failure(schedulable, load, c, after[c]),
 		}
@@ -65,6 +65,16 @@ func (in *instance) network(n int, load []int) Network {
 		report.Hosts = append(report.Hosts, h)
 	}
 	return report
+}
+
+// successor returns the chassis that has a group's load, and the candidate that takes over if that chassis fails.
+func (in *instance) successor(g *group) (host, next int, found bool) {
+	host = g.order[g.loads]
+	at := slices.IndexFunc(g.order, func(c int) bool { return c != host && !in.chassis[c].Unresponsive })
+	if at < 0 {
+		return host, 0, false
+	}
+	return host, g.order[at], true
 }
 
 func (in *instance) countHosts(g *group, network string, hosts []int) (unhosted int) {

@@ -33,6 +33,7 @@ func Evaluate(s State, o Options) Status {
 	in.findUnmarked()
 	in.findLostFollowers()
 	in.findings = append(in.findings, s.findPinned()...)
+	in.loadBackups(func(*group) {})
 	status := Status{
 		Networks: in.selected(o, in.networkReports()), Findings: SortFindings(in.findings), Next: []Step{},
 		Pinned: s.Pinned, Networkless: in.networkless(),
