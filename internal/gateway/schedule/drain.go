@@ -101,6 +101,9 @@ func (d *draining) moveMasters() {
 		switch {
 		case slices.ContainsFunc(g.order[:r], g.accepts):
 			d.touched[g] = r == 1
+		case at == 0 && g.works > 0 && g.accepts(g.was[g.works]): // a backup hosts it already
+			d.touched[g] = true
+			d.host(g, 0, g.was[g.works])
 		case r == 0 || g.works > 0 && g.was[g.works] == d.drained:
 			d.touched[g], rank[g] = true, r
 			moving = append(moving, g)

@@ -331,3 +331,20 @@ func TestRebalance_backup_has_load_of_dead_master(t *testing.T) {
 	assert.Equal(t, []int{3, 2}, []int{host.Hosts, host.Masters})
 	assert.Equal(t, 3, host.Failure.Most, "c2 takes over all")
 }
+
+// The drain of a dead master leaves each gateway on the backup that hosts it, and so interrupts nothing.
+func TestDrain_dead_master_keeps_hosts(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: pool("provnet1", "c1", "c2", "dead"),
+		Groups: []schedule.Group{
+			bind(hosted(1, "dead", "c1", "c2"), "c1"), bind(hosted(2, "dead", "c1", "c2"), "c1"),
+		},
+	}
+	s.Chassis[2].Unresponsive = true
+	p := schedule.Drain(s, "dead", nil)
+	assert.Zero(t, p.Cost.Interruptions)
+	for _, g := range s.Groups {
+		assert.Equal(t, "c1", order(applied(s, p), g.Name)[0])
+	}
+}
