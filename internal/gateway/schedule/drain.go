@@ -101,7 +101,7 @@ func (d *draining) moveMasters() {
 		switch {
 		case slices.ContainsFunc(g.order[:r], g.accepts):
 			d.touched[g] = r == 1
-		case at == 0 && g.works > 0 && g.accepts(g.was[g.works]): // a backup hosts it already
+		case d.isOnBackup(g, at):
 			d.touched[g] = true
 			d.host(g, 0, g.was[g.works])
 		case r == 0 || g.works > 0 && g.was[g.works] == d.drained:
@@ -121,6 +121,11 @@ func (d *draining) moveMasters() {
 			g.order = append(g.order, d.drained)
 		}
 	}
+}
+
+// isOnBackup reports whether the chassis is the group's master, but a backup hosts the group and may become its master.
+func (d *draining) isOnBackup(g *group, rank int) bool {
+	return rank == 0 && g.works > 0 && g.accepts(g.was[g.works])
 }
 
 // takeOut takes the chassis out of a group's order. It returns the rank that the chassis had among the remaining ones,
