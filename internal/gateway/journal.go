@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
@@ -129,9 +130,10 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 	}
 	switch {
 	case id != "" && len(known) == 0:
-		return History{}, fmt.Errorf("the journal has no plan %q: it is empty", id)
+		return History{}, answer.Refuse(answer.NotFound, "the journal has no plan %q: it is empty", id)
 	case id != "":
-		return History{}, fmt.Errorf("the journal has no plan %q; it has %s", id, strings.Join(known, ", "))
+		return History{}, answer.Refuse(answer.NotFound, "the journal has no plan %q; it has %s", id,
+			strings.Join(known, ", "))
 	}
 	return h, nil
 }

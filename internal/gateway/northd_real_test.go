@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -42,4 +43,17 @@ func TestService_without_northd(t *testing.T) {
 	_, err = s.Reschedule(t.Context(), gateway.Request{Wait: 500 * time.Millisecond})
 	require.ErrorIs(t, err, gateway.ErrBehind)
 	assert.Less(t, time.Since(begun), gateway.DefaultNorthdTimeout/2)
+}
+
+// A mistyped plan is no failure of the databases.
+func TestHistory_unknown_plan(t *testing.T) {
+	t.Parallel()
+	nb := ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Standalone(t).Start(t)
+	require.NoError(t, exec.CommandContext(t.Context(), "ovn-nbctl", "--db="+nb.Endpoint(), "init").Run())
+	s := gateway.Service{Dialer: &ovsdb.Dialer{}, NB: []string{nb.Endpoint()}, Now: time.Now}
+	defer s.Close()
+	var refused *answer.RefusedError
+	_, err := s.History(t.Context(), "nope")
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, answer.NotFound, refused.Status.Reason)
 }
