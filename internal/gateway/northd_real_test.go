@@ -49,8 +49,9 @@ func TestService_without_northd(t *testing.T) {
 func TestHistory_unknown_plan(t *testing.T) {
 	t.Parallel()
 	nb := ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Standalone(t).Start(t)
+	sb := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
 	require.NoError(t, exec.CommandContext(t.Context(), "ovn-nbctl", "--db="+nb.Endpoint(), "init").Run())
-	s := gateway.Service{Dialer: &ovsdb.Dialer{}, NB: []string{nb.Endpoint()}, Now: time.Now}
+	s := gateway.Service{Dialer: &ovsdb.Dialer{}, NB: []string{nb.Endpoint()}, SB: []string{sb.Endpoint()}, Now: time.Now}
 	defer s.Close()
 	var refused *answer.RefusedError
 	_, err := s.History(t.Context(), "nope")
