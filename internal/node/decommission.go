@@ -128,7 +128,7 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 			steps = append(steps, slices.DeleteFunc(done.Details.MessageList,
 				func(m answer.Message) bool { return m.Kind == answer.MessageNext })...)
 			f := about(n, finding.DecommissionFailed, finding.Args{Value: step.name, Detail: done.Message},
-				s.way(maintenance.OperationDecommission, n))
+				s.waysToDecommission(n, r.Force)...)
 			return s.refuse(answer.DisassociateFailure, f, steps...)
 		}
 	}
@@ -138,6 +138,17 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 	}
 	return answer.New(answer.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
 		With(append(ways, s.next(maintenance.OperationRemove, n))...)
+}
+
+// waysToDecommission returns the commands after a failed step. A silent node may be off: then nothing takes its ports off
+// it but force.
+func (s *Service) waysToDecommission(n maintenance.Node, force bool) []finding.Remedy {
+	ways := []finding.Remedy{s.way(maintenance.OperationDecommission, n)}
+	if n.Life == maintenance.Unresponsive && !force {
+		ways = append(ways, finding.If(finding.OnceMachineOff,
+			s.command(maintenance.OperationDecommission, n.Typed(), "force", "true")))
+	}
+	return ways
 }
 
 // ClearLabels takes a drained node out of all lists of candidates. This is one step of a decommission.

@@ -250,6 +250,13 @@ func TestDecommission_fails_with_answer_of_drain(t *testing.T) {
 	assert.Equal(t, finding.DecommissionFailed, codeOf(said))
 	assert.Contains(t, document.Answer(said), "error  drain: DrainNodeError (500): ")
 	assert.Contains(t, document.Answer(said), "error  nova-compute: 1 port (vm-1), ")
+	forced := func(s answer.Status) bool { return strings.Contains(document.Answer(s), " --force ") }
+	assert.False(t, forced(said), "c1 responds")
+
+	c.sbctl("create", "Chassis_Private", "name=c1", "nb_cfg=1")
+	c.nbctl("--wait=sb", "sync")
+	said = c.answer("decommission", "c1", "--timeout", "10s", "--grace-period", "0s", "--yes")
+	assert.True(t, forced(said), document.Answer(said))
 }
 
 // 002-4: a drained node stays a candidate if a gateway would otherwise have no live candidate, because the other
