@@ -140,8 +140,8 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 		With(append(ways, s.next(maintenance.OperationRemove, n))...)
 }
 
-// waysToDecommission returns the commands after a failed step. A silent node may be off: then nothing takes its ports off
-// it but force.
+// waysToDecommission returns the commands after a failed step. A silent node may be off: then only force takes its
+// ports off it.
 func (s *Service) waysToDecommission(n maintenance.Node, force bool) []finding.Remedy {
 	ways := []finding.Remedy{s.way(maintenance.OperationDecommission, n)}
 	if n.Life == maintenance.Unresponsive && !force {
