@@ -180,13 +180,14 @@ func members(n int) func(*world) {
 	}
 }
 
-// leaves requires that a unit that was refused leaves once it tries again, and that the members of the given number
+// leaves requires that a unit that was refused leaves when Juju tries again, and that the members of the given number
 // of units are left.
 func leaves(n int) func(*world) {
 	return func(w *world) {
 		w.T.Helper()
 		going := w.going()
-		require.NoError(w.T, w.Resolved(w.T.Context(), going, false))
+		_, err := w.RetryUntil(w.Patient(), going) // a machine that comes back is first reached in one direction
+		require.NoError(w.T, err)
 		require.True(w.T, going.Removed())
 		assert.Len(w.T, w.MemberIDs(w.on, lab.NB), n)
 		w.RequireWritable()
