@@ -140,7 +140,7 @@ var gatewayEntries = []Entry{
 	aboutGateways(GatewayStoredTwice, Info, Gateway, "{name} has an HA_Chassis_Group and Gateway_Chassis",
 		"OVN ignores the latter.", "Remove the latter."),
 	aboutGateways(GroupNameTaken, Warning, Gateway, "a port and a group are named {name}; the group is left alone",
-		"Plans go by names.", "Rename the group."),
+		"Plans find groups by their names.", "Rename the group."),
 	aboutGateways(GroupShared, Info, Gateway, "{count} routers share the group {name} and move together",
 		"A group has one host.", ""),
 	aboutGateways(GroupUnused, Info, Gateway, "no port uses the group {name}, which Neutron did not make; left alone",
