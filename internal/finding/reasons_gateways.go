@@ -99,7 +99,7 @@ var gatewayReasons = map[ReasonCode]string{
 	ChassisMissing:      "SB has no such chassis",
 	ChassisAbsent:       "the chassis does not exist",
 	ChassisCount:        "{count} chassis",
-	NoChassisLeft:       "there are none",
+	NoChassisLeft:       "no other chassis exists",
 	NoneEligible:        "no chassis is eligible",
 	NoneResponds:        "no chassis that should responds, so that it stays",
 	NameIsUUID:          "it is the UUID of the row of chassis {name}",
