@@ -229,8 +229,9 @@ func followed(c *gateway.Inventory) string {
 	return c.State.Groups[at].Follows
 }
 
-// Understack PR 2073, 2082: Neutron 2026.1 pins a router whose external network is a tunnel, and leaves the group of the
-// external ports behind it empty. They work only on the router's chassis. ovn-northd ignores the router's candidates.
+// Understack PR 2073, 2082: Neutron 2026.1 pins a router whose external network is a tunnel, and leaves the group of
+// the external ports behind it empty. They work only on the router's chassis. ovn-northd ignores the router's
+// candidates.
 func TestBuildInventory_external_ports_follow_pinned_router(t *testing.T) {
 	t.Parallel()
 	nb := northbound()

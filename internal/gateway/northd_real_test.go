@@ -26,7 +26,8 @@ func TestService_without_northd(t *testing.T) {
 	sb := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
 	require.NoError(t, exec.CommandContext(t.Context(), "ovn-nbctl", "--db="+nb.Endpoint(), "init").Run())
 	require.NoError(t, exec.CommandContext(t.Context(), "ovn-sbctl", "--db="+sb.Endpoint(), "init", "--",
-		"create", "Chassis", "name=c1", "other_config:is-interconn=false", "encaps=@e", "--", "--id=@e", "create", "Encap", "type=geneve", "ip=10.0.0.1", "--",
+		"create", "Chassis", "name=c1", "other_config:is-interconn=false", "encaps=@e", "--",
+		"--id=@e", "create", "Encap", "type=geneve", "ip=10.0.0.1", "--",
 		"create", "Chassis_Private", "name=c2").Run())
 	s := gateway.Service{
 		Dialer: &ovsdb.Dialer{}, NB: []string{nb.Endpoint()}, SB: []string{sb.Endpoint()}, Now: time.Now,

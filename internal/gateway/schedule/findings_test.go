@@ -254,7 +254,8 @@ func TestReschedule_incomplete(t *testing.T) {
 	s.Chassis[2].Unresponsive = true
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Len(t, p.Changes, 2)
-	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE provnet1 Count=1 Total=5 Reasons=CHASSIS_COUNT 1 (CHASSIS_SILENT)"},
+	assert.Equal(t,
+		[]string{"info CANDIDATES_INCOMPLETE provnet1 Count=1 Total=5 Reasons=CHASSIS_COUNT 1 (CHASSIS_SILENT)"},
 		findingtest.All(p.Findings))
 	s.Chassis[2].Unresponsive = false
 	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
@@ -305,17 +306,18 @@ func TestEvaluate_dead_backup_takes_over_nothing(t *testing.T) {
 	assert.Equal(t, 1, host.Failure.Most, "c3 takes over the other one")
 }
 
+// withDeadMaster returns a cloud of these groups whose third chassis does not respond.
+func withDeadMaster(groups ...schedule.Group) schedule.State {
+	s := schedule.State{Chassis: pool("provnet1", "c1", "c2", "dead"), Groups: groups}
+	s.Chassis[2].Unresponsive = true
+	return s
+}
+
 // A backup that hosts the gateways of a dead master has the load: a rebalancing leaves these gateways, and relieves the
 // backup of others.
 func TestRebalance_backup_has_load_of_dead_master(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{
-		Chassis: pool("provnet1", "c1", "c2", "dead"),
-		Groups: []schedule.Group{
-			bind(hosted(1, "dead", "c1", "c2"), "c1"), bind(hosted(2, "dead", "c2", "c1"), "c2"),
-		},
-	}
-	s.Chassis[2].Unresponsive = true
+	s := withDeadMaster(bind(hosted(1, "dead", "c1", "c2"), "c1"), bind(hosted(2, "dead", "c2", "c1"), "c2"))
 	p := schedule.Rebalance(s, schedule.Options{})
 	assert.Empty(t, p.Changes, "each of c1 and c2 hosts one")
 
@@ -335,13 +337,7 @@ func TestRebalance_backup_has_load_of_dead_master(t *testing.T) {
 // The drain of a dead master leaves each gateway on the backup that hosts it, and so interrupts nothing.
 func TestDrain_dead_master_keeps_hosts(t *testing.T) {
 	t.Parallel()
-	s := schedule.State{
-		Chassis: pool("provnet1", "c1", "c2", "dead"),
-		Groups: []schedule.Group{
-			bind(hosted(1, "dead", "c1", "c2"), "c1"), bind(hosted(2, "dead", "c1", "c2"), "c1"),
-		},
-	}
-	s.Chassis[2].Unresponsive = true
+	s := withDeadMaster(bind(hosted(1, "dead", "c1", "c2"), "c1"), bind(hosted(2, "dead", "c1", "c2"), "c1"))
 	p := schedule.Drain(s, "dead", nil)
 	assert.Zero(t, p.Cost.Interruptions)
 	for _, g := range s.Groups {

@@ -71,7 +71,7 @@ func (in *instance) hold(o Options) {
 // namedNetworks is the largest number of networks that a finding names.
 const namedNetworks = 20
 
-// networkNames lists the networks that have gateways; it is no reason if there are none.
+// networkNames lists the networks that have gateways, as a reason. It returns the zero Reason if no network has any.
 func (in *instance) networkNames() finding.Reason {
 	all := in.networks
 	if len(all) == 0 {
