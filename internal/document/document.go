@@ -181,8 +181,8 @@ func Nodes(r maintenance.Report) string {
 	return table(rows) + more("", r.Omitted, "nodes") + beside(r)
 }
 
-// controller says what is known about a node's ovn-controller. Only an answer is evidence, and it gets old: no client
-// raises nb_cfg from time to time.
+// controller returns when a node's ovn-controller last answered, and whether it is silent. An answer gets old, because
+// no client raises nb_cfg regularly.
 func controller(n maintenance.Node, now time.Time) string {
 	answer := "never answered"
 	if n.AnsweredAt != nil {
