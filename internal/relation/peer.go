@@ -71,7 +71,7 @@ func (u Identities) Databag() map[string]string {
 	return databag
 }
 
-// parseIndex returns the index under a key, or what is wrong with it; 0 if there is no such key.
+// parseIndex parses the index under a key. It returns 0 if the key is missing, and a problem if its value is malformed.
 func parseIndex(key string, databag map[string]string) (index uint64, problem string) {
 	text := databag[key]
 	if text == "" {
