@@ -112,7 +112,8 @@ func TestKeeps_responding_node_is_stopped_first(t *testing.T) {
 func TestUnfinishedDrain_commands_are_in_order(t *testing.T) {
 	t.Parallel()
 	s := Service{Command: action}
-	unfinished := s.unfinishedDrain(maintenance.Node{Chassis: "c1"}, finding.Reason{Code: finding.AfterWaiting, Age: time.Hour},
+	after := finding.Reason{Code: finding.AfterWaiting, Age: time.Hour}
+	unfinished := s.unfinishedDrain(maintenance.Node{Chassis: "c1"}, after,
 		[]maintenance.Hold{{Name: "nova-compute", Derived: true}, {Name: "ovn-bgp-agent"}})
 	assert.Equal(t, []string{"release", "drain", "undrain"}, nextOf(&unfinished))
 	for _, m := range unfinished.Details.MessageList {
@@ -144,7 +145,8 @@ func TestBlocked_names_what_ends_each_cordon(t *testing.T) {
 func TestUnfinishedDrain_releases_set_holds_first(t *testing.T) {
 	t.Parallel()
 	s := Service{Command: action}
-	said := s.unfinishedDrain(maintenance.Node{}, finding.Reason{}, []maintenance.Hold{{Name: "gateway", Derived: true}, {Name: "bgp"}})
+	holds := []maintenance.Hold{{Name: "gateway", Derived: true}, {Name: "bgp"}}
+	said := s.unfinishedDrain(maintenance.Node{}, finding.Reason{}, holds)
 	assert.Equal(t, []string{"release", "drain", "undrain"}, nextOf(&said))
 }
 
