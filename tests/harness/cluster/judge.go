@@ -59,7 +59,9 @@ func Judge(scene Scene, word, message string) string {
 	if m := staleMember.FindStringSubmatch(message); m != nil && !slices.Contains(scene.Down, m[1]) {
 		return m[1] + " is not down, and leaves by itself"
 	}
-	if m := runsOn.FindStringSubmatch(message); m != nil && slices.Contains(scene.Down, m[1]) && !scene.Blackout {
+	// A unit is asked to run its next hook only while one of its servers answers, so that its machine is on again.
+	back := has("before its next hook")
+	if m := runsOn.FindStringSubmatch(message); m != nil && slices.Contains(scene.Down, m[1]) && !scene.Blackout && !back {
 		return "the machine of " + m[1] + " is off, and runs no command"
 	}
 	if m := tally.FindStringSubmatch(message); m != nil && m[1] != m[2] && quiet && !scene.Moving {
