@@ -108,6 +108,12 @@ const (
 	TakesBoolean           ReasonCode = "TAKES_BOOLEAN"
 	TakesText              ReasonCode = "TAKES_TEXT"
 	TakesNumber            ReasonCode = "TAKES_NUMBER"
+	TakesSeconds           ReasonCode = "TAKES_SECONDS"
+	TakesHours             ReasonCode = "TAKES_HOURS"
+	TakesPort              ReasonCode = "TAKES_PORT"
+	TakesChannel           ReasonCode = "TAKES_CHANNEL"
+	TakesName              ReasonCode = "TAKES_NAME"
+	TakesNames             ReasonCode = "TAKES_NAMES"
 	TakesServerID          ReasonCode = "TAKES_SERVER_ID"
 	TakesPath              ReasonCode = "TAKES_PATH"
 	PathUnread             ReasonCode = "PATH_NOT_READ"
@@ -224,6 +230,12 @@ var clusterReasons = map[ReasonCode]string{
 	TakesBoolean:           "it takes true or false",
 	TakesText:              "it takes a text",
 	TakesNumber:            "it takes a whole number from {count} to {total}",
+	TakesSeconds:           "it takes {count} to {total} seconds",
+	TakesHours:             "it takes {count} to {total} hours",
+	TakesPort:              "it takes a free port from {count} to {total}",
+	TakesChannel:           "it takes nothing, or one of {value}, after a track and a slash if there is one",
+	TakesName:              `it takes letters, digits, ".", "_" and "-"`,
+	TakesNames:             `it takes names of letters, digits, ".", "_" and "-", separated by commas`,
 	TakesServerID:          "it takes a server ID, at least the four digits that cluster-status shows",
 	TakesPath:              "it takes an absolute path",
 	PathUnread:             "cannot read it: {value}",

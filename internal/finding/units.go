@@ -93,7 +93,7 @@ var unitEntries = []Entry{
 	entry(StepFailed, Error, Unit, "{value}; Juju tries again by itself",
 		"A step of the charm has failed. The next hook tries it again.",
 		"Look at the unit's log.").alert(5 * time.Minute),
-	entry(OptionInvalid, Error, Option, "option {name} is {value}",
+	entry(OptionInvalid, Error, Option, "option {name} is {value}: {reason}",
 		"An option has a value that can't be used. Only what depends on it waits; the databases keep working.",
 		"Set the option to a value in its range, or reset it."),
 	entry(AddressUnknown, Waiting, Unit, "no ovsdb-peer address", "Juju gives no address for the binding ovsdb-peer.",

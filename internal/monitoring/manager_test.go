@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -166,7 +167,7 @@ func TestEnsure_agent_is_scraped_where_it_listens(t *testing.T) {
 			w.add(exporterThere)
 			w.Paths.Etc = t.TempDir()
 			if w.seen.Known.Settings.Agent.Port = c.port; c.port == 0 {
-				w.seen.Known.Invalid = map[string]string{plan.OptionAgentPort: "0"}
+				w.seen.Known.Invalid = map[string]finding.Args{plan.OptionAgentPort: {Value: "0"}}
 			}
 			if c.configured != "" {
 				require.NoError(t, os.WriteFile(w.Paths.AgentConfig(), config.Config{Listen: c.configured}.Render(), 0o600))

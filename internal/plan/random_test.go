@@ -67,10 +67,10 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	func(_ *rand.Rand, s *plan.State) { s.Better = addressOf(7) },
 	func(r *rand.Rand, s *plan.State) {
 		option := one(r, plan.OptionSource, plan.OptionElectionTimer, plan.OptionInactivityProbe, plan.OptionExporter)
-		s.Invalid = map[string]string{option: "invalid"}
+		s.Invalid = map[string]finding.Args{option: {Value: "invalid"}}
 	},
 	func(_ *rand.Rand, s *plan.State) {
-		s.Invalid = map[string]string{plan.OptionElectionTimer: "invalid"}
+		s.Invalid = map[string]finding.Args{plan.OptionElectionTimer: {Value: "invalid"}}
 		edit(s, ovndb.NB, func(x *plan.Database) { x.Schema, x.Size = plan.Drifted, 80<<20 })
 	},
 	func(_ *rand.Rand, s *plan.State) { s.Packages = plan.Packages{} },

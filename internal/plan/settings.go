@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -74,11 +75,11 @@ const (
 )
 
 // ParseSettings checks the output of `config-get`. A missing option has no value, like an empty string in Juju.
-// invalid maps each invalid option to one line with its value and the valid ones. The settings have the defaults of
-// these options (restarts are deferred), and the caller ensures that nothing acts on them. ParseSettings does not
-// check that a source exists.
-func ParseSettings(config map[string]any) (s Settings, invalid map[string]string) {
-	p := parser{config: config, invalid: map[string]string{}}
+// invalid has the value of each invalid option, and what the option takes. The settings have the defaults of these
+// options (restarts are deferred), and the caller ensures that nothing acts on them. ParseSettings does not check that
+// a source exists.
+func ParseSettings(config map[string]any) (s Settings, invalid map[string]finding.Args) {
+	p := parser{config: config, invalid: map[string]finding.Args{}}
 	s = Settings{
 		Source:          p.text(OptionSource),
 		Overlay:         p.text(OptionOverlay),
@@ -87,9 +88,9 @@ func ParseSettings(config map[string]any) (s Settings, invalid map[string]string
 		AutoRestarts:    p.yes(OptionAutoRestarts, true),
 		ExporterChannel: p.channel(OptionExporter),
 		StatusFormat:    p.oneOf(OptionStatusFormat, "text", "text", "yaml", "json"),
-		NagiosContext:   p.form(OptionNagiosContext, nagiosName, "letters, digits, \".\", \"_\" and \"-\""),
+		NagiosContext:   p.form(OptionNagiosContext, nagiosName, finding.TakesName),
 		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, nagiosNames,
-			"names of letters, digits, \".\", \"_\" and \"-\", separated by commas"),
+			finding.TakesNames),
 		Agent: AgentSettings{
 			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
 			TTL:             p.seconds(OptionLeaseTTL, 5*time.Second, minLeaseTTL, maxLeaseTTL),
@@ -100,8 +101,8 @@ func ParseSettings(config map[string]any) (s Settings, invalid map[string]string
 		},
 		Backup: BackupSettings{
 			Interval: time.Duration(p.number(OptionBackupInterval, 0, 0, int64(maxBackupInterval/time.Hour),
-				", in hours")) * time.Hour,
-			Keep: int(p.number(OptionBackupKeep, 7, 1, maxBackups, "")),
+				finding.TakesHours)) * time.Hour,
+			Keep: int(p.number(OptionBackupKeep, 7, 1, maxBackups, finding.TakesNumber)),
 		},
 	}
 	return s, p.invalid
@@ -142,30 +143,31 @@ var (
 // parser collects the reasons of all invalid options.
 type parser struct {
 	config  map[string]any
-	invalid map[string]string
+	invalid map[string]finding.Args
 }
 
-func (p *parser) fail(option string, want string) {
+// fail records an invalid option, with what it takes.
+func (p *parser) fail(option string, takes finding.Reason) {
 	value := fmt.Sprintf("%.60v", p.config[option])
 	if text, ok := p.config[option].(string); ok {
 		value = fmt.Sprintf("%.60q", text)
 	}
-	p.invalid[option] = value + "; it must be " + want
+	p.invalid[option] = finding.Args{Value: value, Reasons: []finding.Reason{takes}}
 }
 
 func (p *parser) text(option string) string {
 	text, ok := p.config[option].(string)
 	if !ok && p.config[option] != nil {
-		p.fail(option, "a text")
+		p.fail(option, finding.Reason{Code: finding.TakesText})
 	}
 	return strings.TrimSpace(text)
 }
 
 // form parses a text that is empty or matches valid.
-func (p *parser) form(option string, valid *regexp.Regexp, want string) string {
+func (p *parser) form(option string, valid *regexp.Regexp, takes finding.ReasonCode) string {
 	text := p.text(option)
 	if text != "" && !valid.MatchString(text) {
-		p.fail(option, want)
+		p.fail(option, finding.Reason{Code: takes})
 		return ""
 	}
 	return text
@@ -177,29 +179,29 @@ func (p *parser) yes(option string, fallback bool) bool {
 	}
 	yes, ok := p.config[option].(bool)
 	if !ok {
-		p.fail(option, "true or false")
+		p.fail(option, finding.Reason{Code: finding.TakesBoolean})
 	}
 	return yes
 }
 
 func (p *parser) seconds(option string, fallback, least, most time.Duration) time.Duration {
 	return time.Duration(p.number(option, int64(fallback/time.Second), int64(least/time.Second), int64(most/time.Second),
-		", in seconds")) * time.Second
+		finding.TakesSeconds)) * time.Second
 }
 
-func (p *parser) number(option string, fallback, least, most int64, unit string) int64 {
+func (p *parser) number(option string, fallback, least, most int64, takes finding.ReasonCode) int64 {
 	valid := func(n int64) bool { return n >= least && n <= most }
-	return p.validNumber(option, fallback, valid, fmt.Sprintf("%d to %d%s", least, most, unit))
+	return p.validNumber(option, fallback, valid, finding.Reason{Code: takes, Count: int(least), Total: int(most)})
 }
 
-func (p *parser) validNumber(option string, fallback int64, valid func(int64) bool, want string) int64 {
+func (p *parser) validNumber(option string, fallback int64, valid func(int64) bool, takes finding.Reason) int64 {
 	if p.config[option] == nil {
 		return fallback
 	}
 	number, ok := p.config[option].(json.Number)
 	n, err := strconv.ParseInt(string(number), 10, 32)
 	if !ok || err != nil || !valid(n) {
-		p.fail(option, want)
+		p.fail(option, takes)
 		return fallback
 	}
 	return n
@@ -211,7 +213,7 @@ func (p *parser) oneOf(option, fallback string, values ...string) string {
 	case text == "":
 		return fallback
 	case !slices.Contains(values, text):
-		p.fail(option, "one of "+strings.Join(values, ", "))
+		p.fail(option, finding.Reason{Code: finding.TakesOneOf, Value: strings.Join(values, ", ")})
 		return fallback
 	}
 	return text
@@ -224,7 +226,7 @@ var Risks = []string{"stable", "candidate", "beta", "edge"}
 func (p *parser) channel(option string) string {
 	text := p.text(option)
 	if text != "" && !slices.Contains(Risks, text[strings.LastIndex(text, "/")+1:]) {
-		p.fail(option, "empty, or one of "+strings.Join(Risks, ", ")+", after a track and a slash if there is one")
+		p.fail(option, finding.Reason{Code: finding.TakesChannel, Value: strings.Join(Risks, ", ")})
 		return Risks[0]
 	}
 	return text
@@ -240,6 +242,6 @@ func (p *parser) port(option string, fallback uint16) uint16 {
 	free := func(n int64) bool {
 		return n >= minPort && n <= maxPort && !slices.Contains(ovndb.OwnPorts, uint16(n))
 	}
-	want := fmt.Sprintf("a free port of %d to %d", minPort, maxPort)
-	return uint16(p.validNumber(option, int64(fallback), free, want))
+	takes := finding.Reason{Code: finding.TakesPort, Count: minPort, Total: maxPort}
+	return uint16(p.validNumber(option, int64(fallback), free, takes))
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
@@ -69,36 +71,34 @@ func TestParseSettings(t *testing.T) {
 
 func TestParseSettings_invalid(t *testing.T) {
 	t.Parallel()
-	const timer, probe = "1 to 60, in seconds", "0 to 86400, in seconds"
-	const channel = "empty, or one of stable, candidate, beta, edge, after a track and a slash if there is one"
 	for option, tt := range map[string]struct {
 		want string
 		bad  []string
 	}{
 		"ovsdb-server-election-timer": {
-			timer, []string{
+			"TAKES_SECONDS 1 60", []string{
 				`0`, `61`, `-1`, `4.0`, `4.5`, `1e1`, `"4"`, `true`, `[4]`, `{}`, `""`,
 				`99999999999999999999`, `4294967300`, `-9223372036854775808`,
 			},
 		},
 		"ovsdb-server-inactivity-probe": {
-			probe, []string{`-1`, `86401`, `60.0`, `6e1`, `"60"`, `false`, `2147483648`, `18446744073709551616`},
+			"TAKES_SECONDS 86400", []string{`-1`, `86401`, `60.0`, `6e1`, `"60"`, `false`, `2147483648`, `18446744073709551616`},
 		},
-		"cluster-status-format":     {"one of text, yaml, json", []string{`"YAML"`, `"x"`}},
-		"enable-auto-restarts":      {"true or false", []string{`"true"`, `"yes,\nno"`, `1`, `0`, `[]`}},
-		"source":                    {"a text", []string{`1`, `true`, `["distro"]`}},
-		"ovn-source":                {"a text", []string{`22.03`}},
-		"ovn-exporter-channel":      {channel, []string{`"foo"`, `"edge/x"`, `"/"`}},
-		"nagios_context":            {"a text", []string{`{}`}},
-		"nagios_servicegroups":      {"a text", []string{`0`}},
-		"agent-mode":                {"one of off, advise, on", []string{`"On"`, `"true"`}},
-		"leader-lease-ttl":          {"2 to 300, in seconds", []string{`1`, `301`, `5.0`}},
-		"gateway-hold-down":         {"0 to 86400, in seconds", []string{`-1`, `86401`}},
-		"leader-api-port":           {"a free port of 1024 to 65535", []string{`80`, `65536`, `16402`, `6641`, `"16401"`}},
-		"schedule-neutron-gateways": {"true or false", []string{`"yes"`}},
-		"agent-cordon-new-chassis":  {"true or false", []string{`1`}},
-		"backup-interval":           {"0 to 744, in hours", []string{`-1`, `745`, `"6h"`, `1.5`}},
-		"backup-keep":               {"1 to 1000", []string{`0`, `1001`, `true`}},
+		"cluster-status-format":     {"TAKES_ONE_OF text, yaml, json", []string{`"YAML"`, `"x"`}},
+		"enable-auto-restarts":      {"TAKES_BOOLEAN", []string{`"true"`, `"yes,\nno"`, `1`, `0`, `[]`}},
+		"source":                    {"TAKES_TEXT", []string{`1`, `true`, `["distro"]`}},
+		"ovn-source":                {"TAKES_TEXT", []string{`22.03`}},
+		"ovn-exporter-channel":      {"TAKES_CHANNEL stable, candidate, beta, edge", []string{`"foo"`, `"edge/x"`, `"/"`}},
+		"nagios_context":            {"TAKES_TEXT", []string{`{}`}},
+		"nagios_servicegroups":      {"TAKES_TEXT", []string{`0`}},
+		"agent-mode":                {"TAKES_ONE_OF off, advise, on", []string{`"On"`, `"true"`}},
+		"leader-lease-ttl":          {"TAKES_SECONDS 2 300", []string{`1`, `301`, `5.0`}},
+		"gateway-hold-down":         {"TAKES_SECONDS 86400", []string{`-1`, `86401`}},
+		"leader-api-port":           {"TAKES_PORT 1024 65535", []string{`80`, `65536`, `16402`, `6641`, `"16401"`}},
+		"schedule-neutron-gateways": {"TAKES_BOOLEAN", []string{`"yes"`}},
+		"agent-cordon-new-chassis":  {"TAKES_BOOLEAN", []string{`1`}},
+		"backup-interval":           {"TAKES_HOURS 744", []string{`-1`, `745`, `"6h"`, `1.5`}},
+		"backup-keep":               {"TAKES_NUMBER 1 1000", []string{`0`, `1001`, `true`}},
 	} {
 		for _, bad := range tt.bad {
 			t.Run(option+" "+bad, func(t *testing.T) {
@@ -106,9 +106,8 @@ func TestParseSettings_invalid(t *testing.T) {
 				config := given(t, `{"`+option+`": `+bad+`}`)
 				got, invalid := plan.ParseSettings(config)
 				require.Len(t, invalid, 1)
-				value, want, _ := strings.Cut(invalid[option], "; it must be ")
-				assert.Equal(t, tt.want, want)
-				assert.NotContains(t, value, "\n")
+				assert.Equal(t, tt.want, findingtest.Reasons(invalid[option].Reasons...))
+				assert.NotContains(t, invalid[option].Value, "\n")
 				defaults, _ := plan.ParseSettings(nil)
 				defaults.AutoRestarts = option != "enable-auto-restarts" // deferred, rather than automatic
 				if option == "ovn-exporter-channel" {
@@ -134,13 +133,18 @@ func TestParseSettings_options_are_independent(t *testing.T) {
 // The options are written into files that root's programs read.
 func TestParseSettings_Nagios_options(t *testing.T) {
 	t.Parallel()
-	for option, values := range map[string][]string{
-		"nagios_context":       {"a\ncommand[x]=/bin/sh", "a/b", "../b", "a b", "a,b", "\x1b"},
-		"nagios_servicegroups": {"a\ncommand[x]=/bin/sh", "a,,b", "a;b", "a, b\r"},
+	for option, tt := range map[string]struct {
+		takes finding.ReasonCode
+		bad   []string
+	}{
+		"nagios_context": {
+			finding.TakesName, []string{"a\ncommand[x]=/bin/sh", "a/b", "../b", "a b", "a,b", "\x1b"},
+		},
+		"nagios_servicegroups": {finding.TakesNames, []string{"a\ncommand[x]=/bin/sh", "a,,b", "a;b", "a, b\r"}},
 	} {
-		for _, value := range values {
+		for _, value := range tt.bad {
 			s, invalid := plan.ParseSettings(map[string]any{option: value + "x"})
-			assert.Contains(t, invalid, option)
+			assert.Equal(t, finding.Because(tt.takes), invalid[option].Reasons)
 			assert.Empty(t, s.NagiosContext+s.NagiosServiceGroups)
 		}
 	}

@@ -27,8 +27,9 @@ type State struct {
 	Settings  Settings
 	// Problem describes what is wrong with the Juju leader's published data; if it is set, nothing is changed.
 	Problem string
-	// Invalid maps each invalid option to its reason, in one line. An invalid option stops only what depends on it.
-	Invalid map[string]string
+	// Invalid has the value of each invalid option and what the option takes. An invalid option stops only what depends
+	// on it.
+	Invalid map[string]finding.Args
 	// Address is this unit's address on the peer binding, as clients write it, without brackets; empty while unknown.
 	// Better is the address that a new unit would use in its place, if this unit should be replaced.
 	Address, Better string
@@ -76,7 +77,7 @@ type State struct {
 
 // Usable reports whether all options are valid.
 func (s State) Usable(options ...string) bool {
-	return !slices.ContainsFunc(options, func(option string) bool { return s.Invalid[option] != "" })
+	return !slices.ContainsFunc(options, func(option string) bool { return s.Invalid[option].Value != "" })
 }
 
 // Drift compares a part of the machine with its wanted state.

@@ -141,9 +141,9 @@ func only(x plan.Database, more ...change) change {
 // invalid returns a change that makes options invalid.
 func invalid(options ...string) change {
 	return func(s *plan.State) {
-		s.Invalid = map[string]string{}
+		s.Invalid = map[string]finding.Args{}
 		for _, option := range options {
-			s.Invalid[option] = "invalid"
+			s.Invalid[option] = finding.Args{Value: "invalid"}
 		}
 	}
 }

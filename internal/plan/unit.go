@@ -41,7 +41,7 @@ func (v *view) findExposed() (all []finding.Finding) {
 // findOptions reports the invalid options. The charm uses the defaults of those that only change the presentation.
 func (v *view) findOptions() (all []finding.Finding) {
 	for _, option := range slices.Sorted(maps.Keys(v.Invalid)) {
-		f := finding.New(finding.OptionInvalid, finding.Subject{Name: option}, finding.Args{Value: v.Invalid[option]},
+		f := finding.New(finding.OptionInvalid, finding.Subject{Name: option}, v.Invalid[option],
 			finding.Do(command.Client("config", unitname.Application(v.Unit), "--reset", option)))
 		if slices.Contains([]string{OptionExporter, OptionStatusFormat, OptionNagiosContext, OptionNagiosServiceGroups},
 			option) {

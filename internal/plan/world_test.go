@@ -213,9 +213,7 @@ func (w *world) state(u *unit, a asked) plan.State {
 		Databases:    map[ovndb.Database]plan.Database{},
 	}
 	if a.config.bad {
-		s.Invalid = map[string]string{
-			plan.OptionElectionTimer: "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds",
-		}
+		s.Invalid = map[string]finding.Args{plan.OptionElectionTimer: {Value: "0"}}
 	}
 	for _, other := range w.units {
 		if other.northd {

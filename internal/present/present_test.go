@@ -84,7 +84,8 @@ func TestPresent_golden(t *testing.T) {
 			s.NB, s.SB = s.NB.Down("aa04", "aa05", "aa06"), s.SB.Down("13fe")
 		}, []finding.Finding{
 			finding.New(
-				finding.OptionInvalid, finding.Subject{Name: "source"}, finding.Args{Value: "source=what: no such release"},
+				finding.OptionInvalid, finding.Subject{Name: "source"},
+				finding.Args{Value: `"what"`, Reasons: []finding.Reason{finding.Quote("no such release")}},
 				finding.Do(command.Client("config", "ovn-central", "--reset", "source")),
 			),
 			unit(finding.FirewallFailed, finding.Args{Detail: "ufw is not installed"}),

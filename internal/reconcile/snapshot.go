@@ -87,12 +87,14 @@ func leaderless(r *record, o steps.Snapshot) bool {
 	return !o.Application.RequestsRecovery()
 }
 
-// parse parses the options. It names each invalid one with the reason.
-func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]string) {
+// parse parses the options. It returns each invalid one with the reason.
+func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]finding.Args) {
 	s, invalid := plan.ParseSettings(config)
 	for option, value := range map[string]string{plan.OptionSource: s.Source, plan.OptionOverlay: s.Overlay} {
-		if _, err := apt.ParseSource(value, u.OS); err != nil && invalid[option] == "" {
-			invalid[option] = fmt.Sprintf("%.60q: %v", value, err)
+		if _, err := apt.ParseSource(value, u.OS); err != nil && invalid[option].Value == "" {
+			invalid[option] = finding.Args{
+				Value: fmt.Sprintf("%.60q", value), Reasons: []finding.Reason{finding.Quote(err.Error())},
+			}
 		}
 	}
 	return s, invalid

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
@@ -221,7 +222,7 @@ func TestJudgeListeners(t *testing.T) {
 	t.Parallel()
 	var valid, invalid Snapshot
 	valid.Known.Settings.InactivityProbe, invalid.Known.Settings.InactivityProbe = time.Minute, time.Minute
-	invalid.Known.Invalid = map[string]string{plan.OptionInactivityProbe: "-1"}
+	invalid.Known.Invalid = map[string]finding.Args{plan.OptionInactivityProbe: {Value: "-1"}}
 	rows := func(probe time.Duration) (all []ovsdb.Listener) {
 		for _, c := range ovsdb.WantedConnections(ovndb.NB, probe, false) {
 			all = append(all, ovsdb.Listener{Connection: c})
