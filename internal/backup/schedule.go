@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // failureName is the file with the reason why the last backup failed, of at most maxNote bytes.
@@ -73,40 +74,40 @@ func Observe(dir string) (Summary, error) {
 	return s, nil
 }
 
-// Age describes the age of the newest backup; empty if no interval is set or there is no backup. The age is in whole
+// Age returns the age of the newest backup; nothing if no interval is set or there is no backup. The age is in whole
 // hours, since Juju stores each different status.
-func (s Summary) Age(interval time.Duration, now time.Time) string {
+func (s Summary) Age(interval time.Duration, now time.Time) finding.Reason {
 	if interval == 0 || s.Newest.IsZero() {
-		return ""
+		return finding.Reason{}
 	}
-	switch hours := now.Sub(s.Newest) / time.Hour; {
+	switch hours := int(now.Sub(s.Newest) / time.Hour); {
 	case hours < 1:
-		return "newest backup less than 1 h old"
+		return finding.Reason{Code: finding.BackupIsNew}
 	case hours < 48:
-		return fmt.Sprintf("newest backup %d h old", hours)
+		return finding.Reason{Code: finding.BackupHours, Count: hours}
 	default:
-		return fmt.Sprintf("newest backup %d d old", hours/24)
+		return finding.Reason{Code: finding.BackupDays, Count: hours / 24}
 	}
 }
 
-// Problem describes, in one line, the problem with backups that should have been made at an interval since the given
-// time. It returns an empty text if there is none.
-func (s Summary) Problem(interval time.Duration, since, now time.Time) string {
+// Problem returns the problem with backups that should have been made at an interval since the given time; nothing if
+// there is none.
+func (s Summary) Problem(interval time.Duration, since, now time.Time) finding.Reason {
 	if interval == 0 {
-		return ""
+		return finding.Reason{}
 	}
-	from, late := s.Newest, "overdue"
+	from, late := s.Newest, finding.BackupsLate
 	if from.IsZero() {
-		late = "none"
+		late = finding.BackupsMissing
 	}
 	if from.Before(since) {
 		from = since
 	}
 	switch {
 	case s.Failure != "":
-		return s.Failure
+		return finding.Quote(s.Failure)
 	case now.Sub(from) > 2*interval:
-		return late
+		return finding.Reason{Code: late}
 	}
-	return ""
+	return finding.Reason{}
 }

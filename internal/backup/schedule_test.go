@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 )
 
 func TestProblem(t *testing.T) {
@@ -19,18 +21,19 @@ func TestProblem(t *testing.T) {
 		state Summary
 		every time.Duration
 		since time.Time
-		want  string
+		// want is the code of the problem, with the failure of the last backup.
+		want string
 	}{
 		"no_interval":    {Summary{Failure: "x"}, 0, long, ""},
 		"in_time":        {Summary{Newest: now.Add(-12 * time.Hour)}, interval, long, ""},
-		"too_old":        {Summary{Newest: now.Add(-12*time.Hour - time.Second)}, interval, long, "overdue"},
+		"too_old":        {Summary{Newest: now.Add(-12*time.Hour - time.Second)}, interval, long, "BACKUPS_LATE"},
 		"none_yet":       {Summary{}, interval, now.Add(-time.Hour), ""},
 		"new_interval":   {Summary{Newest: long}, interval, now.Add(-time.Hour), ""},
-		"none":           {Summary{}, interval, long, "none"},
-		"failed":         {Summary{Newest: now, Failure: "cannot back up: no"}, interval, long, "cannot back up: no"},
+		"none":           {Summary{}, interval, long, "NO_BACKUP"},
+		"failed":         {Summary{Newest: now, Failure: "disk full"}, interval, long, "QUOTED disk full"},
 		"clock_set_back": {Summary{Newest: now.Add(time.Hour)}, interval, now.Add(time.Hour), ""},
 	} {
-		assert.Equal(t, tt.want, tt.state.Problem(tt.every, tt.since, now), name)
+		assert.Equal(t, tt.want, findingtest.Reasons(tt.state.Problem(tt.every, tt.since, now)), name)
 	}
 }
 
@@ -44,13 +47,13 @@ func TestAge(t *testing.T) {
 	}{
 		"no_interval":     {now.Add(-time.Hour), 0, ""},
 		"no_backup":       {time.Time{}, time.Hour, ""},
-		"just taken":      {now.Add(-time.Hour + time.Second), time.Hour, "newest backup less than 1 h old"},
-		"an hour":         {now.Add(-time.Hour), time.Hour, "newest backup 1 h old"},
-		"almost two days": {now.Add(-48*time.Hour + time.Second), time.Hour, "newest backup 47 h old"},
-		"two days":        {now.Add(-48 * time.Hour), time.Hour, "newest backup 2 d old"},
-		"clock_set_back":  {now.Add(time.Hour), time.Hour, "newest backup less than 1 h old"},
+		"just taken":      {now.Add(-time.Hour + time.Second), time.Hour, "NEW_BACKUP"},
+		"an hour":         {now.Add(-time.Hour), time.Hour, "BACKUP_HOURS 1"},
+		"almost two days": {now.Add(-48*time.Hour + time.Second), time.Hour, "BACKUP_HOURS 47"},
+		"two days":        {now.Add(-48 * time.Hour), time.Hour, "BACKUP_DAYS 2"},
+		"clock_set_back":  {now.Add(time.Hour), time.Hour, "NEW_BACKUP"},
 	} {
-		assert.Equal(t, tt.want, Summary{Newest: tt.newest}.Age(tt.every, now), name)
+		assert.Equal(t, tt.want, findingtest.Reasons(Summary{Newest: tt.newest}.Age(tt.every, now)), name)
 	}
 }
 

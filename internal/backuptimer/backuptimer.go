@@ -31,8 +31,8 @@ type Manager struct {
 	Now      func() time.Time
 	State    *unitstate.State
 	Log      *slog.Logger
-	// age describes the age of the newest backup, as last observed.
-	age string
+	// age is the age of the newest backup, as last observed.
+	age finding.Reason
 }
 
 type kept struct {
@@ -60,7 +60,7 @@ func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Findi
 	}
 	if err != nil {
 		m.Log.WarnContext(ctx, "cannot set up backups", "error", err)
-		return m.overdue(firstLine(err)), nil
+		return m.overdue(finding.Quote(firstLine(err))), nil
 	}
 	return m.judge(ctx, s), nil
 }
@@ -73,24 +73,25 @@ func (m *Manager) Look(ctx context.Context, o steps.Snapshot) []finding.Finding 
 	return m.judge(ctx, o.Known.Settings.Backup)
 }
 
-// Age describes the age of the newest backup, as last observed, for the status; it may be empty.
-func (m *Manager) Age() string { return m.age }
+// Age returns the age of the newest backup, as last observed, for the status; nothing if it is not known.
+func (m *Manager) Age() finding.Reason { return m.age }
 
 func (m *Manager) judge(ctx context.Context, s plan.BackupSettings) []finding.Finding {
 	there, err := backup.Observe(m.Paths.Backups)
 	if err != nil {
 		m.Log.WarnContext(ctx, "cannot look for backups", "error", err)
-		return m.overdue(firstLine(err))
+		return m.overdue(finding.Quote(firstLine(err)))
 	}
 	m.age = there.Age(s.Interval, m.Now())
 	return m.overdue(there.Problem(s.Interval, section.Get(m.State).Since, m.Now()))
 }
 
-func (m *Manager) overdue(problem string) []finding.Finding {
-	if problem == "" {
+func (m *Manager) overdue(problem finding.Reason) []finding.Finding {
+	if problem.IsZero() {
 		return nil
 	}
-	return []finding.Finding{finding.New(finding.BackupOverdue, finding.Subject{}, finding.Args{Value: problem},
+	args := finding.Args{Reasons: []finding.Reason{problem}}
+	return []finding.Finding{finding.New(finding.BackupOverdue, finding.Subject{}, args,
 		finding.Do(command.OnMachine(m.Unit, "journalctl", "-u", "ovn-central-backup")))}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/backuptimer"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -100,10 +101,14 @@ func TestEnsure(t *testing.T) {
 		found := ensure(t, m, daily)
 		require.Len(t, found, 1)
 		assert.Equal(t, finding.BackupOverdue, found[0].Code)
-		assert.NotContains(t, found[0].Args.Value, "\n")
+		said := findingtest.Reasons(found[0].Args.Reasons...)
+		assert.Contains(t, said, "no bus")
+		assert.NotContains(t, said, "\n")
 		programs.err = nil
 		assert.Empty(t, ensure(t, m, daily), "it is tried again")
 		m.Now = func() time.Time { return now.Add(49 * time.Hour) }
-		require.Len(t, m.Look(t.Context(), daily), 1)
+		found = m.Look(t.Context(), daily)
+		require.Len(t, found, 1)
+		assert.Equal(t, finding.Because(finding.BackupsMissing), found[0].Args.Reasons)
 	})
 }

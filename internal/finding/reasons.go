@@ -125,6 +125,15 @@ const (
 	NeverComesBack         ReasonCode = "NEVER_COMES_BACK"
 )
 
+// Reasons about scheduled backups.
+const (
+	BackupsLate    ReasonCode = "BACKUPS_LATE"
+	BackupsMissing ReasonCode = "NO_BACKUP"
+	BackupIsNew    ReasonCode = "NEW_BACKUP"
+	BackupHours    ReasonCode = "BACKUP_HOURS"
+	BackupDays     ReasonCode = "BACKUP_DAYS"
+)
+
 // Reasons about the removal of a member, or of a unit.
 const (
 	StillConfigured    ReasonCode = "STILL_CONFIGURED"
@@ -246,6 +255,11 @@ var clusterReasons = map[ReasonCode]string{
 		"cluster-status shows them",
 	GivenTwice:         "it is given beside an identity: name the member by one of them",
 	NeverComesBack:     "a member that is kicked never comes back",
+	BackupsLate:        "overdue",
+	BackupsMissing:     "none",
+	BackupIsNew:        "newest backup less than 1 h old",
+	BackupHours:        "newest backup {count} h old",
+	BackupDays:         "newest backup {count} d old",
 	StillConfigured:    "it still is in the configuration",
 	RemovalUncommitted: "its removal is not committed",
 	LeaveUncommitted:   "it has left, but that is not committed yet",

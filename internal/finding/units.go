@@ -112,7 +112,7 @@ var unitEntries = []Entry{
 	entry(AgentFailed, Warning, Unit, "agent: {value}",
 		"The unit's agent doesn't work as it should. The databases don't depend on it, and the agent of another unit "+
 			"acts.", "Look at the log of ovn-central-agent on the unit.").alert(5 * time.Minute),
-	entry(BackupOverdue, Warning, Unit, "backup: {value}",
+	entry(BackupOverdue, Warning, Unit, "backup: {reason}",
 		"The unit's own backups are not as the option `backup-interval` wants them.",
 		"Run the action backup, and look at the log of ovn-central-backup on the unit."),
 	entry(FirewallFailed, Warning, Unit, "the firewall is not configured", "Only TLS protects the databases.",

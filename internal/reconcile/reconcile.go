@@ -52,7 +52,7 @@ type Result struct {
 	// agent is the report of the unit's agent.
 	agent report.Status
 	// backupAge is the age of the newest backup.
-	backupAge string
+	backupAge finding.Reason
 }
 
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty machine to a member.

@@ -179,7 +179,7 @@ func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	var tail []string
 	if !o.State.Paused {
 		_, runs := acting(o.agent)
-		tail = append([]string{status.Health(o.Report, o.State.Northd == ovndb.NorthdActive), o.backupAge}, runs...)
+		tail = append([]string{status.Health(o.Report, o.State.Northd == ovndb.NorthdActive), o.backupAge.String()}, runs...)
 	}
 	return present.Workload(u.Env.Version, u.Findings(o), tail...)
 }
