@@ -10,6 +10,7 @@ const (
 	GatewayMisplaced        Code = "GATEWAY_MISPLACED"
 	GatewayHostSilent       Code = "GATEWAY_HOST_SILENT"
 	PinnedUnhosted          Code = "PINNED_UNHOSTED"
+	PinnedAgainstGroup      Code = "PINNED_AGAINST_GROUP"
 	ExternalUnserved        Code = "EXTERNAL_PORTS_UNSERVED"
 	ExternalUngrouped       Code = "EXTERNAL_PORT_UNGROUPED"
 	ExternalGatewayUnknown  Code = "EXTERNAL_GATEWAY_UNKNOWN"
@@ -83,6 +84,9 @@ var gatewayEntries = []Entry{
 		"OVN never moves what one chassis hosts by configuration. An option must have the name of the "+
 			"chassis, not its host name.",
 		"Mend the chassis, or pin it to another one."),
+	aboutGateways(PinnedAgainstGroup, Warning, Gateway,
+		"{name} is pinned to {value}; the best member of its group is {other}",
+		"Neutron pins it to {other} when the group changes next.", "Make both agree."),
 	aboutGateways(ExternalUnserved, Warning, Gateway, "no chassis serves the external ports of {name}",
 		"DHCP and ARP are not answered there.",
 		"Run reschedule; if no chassis is eligible, connect one to the network.").alert(5 * time.Minute),
@@ -134,7 +138,7 @@ var gatewayEntries = []Entry{
 		"Its machine is gone, or never came.", "Run reschedule if it does not come back."),
 	aboutGateways(CandidatesIgnored, Warning, Gateway,
 		"OVN ignores the candidates of {name}: its router {value} is pinned",
-		"The log of ovn-northd has a bad configuration.", "Remove the candidates."),
+		"The log of ovn-northd has a bad configuration.", "Remove the candidates, or what pins it."),
 	aboutGateways(GatewayNetworkUnknown, Warning, Gateway, "{name} is connected to no provider network; left as it is",
 		"Nothing says which chassis could host it: a drain moves it only to another of its candidates.", ""),
 	aboutGateways(GatewayStoredTwice, Info, Gateway, "{name} has an HA_Chassis_Group and Gateway_Chassis",

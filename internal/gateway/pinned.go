@@ -7,6 +7,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -29,29 +30,42 @@ func (inv *Inventory) pinned(t *topology) {
 		ports[p.UUID] = p
 	}
 	for _, r := range inv.NB.Routers {
-		if r.Pinned {
-			inv.pin(pinnedRouter(r, names[r.Name] == 1, ports, t))
+		if !r.Pinned {
+			continue
 		}
+		p := pinnedRouter(r, names[r.Name] == 1, ports, t)
+		for _, g := range inv.NB.Groups { // sync_ha_chassis_group_router in utils.py gives it the router's name
+			if g.Name == r.Name && g.ExternalIDs[routerIDKey] != "" && !p.Mistaken {
+				p.Group, p.Members = g.Name, planned(pick(inv.NB.HAChassis, g.Members))
+				p.Zones = foreign.Names(items(r.ExternalIDs[zoneHintsKey], ","))
+			}
+		}
+		inv.pin(p)
 	}
 	for _, s := range inv.NB.SwitchPorts {
-		p := schedule.Pinned{Name: s.Name, Ports: []string{s.Name}, Record: s.UUID}
-		if findable(s.Name) {
-			p.Record = s.Name
-		}
-		switch s.Type {
-		case "l2gateway":
-			p.Kind, p.Chassis = schedule.PinnedL2, s.Options[l2Option]
-			if network := s.Options["network_name"]; network != "" {
-				p.Networks = [][]string{{network}}
-			}
-		case "vtep":
-			p.Kind, p.Chassis = schedule.PinnedVTEP, s.Options[vtepOption]
-		}
-		if p.Kind != "" {
+		if p := pinnedPort(s); p.Kind != "" {
 			inv.pin(p)
 		}
 	}
 	slices.SortFunc(inv.State.Pinned, func(a, b schedule.Pinned) int { return schedule.CompareNames(a.Name, b.Name) })
+}
+
+// pinnedPort returns a port as a pinned gateway. The kind is empty if it is none.
+func pinnedPort(s ovsdb.LogicalSwitchPort) schedule.Pinned {
+	p := schedule.Pinned{Name: s.Name, Ports: []string{s.Name}, Record: s.UUID}
+	if findable(s.Name) {
+		p.Record = s.Name
+	}
+	switch s.Type {
+	case "l2gateway":
+		p.Kind, p.Chassis = schedule.PinnedL2, s.Options[l2Option]
+		if network := s.Options["network_name"]; network != "" {
+			p.Networks = [][]string{{network}}
+		}
+	case "vtep":
+		p.Kind, p.Chassis = schedule.PinnedVTEP, s.Options[vtepOption]
+	}
+	return p
 }
 
 func pinnedRouter(
@@ -65,19 +79,25 @@ func pinnedRouter(
 	} else if r.Name == "" {
 		p.Name = r.UUID
 	}
+	marked, listed := false, true // whether Neutron marks gateways, and all of them have candidates
 	for _, uuid := range r.Ports {
 		port, found := ports[uuid]
 		if !found {
 			continue
 		}
 		p.Ports, p.Peers = append(p.Ports, port.Name), append(p.Peers, t.peersOf[port.Name]...)
-		if len(port.GatewayChassis) > 0 || port.Group != "" {
+		has := len(port.GatewayChassis) > 0 || port.Group != ""
+		if has {
 			p.Candidates = append(p.Candidates, port.Name)
+		}
+		if t.isGateway(port) {
+			marked, listed = true, listed && has
 		}
 		if network := t.networkOf[port.Name]; network != "" {
 			p.Networks = append(p.Networks, strings.Split(network, ","))
 		}
 	}
+	p.Mistaken = marked && listed
 	return p
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
@@ -36,12 +37,41 @@ func (p Pinned) option() (table, option string) {
 // plain matches a value that ovn-nbctl takes without quotes.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
+// moveTo returns the command that pins the gateway to a chassis. It also makes the chassis the best member of the
+// gateway's group, or Neutron would later pin the gateway to another one.
 func (p Pinned) moveTo(chassis string) finding.Remedy {
 	table, option := p.option()
+	words := append([]string{"ovn-nbctl"}, p.regroup(chassis)...)
 	if !plain.MatchString(chassis) {
 		chassis = fmt.Sprintf("%q", chassis)
 	}
-	return finding.Do(command.Direct("ovn-nbctl", "set", table, p.Record, "options:"+option+"="+chassis))
+	return finding.Do(command.Direct(append(words, "set", table, p.Record, "options:"+option+"="+chassis)...))
+}
+
+// regroup returns the words that make a chassis the best member of the group, and the chassis that the gateway is
+// pinned to the last.
+func (p Pinned) regroup(chassis string) (words []string) {
+	if p.Group == "" {
+		return nil
+	}
+	g := Group{Candidates: p.Members}
+	names := distinct(g.Ranked())
+	order := append([]string{chassis}, behind(without(names, chassis), p.Chassis)...)
+	order = order[:min(len(order), max(len(names), MaxCandidates))]
+	for _, r := range changed(g, prioritized(p.Members, order), nil).Rows {
+		if r.After == nil {
+			words = append(words, "ha-chassis-group-remove-chassis", p.Group, r.Chassis, "--")
+		} else {
+			words = append(words, "ha-chassis-group-add-chassis", p.Group, r.Chassis, strconv.Itoa(*r.After), "--")
+		}
+	}
+	return words
+}
+
+// unpin returns the command that leaves the router's gateways to their candidates.
+func (p Pinned) unpin() finding.Remedy {
+	table, option := p.option()
+	return finding.Do(command.Direct("ovn-nbctl", "remove", table, p.Record, "options", option))
 }
 
 // unconnected returns as a reason the first set of networks that the chassis is not connected to. One network of a set
@@ -56,7 +86,8 @@ func (p Pinned) unconnected(c Chassis) finding.Reason {
 }
 
 // Moves returns findings with the commands that move the gateways pinned to a chassis to others that respond, are not
-// cordoned and have their networks. It prefers gateway chassis, and of these the ones with the fewest pinned gateways.
+// cordoned and have their networks. It prefers members of the gateway's group, then gateway chassis, and of these the
+// ones with the fewest pinned gateways.
 func (s State) Moves(chassis string) (all []finding.Finding) {
 	load := map[string]int{}
 	for _, p := range s.Pinned {
@@ -69,6 +100,8 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 		by := finding.Reason{Code: finding.PinnedBy, Value: option}
 		stays := finding.About(finding.GatewayPinned, p.Name, finding.Args{Value: cmp.Or(chassis, "nothing")})
 		switch to := s.hostFor(p, load); {
+		case p.Mistaken:
+			stays.Remedies = []finding.Remedy{p.unpin()}
 		case to != "":
 			load[to]++
 			stays.Remedies = []finding.Remedy{p.moveTo(to)}
@@ -94,8 +127,10 @@ func (s State) hostFor(p Pinned, load map[string]int) string {
 	if len(open) == 0 {
 		return ""
 	}
+	members := chassisOf(p.Members)
+	is := func(c Chassis) int { return btoi(slices.Contains(members, c.Name)) }
 	return slices.MinFunc(open, func(a, b Chassis) int {
-		return cmp.Or(btoi(b.Gateway)-btoi(a.Gateway), load[a.Name]-load[b.Name], CompareNames(a.Name, b.Name))
+		return cmp.Or(is(b)-is(a), btoi(b.Gateway)-btoi(a.Gateway), load[a.Name]-load[b.Name], CompareNames(a.Name, b.Name))
 	}).Name
 }
 
@@ -109,10 +144,15 @@ func (s State) whyNoHost(p Pinned) []finding.Reason {
 }
 
 func (p Pinned) unfit(c Chassis) finding.Reason {
-	if why := c.alien(); why != "" {
-		return finding.Reason{Code: why}
+	needs := noMark
+	if p.Group != "" {
+		needs = gatewayMark // sync_ha_chassis_group_router in utils.py
 	}
-	return orUnavailable(p.unconnected(c), c)
+	why := ineligible(c, Group{Zones: p.Zones}, needs)
+	if why.IsZero() {
+		why = p.unconnected(c)
+	}
+	return orUnavailable(why, c)
 }
 
 func (s State) findPinned() (all []finding.Finding) {
@@ -127,10 +167,7 @@ func (s State) findPinned() (all []finding.Finding) {
 		all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, moves[p.Chassis][at].Remedies...))
 	}
 	for _, p := range s.Pinned {
-		for _, port := range p.Candidates {
-			all = append(all, finding.About(finding.CandidatesIgnored, port, finding.Args{Value: p.Name}, finding.Do(
-				command.Direct("ovn-nbctl", "clear", "Logical_Router_Port", port, "gateway_chassis", "ha_chassis_group"))))
-		}
+		all = append(all, p.ignored()...)
 		if p.Disabled {
 			continue
 		}
@@ -156,9 +193,33 @@ func (s State) findPinned() (all []finding.Finding) {
 			all = append(all, Unbound(p.Name, p.Chassis))
 		case len(p.Ports) > 0 && p.Active != p.Chassis:
 			all = append(all, finding.About(finding.GatewayMisplaced, p.Name, finding.Args{Value: p.Chassis, Other: p.Active}))
+		case p.best() != p.Chassis:
+			all = append(all, finding.About(finding.PinnedAgainstGroup, p.Name,
+				finding.Args{Value: p.Chassis, Other: p.best()}, p.moveTo(p.Chassis)))
 		}
 	}
 	return all
+}
+
+// ignored finds the candidates that OVN ignores because the router is pinned.
+func (p Pinned) ignored() (all []finding.Finding) {
+	for _, port := range p.Candidates {
+		remedy := p.unpin()
+		if !p.Mistaken {
+			remedy = finding.Do(command.Direct("ovn-nbctl", "clear", "Logical_Router_Port", port,
+				"gateway_chassis", "ha_chassis_group"))
+		}
+		all = append(all, finding.About(finding.CandidatesIgnored, port, finding.Args{Value: p.Name}, remedy))
+	}
+	return all
+}
+
+// best returns the best member of the gateway's group; without members it is the chassis that the gateway is pinned to.
+func (p Pinned) best() string {
+	if len(p.Members) == 0 {
+		return p.Chassis
+	}
+	return ranked(p.Members)[0].Chassis
 }
 
 func (s State) namedAs(host string) (name string) {

@@ -177,6 +177,15 @@ type Pinned struct {
 	Peers []string `json:"-" yaml:"-"`
 	// Candidates are the router's ports that have candidates, which ovn-northd ignores.
 	Candidates []string `json:"with-candidates,omitempty" yaml:"with-candidates,omitempty"`
+	// Mistaken reports whether Neutron pinned the router by mistake (LP#2158987, LP#2161232): all its gateways have
+	// candidates.
+	Mistaken bool `json:"-" yaml:"-"`
+	// Group is the HA_Chassis_Group by which Neutron pins the router: if the members change, Neutron pins it to the best
+	// of them (HAChassisGroupRouterEvent in ovsdb_monitor.py). Without a group it is empty.
+	Group   string      `json:"-" yaml:"-"`
+	Members []Candidate `json:"-" yaml:"-"`
+	// Zones are the zone hints of the group.
+	Zones []string `json:"-" yaml:"-"`
 	// Disabled reports whether the router is disabled: then OVN binds it nowhere.
 	Disabled bool `json:"-" yaml:"-"`
 	// Record is the name by which ovn-nbctl finds the row.

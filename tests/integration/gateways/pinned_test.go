@@ -119,7 +119,7 @@ func TestPinned_problems_are_found_and_repaired(t *testing.T) {
 		problem string
 	}{
 		"with candidates": {"c1", []string{
-			"--", "set", "Logical_Router_Port", "lrp-gr", "external_ids:neutron\\:is_ext_gw=True", "--", "lrp-set-gateway-chassis", "lrp-gr", "c2", "1",
+			"--", "lrp-set-gateway-chassis", "lrp-gr", "c2", "1",
 		}, "CANDIDATES_IGNORED lrp-gr"},
 		"host name": {"c1.example", nil, "PINNED_UNHOSTED gr"},
 		"nothing":   {`""`, nil, "PINNED_UNHOSTED gr"},
@@ -141,6 +141,73 @@ func TestPinned_problems_are_found_and_repaired(t *testing.T) {
 			c.sbctl("--may-exist", "lsp-bind", "lrp-gr", "c1")
 			assert.NotContains(t, c.operated("status"), "problems")
 			assert.Empty(t, c.nbctl("--bare", "--columns=_uuid", "list", "Gateway_Chassis"))
+		})
+	}
+}
+
+// C. Neutron pins a router whose external network is a tunnel to the best member of the router's group, again after each
+// change of the group (HAChassisGroupRouterEvent in ovsdb_monitor.py; LP#2052821). The printed command changes both.
+func TestPinned_by_Neutron_moves_with_its_group(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	for _, chassis := range []string{"c1", "c2"} {
+		c.configure(chassis, inZone, "physnet1")
+	}
+	c.nbctl("ls-add", "tunnel")
+	c.hang("neutron-r1", "lrp-gw", "tunnel", later)
+	c.nbctl(append([]string{"set", "Logical_Router", "neutron-r1", "options:chassis=c1"}, ids("Logical_Router", "neutron-r1", zoned...)...)...)
+	c.groupOf("r1", nil, "c1=32767", "c3=32766", "c2=32765")
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("lsp-bind", "lrp-gw", "c1")
+	assert.NotContains(t, c.operated("status"), "problems")
+
+	dry := c.drain("c1", "--dry-run")
+	assert.Equal(t, 409, dry.Code)
+	c.printed(document.Answer(dry))
+	assert.Equal(t, "c2", c.nbctl("get", "Logical_Router", "neutron-r1", "options:chassis"), "the only other one in the zone")
+	assert.Equal(t, []string{"32767 c2", "32766 c3", "32765 c1"}, c.members("neutron-r1"))
+	c.sbctl("lsp-unbind", "lrp-gw", "--", "lsp-bind", "lrp-gw", "c2")
+	c.drained("c1")
+
+	c.nbctl("set", "Logical_Router", "neutron-r1", "options:chassis=c1") // as without the group
+	c.succeeds("undrain", "c1")
+	c.sbctl("lsp-unbind", "lrp-gw", "--", "lsp-bind", "lrp-gw", "c1")
+	status := c.operated("status")
+	assert.Equal(t, []string{"PINNED_AGAINST_GROUP neutron-r1"}, codes(told[shownStatus](c, "status").Problems))
+	c.printed(status)
+	assert.Equal(t, []string{"32767 c1", "32766 c2", "32765 c3"}, c.members("neutron-r1"))
+	assert.NotContains(t, c.operated("status"), "problems")
+}
+
+// C. A change of a group made Neutron pin the router, although its gateways have candidates (LP#2158987, LP#2161232).
+// OVN then ignores the candidates. The printed command removes the pin, not the candidates: they are the router's other
+// chassis.
+func TestPinned_by_mistake_is_unpinned(t *testing.T) {
+	t.Parallel()
+	for name, grouped := range map[string]bool{"Gateway_Chassis": false, "HA_Chassis_Group": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, "c1", "c2")
+			has := func() []string { return c.candidates("lrp-gw") }
+			if grouped {
+				c.hang("neutron-r1", "lrp-gw", "physnet1", later)
+				c.groupOf("r1", []string{"lrp-gw"}, "c1", "c2")
+				has = func() []string { return c.members("neutron-r1") }
+			} else {
+				c.hang("neutron-r1", "lrp-gw", "physnet1", later, "c1", "c2")
+			}
+			c.nbctl("--wait=sb", "set", "Logical_Router", "neutron-r1", "options:chassis=c1")
+			status := c.operated("status")
+			assert.Contains(t, codes(told[shownStatus](c, "status").Problems), "CANDIDATES_IGNORED lrp-gw")
+			dry := c.drain("c1", "--dry-run")
+			assert.Equal(t, 409, dry.Code)
+			const command = "ovn-nbctl remove Logical_Router neutron-r1 options chassis"
+			assert.Contains(t, document.Answer(dry), command)
+			assert.Equal(t, command, c.printed(status))
+			assert.Equal(t, []string{"2 c1", "1 c2"}, has())
+			c.bind("c1", "cr-lrp-gw")
+			assert.NotContains(t, c.operated("status"), "problems")
+			assert.Equal(t, 200, c.drain("c1", "--dry-run").Code)
 		})
 	}
 }

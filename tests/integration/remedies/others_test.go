@@ -60,6 +60,7 @@ var elsewhere = map[string][]finding.Code{
 	"TestNode_databases_down_are_reported":                    {finding.NodesUnread},
 	"TestNode_unknown_is_refused":                             {finding.NodeUnknown},
 	"TestOKToStop":                                            {finding.StopUnsafe, finding.RemovalUnsafe},
+	"TestPinned_by_Neutron_moves_with_its_group":              {finding.PinnedAgainstGroup},
 	"TestPinned_problems_are_found_and_repaired":              {finding.CandidatesIgnored},
 	"TestProof_complete":                                      {finding.RecoveryNotRead},
 	"TestPublish_needs_confirmed_cluster":                     {finding.RecoveryUnanswered},
