@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 )
 
 // params reads an action's parameters. Juju has checked them against actions.yaml, but other clients may send any
@@ -106,6 +107,16 @@ func (p *params) number(key string, otherwise, least, most int64) int64 {
 
 func (p *params) seconds(key string, otherwise, most time.Duration) time.Duration {
 	return time.Duration(p.number(key, int64(otherwise/time.Second), 0, int64(most/time.Second))) * time.Second
+}
+
+// again reads the time of a finished recovery or restore.
+func (p *params) again() time.Time {
+	text := p.text("again")
+	at, err := restore.ParseAgain(text)
+	if text != "" && err != nil {
+		p.refuse("again", finding.Reason{Code: finding.TakesAgain})
+	}
+	return at
 }
 
 // identity reads a server ID, which Juju may have parsed as a number.

@@ -46,7 +46,7 @@ func restoreBackup(ctx context.Context, u Unit, p *params, r restore.Request) (r
 func (p *params) recovery() restore.Request {
 	return restore.Request{
 		Backup: p.text("from"), Databases: p.databases(), GivenUp: p.names("give-up"), Force: p.flag("force"),
-		Confirmed: p.flag("i-really-mean-it"), DryRun: p.flag("dry-run"), Again: p.flag("again"),
+		Confirmed: p.flag("i-really-mean-it"), DryRun: p.flag("dry-run"), Again: p.again(),
 		Withdraw: p.flag("withdraw"),
 	}
 }

@@ -107,6 +107,7 @@ const (
 	TakesOneOf             ReasonCode = "TAKES_ONE_OF"
 	TakesBoolean           ReasonCode = "TAKES_BOOLEAN"
 	TakesText              ReasonCode = "TAKES_TEXT"
+	TakesAgain             ReasonCode = "TAKES_TIME_OF_REQUEST"
 	TakesNumber            ReasonCode = "TAKES_NUMBER"
 	TakesSeconds           ReasonCode = "TAKES_SECONDS"
 	TakesHours             ReasonCode = "TAKES_HOURS"
@@ -238,6 +239,7 @@ var clusterReasons = map[ReasonCode]string{
 	TakesOneOf:             "it takes one of {value}",
 	TakesBoolean:           "it takes true or false",
 	TakesText:              "it takes a text",
+	TakesAgain:             "it takes the time that the same command without it prints, as in 20261123T190312Z",
 	TakesNumber:            "it takes a whole number from {count} to {total}",
 	TakesSeconds:           "it takes {count} to {total} seconds",
 	TakesHours:             "it takes {count} to {total} hours",

@@ -48,7 +48,7 @@ const (
 		"not known yet"
 	BackupTaken       Line = "the backup was taken on {unit} at {time}, {duration} ago"
 	AlreadyReplaced   Line = "the new cluster has replaced {cluster}; nothing more is done"
-	AlreadyMade       Line = "this unit made this cluster at {time}; to make another one, add again=true"
+	AlreadyMade       Line = "this unit made this cluster at {time}; the printed command makes another one"
 	TakenBack         Line = "what was asked for at {time} is withdrawn; all units start their servers again"
 	NothingToTakeBack Line = "no recovery or restore that was asked for on this unit is under way"
 	ClusterReplaced   Line = "its cluster was given up in a recovery ({address} serves the cluster " +

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -25,8 +26,9 @@ type Request struct {
 	Force bool
 	// Backup is the directory of a backup; empty recovers from this unit's file.
 	Backup string
-	// Again permits replacing a cluster that was made for an earlier request of this unit.
-	Again bool
+	// Again is the time of an earlier request of this unit, and permits replacing the clusters that were made by then.
+	// So the same command, typed once more, does not replace the clusters that it has made.
+	Again time.Time
 	// Withdraw ends the requests of this unit whose new cluster is not published yet.
 	Withdraw bool
 	// Confirmed is the parameter i-really-mean-it. DryRun changes nothing.
@@ -47,19 +49,32 @@ type Found struct {
 
 // command returns the typed command with these given up names and flags.
 func (r Request) command(unit string, giveUp []string, flags ...string) command.Command {
-	if r.Again {
-		flags = append([]string{"again"}, flags...)
+	c := recovery.Request{GivenUp: giveUp, Force: r.Force, Backup: r.Backup}.Command(unit, r.Databases)
+	if !r.Again.IsZero() {
+		c.Params = append(c.Params, command.Param{Key: "again", Value: r.Again.Format(againLayout)})
 	}
-	return recovery.Request{GivenUp: giveUp, Force: r.Force, Backup: r.Backup}.Command(unit, r.Databases, flags...)
+	for _, flag := range flags {
+		c.Params = append(c.Params, command.Param{Key: flag, Value: "true"})
+	}
+	return c
 }
 
-// againCommand returns the dry run that makes new clusters once more.
-func (r Request) againCommand(unit string, states map[ovndb.Database]recovery.State) command.Command {
+// againLayout is the layout of the parameter again, the same as of a backup's name. YAML takes it for a text.
+const againLayout = "20060102T150405Z"
+
+// ParseAgain reads the parameter again.
+func ParseAgain(text string) (time.Time, error) { return time.Parse(againLayout, text) }
+
+// againCommand returns the dry run that makes new clusters once more, although earlier requests have made the present
+// ones.
+func (r Request) againCommand(
+	unit string, states map[ovndb.Database]recovery.State, earlier time.Time,
+) command.Command {
 	var names []string
 	for _, given := range r.GivenUp {
 		names = append(names, nameOf(given, states))
 	}
-	r.Again = true
+	r.Again = earlier
 	return r.command(unit, names, planned)
 }
 
@@ -159,16 +174,46 @@ func (j *judgement) refuse(f finding.Finding) {
 	}
 }
 
-// Forget permits replacing the clusters of the request's databases once more.
+// Forget permits replacing the clusters of the request's databases once more, if its Again is the time of the last
+// earlier request.
 func (k *Kept) Forget(request Request) {
-	for _, db := range ovndb.Databases() {
-		if len(request.Databases) == 0 || slices.Contains(request.Databases, db) {
-			k.Note(db, k.Attempts[db].Forget())
-			if all := k.Restored[db]; len(all) > 0 {
-				k.Restored[db] = slices.DeleteFunc(all, func(x restored) bool { return x.Backup == request.Backup })
+	if request.Again.IsZero() || !request.Again.Equal(k.earlier(request)) {
+		return
+	}
+	for _, db := range request.included() {
+		k.Note(db, k.Attempts[db].Forget())
+		if all := k.Restored[db]; len(all) > 0 {
+			k.Restored[db] = slices.DeleteFunc(all, func(x restored) bool { return x.Backup == request.Backup })
+		}
+	}
+}
+
+// earlier returns the time of this unit's last finished request for the same data; zero if there was none.
+func (k *Kept) earlier(request Request) (last time.Time) {
+	see := func(at time.Time) {
+		if at.After(last) {
+			last = at
+		}
+	}
+	for _, db := range request.included() {
+		if a := k.Attempts[db]; a.Of(request.Backup) != recovery.Idle {
+			see(a.Request.Asked)
+		}
+		for _, x := range k.Restored[db] {
+			if x.Backup == request.Backup {
+				see(x.At)
 			}
 		}
 	}
+	return last
+}
+
+// included returns the named databases, or all if none is named.
+func (r Request) included() []ovndb.Database {
+	if len(r.Databases) > 0 {
+		return r.Databases
+	}
+	return ovndb.Databases()
 }
 
 // Done returns a finding for each database whose cluster the same request has replaced, and whose new cluster is
@@ -236,10 +281,11 @@ func (u *Unit) judge(
 	ctx context.Context, request, typed Request, state plan.State, found *Found,
 ) (asked map[ovndb.Database]recovery.Request, refusals []finding.Finding) {
 	j := u.judgeAll(request, state.Recovery, found)
-	typed.Again = typed.Again || slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool {
-		stage := u.stage(request, state.Recovery[db], db)
-		return stage == recovery.Placed || stage == recovery.Served
-	})
+	if slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool {
+		return u.stage(request, state.Recovery[db], db) == recovery.Placed
+	}) {
+		typed.Again = u.earlier(typed)
+	}
 	refusals = j.refusals
 	if len(refusals) == 0 && len(j.asked) > 0 {
 		refusals = u.refuseDying(state)

@@ -51,16 +51,17 @@ func TestGaveUp_of_finished_request(t *testing.T) {
 }
 
 // A repeated command is done if its cluster serves. It is refused if its cluster has no leader, or if another restore
-// came before or after it. With again=true it is neither.
+// came before or after it. With again it is neither.
 func TestDone(t *testing.T) {
 	t.Parallel()
 	const backup, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
+	asked := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
 	see := func(k *Kept, cluster raft.ID) *Kept {
 		k.See(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: cluster}})
 		return k
 	}
 	after := func(backup string, made, placed raft.ID) *Kept {
-		return see(requests(recovery.Request{Cluster: "old", Backup: backup, New: made}), placed)
+		return see(requests(recovery.Request{Cluster: "old", Backup: backup, Asked: asked, New: made}), placed)
 	}
 	then := func(next string) *Kept { // a further request is pending
 		k := after(backup, "new", "new")
@@ -99,12 +100,58 @@ func TestDone(t *testing.T) {
 			code = found[0].Code
 		}
 		assert.Equal(t, c.want, code, name)
+		request.Again = c.kept.earlier(request)
 		c.kept.Forget(request)
 		done, refused = c.kept.Done(request, states, command.Command{})
-		assert.Empty(t, append(done, refused...), "%s: with again=true", name)
+		assert.Empty(t, append(done, refused...), "%s: with again", name)
 	}
 	k := after("", "", "another")
 	assert.False(t, k.starts(Request{}, recovery.State{Cluster: "later"}, ovndb.NB), "that one was given up, too")
+}
+
+// The permission to restore once more names the restore that was done: the same line, typed again, restores nothing.
+func TestForget_permission_is_for_one_restore(t *testing.T) {
+	t.Parallel()
+	const backup = "/var/backups/ovn-central/20260101T000000Z"
+	first, second := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
+	clusters := func(nb, sb raft.ID) relation.Clusters {
+		return relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: nb, ovndb.SB: sb}}
+	}
+	states := func(nb, sb raft.ID) map[ovndb.Database]recovery.State {
+		all := map[ovndb.Database]recovery.State{}
+		for db, cluster := range clusters(nb, sb).IDs {
+			all[db] = recovery.State{Cluster: cluster, Own: &recovery.Copy{HasRaftLeader: true}}
+		}
+		return all
+	}
+	k := &Kept{}
+	begin := func(db ovndb.Database, at time.Time, old, made raft.ID) {
+		k.Note(db, k.Attempts[db].AskFor(recovery.Request{Cluster: old, Backup: backup, Asked: at, New: made}))
+	}
+	blocked := func(again time.Time, nb, sb raft.ID) int {
+		r := Request{Databases: ovndb.Databases(), Backup: backup, Again: again}
+		k.Forget(r)
+		done, refused := k.Done(r, states(nb, sb), command.Command{})
+		return len(done) + len(refused)
+	}
+	begin(ovndb.NB, first, "n0", "n1")
+	begin(ovndb.SB, first.Add(time.Second), "s0", "s1") // its request came after another one
+	k.See(clusters("n1", "s1"))
+
+	last := k.earlier(Request{Backup: backup})
+	assert.Equal(t, first.Add(time.Second), last)
+	assert.Equal(t, 2, blocked(time.Time{}, "n1", "s1"))
+	assert.Equal(t, 2, blocked(first, "n1", "s1"), "this is not the last one")
+	assert.Equal(t, 2, blocked(second, "n1", "s1"), "none was asked for then")
+	assert.Zero(t, blocked(last, "n1", "s1"))
+	begin(ovndb.NB, second, "n1", "n2")
+	begin(ovndb.SB, second, "s1", "s2")
+	assert.Zero(t, blocked(last, "n1", "s1"), "typed again, the command continues")
+	k.See(clusters("n2", "s1"))
+	assert.Equal(t, 1, blocked(last, "n2", "s1"), "it continues with the other database")
+	k.See(clusters("n2", "s2"))
+	assert.Equal(t, 2, blocked(last, "n2", "s2"), "it is done")
+	assert.Zero(t, blocked(second, "n2", "s2"))
 }
 
 // The reason of a withdrawal is stored. Load drops a reason that another release has stored and this one does not

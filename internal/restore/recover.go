@@ -47,9 +47,7 @@ func (o Operation) Recover(ctx context.Context, request Request) (found Found, e
 	if request.Withdraw {
 		return o.takeBack(ctx, u, request)
 	}
-	if request.Again {
-		u.Forget(request)
-	}
+	u.Forget(request)
 	request.Databases = u.Databases(request, u.Plan.Recovery)
 	if len(request.Databases) == 0 {
 		subject := finding.Subject{Databases: ovndb.Databases(), Name: u.Env.Unit}
@@ -59,7 +57,7 @@ func (o Operation) Recover(ctx context.Context, request Request) (found Found, e
 	if u, err = o.continued(ctx, u, request); err != nil {
 		return found, err
 	}
-	again := typed.againCommand(u.Env.Unit, u.Plan.Recovery)
+	again := typed.againCommand(u.Env.Unit, u.Plan.Recovery, u.earlier(typed))
 	if done, refusals := u.Done(request, u.Plan.Recovery, again); len(refusals) > 0 {
 		return found, finding.Refuse(refusals)
 	} else if len(done) == len(request.Databases) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
@@ -238,9 +239,11 @@ func TestWayOut_recovery_finding_is_read(t *testing.T) {
 	line := under(docs[0], finding.IfOff)
 	assert.Equal(t, map[string]string{"give-up": "cccc0000,ovn-central/1", "dry-run": "true"}, parameters(line))
 	assert.Empty(t, under(docs[0], finding.IfLost))
-	assert.False(t, mustInsist(docs))
-	ended := finding.Of(finding.RecoveryEnded, ovndb.NB, finding.Args{}, finding.If(finding.IfSinceLost, recovery.Request{}.Command("ovn-central/0", nil, "again")))
-	assert.True(t, mustInsist(present.Documents(juju.Version{Major: 3}, []finding.Finding{ended})))
+	assert.Empty(t, insists(docs))
+	once := recovery.Request{}.Command("ovn-central/0", nil)
+	once.Params = append(once.Params, command.Param{Key: "again", Value: "20260102T030405Z"})
+	ended := finding.Of(finding.RecoveryEnded, ovndb.NB, finding.Args{}, finding.If(finding.IfSinceLost, once))
+	assert.Equal(t, "20260102T030405Z", insists(present.Documents(juju.Version{Major: 3}, []finding.Finding{ended})))
 	both := finding.New(finding.RecoveryNewerData, finding.Subject{Databases: ovndb.Databases(), Name: "ovn-central/2"}, finding.Args{})
 	assert.Equal(t, []string{"ovn-central/2"}, named(present.Documents(juju.Version{Major: 3}, []finding.Finding{both})[0]))
 }

@@ -31,8 +31,10 @@ type order struct {
 	lost   []*host
 	// force gives up newer data of lost units.
 	force bool
-	// begun reports whether the command has begun something; again whether again=true must be added first.
-	begun, again bool
+	// begun reports whether the command has begun something.
+	begun bool
+	// again is the value of the parameter again, if the command is refused without it.
+	again string
 }
 
 // disasterStep runs a step that only disasters have.
@@ -152,15 +154,18 @@ func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, fou
 			args = append(args, "force=true")
 		}
 	}
-	if w.order.again {
-		args = append(args, "again=true")
+	if w.order.again != "" {
+		args = append(args, "again="+w.order.again)
 	}
 	w.counts.Runs++
 	w.mu.Unlock()
 	r, found, err = w.finds(ctx, h, w.order.action, args...)
 	w.mu.Lock()
 	w.order.begun = w.order.begun || r.Status == "completed" && r.Results["status"] != ""
-	w.order.again = !w.order.begun && mustInsist(found)
+	w.order.again = ""
+	if !w.order.begun {
+		w.order.again = insists(found)
+	}
 	w.mu.Unlock()
 	return r, found, err
 }
@@ -194,7 +199,7 @@ func (w *world) insist(ctx context.Context, s Step) error {
 		}
 		r, found, err := w.typeOrder(ctx, h)
 		w.note(s, err)
-		if err == nil && r.Status == "completed" && !w.order.again {
+		if err == nil && r.Status == "completed" && w.order.again == "" {
 			r, found, err = w.finds(ctx, h, "recovery-status")
 			w.note(s, err)
 		}

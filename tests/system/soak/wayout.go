@@ -37,11 +37,15 @@ func under(d present.Document, when finding.Condition) string {
 	return ""
 }
 
-// mustInsist reports whether again=true is needed to repeat a command.
-func mustInsist(all []present.Document) bool {
-	return slices.ContainsFunc(all, func(d present.Document) bool {
-		return under(d, finding.IfSinceLost) != "" || under(d, finding.IfQuorumLost) != ""
-	})
+// insists returns the value of again with which a command is repeated, or "".
+func insists(all []present.Document) string {
+	for _, d := range all {
+		line := cmp.Or(under(d, finding.IfSinceLost), under(d, finding.IfQuorumLost))
+		if again := parameters(line)["again"]; again != "" {
+			return again
+		}
+	}
+	return ""
 }
 
 func parameters(line string) map[string]string {
