@@ -187,6 +187,7 @@ func takeBackup(ctx context.Context, u Unit, _ *params, r backupRequest) (result
 			x.Size, x.Source, x.Server.Short(), x.Cluster, x.Term, x.Index, x.Schema)
 	}
 	warn(found, manifest.Databases)
+	found["next"] = lines([]string{"to restore it: " + u.Env.Version.Render(u.planRestore(path))})
 	return found, nil
 }
 
@@ -247,12 +248,13 @@ func (u Unit) noBackup(ctx context.Context, p *params, from string) error {
 	if nearest == "" {
 		return p.invalid("from", takesBackup(finding.NoneIn, u.Backup.Files.Paths.Backups))
 	}
-	restore := command.Command{
-		Unit: u.Env.Unit, Action: "restore",
-		Params: []command.Param{{Key: "from", Value: nearest}, {Key: "dry-run", Value: "true"}},
-	}
-	return p.invalid("from", takesBackup(finding.NearestIs, nearest),
-		finding.Do(restore), finding.If(finding.ToSeeBackups, command.Command{Unit: u.Env.Unit, Action: "backups"}))
+	return p.invalid("from", takesBackup(finding.NearestIs, nearest), finding.Do(u.planRestore(nearest)),
+		finding.If(finding.ToSeeBackups, command.Command{Unit: u.Env.Unit, Action: "backups"}))
+}
+
+// planRestore returns the dry run of a restore on this unit.
+func (u Unit) planRestore(path string) command.Command {
+	return recovery.Request{Backup: path}.Command(u.Env.Unit, nil, "dry-run")
 }
 
 func takesBackup(hint finding.ReasonCode, path string) finding.Reason {

@@ -304,6 +304,7 @@ func TestRun_refusal(t *testing.T) {
 		"bad flag":            {"drain", "dry-run", "yes", nil, finding.ParameterInvalid},
 		"bad number":          {"gateway-status", "wait", json.Number("-1"), nil, finding.ParameterInvalid},
 		"no backup":           {"restore", "from", "20261123T100000Z", nil, finding.ParameterInvalid},
+		"again by a word":     {"restore", "again", "true", nil, finding.ParameterInvalid},
 		"bad path":            {"backups", "path", "backups", nil, finding.ParameterInvalid},
 		"no path":             {"backups", "path", "/nope", nil, finding.ParameterInvalid},
 	} {

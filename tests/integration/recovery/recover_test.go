@@ -87,7 +87,9 @@ func TestRestore_backup_is_served_by_all_units(t *testing.T) {
 	m.AddSwitch("before")
 	u := m.Deployed[1]
 	m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "before") })
-	dir := m.Act(u, "backup")["backup"]
+	taken := m.Act(u, "backup")
+	dir := taken["backup"]
+	assert.Contains(t, taken["next"], u.Name()+" restore from="+dir+" dry-run=true")
 	m.AddSwitch("after")
 	for _, damage := range []string{"ovnnb_db.db.gz", "manifest.json"} {
 		spoiled := filepath.Join(t.TempDir(), "spoiled")
