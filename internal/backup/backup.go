@@ -261,11 +261,11 @@ func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (d
 	if !file.Exists || !file.Clustered {
 		return "", fmt.Errorf("%s is not a clustered database", file.Path)
 	}
-	log, err := raftfile.ReadEnd(ctx, s.Files.Paths, d)
+	log, err := raftfile.ReadLog(ctx, s.Files.Paths, d)
 	if err != nil {
 		return "", err
 	}
-	x.Cluster, x.Server, x.Term, x.Index, x.Source = file.Cluster, file.Server, log.Term, log.Index, FromFile
+	x.Cluster, x.Server, x.Term, x.Index, x.Source = file.Cluster, file.Server, log.Term, log.End-1, FromFile
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if state, err := s.Dialer.Server(asking, d, "unix:"+s.Files.Paths.Socket(d)); err == nil && state.Connected {

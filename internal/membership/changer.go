@@ -30,7 +30,7 @@ type Observer interface {
 	MissingEntries(context.Context, observe.ServerState) (string, error)
 	Probe(context.Context, observe.ServerState) []raft.ProbeResult
 	QuorumWithout(ctx context.Context, m observe.Application, cache observe.Cache, l observe.ServerState,
-		end raftfile.End) (q raft.Quorum, removed bool)
+		log raftfile.Log) (q raft.Quorum, removed bool)
 	CountClients() (map[ovndb.Database]ovndb.Clients, error)
 }
 

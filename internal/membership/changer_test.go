@@ -53,7 +53,7 @@ func TestR0_damaged_ignores_removed_members(t *testing.T) {
 		"bbbbbbbb-284d-47b2-9acc-fb82170132ed", "cccccccc-284d-47b2-9acc-fb82170132ed"
 	h := &haltOperation{
 		server: observe.ServerState{Database: ovndb.NB},
-		end:    raftfile.End{Addresses: map[raft.ID]string{member: "ssl:192.0.2.1:6643"}},
+		log:    raftfile.Log{Addresses: map[raft.ID]string{member: "ssl:192.0.2.1:6643"}},
 		removal: &removal{application: observe.Application{Published: relation.UnitIdentities{
 			"ovn-central/1": {ovndb.NB: {Server: joined}}, "ovn-central/2": {ovndb.SB: {Server: gone}},
 		}}},

@@ -25,8 +25,8 @@ type stopped struct {
 	observe.ServerState
 	// clustered is false if the server has left, or was in no cluster. Then it is not a member.
 	clustered bool
-	// end is the end of the log of a clustered file that is whole, so that a server can be started on it.
-	end   raftfile.End
+	// log is the log of a clustered file. If it is whole, a server can be started on the file.
+	log   raftfile.Log
 	whole bool
 }
 
@@ -44,10 +44,10 @@ func (r *removal) stoppedServers(ctx context.Context) (all []stopped) {
 		}
 		server := stopped{ServerState: l, clustered: l.FileErr == nil && l.File.Clustered && !l.File.Left}
 		if server.clustered {
-			end, err := raftfile.ReadEnd(ctx, r.Files.Paths, d)
-			server.end, server.whole = end, err == nil && end.Damage == ""
+			log, err := raftfile.ReadLog(ctx, r.Files.Paths, d)
+			server.log, server.whole = log, err == nil && log.Damage == ""
 			if !server.whole {
-				r.Log.InfoContext(ctx, "no server can be started on the file", "database", d.Short(), "damage", end.Damage, "error",
+				r.Log.InfoContext(ctx, "no server can be started on the file", "database", d.Short(), "damage", log.Damage, "error",
 					err)
 			}
 		}
@@ -72,10 +72,10 @@ func (n *needed) add(l stopped, f finding.Finding) {
 func (r *removal) neededMembers(ctx context.Context, servers []stopped) needed {
 	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitLeave), leaveBehind(r.application)}}
 	for _, l := range servers {
-		if _, member := l.end.Addresses[l.File.Server]; !l.whole || !member || len(l.end.Members) == 1 {
+		if _, member := l.log.Addresses[l.File.Server]; !l.whole || !member || len(l.log.Members) == 1 {
 			continue // an only copy is judged separately
 		}
-		without, removed := r.Observer.QuorumWithout(ctx, r.application, r.cache, l.ServerState, l.end)
+		without, removed := r.Observer.QuorumWithout(ctx, r.application, r.cache, l.ServerState, l.log)
 		if removed || without.Holds() {
 			continue
 		}
@@ -144,7 +144,7 @@ func (r *removal) onlyCopies(servers []stopped) needed {
 func onlyCopy(m observe.Application, cache observe.Cache, l stopped) bool {
 	d := l.Database
 	seen, cluster := cache.Configurations[d], cmp.Or(l.File.Cluster, m.Published[m.Unit][d].Cluster)
-	sole := l.whole && l.end.Sole(l.File.Server)
+	sole := l.whole && l.log.Sole(l.File.Server)
 	if !sole && (seen.Since == 0 && len(seen.Members) == 0 || l.File.Server != "" && seen.Server != l.File.Server) {
 		return false // it is not known to have been a member
 	}
@@ -167,7 +167,7 @@ type haltOperation struct {
 	*removal
 	// server has the File that evaluate has read: the observation of an unreadable server has no File.
 	server observe.ServerState
-	end    raftfile.End
+	log    raftfile.Log
 	lock   *lock
 	// begun reports whether stopping the server was permitted, done whether its process is gone.
 	begun, done bool
@@ -205,13 +205,13 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 	if h.server.File, err = h.Files.Inspect(ctx, h.server.Database); err != nil {
 		return err
 	}
-	if h.end, err = raftfile.ReadEnd(ctx, h.Files.Paths, h.server.Database); err != nil {
+	if h.log, err = raftfile.ReadLog(ctx, h.Files.Paths, h.server.Database); err != nil {
 		return err
 	}
-	if _, member := h.end.Addresses[h.server.File.Server]; !member || h.end.Damage != "" {
+	if _, member := h.log.Addresses[h.server.File.Server]; !member || h.log.Damage != "" {
 		return errors.New("its file does not list the members")
 	}
-	without, removed := h.Observer.QuorumWithout(ctx, h.application, h.cache, h.server, h.end)
+	without, removed := h.Observer.QuorumWithout(ctx, h.application, h.cache, h.server, h.log)
 	if !removed && !without.Holds() {
 		return fmt.Errorf("the others are no majority without it: %s", without)
 	}
@@ -239,7 +239,7 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 func (h *haltOperation) damaged(ids map[string]string) []raft.ID {
 	removed := observe.RemovedServers(ids)
 	return slices.DeleteFunc(observe.DamagedServers(ids), func(id raft.ID) bool {
-		_, member := h.end.Addresses[id]
+		_, member := h.log.Addresses[id]
 		for _, published := range h.application.Published {
 			member = member || published[h.server.Database].Server == id
 		}
@@ -252,7 +252,7 @@ func (h *haltOperation) needsLock() bool { return true }
 func (h *haltOperation) takeLock(ctx context.Context) error {
 	db := h.server.Database
 	var others []string
-	for id, address := range h.end.Addresses {
+	for id, address := range h.log.Addresses {
 		if id != h.server.File.Server {
 			others = append(others, ovsdb.Endpoints(db, address)...)
 		}

@@ -190,13 +190,13 @@ func clientsOf(m Application, now map[ovndb.Database]ovndb.Clients, db ovndb.Dat
 }
 
 // QuorumWithout determines the quorum of the other members of a cluster without this unit's server l, which does not
-// answer. Its file, which ends at end, lists the members. Since then some members may have joined or left, or this
+// answer. log is the log in its file, which lists the members. Since then some members may have joined or left, or this
 // one may have been removed (removed).
 func (s *Observer) QuorumWithout(
-	ctx context.Context, m Application, cache Cache, l ServerState, end raftfile.End,
+	ctx context.Context, m Application, cache Cache, l ServerState, log raftfile.Log,
 ) (q raft.Quorum, removed bool) {
 	d, file := l.Database, l.File
-	members := maps.Clone(end.Addresses)
+	members := maps.Clone(log.Addresses)
 	for unit, published := range m.Published {
 		id := published[d]
 		if _, known := members[id.Server]; known || id.Server == "" || id.Since == 0 || !m.Exists(unit) ||

@@ -339,7 +339,7 @@ func TestReadLog_entries_lost_by_quota(t *testing.T) {
 	write(t, leader, 10)
 	follow(t, third, leader)
 	log, end := stored(t, third)
-	require.Equal(t, raftfile.Log{End: end}, log)
+	require.True(t, holds(log, end))
 
 	limitFileSize(t, third.Pid, size(t, third)+100)
 	write(t, leader, 4096)
@@ -373,7 +373,7 @@ func TestReadLog_entries_lost_by_quota(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_ = third.control().Compact(t.Context(), ovndb.NB) // refused if there is nothing to do
 		log, end = stored(t, third)
-		return log == raftfile.Log{End: end}
+		return holds(log, end)
 	}, patience, pollEvery)
 	third.Kill(t)
 	third.Start(t)

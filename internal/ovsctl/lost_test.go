@@ -65,11 +65,16 @@ func stored(t *testing.T, m *server) (raftfile.Log, uint64) {
 	return log, end
 }
 
+// holds reports whether the log is intact, and has this end.
+func holds(log raftfile.Log, end uint64) bool {
+	return log.End == end && log.Damage == "" && !log.Outside
+}
+
 func TestCompact_restores_lost_entries(t *testing.T) {
 	t.Parallel()
 	leader, third := faulty(t)
 	log, end := stored(t, third)
-	require.Equal(t, raftfile.Log{End: end}, log)
+	require.True(t, holds(log, end))
 
 	// These entries are too long for the disk; afterwards there is space again.
 	for range 10 {
@@ -105,7 +110,7 @@ func TestCompact_restores_lost_entries(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_ = third.control().Compact(t.Context(), ovndb.NB) // refused if there is nothing to do
 		log, end = stored(t, third)
-		return log == raftfile.Log{End: end}
+		return holds(log, end)
 	}, patience, pollEvery)
 	reason, err = third.files().Damaged(t.Context(), ovndb.NB)
 	require.NoError(t, err)

@@ -226,9 +226,9 @@ func TestExtract_replaced_entries_are_left_out(t *testing.T) {
 		o.Start(t)
 	}
 	others[0].Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "the others elect no leader")
-	var beforeTheLast raftfile.End
+	var beforeTheLast raftfile.Log
 	for i := range 3 {
-		beforeTheLast, err = raftfile.ReadEnd(t.Context(), others[0].Paths, ovndb.NB)
+		beforeTheLast, err = raftfile.ReadLog(t.Context(), others[0].Paths, ovndb.NB)
 		require.NoError(t, err)
 		name := fmt.Sprint("new-", i)
 		require.Eventually(t, func() bool {
@@ -250,9 +250,9 @@ func TestExtract_replaced_entries_are_left_out(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "copy")
 	require.NoError(t, old.files().Extract(t.Context(), ovndb.NB, copied))
 	assert.Equal(t, wanted, servedFrom(t, copied))
-	last, err := old.files().ExtractUpTo(t.Context(), ovndb.NB, beforeTheLast.Index, copied)
+	last, err := old.files().ExtractUpTo(t.Context(), ovndb.NB, beforeTheLast.End-1, copied)
 	require.NoError(t, err)
-	assert.Equal(t, beforeTheLast.Index, last)
+	assert.Equal(t, beforeTheLast.End-1, last)
 	served := servedFrom(t, copied)
 	assert.Contains(t, served, "new-1")
 	assert.NotContains(t, served, "new-2")
@@ -265,7 +265,7 @@ func TestExtract_converted_schema(t *testing.T) {
 	s.nbctl(t, "ls-add", "one", "--", "ls-add", "two")
 	before, err := os.ReadFile(s.Paths.File(ovndb.NB))
 	require.NoError(t, err)
-	end, err := raftfile.ReadEnd(t.Context(), s.Paths, ovndb.NB)
+	log, err := raftfile.ReadLog(t.Context(), s.Paths, ovndb.NB)
 	require.NoError(t, err)
 	path := edited(t, ovndb.NB, "99.0.0", func(tables object) {
 		ovsdbtest.ColumnsOf(tables, "Logical_Switch")["added"] = object{"type": "string"}
@@ -286,7 +286,7 @@ func TestExtract_converted_schema(t *testing.T) {
 	for n, data := range []string{string(text) + ",null", `null,{"_is_diff":true,"Logical_Switch":` +
 		`{"58fddd36-e650-4efb-bde5-9df6afd86bf8":{"name":"three","added":"yes"}}}`} {
 		bare.appendTo(t, fmt.Sprintf(`{"data":[%s],"eid":"e1000000-0000-4000-8000-000000000001","index":%d,"term":%d}`+"\n",
-			data, end.Index+1+uint64(n), end.Term))
+			data, log.End+uint64(n), log.Term))
 	}
 	require.NoError(t, bare.files().Extract(t.Context(), ovndb.NB, copied))
 	version, err := bare.files().Load(t.Context(), ovndb.NB, copied)

@@ -23,8 +23,12 @@ import (
 
 // Log describes the Raft log in the file of a clustered database.
 type Log struct {
-	// End is one more than the index of the newest entry, as in [raft.Log].
-	End uint64
+	// Term is the term of the newest entry. End is one more than its index, as in [raft.Log]. Of two copies, the one with
+	// the higher term is newer; if the terms are equal, the one with the higher end (Raft paper, section 5.4.1).
+	Term, End uint64
+	// Members are the full IDs in the newest configuration, Addresses their Raft addresses.
+	Members   []raft.ID
+	Addresses map[raft.ID]string
 	// Damage is why a server would not start on the file, or would start without the entries after the damage. It is
 	// empty if the log is intact. The last record may be incomplete: a server is writing it, or a loss of power cut it
 	// off.
@@ -75,44 +79,24 @@ func ReadLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (Log, error) 
 	if err != nil {
 		return Log{}, err
 	}
-	return Log{End: scan.End, Damage: scan.Damage, Outside: scan.Damage == "" && scan.outside()}, nil
-}
-
-// End describes the end of the log in a file.
-type End struct {
-	// Term and Index are those of the newest entry. Of two copies, the one with the higher term is newer; if the terms
-	// are equal, the one with the higher index (Raft paper, section 5.4.1).
-	Term, Index uint64
-	// Members are the full IDs in the newest configuration, Addresses their Raft addresses.
-	Members   []raft.ID
-	Addresses map[raft.ID]string
-	// Damage is as in [Log].
-	Damage string
+	log := Log{End: scan.End, Damage: scan.Damage}
+	if n := len(scan.Terms); n > 0 {
+		log.Term = scan.Terms[n-1].Term
+	}
+	if n := len(scan.Configurations); n > 0 {
+		log.Addresses = map[raft.ID]string{}
+		for server, address := range scan.Configurations[n-1].Servers {
+			log.Addresses[raft.ID(server)] = address
+		}
+		log.Members = slices.Sorted(maps.Keys(log.Addresses))
+		log.Outside = log.Damage == "" && !slices.Contains(log.Members, raft.ID(scan.Server))
+	}
+	return log, nil
 }
 
 // Sole reports whether server is the only member of the newest configuration.
-func (e End) Sole(server raft.ID) bool {
-	return len(e.Members) == 1 && e.Members[0] == server
-}
-
-// ReadEnd returns the end of the log in the file of database d. It reads as [ReadLog] does.
-func ReadEnd(ctx context.Context, p ovndb.Paths, d ovndb.Database) (End, error) {
-	scan, err := scanLog(ctx, p, d)
-	if err != nil {
-		return End{}, err
-	}
-	end := End{Index: scan.End - 1, Damage: scan.Damage}
-	if n := len(scan.Terms); n > 0 {
-		end.Term = scan.Terms[n-1].Term
-	}
-	if n := len(scan.Configurations); n > 0 {
-		end.Addresses = map[raft.ID]string{}
-		for server, address := range scan.Configurations[n-1].Servers {
-			end.Addresses[raft.ID(server)] = address
-		}
-		end.Members = slices.Sorted(maps.Keys(end.Addresses))
-	}
-	return end, nil
+func (l Log) Sole(server raft.ID) bool {
+	return len(l.Members) == 1 && l.Members[0] == server
 }
 
 // Unread returns how many bytes the next [ReadLog] will read. That is the whole file if it was compacted since the
@@ -356,15 +340,6 @@ func (s *logScan) entry(r logRecord) {
 	if i := slices.IndexFunc(s.Configurations, func(c configuration) bool { return c.Index > s.Commit }); i > 1 {
 		s.Configurations = s.Configurations[i-1:] // configurations before the last committed one can't come back
 	}
-}
-
-func (s *logScan) outside() bool {
-	n := len(s.Configurations)
-	if n == 0 {
-		return false
-	}
-	_, inside := s.Configurations[n-1].Servers[s.Server]
-	return !inside
 }
 
 func (s *logScan) damage(format string, args ...any) {

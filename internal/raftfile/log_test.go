@@ -72,6 +72,15 @@ func (f logFile) log(t *testing.T) raftfile.Log {
 	return log
 }
 
+// endsAt requires that the log is intact, and has this end.
+func (f logFile) endsAt(t *testing.T, end uint64) {
+	t.Helper()
+	log := f.log(t)
+	require.Equal(t, end, log.End)
+	require.Empty(t, log.Damage)
+	require.False(t, log.Outside)
+}
+
 // ReadLog judges a log as a server does at its start.
 func TestReadLog(t *testing.T) {
 	t.Parallel()
@@ -118,17 +127,17 @@ func TestReadLog_appended_and_replaced(t *testing.T) {
 	t.Parallel()
 	f := newLogFile(t)
 	f.write(t, record(logHeader), entry(2, 1))
-	require.Equal(t, raftfile.Log{End: 3}, f.log(t))
+	f.endsAt(t, 3)
 
 	next := entry(3, 1)
 	f.append(t, next[:len(next)-5])
-	assert.Equal(t, raftfile.Log{End: 3}, f.log(t))
+	f.endsAt(t, 3)
 	f.append(t, next[len(next)-5:])
-	assert.Equal(t, raftfile.Log{End: 4}, f.log(t))
+	f.endsAt(t, 4)
 
 	// The server truncated a record after a failed write.
 	f.append(t, entry(4, 1)[:40])
-	require.Equal(t, raftfile.Log{End: 4}, f.log(t))
+	f.endsAt(t, 4)
 	require.NoError(t, os.Truncate(f.path, int64(len(record(logHeader)+entry(2, 1)+next))))
 	f.append(t, entry(5, 1))
 	assert.Contains(t, f.log(t).Damage, "record 3")
@@ -137,16 +146,16 @@ func TestReadLog_appended_and_replaced(t *testing.T) {
 	snapshot := strings.Replace(logHeader, `"prev_index":1`, `"prev_index":5`, 1)
 	require.NoError(t, os.Rename(f.path, f.path+".old"))
 	f.write(t, record(snapshot), entry(6, 1), commit(6))
-	assert.Equal(t, raftfile.Log{End: 7}, f.log(t))
+	f.endsAt(t, 7)
 
 	// Another file has the same inode.
 	snapshot = strings.Replace(snapshot, `"prev_index":5`, `"prev_index":7`, 1)
 	f.write(t, record(snapshot), entry(8, 1), entry(9, 1), entry(10, 1))
-	assert.Equal(t, raftfile.Log{End: 11}, f.log(t))
+	f.endsAt(t, 11)
 
 	// The server may also truncate a whole record.
 	require.NoError(t, os.Truncate(f.path, int64(len(record(snapshot)+entry(8, 1)))))
-	assert.Equal(t, raftfile.Log{End: 9}, f.log(t))
+	f.endsAt(t, 9)
 }
 
 // Otherwise each hook would wait for seconds if the file has 500 MiB.
@@ -154,7 +163,7 @@ func TestReadLog_reads_appended_part_only(t *testing.T) {
 	t.Parallel()
 	f := newLogFile(t)
 	f.write(t, record(logHeader), entry(2, 1), entry(3, 1))
-	require.Equal(t, raftfile.Log{End: 4}, f.log(t))
+	f.endsAt(t, 4)
 
 	// The change of an old record shows whether the record is read again.
 	file, err := os.OpenFile(f.path, os.O_WRONLY, 0)
@@ -163,7 +172,7 @@ func TestReadLog_reads_appended_part_only(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	f.append(t, entry(4, 1)+commit(4))
-	require.Equal(t, raftfile.Log{End: 5}, f.log(t))
+	f.endsAt(t, 5)
 
 	require.NoError(t, os.Remove(f.paths.Run+"/ovnnb_db.log-scan"))
 	assert.Contains(t, f.log(t).Damage, "record 1")

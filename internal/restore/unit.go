@@ -168,20 +168,20 @@ func (u *Unit) ownCopy(
 	if x.Condition == ovndb.Absent || x.Cluster != state.Cluster {
 		return nil
 	}
-	end, err := raftfile.ReadEnd(ctx, u.Files.Paths, db)
+	log, err := raftfile.ReadLog(ctx, u.Files.Paths, db)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	state.Own = &recovery.Copy{
-		Cluster: state.Cluster, Term: end.Term, Index: end.Index, Damage: end.Damage, HasRaftLeader: x.MemberWithLeader(),
+		Cluster: state.Cluster, Term: log.Term, Index: log.End - 1, Damage: log.Damage, HasRaftLeader: x.MemberWithLeader(),
 		Stopped: state.HeldFor != "" && (x.Condition == ovndb.Down || x.Condition == ovndb.Left),
 	}
 	if err != nil {
 		state.Own.Damage = err.Error()
 	}
-	for _, id := range end.Members {
+	for _, id := range log.Members {
 		unit := m.LastUnit(db, raft.Peer{Member: raft.Member{Short: id.Short()}, ID: id})
-		member := recovery.Member{ID: id, Unit: unit, Answers: slices.Contains(answering, end.Addresses[id])}
+		member := recovery.Member{ID: id, Unit: unit, Answers: slices.Contains(answering, log.Addresses[id])}
 		_, member.Exists = m.Goal[member.Unit]
 		state.Members = append(state.Members, member)
 	}

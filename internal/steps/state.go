@@ -277,9 +277,7 @@ func (u *Unit) lookAtFile(ctx context.Context, o Snapshot, db ovndb.Database, x 
 	}
 	seen := o.Cache.Configurations[db]
 	f.WasMember = seen.Server != "" && seen.Server == l.File.Server
-	if end, err := raftfile.ReadEnd(ctx, u.Paths, db); err == nil {
-		f.Sole = end.Sole(l.File.Server)
-	}
+	f.Sole = log.Sole(l.File.Server)
 	return nil
 }
 
