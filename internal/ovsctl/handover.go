@@ -32,7 +32,6 @@ type starter interface {
 // It does not stop a server that systemd would not start again (ErrNotStartable of package systemd). It calls begin
 // right before it tells the server to exit, and again before it kills it. begin returns until when HandOver may do so,
 // or an error.
-// right before it tells the server to exit, and before it kills it. begin returns until when it may do so, or an error.
 func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database,
 	begin func() (until time.Time, err error),
 ) error {

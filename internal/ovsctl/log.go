@@ -77,7 +77,6 @@ func ReadLongPolls(p ovndb.Paths, d ovndb.Database, since time.Time) (found Long
 // than OVS 3.2 that can't use its file, or an entry from the leader, because a newer server has converted the
 // database: then an entry has a schema and no data (parse_txn in ovsdb/ovsdb-server.c, the same line since 2.9; seen
 // with Debian's 3.1).
-// data beside the schema (parse_txn in ovsdb/ovsdb-server.c, the same line since 2.9; seen with Debian's 3.1).
 const (
 	logBegins = "|vlog|INFO|opened log file "
 	logTooNew = "assertion txn_json failed in parse_txn()"
