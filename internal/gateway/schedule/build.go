@@ -124,6 +124,7 @@ func newInstance(s State) *instance {
 		}
 	}
 	in.locate()
+	in.siblings = in.byRouter()
 	return in
 }
 

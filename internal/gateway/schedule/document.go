@@ -150,6 +150,8 @@ type Bound struct {
 	// Fewest is the least number of moves that would balance the load if every gateway could go everywhere.
 	Moves  int `json:"moves" yaml:"moves"`
 	Fewest int `json:"fewest" yaml:"fewest"`
+	// Separating is how many of the moves only give gateways of one router different chassis.
+	Separating int `json:"separating,omitempty" yaml:"separating,omitempty"`
 	// Spread is the difference between the largest and the smallest load after the plan.
 	Spread int `json:"spread" yaml:"spread"`
 	// Proof explains in words why nothing better is possible.

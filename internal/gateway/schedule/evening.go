@@ -63,8 +63,8 @@ func (in *instance) place(
 		}
 		a := l.start(loads[n], ties(n, in.totals(loads)), in.slots(n, loads[n]))
 		a.Optimize()
-		for i, g := range l.groups {
-			on(g, a.of(i))
+		for i, c := range in.apart(l.groups, a, loads[n]) {
+			on(l.groups[i], c)
 		}
 	}
 }

@@ -15,6 +15,8 @@ type instance struct {
 	number   map[string]int
 	networks []string
 	groups   []*group
+	// siblings has the groups of each router that has several.
+	siblings map[string][]*group
 	// externals has the groups of external ports, which do not count as load.
 	externals []*group
 	// unplanned has the routers' gateways without a provider network. Only a drain moves them.

@@ -23,7 +23,9 @@ func Rebalance(s State, o Options) Plan {
 	// A move away from such a master would interrupt the group and relieve no chassis: a drain puts it in order.
 	in.loadBackups(func(g *group) { g.held = true })
 	before := in.networkReports()
-	r := rebalancing{instance: in, options: o, bounds: make([]Bound, len(in.networks))}
+	r := rebalancing{
+		instance: in, options: o, bounds: make([]Bound, len(in.networks)), separating: make([]int, len(in.networks)),
+	}
 	// With a bound on moves the loop may not end by itself: groups take moves from each other.
 	for range len(in.groups) + 1 {
 		for n := range in.networks {
@@ -33,6 +35,7 @@ func Rebalance(s State, o Options) Plan {
 			break
 		}
 	}
+	r.separateAll()
 	moved, touched := map[*group]bool{}, map[int]bool{}
 	for _, g := range in.groups {
 		if !g.moves() {
@@ -58,8 +61,10 @@ type rebalancing struct {
 	*instance
 	options Options
 	bounds  []Bound
-	limited bool
-	unbound bool // no gateway is bound
+	// separating has the moves in each network that only separate gateways of one router.
+	separating []int
+	limited    bool
+	unbound    bool // no gateway is bound
 }
 
 func (g *group) moves() bool { return len(g.order) > 0 && g.order[0] != g.was[0] }
@@ -117,7 +122,40 @@ func (r *rebalancing) moveSinglePorts(n int) {
 		a.OptimizeWithBudget(budget)
 	}
 	for i, g := range l.groups {
-		r.promote(g, a.of(i))
+		r.promote(g, a.of(i), "")
+	}
+}
+
+// separateAll gives gateways of one router to different chassis, after the fewest moves that balance the load.
+func (r *rebalancing) separateAll() {
+	if r.limited {
+		return
+	}
+	for n := range r.networks {
+		r.separate(n)
+	}
+}
+
+func (r *rebalancing) separate(n int) {
+	s := separation{
+		instance: r.instance, load: r.loads()[n], shifts: true, left: r.left(func(*group) bool { return false }),
+	}
+	for _, g := range r.groups {
+		switch {
+		case !g.single():
+			s.shifts = s.shifts && g.portsIn(n) == 0 // the places of these depend on each chassis's load
+		case g.in(n) && !g.held && len(g.order) > 0:
+			s.groups, s.options = append(s.groups, g), append(s.options, slices.Concat(r.destinations(g), g.was[:1]))
+			s.home, s.at = append(s.home, g.was[0]), append(s.at, g.order[0])
+		}
+	}
+	left := s.left
+	s.run()
+	r.separating[n] = left - s.left
+	for i, g := range s.groups {
+		if s.at[i] != g.order[0] {
+			r.promote(g, s.at[i], "a chassis should not host two gateways of a router")
+		}
 	}
 }
 
@@ -139,7 +177,7 @@ func (r *rebalancing) moveSeveralPorts() (moved bool) {
 		}
 		put(loads, g, from, -1)
 		put(loads, g, to, 1)
-		r.promote(g, to)
+		r.promote(g, to, "")
 		moved = true
 	}
 	return moved
@@ -190,25 +228,35 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 	if several > 0 { // a move takes at most the largest group along
 		b.Fewest = (mincost.LowerBound(r.slotLoads(n, home)) + largest - 1) / largest
 	}
-	switch {
-	case r.limited:
-		b.Proof = fmt.Sprintf("as balanced as max-moves=%d allows", r.options.MaxMoves)
-	case b.Moves == 0 && len(r.schedulable[n]) == 0:
-		b.Proof = "no chassis can take a gateway now"
-	case b.Moves == 0 && r.unbound:
-		b.Proof = "no gateway is bound"
-	case b.Moves == 0 && b.Spread <= 1:
-		b.Proof = "already balanced"
-	case b.Spread <= 1 && b.Moves == b.Fewest:
-		b.Proof = fmt.Sprintf("balanced; %s is the lower bound: chassis hold %s above their share",
-			Count(b.Fewest, "move"), Count(b.Fewest, "gateway"))
-	case several > 0:
-		b.Proof = "optimal for gateways of one port; not proved optimal for " + Count(several, "group") +
-			" of several ports, which move together"
-	default:
-		b.Proof = "optimal among the candidates: no chain of moves balances the load better, or as well with fewer moves"
+	b.Separating = r.separating[n]
+	b.Proof = r.proof(b, n, several)
+	if b.Separating > 0 {
+		b.Proof += fmt.Sprintf("; %s more, so that no chassis hosts two gateways of a router",
+			Count(b.Separating, "move"))
 	}
 	return b
+}
+
+// proof explains why no plan is more even, or as even with fewer moves.
+func (r *rebalancing) proof(b Bound, n, several int) string {
+	moves := b.Moves - b.Separating
+	switch {
+	case r.limited:
+		return fmt.Sprintf("as balanced as max-moves=%d allows", r.options.MaxMoves)
+	case moves == 0 && len(r.schedulable[n]) == 0:
+		return "no chassis can take a gateway now"
+	case moves == 0 && r.unbound:
+		return "no gateway is bound"
+	case moves == 0 && b.Spread <= 1:
+		return "already balanced"
+	case b.Spread <= 1 && moves == b.Fewest:
+		return fmt.Sprintf("balanced; %s is the lower bound: chassis hold %s above their share",
+			Count(b.Fewest, "move"), Count(b.Fewest, "gateway"))
+	case several > 0:
+		return "optimal for gateways of one port; not proved optimal for " + Count(several, "group") +
+			" of several ports, which move together"
+	}
+	return "optimal among the candidates: no chain of moves balances the load better, or as well with fewer moves"
 }
 
 // slotLoads returns the loads of the chassis that may host a network's gateways, or host some now.
@@ -221,8 +269,9 @@ func (r *rebalancing) slotLoads(n int, load []int) (all []int) {
 	return all
 }
 
-// promote makes a chassis the master; the old one takes its place.
-func (in *instance) promote(g *group, c int) {
+// promote makes a chassis the master; the old one takes its place. The reason is that the old one hosts more, unless
+// there is another one.
+func (in *instance) promote(g *group, c int, reason string) {
 	old := g.was[0]
 	g.order = slices.Clone(g.was)
 	clear(g.reasons)
@@ -232,7 +281,9 @@ func (in *instance) promote(g *group, c int) {
 	if c == old {
 		return
 	}
-	reason := fmt.Sprintf("%s hosts more than %s", in.chassis[old].Name, in.chassis[c].Name)
+	if reason == "" {
+		reason = fmt.Sprintf("%s hosts more than %s", in.chassis[old].Name, in.chassis[c].Name)
+	}
 	g.reasons[in.chassis[old].Name] = reason
 	in.lift(g, c, reason)
 }

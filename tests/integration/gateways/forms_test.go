@@ -119,6 +119,27 @@ func TestForms_unhosted_router_gets_group_like_others(t *testing.T) {
 	assert.Equal(t, group, c.nbctl("get", "Logical_Router_Port", ports[0], "ha_chassis_group"))
 }
 
+// Neutron from 2024.1 to 2026.1 gives each gateway of a router its own candidates. One chassis that fails should not take
+// both along. A reschedule moves nothing for that, a rebalance does.
+func TestForms_gateways_of_one_router_are_separated(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	for n, order := range [][]string{{"c1", "c2"}, {"c2", "c1"}} {
+		for port := range 2 {
+			c.hang(fmt.Sprint("neutron-r", n), fmt.Sprintf("lrp-r%d-%d", n, port), "physnet1", later, order...)
+		}
+	}
+	c.changesNothing("reschedule", "--wait", "0")
+	plan := told[shownPlan](c, "rebalance", "--dry-run")
+	assert.Equal(t, 2, plan.Bounds[0].Separating)
+	c.operated("rebalance", "--yes", "--wait", "0")
+	for n := range 2 {
+		ports := []string{fmt.Sprintf("lrp-r%d-0", n), fmt.Sprintf("lrp-r%d-1", n)}
+		assert.Equal(t, map[string]int{"c1": 1, "c2": 1}, c.masters(ports...))
+	}
+	c.changesNothing("rebalance", "--yes", "--wait", "0")
+}
+
 // External ports work only on the chassis that hosts their router's gateway.
 func TestForms_external_ports_follow_router(t *testing.T) {
 	t.Parallel()
