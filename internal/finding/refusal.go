@@ -9,7 +9,7 @@ import (
 // Condition returns the text of a remedy's condition; empty if it has none.
 func (f Finding) Condition(r Remedy) string { return f.with(r).expand(conditions[r.When]) }
 
-// Deed returns the text of a remedy's deed; empty if the remedy is a command.
+// Deed returns the text of a remedy's deed; empty if the remedy has commands only.
 func (f Finding) Deed(r Remedy) string { return f.with(r).expand(string(r.Deed)) }
 
 func (f Finding) with(r Remedy) Finding {

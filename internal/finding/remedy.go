@@ -4,14 +4,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 )
 
-// Remedy ends a finding: it is a command, or a deed that an operator does by hand.
+// Remedy ends a finding: it is a command, or a deed that an operator does by hand, or commands and then a deed.
 type Remedy struct {
 	// When is the condition under which the remedy applies; empty if it always does.
 	When Condition
-	// Command is the command; the zero value if Deed is set.
+	// Command is the first command; the zero value if there is only a deed.
 	Command command.Command
 	Deed    Deed
-	// Then are further commands, to be run in this order.
+	// Then are further commands, to be run in this order. The deed comes after them.
 	Then []command.Command
 	// Unit is the unit that the condition or the deed names; empty if it is an argument of the finding.
 	Unit string
@@ -97,6 +97,8 @@ type Deed string
 const (
 	MakeSpace      Deed = "make space on the disk of {path}"
 	MakeSpaceThere Deed = "make space there"
+	MakeSpaceOn    Deed = "make space on the full disk of {unit}"
+	KickLeftovers  Deed = "then kick its members: the status shows the command"
 	MoveAway       Deed = "stop {service} and move {path} away"
 	RestoreFile    Deed = "bring {path} back from a backup"
 	StartMachine   Deed = "start the machine of {unit}"
@@ -169,7 +171,7 @@ type Document struct {
 }
 
 // RemedyDocument is one remedy. Condition is the name of the condition, When its text. Commands must be typed in this
-// order; Deed must be done by hand.
+// order; then Deed must be done by hand.
 type RemedyDocument struct {
 	Condition string   `json:"condition,omitempty" yaml:"condition,omitempty"`
 	When      string   `json:"when,omitempty" yaml:"when,omitempty"`

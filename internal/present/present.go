@@ -91,28 +91,35 @@ const runs = "run: "
 
 // Remedy renders a remedy in one line, the condition first: `if this lasts: juju run …`.
 func Remedy(v juju.Version, f finding.Finding, r finding.Remedy) string {
-	condition, what := f.Condition(r), f.Deed(r)
-	if what == "" {
-		what = strings.Join(commands(v, r), "; ")
-		if condition == "" {
-			return runs + what
-		}
+	condition, words := f.Condition(r), commands(v, r)
+	alone := len(words) == 0
+	if deed := f.Deed(r); deed != "" {
+		words = append(words, deed)
 	}
-	if condition == "" {
+	switch what := strings.Join(words, "; "); {
+	case condition != "":
+		return condition + ": " + what
+	case alone:
 		return what
+	default:
+		return runs + what
 	}
-	return condition + ": " + what
 }
 
 // remedyLines renders a remedy. A command has a line of its own, so that it can be copied.
-func remedyLines(v juju.Version, f finding.Finding, r finding.Remedy) []string {
-	switch condition := f.Condition(r); {
-	case f.Deed(r) != "":
+func remedyLines(v juju.Version, f finding.Finding, r finding.Remedy) (lines []string) {
+	typed := commands(v, r)
+	if len(typed) == 0 {
 		return []string{Remedy(v, f, r)}
-	case condition != "":
-		return append([]string{condition + ":"}, commands(v, r)...)
 	}
-	return commands(v, r)
+	if condition := f.Condition(r); condition != "" {
+		lines = append(lines, condition+":")
+	}
+	lines = append(lines, typed...)
+	if deed := f.Deed(r); deed != "" {
+		lines = append(lines, deed)
+	}
+	return lines
 }
 
 func commands(v juju.Version, r finding.Remedy) (all []string) {

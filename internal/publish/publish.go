@@ -212,7 +212,7 @@ func (s Snapshot) identities(clusters map[ovndb.Database]raft.ID) relation.Ident
 func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
 	d, x := s.Kept, s.State
 	d.Address, d.Hostname, d.Clients = s.Addresses.Own, s.Addresses.Hosts[0], clients
-	d.Source, d.Paused = x.Packages.Source, x.Paused
+	d.Source, d.Paused, d.DiskFull = x.Packages.Source, x.Paused, x.Disk != ""
 	if x.Northd.Works() {
 		d.Northd = string(x.Northd)
 	}

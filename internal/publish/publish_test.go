@@ -101,7 +101,9 @@ func TestEnsure_repeats_nothing(t *testing.T) {
 
 	s.Version, s.Thorough, s.Clients = false, false, nil
 	ensure()
-	s.State.Paused = true
+	s.State.Disk = "/var/lib/ovn"
+	ensure("relation-set ovsdb-peer:0")
+	s.State.Disk, s.State.Paused = "", true
 	ensure("relation-set ovsdb-peer:0")
 	ensure("relation-set ovsdb-peer:0") // Juju drops the data of a hook that fails
 	s.Addresses.Own = netip.MustParseAddr("10.0.0.9")

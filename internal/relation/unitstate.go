@@ -42,6 +42,8 @@ type UnitState struct {
 	NorthdHeard map[string]time.Time
 	// Paused reports whether an operator has paused the unit: its servers don't run until it is resumed.
 	Paused bool
+	// DiskFull reports whether the disk of the unit's databases is full.
+	DiskFull bool
 	// Clients has the approximate number of clients of the unit's server of each database. Databases that were not
 	// counted are missing.
 	Clients map[ovndb.Database]int
@@ -74,7 +76,8 @@ const (
 	keyNorthdAsked = "northd-none-active"
 	keyNorthdHeard = "northd-none-active-heard"
 
-	keyPaused = "paused"
+	keyPaused   = "paused"
+	keyDiskFull = "disk-full"
 	// keyClients follows the database's short name.
 	keyClients = "-clients"
 	// keyWithdrawn is read together with the application's keyClaim.
@@ -99,6 +102,7 @@ func (d UnitState) Databag() map[string]string {
 		keyIssuer:   d.Issuer,
 		keyNorthd:   d.Northd,
 		keyPaused:   flag(d.Paused),
+		keyDiskFull: flag(d.DiskFull),
 
 		keyWithdrawn: string(d.Withdrawn),
 
@@ -132,7 +136,8 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	d = UnitState{
 		Address: address, Hostname: foreign.Name(databag[keyHostname]), Charm: foreign.Name(databag[keyCharm]),
 		Source: databag[keySource], Issuer: databag[keyIssuer],
-		Paused: databag[keyPaused] == "true", CharmsSeen: split(databag[keyCharms]), Trusts: split(databag[keyTrusts]),
+		Paused: databag[keyPaused] == "true", DiskFull: databag[keyDiskFull] == "true",
+		CharmsSeen: split(databag[keyCharms]), Trusts: split(databag[keyTrusts]),
 		Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{},
 	}
 	for _, db := range ovndb.Databases() {

@@ -75,9 +75,15 @@ func serverless(c ovndb.Condition, err string) observetest.Members {
 	return m
 }
 
+// The remedies of a lost quorum: no other unit is known, both may be lost, or both machines are on.
 const (
-	recovers = "-> ovn-central/0 recover dry-run=true"
-	starts   = " -> " + string(finding.StartMachine)
+	recovers     = "-> ovn-central/0 recover dry-run=true"
+	starts       = " -> " + string(finding.StartMachine)
+	startsBoth   = starts + " {unit=ovn-central/1, ovn-central/2}"
+	quorumLost   = startsBoth + " -> IF_LOST_AND_OFF: ovn-central/0 recover dry-run=true {unit=ovn-central/1, ovn-central/2}"
+	quorumAwaits = " -> BEFORE_ITS_NEXT_HOOK: ovn-central/1 resume {unit=ovn-central/1}" +
+		" -> BEFORE_ITS_NEXT_HOOK: ovn-central/2 resume {unit=ovn-central/2}" +
+		" -> IF_THIS_LASTS: ovn-central/0 recover dry-run=true"
 )
 
 // id8 returns an ID in brief form.
@@ -93,7 +99,10 @@ func TestClusters(t *testing.T) {
 	off := func(target string) string {
 		return " -> " + string(finding.PowerOff) + " -> ONCE_MACHINE_OFF:" + strings.TrimPrefix(kick(target), " ->")
 	}
-	lost := func(unit string) string { return " -> IF_LOST: remove-unit --force " + unit + " add-unit ovn-central" }
+	const kicks = " " + string(finding.KickLeftovers)
+	lost := func(unit string) string {
+		return " -> IF_LOST: remove-unit --force " + unit + " add-unit ovn-central" + kicks
+	}
 	down := func(dbs, unit string) string {
 		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + starts + lost(unit)
 	}
@@ -101,7 +110,7 @@ func TestClusters(t *testing.T) {
 	on := func(dbs, unit string) string {
 		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + " -> BEFORE_ITS_NEXT_HOOK: " + unit + " resume"
 	}
-	dyingDown := func(dbs, unit string) string { return strings.TrimSuffix(down(dbs, unit), " add-unit ovn-central") }
+	dyingDown := func(dbs, unit string) string { return strings.Replace(down(dbs, unit), " add-unit ovn-central", "", 1) }
 	const (
 		u1, u2, was = "ovn-central/1", "ovn-central/2", "unit=ovn-central/4"
 		staleNB     = "warning STALE_MEMBER nb ovn-central/4"
@@ -172,12 +181,12 @@ func TestClusters(t *testing.T) {
 			"warning MEMBER_DOWN sb ovn-central/4 -> " + string(finding.FindOwner) + " {unit=13fe (was ovn-central/4)}",
 			"info NOT_PUBLISHED nb sb ovn-central/5",
 		}},
-		"no quorum":         {nb(noNB), []string{"error NO_QUORUM nb " + recovers}},
-		"no quorum, leader": {nb(up("aa00").Down("aa01", "aa02")), []string{"error NO_QUORUM nb " + recovers}},
-		"no quorum, both":   {all(nb(noNB), sb(noSB)), []string{"error NO_QUORUM nb sb " + recovers}},
+		"no quorum":         {nb(noNB), []string{"error NO_QUORUM nb" + quorumAwaits}},
+		"no quorum, leader": {nb(up("aa00").Down("aa01", "aa02")), []string{"error NO_QUORUM nb" + quorumAwaits}},
+		"no quorum, both":   {all(nb(noNB), sb(noSB)), []string{"error NO_QUORUM nb sb" + quorumLost}},
 		"no quorum, other absent": {
 			all(nb(serverless(ovndb.Absent, "")), sb(noSB)),
-			[]string{"error NO_QUORUM sb " + recovers, "waiting SERVER_DOWN nb"},
+			[]string{"error NO_QUORUM sb" + quorumLost, "waiting SERVER_DOWN nb"},
 		},
 		"server of a former unit": {nb(serverless(ovndb.Former, "of ovn-central/7")), []string{"waiting SERVER_REMOVED nb"}},
 		"election": {
@@ -344,12 +353,12 @@ func TestClusters_no_quorum_requires_peers(t *testing.T) {
 		change func(*observe.Application)
 		want   string
 	}{
-		"peers have published": {func(*observe.Application) {}, "error NO_QUORUM nb " + recovers},
+		"peers have published": {func(*observe.Application) {}, "error NO_QUORUM nb" + quorumAwaits},
 		"there are no other units": {
 			func(m *observe.Application) { m.Goal = goal(m.Unit) }, "error NO_QUORUM nb " + recovers,
 		},
 		"Juju is silent, peers remembered": {
-			func(m *observe.Application) { m.Goal, m.Relations = nil, nil }, "error NO_QUORUM nb " + recovers,
+			func(m *observe.Application) { m.Goal, m.Relations = nil, nil }, "error NO_QUORUM nb" + quorumAwaits,
 		},
 		"there is no relation yet": {func(m *observe.Application) {
 			m.Relations, m.Published = nil, relation.UnitIdentities{m.Unit: m.Published[m.Unit]}
@@ -383,8 +392,21 @@ func TestClusters_follower_without_answers(t *testing.T) {
 	c.Quorum = c.View.Quorum()
 	r := s.Report()
 	r.Clusters[1] = c
-	all := status.Clusters(r)
-	assert.NotContains(t, briefs(all), "error NO_QUORUM sb "+recovers)
+	assert.False(t, finding.Has(status.Clusters(r), finding.NoQuorum))
+}
+
+// If a unit has published why its servers don't answer, its machine need not be started.
+func TestClusters_no_quorum_cause_is_published(t *testing.T) {
+	t.Parallel()
+	s := observetest.Three(t)
+	s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02").CutOff(), observetest.Up("bb00").Down("bb01", "bb02").CutOff()
+	r := s.Report()
+	r.Application.Peers = map[string]observe.Peer{
+		"ovn-central/1": {State: relation.UnitState{Paused: true}}, "ovn-central/2": {State: relation.UnitState{DiskFull: true}},
+	}
+	assert.Equal(t, []string{"error NO_QUORUM nb sb -> ovn-central/1 resume {unit=ovn-central/1} -> " +
+		string(finding.MakeSpaceOn) + " {unit=ovn-central/2} -> IF_THIS_LASTS: ovn-central/0 recover dry-run=true"},
+		briefs(findingsOf(r))[:1])
 }
 
 func TestClusters_unit_of_other_cluster(t *testing.T) {

@@ -129,7 +129,7 @@ func TestClusters_recovery_requested(t *testing.T) {
 	t.Parallel()
 	for cluster, want := range map[raft.ID]string{
 		observetest.Cluster(ovndb.NB):          " -> " + string(finding.AwaitAccept) + " {unit=ovn-central/1}",
-		"dd000000-0000-4000-8000-000000000000": " " + recovers,
+		"dd000000-0000-4000-8000-000000000000": quorumAwaits,
 	} {
 		s := observetest.Three(t)
 		s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff()

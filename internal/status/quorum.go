@@ -121,7 +121,7 @@ func quorum(r observe.Report) (all []finding.Finding) {
 			all = append(all, finding.Of(finding.PeersUnknown, c.Database, finding.Args{}))
 		case noQuorum:
 			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Reasons: answersOf(c, m)},
-				recoveryOf(c, m, viewsOf(r))))
+				quorumAgain(c, m, viewsOf(r))...))
 		}
 	}
 	return all
@@ -139,15 +139,38 @@ func unconfirmed(c observe.Cluster, few finding.Args) finding.Finding {
 	return finding.Of(finding.LeaderUnseen, c.Database, args).As(finding.Waiting)
 }
 
-// recoveryOf returns the way to recover a cluster. It is a wait if a recovery of it was requested on another unit.
-func recoveryOf(c observe.Cluster, m observe.Application, clusters Views) finding.Remedy {
+// quorumAgain returns the remedies of a lost quorum: what brings the silent units back, and then the recovery without
+// them. It is a wait if a recovery of the cluster was requested on another unit.
+func quorumAgain(c observe.Cluster, m observe.Application, clusters Views) (ways []finding.Remedy) {
 	for _, unit := range m.Others() {
 		q, is := m.Peers[unit].State.Requests[c.Database]
 		if is && c.Status.Cluster != nil && q.Cluster == *c.Status.Cluster {
-			return finding.ByHand(finding.AwaitAccept).For(unit)
+			return []finding.Remedy{finding.ByHand(finding.AwaitAccept).For(unit)}
 		}
 	}
-	return finding.Do(recoveryPlanCommand(m, clusters))
+	var off []string
+	for _, unit := range m.Others() {
+		if !slices.Contains(silent(c, m), unit) {
+			continue
+		}
+		found, _ := repairs(m, clusters, unit)
+		for _, r := range found {
+			if r.Deed == finding.StartMachine {
+				off = append(off, unit)
+			} else {
+				ways = append(ways, r.For(unit))
+			}
+		}
+	}
+	switch without := recoveryPlanCommand(m, clusters); {
+	case len(off) > 0:
+		start := finding.ByHand(finding.StartMachine).For(strings.Join(off, ", "))
+		return append(ways, start, finding.If(finding.IfOff, without).For(start.Unit))
+	case len(ways) > 0:
+		return append(ways, finding.If(finding.IfThisLasts, without))
+	default:
+		return []finding.Remedy{finding.Do(without)}
+	}
 }
 
 // downReason returns why a member counts as down.

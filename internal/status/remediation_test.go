@@ -113,8 +113,11 @@ func TestWhileDown(t *testing.T) {
 		awaits   = " -> BEFORE_ITS_NEXT_HOOK: ovn-central/1 resume"
 		space    = " -> IF_DISK_FULL: " + string(finding.MakeSpaceThere)
 		restarts = " -> IF_THIS_LASTS: ovn-central/1 restart-services services=ovn-ovsdb-server-nb"
-		mayBe    = starts + " -> IF_LOST: remove-unit --force ovn-central/1 add-unit ovn-central"
+		spaceOn  = " -> " + string(finding.MakeSpaceOn)
+		ifLost   = " -> IF_LOST: remove-unit --force ovn-central/1 add-unit ovn-central " + string(finding.KickLeftovers)
+		mayBe    = starts + ifLost
 	)
+	none, full := relation.UnitState{}, relation.UnitState{DiskFull: true}
 	silent := time.Hour
 	gone := func(v *raft.View) { // its server ended
 		v.Status.Servers[1].LastMsg = &silent
@@ -129,27 +132,29 @@ func TestWhileDown(t *testing.T) {
 	}
 	noted := func(v *raft.View) { v.Down = []raft.ID{v.Names[1]} }
 	for name, test := range map[string]struct {
-		paused bool
+		state  relation.UnitState
 		nb, sb []func(*raft.View)
 		want   string
 	}{
-		"paused":                      {true, []func(*raft.View){gone}, []func(*raft.View){gone}, " -> ovn-central/1 resume"},
-		"machine off":                 {false, []func(*raft.View){gone}, []func(*raft.View){gone}, mayBe},
-		"one server ended":            {false, []func(*raft.View){gone}, nil, awaits},
-		"one server hangs":            {false, []func(*raft.View){hangs}, nil, restarts + awaits},
-		"both hang":                   {false, []func(*raft.View){hangs}, []func(*raft.View){hangs}, mayBe},
-		"lost entries, one ended":     {false, []func(*raft.View){gone, lost}, []func(*raft.View){lost}, space + awaits},
-		"lost entries, one hangs":     {false, []func(*raft.View){hangs, lost}, nil, space + awaits},
-		"lost entries, both ended":    {false, []func(*raft.View){gone, lost}, []func(*raft.View){gone, lost}, space + mayBe},
-		"stores nothing, other ended": {false, []func(*raft.View){lags}, []func(*raft.View){gone}, space + awaits},
-		"about to restart":            {false, []func(*raft.View){noted}, nil, awaits},
+		"paused":                      {relation.UnitState{Paused: true}, []func(*raft.View){gone}, []func(*raft.View){gone}, " -> ovn-central/1 resume"},
+		"machine off":                 {none, []func(*raft.View){gone}, []func(*raft.View){gone}, mayBe},
+		"one server ended":            {none, []func(*raft.View){gone}, nil, awaits},
+		"one server hangs":            {none, []func(*raft.View){hangs}, nil, restarts + awaits},
+		"both hang":                   {none, []func(*raft.View){hangs}, []func(*raft.View){hangs}, mayBe},
+		"lost entries, one ended":     {none, []func(*raft.View){gone, lost}, []func(*raft.View){lost}, space + awaits},
+		"lost entries, one hangs":     {none, []func(*raft.View){hangs, lost}, nil, space + awaits},
+		"lost entries, both ended":    {none, []func(*raft.View){gone, lost}, []func(*raft.View){gone, lost}, space + mayBe},
+		"stores nothing, other ended": {none, []func(*raft.View){lags}, []func(*raft.View){gone}, space + awaits},
+		"about to restart":            {none, []func(*raft.View){noted}, nil, awaits},
+		"full, both gave up":          {full, []func(*raft.View){hangs}, []func(*raft.View){hangs}, spaceOn + ifLost},
+		"full, one gave up":           {full, []func(*raft.View){hangs}, nil, spaceOn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := observetest.Three(t)
 			s.SB = observetest.Up("bb00", "bb01", "bb02")
 			m := s.Application()
-			m.Peers = map[string]observe.Peer{unit: {State: relation.UnitState{Paused: test.paused}}}
+			m.Peers = map[string]observe.Peer{unit: {State: test.state}}
 			views := status.Views{ovndb.NB: s.View(ovndb.NB, s.NB), ovndb.SB: s.View(ovndb.SB, s.SB)}
 			for d, changes := range map[ovndb.Database][]func(*raft.View){ovndb.NB: test.nb, ovndb.SB: test.sb} {
 				v := views[d]
@@ -270,7 +275,7 @@ func TestOKToStop(t *testing.T) {
 			}
 			if c.stop && !c.remove { // a dead unit can't leave
 				assert.Equal(t, "error REMOVAL_UNSAFE ovn-central/2 -> "+string(finding.StartMachine)+" {unit=ovn-central/2}"+
-					" -> IF_LOST: remove-unit --force ovn-central/2 add-unit ovn-central {unit=ovn-central/2}", briefs(
+					" -> IF_LOST: remove-unit --force ovn-central/2 add-unit ovn-central "+string(finding.KickLeftovers)+" {unit=ovn-central/2}", briefs(
 					[]finding.Finding{*remove.Against})[0])
 				assert.Equal(t, finding.MemberDown, remove.Against.Causes[0].Code)
 			}

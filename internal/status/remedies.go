@@ -246,31 +246,46 @@ func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []findi
 	return all
 }
 
-// WhileDown returns the remedies if members of a unit of the model are down. If the unit's machine is known to be on,
-// they are the remedies of the cause there. Otherwise the unit may be lost; then it must first be removed from the
-// model. After a kick alone no finding would name it, and it would join again once its machine is back. After the
-// removal its members are stale, and that finding has the command for their kick.
-func WhileDown(m observe.Application, clusters Views, unit string) (ways []finding.Remedy) {
-	if m.Peers[unit].State.Paused { // systemd does not start the services of a paused unit
-		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"})}
-	}
-	on := symptomsOf(m, clusters, unit)
-	if on.diskMayBeFull {
-		full := finding.ByHand(finding.MakeSpaceThere)
-		full.When = finding.IfDiskFull
-		ways = append(ways, full)
-	}
-	if on.machineOn {
-		if on.hanging != "" && !on.diskMayBeFull {
-			ways = append(ways, finding.If(finding.IfThisLasts, plan.RestartOn(unit, on.hanging)))
-		}
-		return append(ways, finding.If(finding.BeforeHook, command.RunHook(unit)))
+// WhileDown returns the remedies if members of a unit of the model are down. If the unit may be lost, it must be
+// removed from the model before its members are kicked. After a kick alone no finding would name it, and it would join
+// again once its machine is back. After the removal its members are stale, and that finding has the command for their
+// kick.
+func WhileDown(m observe.Application, clusters Views, unit string) []finding.Remedy {
+	ways, mayBeLost := repairs(m, clusters, unit)
+	if !mayBeLost {
+		return ways
 	}
 	lost := finding.If(finding.IfLost, command.RemoveByForce(unit))
 	if !m.Dying(unit) {
 		lost.Then = []command.Command{command.Client("add-unit", unitname.Application(unit))}
 	}
-	return append(ways, finding.ByHand(finding.StartMachine), lost)
+	lost.Deed = finding.KickLeftovers
+	return append(ways, lost)
+}
+
+// repairs returns the remedies that bring the members of a unit back. If the unit's machine is known to be on, or the
+// unit has reported that its disk is full, they are the remedies of the cause there. mayBeLost reports whether nothing
+// shows that the machine is on.
+func repairs(m observe.Application, clusters Views, unit string) (ways []finding.Remedy, mayBeLost bool) {
+	if m.Peers[unit].State.Paused { // systemd does not start the services of a paused unit
+		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"})}, false
+	}
+	on := symptomsOf(m, clusters, unit)
+	if m.Peers[unit].State.DiskFull {
+		return []finding.Remedy{finding.ByHand(finding.MakeSpaceOn)}, !on.machineOn
+	}
+	if on.diskMayBeFull {
+		full := finding.ByHand(finding.MakeSpaceThere)
+		full.When = finding.IfDiskFull
+		ways = append(ways, full)
+	}
+	if !on.machineOn {
+		return append(ways, finding.ByHand(finding.StartMachine)), true
+	}
+	if on.hanging != "" && !on.diskMayBeFull {
+		ways = append(ways, finding.If(finding.IfThisLasts, plan.RestartOn(unit, on.hanging)))
+	}
+	return append(ways, finding.If(finding.BeforeHook, command.RunHook(unit))), false
 }
 
 // symptoms is this unit's view of another unit's servers.

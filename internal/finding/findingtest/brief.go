@@ -33,11 +33,11 @@ func Brief(f finding.Finding) string {
 		if r.When != "" {
 			words = append(words, string(r.When)+":")
 		}
-		if r.Deed != "" {
-			words = append(words, string(r.Deed))
-		}
 		for _, c := range append([]command.Command{r.Command}, r.Then...) {
 			words = append(words, commandWords(c)...)
+		}
+		if r.Deed != "" {
+			words = append(words, string(r.Deed))
 		}
 		if r.Unit != "" {
 			words = append(words, "{unit="+r.Unit+"}")

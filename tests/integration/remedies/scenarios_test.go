@@ -32,12 +32,20 @@ var scenarios = map[finding.Code][]scenario{
 		{name: "machine_of_a_unit_that_leaves_starts", arrange: func(w *world) {
 			require.ErrorIs(w.T, w.RemoveUnit(w.T.Context(), w.loseOne(), lab.RemoveOptions{}), lab.ErrLost)
 		}},
+		{name: "disk_is_full", units: 2, arrange: func(w *world) {
+			w.fillDisk()
+			w.RunUpdateStatus(w.on) // it publishes that its disk is full
+			w.on = w.another()
+		}, after: members(3)},
 		{name: "unit_is_paused", arrange: func(w *world) { w.Act(w.another(), "pause") }, after: members(3)},
 	},
-	finding.NoQuorum: {{arrange: func(w *world) {
-		w.on = w.another()
-		w.Lose(labtest.Without(w.Deployed, w.on)...)
-	}, next: []finding.Code{finding.NotInNewCluster}, after: members(1)}},
+	finding.NoQuorum: {
+		{name: "machines_start", arrange: (*world).loseQuorum, after: members(3)},
+		{
+			name: "machines_are_lost", arrange: (*world).loseQuorum, remedy: 1,
+			next: []finding.Code{finding.NotInNewCluster}, after: members(1),
+		},
+	},
 	finding.NotInNewCluster: {{arrange: func(w *world) {
 		w.on = w.another()
 		lost := labtest.Without(w.Deployed, w.on)
@@ -268,6 +276,13 @@ func (w *world) foreignFile(command string) {
 	require.NoError(w.T, err)
 	require.NoError(w.T, w.Settle(w.T.Context()))
 	w.on = u
+}
+
+// loseQuorum powers all units but the observed one off.
+func (w *world) loseQuorum() {
+	w.T.Helper()
+	w.on = w.another()
+	w.Lose(labtest.Without(w.Deployed, w.on)...)
 }
 
 // fillDisk adds a unit whose databases are on a small disk, and fills the disk, so that its servers lose entries.

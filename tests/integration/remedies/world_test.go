@@ -109,10 +109,14 @@ func (w *world) nextOf(line string) string {
 // deeds carry out the tasks that an operator does without Juju.
 var deeds = map[finding.Deed]func(w *world, args map[string]string){
 	finding.StartMachine: func(w *world, args map[string]string) {
-		require.NoError(w.T, w.Named(args["unit"]).PowerOn(w.T.Context()))
+		for _, unit := range strings.Split(args["unit"], ", ") {
+			require.NoError(w.T, w.Named(unit).PowerOn(w.T.Context()))
+		}
 	},
+	finding.KickLeftovers:  func(*world, map[string]string) {}, // the finding STALE_MEMBER comes next
 	finding.MakeSpace:      func(w *world, args map[string]string) { w.FreeDisk(args["path"]) },
 	finding.MakeSpaceThere: func(w *world, _ map[string]string) { w.FreeDisk(w.on.DBDir()) },
+	finding.MakeSpaceOn:    func(w *world, args map[string]string) { w.FreeDisk(w.Named(args["unit"]).DBDir()) },
 	finding.MoveAway: func(w *world, args map[string]string) {
 		_, code, err := w.on.Systemctl(w.T.Context(), "stop", args["service"])
 		require.NoError(w.T, err)
