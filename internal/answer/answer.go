@@ -60,6 +60,9 @@ type Message struct {
 	Error   bool   `json:"error" yaml:"error"`
 	Kind    string `json:"kind" yaml:"kind"`
 	Name    string `json:"name" yaml:"name"`
+	// Skipped reports whether the message is about a step that was not made, without an error. The message names the
+	// cause.
+	Skipped bool `json:"skipped,omitempty" yaml:"skipped,omitempty"`
 	// When is the condition of a command to run next. Commands without one are run in their order.
 	When string `json:"when,omitempty" yaml:"when,omitempty"`
 	// Code is the finding's code, if the message is a finding.

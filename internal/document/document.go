@@ -135,6 +135,8 @@ func Answer(s answer.Status) string {
 			next = append(next, m)
 		case m.Error:
 			fmt.Fprintf(&b, "error  %s: %s\n", m.Name, m.Message)
+		case m.Skipped:
+			fmt.Fprintf(&b, "skip   %s: %s\n", m.Name, m.Message)
 		default:
 			fmt.Fprintf(&b, "ok     %s: %s\n", m.Name, m.Message)
 		}

@@ -118,12 +118,11 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 		if step.name == "evict" && !r.Force {
 			continue
 		}
+		if step.name != "drain" { // it has ended
+			s.progress(ctx, "decommission %s: %s", n.Name(), step.name)
+		}
 		done := step.do()
-		s.progress(ctx, "decommission %s: %s: %s", n.Name(), step.name, done.Message)
-		steps = append(steps, answer.Message{
-			Message: fmt.Sprintf("%s (%d): %s", done.Reason, done.Code, done.Message),
-			Error:   !done.OK(), Kind: answer.MessageStep, Name: step.name,
-		})
+		steps = append(steps, stepMessage(step.name, done))
 		if !done.OK() {
 			steps = append(steps, slices.DeleteFunc(done.Details.MessageList,
 				func(m answer.Message) bool { return m.Kind == answer.MessageNext })...)
@@ -136,8 +135,31 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 		ways = append(ways, answer.Message{Message: "on its machine, delete what a unit of this charm has left: " +
 			"rm /var/lib/ovn/*.left-*", Kind: answer.MessageNext, Name: "files"})
 	}
-	return answer.New(answer.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
+	done := n.Name() + " is decommissioned: nothing needs it any more"
+	if slices.ContainsFunc(steps, func(m answer.Message) bool { return m.Skipped }) {
+		done = n.Name() + " is decommissioned, except for the steps that were skipped"
+	}
+	return answer.New(answer.Success, done, steps...).
 		With(append(ways, s.next(maintenance.OperationRemove, n))...)
+}
+
+// skipped is the key of the metadata of an answer about a step that was not made.
+const skipped = "skipped"
+
+// skip returns the answer of a step that could not be made. It does not end a decommission.
+func skip(why string) answer.Status {
+	s := answer.New(answer.Success, why)
+	s.Metadata[skipped] = "true"
+	return s
+}
+
+// stepMessage returns the message about one step of a decommission.
+func stepMessage(name string, done answer.Status) answer.Message {
+	m := answer.Message{Message: done.Message, Error: !done.OK(), Kind: answer.MessageStep, Name: name}
+	if m.Skipped = done.Metadata[skipped] != ""; !m.Skipped {
+		m.Message = fmt.Sprintf("%s (%d): %s", done.Reason, done.Code, done.Message)
+	}
+	return m
 }
 
 // waysToDecommission returns the commands after a failed step. A silent node may be off: then only force takes its
@@ -195,10 +217,9 @@ func (s *Service) shutdown(ctx context.Context, n maintenance.Node) (done answer
 	_, found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
 	switch {
 	case refused == nil && found.Life == maintenance.Up:
-		return answer.New(answer.Success, "WARNING: its ovn-controller still responds"), true
+		return skip("its ovn-controller still responds"), true
 	case refused != nil && refused.Reason != answer.NotFound:
-		return answer.New(answer.Success,
-			"WARNING: cannot tell whether its ovn-controller responds: "+refused.Message), true
+		return skip("cannot tell whether its ovn-controller responds: " + refused.Message), true
 	}
 	return answer.New(answer.Success, "its ovn-controller does not respond"), false
 }

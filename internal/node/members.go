@@ -169,7 +169,7 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 // members are proved to have left both clusters.
 func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
 	if s.Charm == nil || s.Health == nil {
-		return answer.New(answer.Success, "this command cannot tell which units are on its machine; with the charm, run: "+
+		return skip("this command cannot tell which units are on its machine; with the charm, run: " +
 			ofCharm(maintenance.OperationDecommission, command.Param{Key: "node", Value: n.Typed()}))
 	}
 	var departure maintenance.Departure
@@ -263,8 +263,7 @@ func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout ti
 	minMembers int,
 ) answer.Status {
 	if s.Health == nil {
-		return answer.New(answer.Success,
-			"this command cannot tell the health of the clusters; with the charm, run: "+ofCharm("cluster-health"))
+		return skip("this command cannot tell the health of the clusters; with the charm, run: " + ofCharm("cluster-health"))
 	}
 	var health answer.Status
 	tell := func() { s.progress(ctx, "waiting for the clusters: %s", health.Message) }

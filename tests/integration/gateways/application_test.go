@@ -226,7 +226,7 @@ func TestDecommission_ends_with_healthy_clusters_only(t *testing.T) {
 			return a.health(ctx)
 		}
 		s.Gateways.Progress = func(_ context.Context, line string) {
-			late = late || line == "decommission c1.example: remove-member: no unit of this application is on its machine, and no member of either cluster"
+			late = late || line == "decommission c1.example: cluster-ready"
 		}
 		said := s.Decommission(t.Context(), node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Member: time.Minute, Confirmed: true})
 		assert.Equal(t, answer.DisassociateFailure, said.Reason)

@@ -47,6 +47,8 @@ func TestR13_node_is_removed_only_if_unused(t *testing.T) {
 	retired = c.succeeds("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
 	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
 	assert.Contains(t, detail(retired, "by-hand"), "c1.example", "its ovn-controller still responds")
+	assert.Equal(t, map[string]bool{"drain": false, "clear-labels": false, "remove-member": true, "cluster-ready": true, "shutdown": true},
+		skippedSteps(retired), "only the charm knows its units and members")
 	c.succeeds("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
 
 	assert.Equal(t, 409, c.answer("remove", "c1", "--yes").Code, "it lives")
@@ -259,6 +261,17 @@ func TestDecommission_fails_with_answer_of_drain(t *testing.T) {
 	assert.True(t, forced(said), document.Answer(said))
 }
 
+// skippedSteps returns for each step of a decommission whether it was skipped.
+func skippedSteps(said answer.Status) map[string]bool {
+	steps := map[string]bool{}
+	for _, m := range said.Details.MessageList {
+		if m.Kind == answer.MessageStep {
+			steps[m.Name] = m.Skipped
+		}
+	}
+	return steps
+}
+
 // 002-4: a drained node stays a candidate if a gateway would otherwise have no live candidate, because the other
 // chassis has died since. It also stays one if it is the first candidate again.
 func TestClearLabels_error_names_gateway(t *testing.T) {
@@ -268,7 +281,7 @@ func TestClearLabels_error_names_gateway(t *testing.T) {
 	s := c.nodeService()
 	assert.Equal(t, finding.NodeNotDrained, codeOf(s.ClearLabels(t.Context(), node.Request{Node: "c1", Clear: time.Minute})))
 	s.Gateways.Progress = func(_ context.Context, line string) {
-		if strings.HasPrefix(line, "decommission c1.example: drain: ") {
+		if strings.HasPrefix(line, "decommission c1.example: clear-labels") {
 			c.sbctl("chassis-del", "c2")
 		}
 	}
