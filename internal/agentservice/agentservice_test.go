@@ -17,6 +17,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
@@ -66,7 +67,7 @@ func TestEnsure(t *testing.T) {
 		s.Known.Settings.Agent = plan.AgentSettings{Mode: string(config.On), TTL: ttl, Port: 16400}
 		return s
 	}
-	ready := configured(config.MinTTL)
+	ready := configured(lease.MinTTL)
 	ready.Decision.Ready = true
 	ensure := func(t *testing.T, m *Manager, s steps.Snapshot) []finding.Finding {
 		t.Helper()
@@ -78,14 +79,14 @@ func TestEnsure(t *testing.T) {
 	t.Run("agent_starts_once_and_is_told_of_changes", func(t *testing.T) {
 		t.Parallel()
 		m, systemd := manager(t)
-		assert.Empty(t, ensure(t, m, configured(config.MinTTL)))
+		assert.Empty(t, ensure(t, m, configured(lease.MinTTL)))
 		assert.Empty(t, systemd.calls, "the servers are no members yet")
 		assert.Empty(t, ensure(t, m, ready))
 		assert.Equal(t, []string{"reload", "enable", "restart"}, systemd.calls)
 		systemd.calls, systemd.active = nil, true
 		assert.Empty(t, ensure(t, m, ready))
 		assert.Empty(t, systemd.calls)
-		assert.Empty(t, ensure(t, m, configured(2*config.MinTTL)))
+		assert.Empty(t, ensure(t, m, configured(2*lease.MinTTL)))
 		assert.Equal(t, []string{"reload", "enable", "hang up"}, systemd.calls)
 		systemd.calls = nil
 		invalid := steps.Snapshot{Known: plan.State{Invalid: map[string]string{plan.OptionLeaseTTL: "too long"}}}

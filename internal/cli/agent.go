@@ -15,7 +15,9 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -29,8 +31,8 @@ type agentFlags struct {
 
 func newAgentFlags() *agentFlags {
 	return &agentFlags{config: config.Config{
-		Mode: config.Advise, TTL: config.DefaultTTL, HoldDown: config.DefaultHoldDown,
-		Listen: fmt.Sprintf("127.0.0.1:%d", config.DefaultPort),
+		Mode: config.Advise, TTL: lease.DefaultTTL, HoldDown: drift.DefaultHoldDown,
+		Listen: fmt.Sprintf("127.0.0.1:%d", ovndb.DefaultAgentPort),
 	}}
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
@@ -200,7 +201,7 @@ func TestAgent_keeps_old_address_if_new_one_is_taken(t *testing.T) {
 	var mu sync.Mutex
 	current := config.Config{
 		Unit: "u/0", Mode: config.Advise, NB: []string{"unix:/nonexistent"}, SB: []string{"unix:/nonexistent"},
-		TTL: config.MinTTL, Listen: network + ".1:16401",
+		TTL: lease.MinTTL, Listen: network + ".1:16401",
 	}
 	var failure error
 	read := func() (config.Config, error) {

@@ -2,6 +2,14 @@ package lease
 
 import "time"
 
+// Limits of [Election.TTL], and its default, from document 003. The record has whole seconds. With a shorter TTL the
+// lease would change hands on a busy machine.
+const (
+	MinTTL     = 2 * time.Second
+	MaxTTL     = 5 * time.Minute
+	DefaultTTL = 5 * time.Second
+)
+
 // Election is one agent's part in electing the unit that acts. Its driver passes it the agent's observations and calls
 // [Election.Next]. Election reads no clock and does no I/O.
 //

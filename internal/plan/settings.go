@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -58,17 +60,12 @@ type AgentSettings struct {
 
 // Ranges of options, both ends included.
 const (
-	// minElectionTimer and maxElectionTimer are the limits of the previous charm; ovsdb-server itself accepts 100 ms to
+	// minElectionTimer and MaxElectionTimer are the limits of the previous charm; ovsdb-server itself accepts 100 ms to
 	// 10 min (raft_unixctl_change_election_timer in ovsdb/raft.c).
 	minElectionTimer = time.Second
-	maxElectionTimer = 60 * time.Second
+	MaxElectionTimer = 60 * time.Second
 	// maxInactivityProbe is our own choice: a client that has been silent for a day is gone. 0 turns the probe off.
 	maxInactivityProbe = 24 * time.Hour
-	// minLeaseTTL and maxLeaseTTL are the agent's limits: with a shorter TTL the lease changes hands on a busy machine.
-	minLeaseTTL = 2 * time.Second
-	maxLeaseTTL = 5 * time.Minute
-	// maxHoldDown is our own choice: a chassis that has been gone for a day is gone.
-	maxHoldDown = 24 * time.Hour
 	// maxBackupInterval and the limits of the number of backups are our own choice.
 	maxBackupInterval = 31 * 24 * time.Hour
 	maxBackups        = 1000
@@ -83,7 +80,7 @@ func ParseSettings(config map[string]any) (s Settings, invalid map[string]findin
 	s = Settings{
 		Source:          p.text(OptionSource),
 		Overlay:         p.text(OptionOverlay),
-		ElectionTimer:   p.seconds(OptionElectionTimer, 4*time.Second, minElectionTimer, maxElectionTimer),
+		ElectionTimer:   p.seconds(OptionElectionTimer, 4*time.Second, minElectionTimer, MaxElectionTimer),
 		InactivityProbe: p.seconds(OptionInactivityProbe, time.Minute, 0, maxInactivityProbe),
 		AutoRestarts:    p.yes(OptionAutoRestarts, true),
 		ExporterChannel: p.channel(OptionExporter),
@@ -93,8 +90,8 @@ func ParseSettings(config map[string]any) (s Settings, invalid map[string]findin
 			finding.TakesNames),
 		Agent: AgentSettings{
 			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
-			TTL:             p.seconds(OptionLeaseTTL, 5*time.Second, minLeaseTTL, maxLeaseTTL),
-			HoldDown:        p.seconds(OptionHoldDown, 2*time.Minute, 0, maxHoldDown),
+			TTL:             p.seconds(OptionLeaseTTL, lease.DefaultTTL, lease.MinTTL, lease.MaxTTL),
+			HoldDown:        p.seconds(OptionHoldDown, drift.DefaultHoldDown, 0, drift.MaxHoldDown),
 			Port:            p.port(OptionAgentPort, ovndb.DefaultAgentPort),
 			NeutronGateways: p.yes(OptionNeutronGateways, false),
 			CordonNew:       p.yes(OptionCordonNew, false),

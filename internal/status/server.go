@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
@@ -86,13 +87,10 @@ func serverFindings(m observe.Application, c observe.Cluster) (all []finding.Fin
 	return all
 }
 
-// maxElectionTimer is the upper limit of the option (maxElectionTimer of package plan).
-const maxElectionTimer = 60 * time.Second
-
 // longerTimer returns twice the time during which the server was silent, within the option's range.
 func longerTimer(silent time.Duration) time.Duration {
 	seconds := time.Duration(math.Ceil(2 * silent.Seconds()))
-	return min(seconds*time.Second, maxElectionTimer)
+	return min(seconds*time.Second, plan.MaxElectionTimer)
 }
 
 func size(bytes int64) string {

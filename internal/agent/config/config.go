@@ -8,6 +8,10 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Mode determines how much the agent does.
@@ -21,26 +25,6 @@ const (
 	// On means that the agent, while it holds the lease, gives gateways their candidates.
 	On Mode = "on"
 )
-
-// Limits of [Config.TTL]. The record has whole seconds. With a shorter TTL the lease would change hands on a busy
-// machine.
-const (
-	MinTTL = 2 * time.Second
-	MaxTTL = 5 * time.Minute
-)
-
-// MaxHoldDown is the largest [Config.HoldDown]: after a day a chassis is certainly gone.
-const MaxHoldDown = 24 * time.Hour
-
-// The defaults. Document 003 gives the TTL and the port; the hold-down is our own choice.
-const (
-	DefaultTTL      = 5 * time.Second
-	DefaultHoldDown = 2 * time.Minute
-	DefaultPort     = 16401
-)
-
-// peerPort is the usual port for the agents of other units.
-const peerPort = 16402
 
 // Config is an agent's configuration. The keys of its file are the names of the flags.
 type Config struct {
@@ -90,10 +74,10 @@ func (c Config) Check() error {
 	switch {
 	case c.Unit == "":
 		return errors.New("unit has no name")
-	case c.TTL < MinTTL || c.TTL > MaxTTL:
-		return fmt.Errorf("lease-ttl %s is not between %s and %s", c.TTL, MinTTL, MaxTTL)
-	case c.HoldDown < 0 || c.HoldDown > MaxHoldDown:
-		return fmt.Errorf("hold-down %s is not between 0s and %s", c.HoldDown, MaxHoldDown)
+	case c.TTL < lease.MinTTL || c.TTL > lease.MaxTTL:
+		return fmt.Errorf("lease-ttl %s is not between %s and %s", c.TTL, lease.MinTTL, lease.MaxTTL)
+	case c.HoldDown < 0 || c.HoldDown > drift.MaxHoldDown:
+		return fmt.Errorf("hold-down %s is not between 0s and %s", c.HoldDown, drift.MaxHoldDown)
 	case c.Mode != Off && c.Mode != Advise && c.Mode != On:
 		return fmt.Errorf("mode is %q: it takes %s, %s or %s", c.Mode, Off, Advise, On)
 	case len(c.NB) == 0 || len(c.SB) == 0:
@@ -102,7 +86,8 @@ func (c Config) Check() error {
 		return errors.New("private-key, certificate and ca-cert are given together or not at all")
 	}
 	if at, err := netip.ParseAddrPort(c.Listen); err != nil || !at.Addr().Unmap().IsLoopback() {
-		return fmt.Errorf("listen %q is not an address and port of the loopback, such as 127.0.0.1:%d", c.Listen, DefaultPort)
+		return fmt.Errorf("listen %q is not an address and port of the loopback, such as 127.0.0.1:%d", c.Listen,
+			ovndb.DefaultAgentPort)
 	}
 	if err := c.checkPeer("peer-listen", c.PeerListen); err != nil {
 		return err
@@ -125,7 +110,7 @@ func (c Config) checkPeer(option, peer string) error {
 	switch {
 	case err != nil || ip.IsUnspecified():
 		return fmt.Errorf("%s %q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", option,
-			peer, peerPort)
+			peer, ovndb.AgentPeerPort)
 	case !c.Secure() && !ip.IsLoopback():
 		return fmt.Errorf("%s %q is not on the loopback: it needs private-key, certificate and ca-cert", option, peer)
 	}

@@ -13,6 +13,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
+// The largest [Detector.HoldDown], and its default. They are our own choice: after a day a chassis is certainly gone.
+const (
+	MaxHoldDown     = 24 * time.Hour
+	DefaultHoldDown = 2 * time.Minute
+)
+
 // Detector delays changes: a chassis counts as before until it has not changed for the hold-down, so that chassis that
 // restart one after the other change nothing. All times are readings of one monotonic clock. The zero Detector has
 // observed nothing.
