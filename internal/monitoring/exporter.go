@@ -29,30 +29,14 @@ var plugs = []string{
 	"system-observe", "etc-openvswitch", "run-openvswitch", "run-ovn",
 }
 
-// risks are the channels of a track (snapcraft's "Channels").
-var risks = []string{"stable", "candidate", "beta", "edge"}
-
 // ErrNoSnapd means that the machine has no snapd, so it can have no exporter.
 var ErrNoSnapd = errors.New("snapd is not installed, without which there is no exporter; " +
 	"set ovn-exporter-channel to \"\" to do without")
 
-// Channel returns the risk in the option ovn-exporter-channel: the part after its last slash, or stable if that part
-// is empty. An empty result means no exporter. The previous charm read the option in the same way.
-func Channel(option string) string {
-	if option == "" {
-		return ""
-	}
-	risk := option[strings.LastIndex(option, "/")+1:]
-	if !slices.Contains(risks, risk) {
-		return "stable"
-	}
-	return risk
-}
-
 // Exporter is the snap that serves metrics.
 type Exporter struct{ Runner run.Runner }
 
-// Ensure makes the snap follow channel, a result of [Channel]. It installs or refreshes the snap, or removes it if
+// Ensure makes the snap follow a channel of its track. It installs or refreshes the snap, or removes it if
 // channel is empty; connects its plugs; and starts it, unless an operator has disabled it. It leaves alone a snap
 // that was installed from a file, which has no channel. If there is nothing to do, it calls snap three times.
 // installed reports whether the snap is installed, even with an error. Without snapd the error is [ErrNoSnapd].

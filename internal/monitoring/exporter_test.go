@@ -13,16 +13,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-func TestChannel_as_Python_charm(t *testing.T) {
-	t.Parallel()
-	for option, want := range map[string]string{
-		"": "", "stable": "stable", "edge": "edge", "candidate": "candidate", "latest/beta": "beta",
-		"0.10/stable": "stable", "23.03": "stable", "edge/hotfix": "stable", "/": "stable",
-	} {
-		assert.Equal(t, want, monitoring.Channel(option), "%q", option)
-	}
-}
-
 // The tables are laid out as snapd 2.61 prints them.
 const (
 	listed = "Name                     Version  Rev  Tracking       Publisher   Notes\n" +

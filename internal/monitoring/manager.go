@@ -81,7 +81,7 @@ func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Findi
 
 // keepExporter makes the exporter follow its option. It installs it only if the databases are served.
 func (m *Manager) keepExporter(ctx context.Context, o steps.Snapshot, last *kept) (err error) {
-	channel, now := Channel(o.Known.Settings.ExporterChannel), o.State.Now
+	channel, now := o.Known.Settings.ExporterChannel, o.State.Now
 	switch {
 	case channel != "" && !o.Decision.Ready, o.State.Dying:
 		return nil

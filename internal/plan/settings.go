@@ -23,7 +23,7 @@ type Settings struct {
 	ElectionTimer, InactivityProbe time.Duration
 	// AutoRestarts is false if the charm defers restarts until an operator makes them.
 	AutoRestarts bool
-	// ExporterChannel is the channel of the exporter's snap; empty for none.
+	// ExporterChannel is the risk in the channel of the exporter's snap, without the track; empty for no exporter.
 	ExporterChannel string
 	// StatusFormat is the default format of the action cluster-status.
 	StatusFormat string
@@ -216,17 +216,19 @@ func (p *parser) oneOf(option, fallback string, values ...string) string {
 	return text
 }
 
-// Risks lists the risks of a snap's channel (snapcraft's "Channels").
-var Risks = []string{"stable", "candidate", "beta", "edge"}
+// risks are the risks of a snap's channel (snapcraft's "Channels").
+var risks = []string{"stable", "candidate", "beta", "edge"}
 
-// channel parses a channel: a risk, or a track and a risk separated by a slash. Empty means none.
+// channel parses a channel: a risk, or a track and a risk separated by a slash. It returns the risk, as the previous
+// charm read the option; empty means none.
 func (p *parser) channel(option string) string {
 	text := p.text(option)
-	if text != "" && !slices.Contains(Risks, text[strings.LastIndex(text, "/")+1:]) {
-		p.fail(option, finding.Reason{Code: finding.TakesChannel, Value: strings.Join(Risks, ", ")})
-		return Risks[0]
+	risk := text[strings.LastIndex(text, "/")+1:]
+	if text != "" && !slices.Contains(risks, risk) {
+		p.fail(option, finding.Reason{Code: finding.TakesChannel, Value: strings.Join(risks, ", ")})
+		return risks[0]
 	}
-	return text
+	return risk
 }
 
 // The permitted ports need no privileges.

@@ -37,6 +37,7 @@ func TestParseSettings(t *testing.T) {
 	}
 	timer := func(d time.Duration) plan.Settings { return with(func(s *plan.Settings) { s.ElectionTimer = d }) }
 	probe := func(d time.Duration) plan.Settings { return with(func(s *plan.Settings) { s.InactivityProbe = d }) }
+	channel := func(risk string) plan.Settings { return with(func(s *plan.Settings) { s.ExporterChannel = risk }) }
 	defaults := with(func(*plan.Settings) {})
 	for config, want := range map[string]plan.Settings{
 		`{}`: defaults,
@@ -57,11 +58,14 @@ func TestParseSettings(t *testing.T) {
 		},
 		`{"source": " ppa:owner/name\n"}`:          with(func(s *plan.Settings) { s.Source = "ppa:owner/name" }),
 		`{"ovn-exporter-channel": "  "}`:           defaults,
+		`{"ovn-exporter-channel": "candidate"}`:    channel("candidate"),
+		`{"ovn-exporter-channel": "latest/beta"}`:  channel("beta"), // as the Python charm
+		`{"ovn-exporter-channel": "0.10/stable"}`:  channel("stable"),
 		`{"ovsdb-server-election-timer": 1}`:       timer(time.Second),
 		`{"ovsdb-server-election-timer": 60}`:      timer(time.Minute),
 		`{"ovsdb-server-inactivity-probe": 0}`:     probe(0),
 		`{"ovsdb-server-inactivity-probe": 86400}`: probe(24 * time.Hour),
-		`{"mtu": 9000}`:                            defaults, // an option of a later charm
+		`{"mtu": 9000}`: defaults, // an option of a later charm
 	} {
 		got, invalid := plan.ParseSettings(given(t, config))
 		assert.Empty(t, invalid, config)
@@ -88,7 +92,7 @@ func TestParseSettings_invalid(t *testing.T) {
 		"enable-auto-restarts":      {"TAKES_BOOLEAN", []string{`"true"`, `"yes,\nno"`, `1`, `0`, `[]`}},
 		"source":                    {"TAKES_TEXT", []string{`1`, `true`, `["distro"]`}},
 		"ovn-source":                {"TAKES_TEXT", []string{`22.03`}},
-		"ovn-exporter-channel":      {"TAKES_CHANNEL stable, candidate, beta, edge", []string{`"foo"`, `"edge/x"`, `"/"`}},
+		"ovn-exporter-channel":      {"TAKES_CHANNEL stable, candidate, beta, edge", []string{`"23.03"`, `"edge/x"`, `"/"`}},
 		"nagios_context":            {"TAKES_TEXT", []string{`{}`}},
 		"nagios_servicegroups":      {"TAKES_TEXT", []string{`0`}},
 		"agent-mode":                {"TAKES_ONE_OF off, advise, on", []string{`"On"`, `"true"`}},
