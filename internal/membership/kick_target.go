@@ -199,11 +199,9 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	s, d := k.changer, k.server.Database
 	owner := k.application.Owner(d, k.target)
 	view, plan, err := s.evaluate(ctx, &k.server, k.application, k.lock, func(v raft.View) raft.Plan {
-		change := raft.Change{Database: d, View: v, Target: k.id, UnitInModel: owner.Unit, Permit: k.request.Permit}
-		if k.lock != nil {
-			change.Pending = k.lock.pending()
-		}
-		return raft.PlanKick(change)
+		return raft.PlanKick(raft.Change{
+			Database: d, View: v, Target: k.id, UnitInModel: owner.Unit, Permit: k.request.Permit, Pending: k.lock.pending(),
+		})
 	})
 	if err != nil {
 		k.refuseFor(err)

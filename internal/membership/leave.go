@@ -72,11 +72,9 @@ func (d *leaveOperation) evaluate(ctx context.Context) ([]finding.Finding, error
 	}
 	var err error
 	d.view, d.plan, err = d.changer.evaluate(ctx, &d.server, d.application, d.lock, func(v raft.View) raft.Plan {
-		change := raft.Change{Database: d.server.Database, View: v, Target: string(v.Status.Server)}
-		if d.lock != nil {
-			change.Pending = d.lock.pending()
-		}
-		return raft.PlanLeave(change)
+		return raft.PlanLeave(raft.Change{
+			Database: d.server.Database, View: v, Target: string(v.Status.Server), Pending: d.lock.pending(),
+		})
 	})
 	if err != nil || d.plan.Refusal == nil {
 		return nil, err

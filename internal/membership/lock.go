@@ -245,19 +245,19 @@ func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, e
 	return true, nil
 }
 
-// pending returns the servers that earlier holders have begun to remove.
+// pending returns the servers that earlier holders have begun to remove. The lock may be nil.
 func (k *lock) pending() []raft.ID { return k.withIntent(lease.Leave, lease.Kick, lease.Unknown) }
 
 // down returns the servers of other units that are down according to the lock's record, or may be taken down at any
-// moment.
+// moment. The lock may be nil.
 func (k *lock) down() []raft.ID {
-	if k == nil {
-		return nil
-	}
 	return slices.DeleteFunc(k.withIntent(lease.Down, lease.Unknown), func(id raft.ID) bool { return id == k.server })
 }
 
 func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
+	if k == nil {
+		return nil
+	}
 	for _, m := range k.held.Intents {
 		if slices.Contains(kinds, m.Kind) {
 			ids = append(ids, raft.ID(m.ID))
