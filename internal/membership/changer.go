@@ -94,9 +94,8 @@ func (s *Changer) externalIDs(ctx context.Context, d ovndb.Database) (ids map[st
 
 // operation is a change of one database's cluster: a leave, a kick, a restart, or the stop of an unreadable server.
 type operation interface {
-	// needsLock reports whether the operation must take the database's lock.
-	needsLock() bool
-	// takeLock takes the lock, and observes again: other units may have changed the membership meanwhile.
+	// takeLock takes the database's lock, and observes again: other units may have changed the membership meanwhile. It
+	// does nothing if there is nothing left to change.
 	takeLock(context.Context) error
 	// act judges once more, makes the change, and returns once the change is proved.
 	act(context.Context) error
@@ -128,9 +127,6 @@ func (c change[O]) carryOut(ctx context.Context) error {
 		return err
 	}
 	for _, o := range c.operations {
-		if !o.needsLock() {
-			continue
-		}
 		if err := o.takeLock(ctx); err != nil {
 			return err
 		}

@@ -195,9 +195,10 @@ func (k *kickOperation) withhold(outcome KickOutcome, against ...finding.Finding
 	k.result.Outcome, k.result.Text, k.result.Against = outcome, "", against
 }
 
-func (k *kickOperation) needsLock() bool { return k.unresolved() }
-
 func (k *kickOperation) takeLock(ctx context.Context) (err error) {
+	if !k.unresolved() {
+		return nil
+	}
 	s, d := k.changer, k.server.Database
 	s.Progress(ctx, d.Short()+": checked; taking the lock")
 	if k.lock, err = s.lock(ctx, k.server, func(context.Context) error { return nil }); err != nil {

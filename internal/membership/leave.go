@@ -95,9 +95,10 @@ func restartServer(m observe.Application, db ovndb.Database) command.Command {
 	return command.OnMachine(m.Unit, "sudo", "systemctl", "restart", string(ovndb.ServiceOf(db)))
 }
 
-func (d *leaveOperation) needsLock() bool { return d.needsEvaluation() }
-
 func (d *leaveOperation) takeLock(ctx context.Context) (err error) {
+	if !d.needsEvaluation() {
+		return nil
+	}
 	if d.lock, err = d.changer.lock(ctx, d.server, d.changer.abortIfTearingDown(d.application)); err != nil {
 		return err
 	}

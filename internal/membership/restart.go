@@ -82,8 +82,6 @@ func (o *restartOperation) renew(ctx context.Context) error {
 	return nil
 }
 
-func (o *restartOperation) needsLock() bool { return true }
-
 // takeLock takes the locks in the order of the databases, which is the same for every unit.
 func (o *restartOperation) takeLock(ctx context.Context) error {
 	for _, r := range o.servers {

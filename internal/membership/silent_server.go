@@ -247,8 +247,6 @@ func (h *haltOperation) damaged(ids map[string]string) []raft.ID {
 	})
 }
 
-func (h *haltOperation) needsLock() bool { return true }
-
 func (h *haltOperation) takeLock(ctx context.Context) error {
 	db := h.server.Database
 	var others []string
