@@ -120,7 +120,7 @@ func unit(t *testing.T, a *agent) Unit {
 	service := &membership.Changer{Machine: machine, Observer: observer, Progress: func(context.Context, string) {}}
 	tools := juju.New(a)
 	return Unit{Reconciler: &reconcile.Reconciler{
-		Machine: machine, Tools: tools, Observer: observer, Members: service, Paths: paths,
+		Observer: observer, Tools: tools, Members: service, Paths: paths,
 	}}
 }
 

@@ -111,9 +111,8 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		log.Warn("cannot find this program's file; the agent is not kept", "error", err)
 	}
 	u := &reconcile.Reconciler{
-		Machine:  machine,
-		Tools:    tools,
 		Observer: observer,
+		Tools:    tools,
 		Members:  members,
 		Paths:    paths,
 		Packages: apt.Packages{

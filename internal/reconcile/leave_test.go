@@ -71,7 +71,7 @@ func checkRemove(t *testing.T, runner bare) {
 		Services: systemd.Services{Runner: runner},
 	}
 	u := &Reconciler{
-		Machine: machine, Observer: &observe.Observer{Machine: machine}, Paths: paths,
+		Observer: &observe.Observer{Machine: machine}, Paths: paths,
 		Policy: apt.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: firewall.Firewall{Runner: runner},
 	}
 	recorded(t, u, kept{Known: true})
@@ -109,7 +109,7 @@ func TestAdopt_discards_staged_cluster_of_former_unit(t *testing.T) {
 				former := *u.Machine
 				former.Env.Unit = tt.from
 				k := kept{Known: true, Asked: operate.Asked{Paused: !tt.known}}
-				recorded(t, &Reconciler{Machine: &former, Paths: u.Paths}, k)
+				recorded(t, &Reconciler{Observer: &observe.Observer{Machine: &former}, Paths: u.Paths}, k)
 			}
 			putAway := stageFile(t, u.Paths, ovndb.NB, "ab01")
 			r, err := u.loadRecord()
@@ -129,7 +129,7 @@ func playedUnit(s observetest.Scenario, m *observetest.Machine) *Reconciler {
 	o := s.ObserverOn(m)
 	o.Log = slog.New(slog.DiscardHandler)
 	changer := &membership.Changer{Machine: o.Machine, Observer: o, Progress: func(context.Context, string) {}}
-	return &Reconciler{Machine: o.Machine, Observer: o, Members: changer, Paths: o.Control.Paths}
+	return &Reconciler{Observer: o, Members: changer, Paths: o.Control.Paths}
 }
 
 // stageFile writes a new cluster beside a database's file. It returns the name that the file gets if it is discarded.

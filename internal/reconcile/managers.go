@@ -50,7 +50,7 @@ func (u *Reconciler) managers(s *unitstate.State, leader *jujuleader.Manager) ma
 // steps returns the functions of steps, which need the other managers.
 func (u *Reconciler) steps(s *unitstate.State, save func() error) *steps.Unit {
 	return &steps.Unit{
-		Machine: u.Machine, Juju: u.Tools, Observer: u.Observer, Members: u.Members, Paths: u.Paths, Save: save,
+		Observer: u.Observer, Juju: u.Tools, Members: u.Members, Paths: u.Paths, Save: save,
 		Packages: &apt.Manager{
 			Packages: u.Packages, Policy: u.Policy, OS: u.OS, Mask: u.Services.Mask, State: s, Log: u.Log,
 		},

@@ -25,10 +25,8 @@ import (
 
 // Reconciler brings one unit to its wanted state.
 type Reconciler struct {
-	// Machine is observed by Observer and changed by Members.
-	*observe.Machine
+	*observe.Observer
 	Tools    *juju.Tools
-	Observer *observe.Observer
 	Members  *membership.Changer
 	Paths    ovndb.Paths
 	Packages apt.Packages

@@ -93,7 +93,9 @@ func TestAdopt_interrupted_upgrade_restarts_northd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := &Reconciler{
-				Machine:  &observe.Machine{Env: juju.Env{HookName: "upgrade-charm"}, Log: slog.New(slog.DiscardHandler)},
+				Observer: &observe.Observer{Machine: &observe.Machine{
+					Env: juju.Env{HookName: "upgrade-charm"}, Log: slog.New(slog.DiscardHandler),
+				}},
 				Packages: apt.Packages{Runner: runtest.New(t, c.calls...)}, Paths: ovndb.Paths{DB: t.TempDir()},
 			}
 			r, err := u.loadRecord()
@@ -120,7 +122,7 @@ func TestFound(t *testing.T) {
 		"another unit has its turn":  {jujuleader.ErrLater, finding.StepPostponed},
 		"client ports do not answer": {nil, finding.ClientPortsClosed},
 	} {
-		all := (&Reconciler{Machine: new(observe.Machine)}).found(Result{Failure: test.failure})
+		all := (&Reconciler{Observer: &observe.Observer{Machine: new(observe.Machine)}}).found(Result{Failure: test.failure})
 		assert.True(t, finding.Has(all, test.code), name)
 	}
 }
@@ -132,7 +134,7 @@ func TestFound_recovery_not_accepted(t *testing.T) {
 	s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff()
 	o := Result{Snapshot: steps.Snapshot{Report: s.Report(), State: plan.State{Unit: s.Unit}}}
 	o.Decision.Findings = []finding.Finding{finding.Of(finding.RecoveryNotAccepted, ovndb.NB, finding.Args{Unit: s.Unit})}
-	for _, f := range (&Reconciler{Machine: new(observe.Machine)}).found(o) {
+	for _, f := range (&Reconciler{Observer: &observe.Observer{Machine: new(observe.Machine)}}).found(o) {
 		if f.Code == finding.NoQuorum {
 			assert.Equal(t, []finding.Remedy{finding.ByHand(finding.AwaitAccept).For(s.Unit)}, f.Remedies)
 			return
@@ -182,7 +184,7 @@ func TestRecord_of_other_unit_is_ignored(t *testing.T) {
 		machine := &observe.Machine{
 			Env: juju.Env{Unit: name, ModelUUID: model}, Log: slog.New(slog.NewTextHandler(log, nil)),
 		}
-		return &Reconciler{Machine: machine, Paths: paths}
+		return &Reconciler{Observer: &observe.Observer{Machine: machine}, Paths: paths}
 	}
 	load := func(u *Reconciler) *record {
 		r, err := u.loadRecord()

@@ -26,16 +26,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
-// Juju is the part of Juju's tools that steps need.
-type Juju interface {
-	StatusSet(ctx context.Context, word juju.StatusWord, message string) error
-}
-
 // Unit makes the steps of a unit, with the managers that take part in them. It is used during one hook.
 type Unit struct {
-	*observe.Machine
-	Juju         Juju
-	Observer     *observe.Observer
+	*observe.Observer
+	Juju         *juju.Tools
 	Members      *membership.Changer
 	Paths        ovndb.Paths
 	Packages     *apt.Manager

@@ -147,7 +147,7 @@ func unit(t *testing.T, m *observe.Machine) *Unit {
 	state, err := unitstate.Open(filepath.Join(dir, "state.json"), m.Log)
 	require.NoError(t, err)
 	return &Unit{
-		Machine: m, Paths: ovndb.Paths{Run: dir, DB: dir, Etc: dir},
+		Observer: &observe.Observer{Machine: m}, Paths: ovndb.Paths{Run: dir, DB: dir, Etc: dir},
 		Packages: &apt.Manager{Packages: apt.Packages{Runner: dpkg{}}},
 		Restarts: &restarts.Manager{
 			Refusals: apt.Policy{App: "ovn-central", Paths: ovndb.Paths{DB: dir}}, State: state, Log: m.Log,
