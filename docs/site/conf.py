@@ -164,7 +164,22 @@ def bundle(app, exception):
         script.write_text((scripts / "gumshoe-patched.js").read_text() + "\n" + rest)
 
 
+DARK = re.compile(r'^ *(?:html )?body\[data-theme="dark"\](?! \.theme-toggle)[^{]*\{[^}]*\}', re.MULTILINE)
+
+
+def follow(app, exception):
+    """Debian 12's furo is dark only if one clicks for it. Here it is also dark if the browser asks for that."""
+    for name in ("styles/furo.css", "pygments.css"):
+        style = Path(app.outdir) / "_static" / name
+        if exception or not style.is_file() or "prefers-color-scheme" in style.read_text():
+            continue
+        rules = "\n".join(DARK.findall(style.read_text())).replace('"dark"', '"auto"')
+        with style.open("a") as f:
+            f.write("\n@media not print { @media (prefers-color-scheme: dark) {\n" + rules + "\n} }\n")
+
+
 def setup(app):
+    app.connect("build-finished", follow)
     app.connect("build-finished", bundle)
     app.connect("html-page-context", play)
     app.connect("source-read", prepare)

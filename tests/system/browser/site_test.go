@@ -31,6 +31,8 @@ type page struct {
 	Copies, Contents int
 	// Search reports whether the field to search is above all links to pages; Dark whether one can choose a dark page.
 	Search, Dark bool
+	// Background is the colour behind the text.
+	Background string
 	// Player reports whether the recording of the demo plays here.
 	Player bool
 	// Target is the place in the page that the address leads to.
@@ -54,6 +56,7 @@ found.Contents = all(".toc-tree a").length;
 const search = document.querySelector("input[name=q]"), link = document.querySelector(".sidebar-tree a");
 found.Search = search.getBoundingClientRect().top < link.getBoundingClientRect().top;
 found.Dark = all(".theme-toggle").some(e => getComputedStyle(e.parentElement).display != "none");
+found.Background = getComputedStyle(document.body).backgroundColor;
 found.Target = document.querySelector(":target")?.id;
 found.Player = all(".ap-player").length > 0;
 document.body.innerHTML = "<pre>" + btoa(unescape(encodeURIComponent(JSON.stringify(found)))) + "</pre>";
@@ -108,6 +111,11 @@ func TestSite_is_readable_and_found(t *testing.T) {
 	demo := look("/docs/tutorial/first-look.html", 1500)
 	if _, err := exec.LookPath("npm"); err == nil {
 		assert.True(t, demo.Player)
+	}
+	for scheme, background := range []string{"rgb(19, 20, 22)", "rgb(255, 255, 255)"} { // 0 is dark, 1 is light
+		var start page
+		found(t, dump(t, at+"/docs/index.html", 1500, fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme)), &start)
+		assert.Equal(t, background, start.Background, "as the browser asks for")
 	}
 	for words, first := range map[string]string{
 		"lacks entries": "docs/reference/findings.html", "disk full": "docs/reference/findings.html",
@@ -165,13 +173,14 @@ func look(t *testing.T, svg string) (s shown) {
 }
 
 // dump returns a page as a browser window of that width renders it.
-func dump(t *testing.T, url string, width int) []byte {
+func dump(t *testing.T, url string, width int, flags ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	// Its sandbox does not work for root.
-	out, err := exec.CommandContext(ctx, "chromium-headless-shell", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-		fmt.Sprintf("--window-size=%d,900", width), "--virtual-time-budget=10000", "--user-data-dir="+t.TempDir(), "--dump-dom", url).Output()
+	flags = append(flags, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+		fmt.Sprintf("--window-size=%d,900", width), "--virtual-time-budget=10000", "--user-data-dir="+t.TempDir(), "--dump-dom", url)
+	out, err := exec.CommandContext(ctx, "chromium-headless-shell", flags...).Output()
 	require.NoError(t, err)
 	return out
 }
