@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -105,7 +106,7 @@ func (s *Service) verify(
 }
 
 // awaitStable waits until look has found nothing for [stableFor]. After the timeout it returns what look found last. An
-// error, such as a lost server, only delays it.
+// error of look, as from a lost server, only delays it.
 func (s *Service) awaitStable(
 	ctx context.Context, wait time.Duration, look func() ([]finding.Finding, error),
 ) ([]finding.Finding, error) {
@@ -128,6 +129,9 @@ func (s *Service) awaitStable(
 		}
 		if poll.Wait(patience, pollInterval) == nil {
 			continue
+		}
+		if errors.Is(ctx.Err(), context.Canceled) { // the wait did not last until its end
+			return nil, ctx.Err()
 		}
 		if err == nil && len(missing) == 0 {
 			missing = []finding.Finding{finding.About(finding.BindingsUnsettled, "", finding.Args{Duration: stableFor})}

@@ -91,6 +91,9 @@ func (s *Service) putBack(ctx context.Context, n maintenance.Node, record map[st
 	if wait > 0 && len(changed) > 0 {
 		s.progress(ctx, "undrain %s: the ranks are back; waiting until its gateways are bound and respond", n.Name())
 		err := s.Gateways.Prove(ctx, changed, wait)
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		if err != nil {
 			f := about(n, finding.UndrainUnproved, finding.Args{Detail: err.Error()})
 			var unproved *gateway.UnprovedError
@@ -158,6 +161,14 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 	}) {
 		return x, n, refused
 	}
+	return x, n, new(s.silent(ctx, n))
+}
+
+// silent returns the answer if the ovn-controller of a node has not responded for long enough.
+func (s *Service) silent(ctx context.Context, n maintenance.Node) answer.Status {
+	if ctx.Err() != nil {
+		return s.unfinished(n, context.Cause(ctx))
+	}
 	f := about(n, finding.NodeSilent, finding.Args{Value: string(n.Life)}, s.way(maintenance.OperationUndrain, n))
 	if n.Life == maintenance.Up {
 		f.Args.Reasons = []finding.Reason{{Code: finding.NotYetStable, Age: stableFor}}
@@ -166,7 +177,7 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 		f.Remedies = append(f.Remedies,
 			finding.If(finding.ToKeepEmpty, s.command(maintenance.OperationDrain, n.Typed())))
 	}
-	return x, n, new(s.refuse(answer.Conflict, f))
+	return s.refuse(answer.Conflict, f)
 }
 
 // Admit makes the change of [maintenance.Admit], and returns the chassis that it has cordoned. It makes at most one

@@ -2,6 +2,7 @@ package gateways
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"syscall"
@@ -83,6 +84,38 @@ func TestUndrain_failed_proof_reports_restored_ranks(t *testing.T) {
 	assert.Equal(t, finding.UndrainUnproved, codeOf(unseen))
 	assert.Regexp(t, `unix:.*sb_db\.sock`, unseen.Message)
 	assert.Equal(t, before, c.ranks())
+}
+
+// An interrupted undrain says so, whether it waits for the node or for the gateways: it does not claim that it has waited
+// to the end.
+func TestUndrain_interrupted_says_so(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("interrupted by a test")
+	for name, test := range map[string]struct {
+		during string
+		code   finding.Code
+	}{
+		"while it waits for the node":     {"its ovn-controller", finding.UndrainUnfinished},
+		"while it waits for the gateways": {"the ranks are back", finding.UndrainUnproved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, "c1", "c2")
+			c.addGateways(1, "c1", "c2")
+			c.drained("c1")
+			ctx, interrupt := context.WithCancelCause(t.Context())
+			s := c.patient()
+			t.Cleanup(s.Close)
+			s.Gateways.Progress = func(_ context.Context, line string) {
+				if strings.Contains(line, test.during) {
+					time.AfterFunc(500*time.Millisecond, func() { interrupt(cause) })
+				}
+			}
+			cut := s.Undrain(ctx, node.Request{Node: "c1", Confirmed: true, Wait: time.Minute})
+			assert.Equal(t, test.code, codeOf(cut))
+			assert.Contains(t, cut.Message, "("+cause.Error()+")")
+		})
+	}
 }
 
 // Changes by other clients during an undrain are not overridden, and no ranks are lost: the undrain does not end then,
