@@ -146,7 +146,9 @@ func whole(bindings []Binding, pinned []schedule.Pinned) []Binding {
 
 // derive returns the holds of the ports, by chassis.
 func derive(bindings []Binding) map[string][]Hold {
-	sorted := slices.SortedFunc(slices.Values(bindings), func(a, b Binding) int { return strings.Compare(a.Port, b.Port) })
+	sorted := slices.SortedFunc(slices.Values(bindings), func(a, b Binding) int {
+		return schedule.CompareNames(a.Port, b.Port)
+	})
 	all := map[string][]Hold{}
 	for _, name := range []string{HoldCompute, HoldGateway, HoldExternal} {
 		for _, b := range sorted {

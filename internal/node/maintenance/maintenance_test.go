@@ -98,6 +98,15 @@ func TestNodes_pinned_router_is_held_once(t *testing.T) {
 	assert.Equal(t, []string{"another", "gr"}, h.Examples)
 }
 
+func TestHolds_ports_by_number(t *testing.T) {
+	t.Parallel()
+	s := maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}}
+	for _, port := range []string{"cr-lrp-10", "cr-lrp-2", "cr-lrp-1"} {
+		s.Bindings = append(s.Bindings, maintenance.Binding{Port: port, Type: "chassisredirect", Chassis: "c1"})
+	}
+	assert.Equal(t, []string{"cr-lrp-1", "cr-lrp-2", "cr-lrp-10"}, maintenance.Nodes(s)[0].Held(maintenance.HoldGateway).Examples)
+}
+
 // Programs read these documents: keys and types stay.
 func TestNodes_documents(t *testing.T) {
 	t.Parallel()
