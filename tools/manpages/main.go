@@ -36,6 +36,7 @@ func write(out, date string) error {
 	}
 	root := cli.Gateways(cli.GatewaysName, func(string) string { return "" })
 	root.DisableAutoGenTag = true // the tag has the day of the build
+	root.InitDefaultVersionFlag()
 	files := map[string]func(*bytes.Buffer) error{
 		"bash-completion/completions/" + cli.GatewaysName: func(b *bytes.Buffer) error {
 			return root.GenBashCompletionV2(b, true)
@@ -72,6 +73,7 @@ func describe(command *cobra.Command) {
 		b.WriteString(command.Short + ".")
 	}
 	if command.HasAvailableSubCommands() {
+		command.Use += " COMMAND"
 		b.WriteString("\n\n# COMMANDS\n")
 		writeCommands(&b, command, "")
 	}

@@ -104,6 +104,8 @@ func TestDeb_is_installed_used_and_purged(t *testing.T) {
 	}
 	assert.Contains(t, parts["man"], "--picture")
 	assert.Regexp(t, `(?m)^ +nodes drain NODE$`, parts["man of all"])
+	assert.Regexp(t, `(?m)^ +ovn-gateways COMMAND \[flags\]$`, parts["man of all"])
+	assert.Contains(t, parts["man of all"], "--version")
 	assert.NotContains(t, parts["man of all"], "completion", "there is no such page")
 	assert.Empty(t, parts["warnings"], "groff understands the page")
 	assert.Regexp(t, `^ovn-gateways-rebalance \(1\) +- \S+`, parts["whatis"], "mandb has found its name and what it does")
