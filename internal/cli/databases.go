@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/user"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -89,11 +90,15 @@ func (f *databaseFlags) complete() error {
 			*x.to, from[i] = value, x.variable
 		default:
 			unnamed = append(unnamed, from[i]+" or "+x.variable)
+			f.elsewhere = string(x.db) + " is this machine's, unless it is named "
 			*x.to = "unix:" + ovndb.PathsFromEnv(f.getenv).Socket(x.db)
 		}
 	}
-	if len(unnamed) > 0 {
-		f.elsewhere = "name databases that are not on this machine by " + strings.Join(unnamed, ", and ")
+	switch by := "by " + strings.Join(unnamed, ", and "); len(unnamed) {
+	case 1:
+		f.elsewhere += by
+	case 2:
+		f.elsewhere = "name databases that are not on this machine " + by
 	}
 	if err := f.check(from); err != nil || !f.secure() {
 		return err
@@ -160,7 +165,8 @@ func endpoints(list string) bool {
 			return rest == ""
 		case "tcp", "ssl":
 			host, port, err := net.SplitHostPort(rest)
-			return err != nil || host == "" || port == ""
+			_, invalid := strconv.ParseUint(port, 10, 16)
+			return err != nil || host == "" || invalid != nil
 		}
 		return true
 	})

@@ -155,8 +155,11 @@ func misnamed(cmd *cobra.Command) error {
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) && errors.As(err, new(*strconv.NumError)) {
-		flag := invalid.GetFlag()
-		err = fmt.Errorf("--%s %q: must be a number, of type %s", flag.Name, invalid.GetValue(), flag.Value.Type())
+		flag, least := invalid.GetFlag(), ""
+		if strings.HasPrefix(flag.Value.Type(), "uint") {
+			least = ", 0 or more"
+		}
+		err = fmt.Errorf("--%s %q: must be a whole number%s", flag.Name, invalid.GetValue(), least)
 	}
 	return usageErrorf("%w; %s --help lists the flags", err, cmd.CommandPath())
 }

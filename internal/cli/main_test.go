@@ -163,6 +163,8 @@ func TestMain_usage_errors(t *testing.T) {
 		"ovn-gateways nodes lst":                            "list?",
 		"ovn-gateways nodes lst --help":                     "list?",
 		"ovn-gateways status --nb=tcp:10.0.0.5":             `--nb "tcp:10.0.0.5"`,
+		"ovn-gateways status --nb=tcp:10.0.0.5:66411":       `--nb "tcp:10.0.0.5:66411"`,
+		"ovn-gateways status --nb=tcp:10.0.0.5:ovn":         `--nb "tcp:10.0.0.5:ovn"`,
 		"ovn-gateways status -o xml":                        `--output "xml"`,
 		"ovn-gateways status --format=xml":                  `--output "xml"`,
 		"ovn-gateways status --nb=ssl:h:1":                  "--private-key",
@@ -171,7 +173,8 @@ func TestMain_usage_errors(t *testing.T) {
 		"ovn-gateways plan --picture -":                     "--picture",
 		"ovn-gateways plan --picture plan.png":              "plan.svg",
 		"ovn-gateways plan --picture --max-moves":           "plan.svg",
-		"ovn-gateways plan --max-moves x":                   `--max-moves "x"`,
+		"ovn-gateways plan --max-moves x":                   `--max-moves "x": must be a whole number;`,
+		"ovn-gateways plan --seed -1":                       `--seed "-1": must be a whole number, 0 or more;`,
 		"ovn-gateways plan --scheduler random":              "--max-moves and --allow-new-candidates, not --scheduler",
 		"ovn-gateways plan reschedule --max-moves=1":        "--scheduler and --seed, not --max-moves",
 		"ovn-gateways rebalance --yes --revert=":            "--revert",
@@ -205,11 +208,13 @@ func TestMain_usage_errors(t *testing.T) {
 // The databases are those of this machine, or of OVN's own variables, unless flags name others. A plain number means
 // seconds, as in the actions.
 func TestDatabases_default_to_this_machine(t *testing.T) {
-	const both, onlySB = "by --nb or OVN_NB_DB, and --sb or OVN_SB_DB)\n", "by --sb or OVN_SB_DB)\n"
+	const both = "by --nb or OVN_NB_DB, and --sb or OVN_SB_DB)\n"
+	const onlySB, onlyNB = "; OVN_Southbound is this machine's, unless it is named by --sb or OVN_SB_DB)\n", "/nowhere/ovnnb_db.sock: connect: no such file or directory; OVN_Northbound is this machine's, unless it is named by --nb or OVN_NB_DB)\n"
 	for name, test := range map[string]struct{ nb, sb, args, says string }{
 		"this machine":         {args: "list", says: "unix:/nowhere/ovnnb_db.sock: connect: no such file or directory"},
 		"neither is named":     {args: "list", says: both},
-		"one is named":         {args: "list --nb=unix:/here", says: onlySB},
+		"NB is named":          {args: "list --nb=unix:/here", says: "unix:/here: connect: no such file or directory" + onlySB},
+		"SB is named":          {sb: "unix:/elsewhere", args: "list", says: onlyNB},
 		"both are named":       {sb: "unix:/elsewhere", args: "list --nb=unix:/here", says: "no such file or directory)\n"},
 		"variable":             {nb: "unix:/elsewhere", args: "list", says: "unix:/elsewhere: connect: no such file"},
 		"flag before variable": {nb: "unix:/elsewhere", args: "list --nb=unix:/here", says: "unix:/here: connect: no such file"},
