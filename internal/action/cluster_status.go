@@ -109,7 +109,7 @@ func (u Unit) look(ctx context.Context) (l look) {
 		}
 	}
 	northd := u.northd(ctx, o)
-	l.northds, l.rows = status.Northds(northd, l.report), status.Rows(l.report, northd)
+	l.northds, l.rows = status.Northds(northd, l.report), status.Rows(l.report, northd, o.State.Northds.Found)
 	l.summary = status.Health(l.report, northd == ovndb.NorthdActive)
 	return l
 }

@@ -23,6 +23,27 @@ func TestDial_honest_server(t *testing.T) {
 	require.NoError(t, use(within(t, soon), newFake(t, honestly).endpoint))
 }
 
+// A wrong answer is an error, and never means that no ovn-northd is active.
+func TestNorthdLockFree_wrong_answers(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{}`, `null`, `[]`, `{"id":1,"result":null}`, `{"id":1,"result":{}}`, `{"id":1,"result":{"locked":null}}`,
+		`{"id":1,"result":{"locked":"true"}}`, `{"id":2,"result":{"locked":true}}`, `{"id":"1","result":{"locked":true}}`,
+		`{"id":1,"result":null,"error":{"error":"not allowed"}}`, "HTTP/1.1 400 Bad Request\r\n\r\n",
+		`{"id":1,"result":` + strings.Repeat("[", 1<<20),
+	} {
+		f := newFake(t, func(r request, _ net.Conn) *string {
+			if r.Method == "lock" {
+				return &text
+			}
+			return nil
+		})
+		free, err := new(ovsdb.Dialer).NorthdLockFree(within(t, soon), f.endpoint)
+		assert.Error(t, err, "%.60s", text)
+		assert.False(t, free, "%.60s", text)
+	}
+}
+
 // wrong has malformed answers by request: its method and its database. ID means the request's ID. An answer with
 // a comment made the program panic, in the library or in github.com/cenkalti/rpc2.
 var wrong = map[string][]string{

@@ -79,6 +79,16 @@ func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []N
 	return n
 }
 
+// Outdated returns the reports as they count if no session has the lock of ovn-northd: what they say was true once.
+// ovn-northd would take the lock if it were active, or on standby.
+func Outdated(reports []NorthdReport) []NorthdReport {
+	all := slices.Clone(reports)
+	for i := range all {
+		all[i].Known, all[i].Health = true, ""
+	}
+	return all
+}
+
 // passedOn reports whether a unit's ovn-northd was active before and another one may be active now.
 func (n Northd) passedOn(r NorthdReport, standby bool) bool {
 	if n.Found != NorthdActive || n.Unit != r.Unit {

@@ -51,7 +51,7 @@ func (v *view) findNorthdDown() finding.Finding {
 	if v.activeElsewhere() {
 		return v.find(finding.NorthdDown, finding.Args{})
 	}
-	return v.find(finding.NorthdNoneActive, finding.Args{Reasons: finding.Because(finding.NorthdStopped)})
+	return v.findNoNorthd(finding.Reason{Code: finding.NorthdStopped})
 }
 
 func (v *view) findProbeOff() finding.Finding {

@@ -55,6 +55,24 @@ func TestJudgeNorthd(t *testing.T) {
 	}
 }
 
+// If no session has the lock, no report of another unit counts, and no ovn-northd can have taken over.
+func TestOutdated(t *testing.T) {
+	t.Parallel()
+	peers := []plan.NorthdReport{
+		{Unit: "ovn-central/1", Known: true, Health: ovndb.NorthdActive, Up: true},
+		{Unit: "ovn-central/2", Known: true, Health: ovndb.NorthdStandby, Up: true},
+		{Unit: "ovn-central/3", Up: true},
+	}
+	own := plan.NorthdReport{Unit: "ovn-central/0", Known: true, Health: ovndb.NorthdDown}
+	for _, before := range []plan.Northd{{}, {Found: plan.NorthdActive, Unit: own.Unit, Standby: true}} {
+		judge := func(peers []plan.NorthdReport) plan.Northd {
+			return plan.JudgeNorthd(noon, time.Minute, own, peers, before)
+		}
+		assert.Equal(t, plan.Northd{Found: plan.NorthdActive, Unit: "ovn-central/1", Standby: true}, judge(peers))
+		assert.Equal(t, plan.Northd{Found: plan.NorthdNone, Since: noon, Asked: noon}, judge(plan.Outdated(peers)))
+	}
+}
+
 // A peer's report from before the question is no evidence: another ovn-northd may have taken over since. After a
 // takeover the unit with the active ovn-northd is asked, and answers, before a third unit reports an error.
 func TestNorthdProved(t *testing.T) {

@@ -151,6 +151,10 @@ func TestNorthd(t *testing.T) {
 		"params, restart": {
 			func(s *plan.State) { s.NorthdParams = plan.NeedsRestart }, works(plan.WriteNorthdParams, ""),
 		},
+		"down, no takeover": {
+			all(services(off, boots, false), is("", none(120*time.Second, false))),
+			works(plan.Start, "ovn-northd", "error "+noneOn+" Reasons=STOPPED_HERE"),
+		},
 		"down, none active":       {services(off, boots, false), works(plan.Start, "ovn-northd", "waiting "+noneOn+" Reasons=STOPPED_HERE")},
 		"down, another active":    {services(off, boots, true), works(plan.Start, "ovn-northd", "info NORTHD_DOWN")},
 		"none active":             {services(on, boots, false), ready(soon)},

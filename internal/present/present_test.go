@@ -21,6 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -107,7 +108,7 @@ func TestPresent_golden(t *testing.T) {
 			}
 			summary := status.Health(r, northd == ovndb.NorthdActive)
 			word, message := present.Workload(juju3, all, summary)
-			screen := present.Screen(juju3, "ovn-central/0", status.Rows(r, northd), all, summary)
+			screen := present.Screen(juju3, "ovn-central/0", status.Rows(r, northd, plan.NorthdUnknown), all, summary)
 			goldentest.Equal(t, name+".txt", strings.Join([]string{
 				"--- juju status", string(word) + ": " + message, "--- cluster-status", strings.TrimSuffix(screen, "\n"),
 				"--- health", present.Health(all), "--- health detail=true", present.Details(juju3, all),

@@ -18,8 +18,8 @@ import (
 const unknown = "?"
 
 // Rows returns the table of cluster-status: the units in their order, then the members without a unit. The state of
-// another unit's ovn-northd is as of its last hook, and unknown if its members are down.
-func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
+// another unit's ovn-northd is as of its last hook, and unknown if its members are down. found is the judgement on all.
+func Rows(r observe.Report, northd ovndb.NorthdHealth, found plan.NorthdFinding) []present.Row {
 	m := r.Application
 	at := map[string]int{}
 	none, judged := emptyRow(r)
@@ -61,7 +61,7 @@ func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 		case x.Unit == m.Unit:
 			x.Northd = northdWord(northd)
 		case up[x.Unit] > 0:
-			x.Northd = cmp.Or(m.Peers[x.Unit].State.Northd, unknown)
+			x.Northd = publishedNorthd(m.Peers[x.Unit].State.Northd, found)
 		}
 	}
 	return rows
@@ -101,6 +101,14 @@ func upWord(up int, judged bool) string {
 		return "half"
 	}
 	return "no"
+}
+
+// publishedNorthd returns the word for another unit's ovn-northd. One that was active is not shown as active if none is.
+func publishedNorthd(state string, found plan.NorthdFinding) string {
+	if found == plan.NorthdNone && state == string(ovndb.NorthdActive) {
+		return unknown
+	}
+	return cmp.Or(state, unknown)
 }
 
 func northdWord(h ovndb.NorthdHealth) string {

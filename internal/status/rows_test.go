@@ -45,13 +45,23 @@ func TestRows(t *testing.T) {
 		s := observetest.JoinedBy4(t)
 		s.NB, s.SB = test.nb, test.sb
 		var got []string
-		for i, r := range status.Rows(reporting(s, "standby"), ovndb.NorthdActive) {
+		for i, r := range status.Rows(reporting(s, "standby"), ovndb.NorthdActive, plan.NorthdActive) {
 			assert.Equal(t, units[i], r.Unit, name)
 			assert.Equal(t, fmt.Sprintf("10.0.0.1%d", i), r.Address, name)
 			got = append(got, fmt.Sprintf("%s %s %s %s", r.NB, r.SB, r.Northd, r.Up))
 		}
 		assert.Equal(t, test.want, got, name)
 	}
+}
+
+// A unit that was active as of its last hook is not shown as active if none is now.
+func TestRows_none_active(t *testing.T) {
+	t.Parallel()
+	var northds []string
+	for _, r := range status.Rows(reporting(observetest.Three(t), "active", "standby"), ovndb.NorthdDown, plan.NorthdNone) {
+		northds = append(northds, r.Northd)
+	}
+	assert.Equal(t, []string{"not running", "?", "standby"}, northds)
 }
 
 // The line begins like the Python charm's.

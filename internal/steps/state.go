@@ -3,13 +3,16 @@ package steps
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -61,13 +64,49 @@ func (u *Unit) Look(ctx context.Context, o Snapshot) (s plan.State, err error) {
 		return s, err
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
-	own := plan.NorthdReport{Unit: s.Unit, Known: true, Health: s.Northd}
-	others := status.NorthdReports(observe.Report{Application: o.Application, Clusters: o.Report.Clusters})
-	s.Northds = plan.JudgeNorthd(s.Now, s.Settings.InactivityProbe, own, others, o.Known.Northds)
+	s.Northds = u.northds(ctx, o, s)
 	if !o.Preview && u.Firewall.Due(ctx, o.firewall()) {
 		s.Firewall = plan.Drifted
 	}
 	return s, nil
+}
+
+// northds judges the state of all units' ovn-northd. A report is as old as its unit's last hook. If this unit's own
+// ovn-northd is neither active nor waits for the lock, the lock shows whether another one still is.
+func (u *Unit) northds(ctx context.Context, o Snapshot, s plan.State) plan.Northd {
+	judge := func(others []plan.NorthdReport) plan.Northd {
+		own := plan.NorthdReport{Unit: s.Unit, Known: true, Health: s.Northd}
+		return plan.JudgeNorthd(s.Now, s.Settings.InactivityProbe, own, others, o.Known.Northds)
+	}
+	others := status.NorthdReports(observe.Report{Application: o.Application, Clusters: o.Report.Clusters})
+	found := judge(others)
+	if found.Found != plan.NorthdNone && !s.Northd.Works() && u.northdLockFree(ctx, o.Report) {
+		found = judge(plan.Outdated(others))
+	}
+	return found
+}
+
+// northdLockFree reports whether no ovn-northd takes the lock for as long as it may need after a change of SB's
+// leader.
+func (u *Unit) northdLockFree(ctx context.Context, r observe.Report) bool {
+	i := slices.IndexFunc(r.Clusters, func(c observe.Cluster) bool { return c.Database == ovndb.SB })
+	if i < 0 {
+		return false
+	}
+	leader, up := r.Clusters[i].View.Leader()
+	if !up {
+		return false
+	}
+	taken := poll.Await(ctx, northdPatience, lockInterval, nil, func() bool {
+		limited, cancel := context.WithTimeout(ctx, observe.ProbeTimeout)
+		defer cancel()
+		free, err := u.Dialer.NorthdLockFree(limited, ovsdb.Endpoints(ovndb.SB, leader.Address)...)
+		if err != nil {
+			u.Log.InfoContext(ctx, "cannot tell whether an ovn-northd is active", "error", err)
+		}
+		return !free
+	})
+	return !taken && ctx.Err() == nil
 }
 
 func (u *Unit) services(ctx context.Context) (map[ovndb.Service]plan.ServiceState, error) {

@@ -63,6 +63,8 @@ const (
 	// lockPatience bounds the time until an ovn-northd that has both databases gets the lock, if no other ovn-northd has
 	// it.
 	lockPatience = time.Second
+	// lockInterval is the time between two checks whether the lock is free.
+	lockInterval = 250 * time.Millisecond
 	// pollInterval is the time between two checks.
 	pollInterval = 25 * time.Millisecond
 )

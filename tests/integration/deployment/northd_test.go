@@ -1,12 +1,15 @@
 package deployment
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -47,6 +50,47 @@ func TestHold_northd_stays_down_through_all_hooks(t *testing.T) {
 	assert.True(t, c.NorthdRuns(u))
 	assert.NotEqual(t, "released", c.Act(u, "release-northd")["result"])
 	c.Tick("it is active", c.AllActive)
+}
+
+// A package or an operator stops every ovn-northd at once. The units know that before their next hooks, although their
+// last reports say otherwise.
+func TestNorthd_all_stopped_is_found_before_next_hook(t *testing.T) {
+	t.Parallel()
+	c, units := labtest.Settled(t, 2, lab.Options{})
+	on, other := units[0], units[1]
+	c.Tick("another unit's ovn-northd is active", func() bool {
+		if northdIs(t, on, ovndb.NorthdActive) {
+			on, other = other, on
+		}
+		return strings.Contains(northds(c, on), other.Name()+": active")
+	})
+	c.FindsNone(on, finding.NorthdNoneActive)
+	metrics := func(value string) func() bool {
+		return func() bool {
+			out, err := other.Exec(t.Context(), "curl", "--silent", "http://127.0.0.1:16401/metrics")
+			return err == nil && strings.Contains(out, "\novn_central_northd_active "+value+"\n")
+		}
+	}
+	c.Eventually("the metrics show the active one", metrics("1"))
+
+	for _, u := range units {
+		_, code, err := u.Systemctl(t.Context(), "stop", "ovn-northd")
+		require.NoError(t, err)
+		require.Zero(t, code)
+	}
+	for _, u := range units {
+		assert.Equal(t, "waiting", c.Finds(u, finding.NorthdNoneActive, "").Severity, u.Name())
+		assert.NotRegexp(t, `\.\d+ .*active`, c.Act(u, "cluster-status")["at-a-glance"], u.Name())
+	}
+	c.Eventually("the metrics show no active one", metrics("0"))
+
+	c.Tick("one is active again", func() bool { return !c.HasFinding(on, finding.NorthdNoneActive, "") })
+}
+
+func northdIs(t *testing.T, u *lab.Unit, state ovndb.NorthdHealth) bool {
+	t.Helper()
+	out, err := u.Exec(context.WithoutCancel(t.Context()), "ovn-appctl", "-t", "ovn-northd", "status")
+	return err == nil && strings.TrimSpace(out) == "Status: "+string(state)
 }
 
 // northds returns the state of each unit's ovn-northd in a unit's cluster-status.
