@@ -89,7 +89,8 @@ func TestEnsure(t *testing.T) {
 		assert.Empty(t, ensure(t, m, configured(2*lease.MinTTL)))
 		assert.Equal(t, []string{"reload", "enable", "hang up"}, systemd.calls)
 		systemd.calls = nil
-		invalid := steps.Snapshot{Known: plan.State{Invalid: map[string]string{plan.OptionLeaseTTL: "too long"}}}
+		options := map[string]finding.Args{plan.OptionLeaseTTL: {Value: "301"}}
+		invalid := steps.Snapshot{Known: plan.State{Invalid: options}}
 		assert.Empty(t, ensure(t, m, invalid), "an option that can't be used changes nothing")
 		assert.Empty(t, systemd.calls)
 		assert.Empty(t, ensure(t, m, steps.Snapshot{State: plan.State{Paused: true}}))
