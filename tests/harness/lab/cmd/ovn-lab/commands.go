@@ -122,11 +122,25 @@ func relateCommand(g *global) *cobra.Command {
 
 func removeUnitCommand(g *global) *cobra.Command {
 	var o lab.RemoveOptions
-	cmd := unitCommand(g, "remove-unit UNIT", "Removes a unit (juju remove-unit)", cobra.ExactArgs(1),
-		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, _ []string) error {
-			return l.RemoveUnit(cmd.Context(), u, o)
+	const usage = "UNIT..."
+	cmd := labCommand(g, "remove-unit "+usage, "Removes units (juju remove-unit)", needs(cobra.MinimumNArgs(1), usage),
+		func(cmd *cobra.Command, l *lab.Lab, names []string) error {
+			units := make([]*lab.Unit, len(names))
+			for i, name := range names {
+				var err error
+				if units[i], err = unitOf(l, name); err != nil {
+					return err
+				}
+			}
+			for _, u := range units {
+				if err := l.RemoveUnit(cmd.Context(), u, o); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	cmd.Flags().BoolVar(&o.Force, "force", false, "its machine is dead: run none of its hooks")
+	cmd.Flags().Bool("no-wait", false, "as in a printed command: with --force, the lab never waits")
 	return cmd
 }
 

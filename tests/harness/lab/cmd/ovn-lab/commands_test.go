@@ -24,8 +24,17 @@ func TestCommands(t *testing.T) {
 	assert.Contains(t, s.run("status"), "nb:down")
 	s.run("power-on ovn-central/0")
 	assert.Contains(t, s.run("status"), "nb:up")
-	s.run("add-unit ovn-central")
-	assert.Contains(t, s.run("status"), "ovn-central/1 ")
+	s.run("add-unit ovn-central -n 2")
+	assert.Contains(t, s.run("status"), "ovn-central/2 ")
+	assert.Contains(t, s.run("run ovn-central/leader cluster-status"), "on unit-ovn-central-0")
+
+	_, _, code := s.try("remove-unit ovn-central/1 ovn-central/7")
+	assert.Equal(t, exitFailure, code)
+	assert.Contains(t, s.run("status"), "ovn-central/1 ", "nothing is removed if a name is wrong")
+	s.run("remove-unit --force --no-wait ovn-central/1 ovn-central/2")
+	left := s.run("status")
+	assert.NotContains(t, left, "ovn-central/1 ")
+	assert.NotContains(t, left, "ovn-central/2 ")
 
 	for _, wrong := range []string{
 		"add-unit ovn-chassis", "config ovn-chassis a=b", "config ovn-central", "config ovn-central a", "power-on",

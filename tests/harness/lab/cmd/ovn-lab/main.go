@@ -108,12 +108,20 @@ func needs(check cobra.PositionalArgs, usage string) cobra.PositionalArgs {
 func unitCommand(g *global, use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error) *cobra.Command {
 	_, usage, _ := strings.Cut(use, " ")
 	return labCommand(g, use, short, needs(args, usage), func(cmd *cobra.Command, l *lab.Lab, args []string) error {
-		u, err := l.Unit(args[0])
+		u, err := unitOf(l, args[0])
 		if err != nil {
 			return err
 		}
 		return do(cmd, l, u, args[1:])
 	})
+}
+
+// unitOf returns the unit of that name, or Juju's leader for ovn-central/leader.
+func unitOf(l *lab.Lab, name string) (*lab.Unit, error) {
+	if leader := l.Leader(); leader != nil && name == lab.ApplicationName+"/leader" {
+		return leader, nil
+	}
+	return l.Unit(name)
 }
 
 // Exit codes.
