@@ -127,9 +127,13 @@ func (u *Unit) Workload() (status Status) {
 	return status
 }
 
-// Shown returns the unit's status, with the part of the message that `juju status` shows.
+// Shown returns the unit's status, with the part of the message that `juju status` shows. If the agent is lost, Juju
+// shows no status of the charm, unless a hook has failed.
 func (u *Unit) Shown() Status {
 	status := u.Workload()
+	if u.Agent().Status == "lost" && status.Status != "error" {
+		status = Status{Status: "unknown", Message: fmt.Sprintf("agent lost, see 'juju show-status-log %s'", u.Name())}
+	}
 	u.lab.model.Do(func(s *model.State) { status.Message = s.Ways.Shown(status.Message) })
 	return status
 }

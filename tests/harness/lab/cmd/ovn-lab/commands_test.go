@@ -21,7 +21,7 @@ func TestCommands(t *testing.T) {
 	s.run("config ovn-central ovsdb-server-election-timer=2")
 	assert.Contains(t, s.run("run ovn-central/0 cluster-status --wait=1m"), "Election timer: 2000")
 	s.run("power-off ovn-central/0")
-	assert.Contains(t, s.run("status"), "nb:down")
+	assert.Regexp(t, `unknown +lost .* nb:down sb:down +agent lost, see 'juju show-status-log ovn-central/0'`, s.run("status"))
 	s.run("power-on ovn-central/0")
 	assert.Contains(t, s.run("status"), "nb:up")
 	s.run("add-unit ovn-central -n 2")
