@@ -139,5 +139,10 @@ func (in *instance) byRouter() map[string][]*group {
 	return all
 }
 
-// router returns the router of the group's first port.
-func (g *group) router() string { return g.Ports[0].Router }
+// router returns the router of the group's gateways, or the first one of several.
+func (g *group) router() (router string) {
+	for _, p := range g.Ports { // an external port has none
+		router = cmp.Or(router, p.Router)
+	}
+	return router
+}

@@ -90,27 +90,25 @@ func (in *instance) unhostedPorts(g Group) (n int) {
 }
 
 func newInstance(s State) *instance {
-	in := &instance{number: map[string]int{}, classes: map[classKey]*class{}, misnamed: s.Misnamed, pinned: s.Pinned}
+	in := &instance{
+		number: map[string]int{}, classes: map[classKey]*class{}, misnamed: s.Misnamed, pinned: s.Pinned,
+		followers: map[string][]Port{},
+	}
 	in.chassis = slices.Clone(s.Chassis)
 	slices.SortFunc(in.chassis, func(a, b Chassis) int { return cmp.Compare(a.Name, b.Name) })
 	in.chassis = slices.CompactFunc(in.chassis, func(a, b Chassis) bool { return a.Name == b.Name })
 	for i, c := range in.chassis {
 		in.number[c.Name] = i
 	}
-	for _, g := range s.Groups {
-		for _, p := range g.Ports {
-			if !p.External {
-				in.networks = append(in.networks, p.Network)
-			}
-		}
-	}
-	slices.Sort(in.networks)
-	in.networks = slices.DeleteFunc(slices.Compact(in.networks), func(n string) bool { return n == "" })
+	in.networks = gatewayNetworks(s.Groups)
 	in.marked = anyChassis(in.chassis, func(c Chassis) bool { return c.Gateway })
 	in.external = anyChassis(in.chassis, func(c Chassis) bool { return c.External })
 	in.marks = slices.Repeat([]mark{gatewayMark}, len(in.networks))
 	groups := slices.Clone(s.Groups)
 	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Name, b.Name) })
+	for _, g := range groups {
+		in.followers[g.Follows] = append(in.followers[g.Follows], g.Ports...)
+	}
 	for _, g := range groups {
 		g.Ports = slices.SortedFunc(slices.Values(g.Ports), func(a, b Port) int { return cmp.Compare(a.Name, b.Name) })
 		in.addGroup(g)
@@ -126,6 +124,19 @@ func newInstance(s State) *instance {
 	in.locate()
 	in.siblings = in.byRouter()
 	return in
+}
+
+// gatewayNetworks returns the networks of routers' gateways, sorted.
+func gatewayNetworks(groups []Group) (all []string) {
+	for _, g := range groups {
+		for _, p := range g.Ports {
+			if !p.External && p.Network != "" {
+				all = append(all, p.Network)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // addGroup adds a group, unless it can't be planned for.
@@ -199,12 +210,11 @@ func (in *instance) findTies(g Group) (found bool) {
 }
 
 func (in *instance) classOf(g Group) *class {
-	networks := make([]string, 0, 1)
-	for _, p := range g.Ports {
-		networks = append(networks, p.Network)
-	}
+	followers := Group{Ports: in.followers[g.Name]}
 	external := in.onExternalHosts(g)
-	key := classKey{g.Kind, g.Owner, external, set(networks), set(g.Zones), set(g.Machines)}
+	key := classKey{
+		g.Kind, g.Owner, external, set(g.networks()), set(g.Zones), set(g.Machines), set(followers.networks()),
+	}
 	if k := in.classes[key]; k != nil {
 		return k
 	}
@@ -226,6 +236,13 @@ func (in *instance) classOf(g Group) *class {
 	}
 	if g.Kind != RouterPorts && g.Owner != Other && len(g.Zones) == 0 {
 		k.preferUnzoned(in.chassis)
+	}
+	k.serves = slices.Clone(k.eligible)
+	for i, c := range in.chassis {
+		k.serves[i] = k.eligible[i] && followers.unconnected(c) == ""
+	}
+	if !slices.Contains(k.serves, true) {
+		k.serves = k.eligible
 	}
 	in.classes[key] = k
 	return k

@@ -60,6 +60,14 @@ func (g Group) networked() bool {
 	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Network != "" })
 }
 
+func (g Group) networks() []string {
+	all := make([]string, 0, 1)
+	for _, p := range g.Ports {
+		all = append(all, p.Network)
+	}
+	return all
+}
+
 // unconnected returns the first network of the group that the chassis lacks, in words; it is empty if the chassis lacks
 // none. For a port with several networks one is enough: each chassis has one network of a switch (ovn-architecture(7)).
 func (g Group) unconnected(c Chassis) string {

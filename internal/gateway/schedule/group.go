@@ -14,9 +14,15 @@ func unload(loads [][]int, g *group) {
 }
 
 // open returns the chassis that may take the group over: its schedulable candidates or, if it has none, any schedulable
-// chassis.
+// chassis. Those that also serve the external ports that follow the group come first.
 func (g *group) open() []int {
-	if some := filter(g.order, g.accepts); len(some) > 0 {
+	some := filter(g.order, g.accepts)
+	for _, serving := range [][]int{filter(some, g.serves), filter(g.class.schedulable, g.serves)} {
+		if len(serving) > 0 {
+			return serving
+		}
+	}
+	if len(some) > 0 {
 		return some
 	}
 	return g.class.schedulable
@@ -34,7 +40,10 @@ type class struct {
 	mark mark
 	// eligible reports which chassis may host such groups. accepts reports which of these are schedulable: they take over
 	// if they are candidates. takes reports which may also become candidates; schedulable lists them.
-	eligible, accepts, takes   []bool
+	eligible, accepts, takes []bool
+	// serves reports which eligible chassis have the networks of the external ports that follow the group or, if none has,
+	// all of them.
+	serves                     []bool
 	schedulable, unschedulable []int
 }
 
@@ -72,6 +81,7 @@ type classKey struct {
 	external        bool
 	networks, zones string
 	machines        string
+	followers       string
 }
 
 // preferUnzoned limits groups of external ports without a zone to chassis without a zone, if there are any, as Neutron
@@ -94,6 +104,8 @@ func (g *group) has(chassis int) bool { return slices.Contains(g.order, chassis)
 func (g *group) accepts(chassis int) bool { return g.class.accepts[chassis] }
 
 func (g *group) takes(chassis int) bool { return g.class.takes[chassis] }
+
+func (g *group) serves(chassis int) bool { return g.class.serves[chassis] }
 
 // in reports whether the group's first port is in the network.
 func (g *group) in(network int) bool { return g.weight[0].network == network }

@@ -92,6 +92,70 @@ func TestReschedule_external_ports_follow(t *testing.T) {
 	assert.ElementsMatch(t, []string{"c1", "c2"}, []string{order(after, "extport")[0], order(moved, "extport")[0]})
 }
 
+// Bare metal on one physical network reaches the world by a gateway on another one only if the gateway's chassis is
+// connected to both (LP#2125553).
+func TestPlans_gateway_stays_with_external_ports_of_another_network(t *testing.T) {
+	t.Parallel()
+	machines := schedule.Group{
+		Name: "baremetal", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: hosted(9).Name,
+		Ports:      []schedule.Port{{Name: "vm", Network: "provnet2", External: true}},
+		Candidates: candidates("c1", "c4"),
+	}
+	with := func(others int, lead ...string) schedule.State {
+		return schedule.State{
+			Chassis: append(pool("provnet1", "c2", "c3"), chassis("c1", "provnet1", "provnet2"),
+				chassis("c4", "provnet1", "provnet2")),
+			Groups: append(many(0, others, "c1", "c2", "c3"), hosted(9, lead...), machines),
+		}
+	}
+	both := func(s schedule.State) []string {
+		return []string{top(groupOf(s, hosted(9).Name).Candidates), top(groupOf(s, "baremetal").Candidates)}
+	}
+	for name, order := range map[string][]string{"a candidate": {"c1", "c2", "c3", "c4"}, "none": {"c1", "c2", "c3"}} {
+		after, _, _ := drained(with(0, order...), "c1")
+		assert.Equal(t, []string{"c4", "c4"}, both(after), "drain, c4 is %s", name)
+	}
+	s := with(6, "c1", "c2", "c3")
+	assert.Equal(t, []string{"c1", "c1"}, both(applied(s, schedule.Rebalance(s, schedule.Options{}))))
+	s = with(2)
+	assert.Equal(t, []string{"c4", "c4"}, both(applied(s, schedule.Reschedule(s, schedule.Options{}))))
+
+	// The gateway moves without them if it would otherwise have no chassis.
+	s = with(0, "c1", "c2")
+	s.Chassis = s.Chassis[:3]
+	after, _, _ := drained(s, "c1")
+	assert.Equal(t, "c2", both(after)[0])
+}
+
+// A group that ports of two physical networks share has one host, which needs both.
+func TestPlans_shared_group_needs_all_networks(t *testing.T) {
+	t.Parallel()
+	shared := func(names ...string) schedule.Group {
+		g := hosted(0, names...)
+		g.Name, g.Storage = "shared", schedule.HAChassisGroup
+		g.Ports = append(g.Ports, schedule.Port{Name: "vm", Network: "provnet2", External: true})
+		return bind(g, top(g.Candidates))
+	}
+	s := schedule.State{
+		Chassis: append(pool("provnet1", "c2", "c3"), chassis("c1", "provnet1", "provnet2"),
+			chassis("c4", "provnet1", "provnet2")),
+		Groups: append(many(1, 6, "c1", "c2"), shared("c1", "c2", "c3")),
+	}
+	assert.Equal(t, []string{"c1", "c4"}, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "shared"))
+	anywhere := schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true})
+	assert.Contains(t, []string{"c1", "c4"}, order(applied(s, anywhere), "shared")[0])
+	after, _, _ := drained(s, "c1")
+	assert.Equal(t, "c4", order(after, "shared")[0])
+
+	s.Chassis = s.Chassis[:3]
+	s.Groups = s.Groups[6:]
+	assert.Empty(t, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}).Changes)
+	_, _, p := drained(s, "c1")
+	assert.Empty(t, p.Changes)
+	assert.Equal(t, []string{"error GATEWAY_STAYS shared Reasons=CHASSIS_COUNT 2 (NOT_CONNECTED_TO provnet2)"},
+		findingtest.All(p.Blocked))
+}
+
 func TestReschedule_unschedulable_chassis(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*schedule.Chassis){

@@ -52,9 +52,12 @@ func mixedCloud(r *rand.Rand) schedule.State {
 				network = ""
 			}
 			g.Ports = append(g.Ports, schedule.Port{
-				Name: fmt.Sprintf("%s-%d", g.Name, p), Router: "r", Network: network, External: g.Kind != schedule.RouterPorts,
-				Disabled: g.Kind == schedule.RouterPorts && one(15),
+				Name: fmt.Sprintf("%s-%d", g.Name, p), Router: fmt.Sprint("r", i/3), Network: network,
+				External: g.Kind != schedule.RouterPorts, Disabled: g.Kind == schedule.RouterPorts && one(15),
 			})
+		}
+		if g.Kind == schedule.RouterPorts && one(6) { // an external port shares the group
+			g.Ports = append(g.Ports, schedule.Port{Name: g.Name + "-x", Network: networks[r.IntN(3)], External: true})
 		}
 		if one(5) {
 			g.Zones = []string{"az0"}
@@ -202,6 +205,14 @@ func keepsNetworks(t *testing.T, s schedule.State) {
 	eachPlan(s, func(before schedule.State, p schedule.Plan, c schedule.Change, to string) {
 		assert.True(t, to != "" && reaches(byName(before)[to], groupOf(before, c.Group)), "%s: %s goes from %s to %q: %v",
 			p.Operation, c.Group, c.Ports[0].Active, to, c.After)
+		followed := func(name string) bool { // whether a chassis serves the external ports that follow the gateway
+			return !slices.ContainsFunc(before.Groups, func(g schedule.Group) bool {
+				return g.Follows == c.Group && !reaches(byName(before)[name], g)
+			})
+		}
+		if p.Operation == "rebalance" && c.Interrupts && followed(c.Ports[0].Active) {
+			assert.True(t, followed(to), "%s leaves its external ports: %s to %s", c.Group, c.Ports[0].Active, to)
+		}
 	})
 }
 
@@ -256,15 +267,16 @@ func hostedIsBoundToARespondingChassis(t *testing.T, s schedule.State) {
 	hosts := func(name string) bool { c := chassis[name]; return c.Name != "" && !c.Unresponsive }
 	gateways, externals, ports := 0, 0, 0
 	for _, g := range s.Groups {
-		n, planned := 0, true
+		n, external, planned := 0, 0, true
 		for _, p := range g.Ports {
 			planned = planned && (p.Network != "" || p.External)
 			n += btoi(!p.Disabled && !hosts(p.Active))
+			external += btoi(p.External && !hosts(p.Active))
 		}
 		nowhere[g.Name] = n
 		gateways += btoi(n > 0 && g.Kind == schedule.RouterPorts)
 		externals += btoi(n > 0 && g.Kind != schedule.RouterPorts)
-		ports += n * btoi(planned && g.Kind == schedule.RouterPorts)
+		ports += (n - external) * btoi(planned && g.Kind == schedule.RouterPorts)
 	}
 	for _, p := range s.Pinned {
 		gateways += btoi(!p.Disabled && len(p.Ports) > 0 && !hosts(p.Active))

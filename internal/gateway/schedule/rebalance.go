@@ -85,9 +85,9 @@ func (r *rebalancing) left(but func(*group) bool) int {
 
 func (r *rebalancing) destinations(g *group) []int {
 	if r.anywhere(g) {
-		return g.class.schedulable
+		return filter(g.class.schedulable, g.serves)
 	}
-	return filter(g.was[1:], g.accepts)
+	return filter(g.was[1:], func(c int) bool { return g.accepts(c) && g.serves(c) })
 }
 
 func (r *rebalancing) anywhere(g *group) bool {
@@ -106,7 +106,7 @@ func (r *rebalancing) moveSinglePorts(n int) {
 		load[g.order[0]]--
 		var class int
 		if r.anywhere(g) {
-			class = l.sharedClass(g.class, g.class.schedulable)
+			class = l.sharedClass(g.class, r.destinations(g))
 		} else {
 			class = l.class(r.destinations(g))
 		}

@@ -284,3 +284,27 @@ func TestDrain_without_marked_chassis(t *testing.T) {
 		assert.Contains(t, moved, "to c3", "%s: %v", name, status)
 	}
 }
+
+// D. Bare metal on physnet2 reaches the world by a router's gateway on physnet1, if one chassis hosts both (LP#2125553).
+// A drain takes the gateway to the candidate with both networks, though another one is better and hosts fewer.
+func TestExternalPorts_gateway_keeps_their_network(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet2")
+	for chassis, networks := range map[string][]string{
+		"c1": {"physnet1", "physnet2"}, "c2": {"physnet1"}, "c3": {"physnet1", "physnet2"},
+	} {
+		c.configure(chassis, marked, networks...)
+	}
+	c.hang("neutron-r1", "lrp-gw", "physnet1", later, "c1", "c2", "c3")
+	c.addGateways(1, "c3", "c1")
+	c.hang("neutron-r1", "lrp-in", "physnet2", earlier)
+	c.external("physnet2", "baremetal")
+	c.grouped("neutron-physnet2", []string{"neutron:network_id=physnet2", "neutron:router_id=r1"}, "Logical_Switch_Port",
+		[]string{"baremetal"}, "c1", "c3")
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("lsp-bind", "cr-lrp-gw", "c1", "--", "lsp-bind", "baremetal", "c1")
+	c.drain("c1", "--timeout", "1s")
+	assert.Equal(t, "3 c3", c.candidates("lrp-gw")[0])
+	assert.Equal(t, "2 c3", c.members("neutron-physnet2")[0])
+}
