@@ -102,7 +102,7 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 	f.addMoving(c.Flags())
 	c.Flags().StringVar(&f.Revert, "revert", "", "revert what this plan changed (see history)")
 	c.Flags().StringVar((*string)(&f.Target), "target-revision", "",
-		"bring back this layout: successful-site-action, last-site-action or an ID (see revisions)")
+		"bring back this layout: successful-site-action, last-site-action or the ID of an operation (see revisions)")
 	offer(c, "revert", found(f.plans))
 	offer(c, "target-revision", fixed(string(journal.Successful), string(journal.Last)))
 	return c
@@ -215,9 +215,9 @@ are cordoned. Without --base and --diff, revisions are listed.`,
 		},
 	}
 	c.Flags().StringVar(&base, "base", "",
-		"compare this with diff: committed (the default with --diff), successful-site-action or last-site-action")
+		"compare this with diff: committed (the default with --diff), successful-site-action, last-site-action or an ID")
 	c.Flags().StringVar(&diff, "diff", "",
-		"compare base with this: plan (the default with --base), committed, successful-site-action or last-site-action")
+		"compare base with this: plan (the default with --base), or what --base takes")
 	c.Flags().StringVar(&plan, "plan", "rebalance", "which plan --diff plan is: rebalance or reschedule")
 	f.addNetworks(c)
 	offer(c, "base", fixed(string(journal.Committed), string(journal.Successful), string(journal.Last)))

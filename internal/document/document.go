@@ -137,8 +137,10 @@ func Answer(s answer.Status) string {
 			fmt.Fprintf(&b, "error  %s: %s\n", m.Name, m.Message)
 		case m.Skipped:
 			fmt.Fprintf(&b, "skip   %s: %s\n", m.Name, m.Message)
-		default:
+		case m.Kind == answer.MessageStep || m.Kind == answer.MessageHealth:
 			fmt.Fprintf(&b, "ok     %s: %s\n", m.Name, m.Message)
+		default:
+			fmt.Fprintf(&b, "%s: %s\n", m.Name, m.Message)
 		}
 	}
 	fmt.Fprintf(&b, "%s (%d %s): %s\n", s.Status, s.Code, s.Reason, s.Message)

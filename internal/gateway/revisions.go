@@ -126,12 +126,12 @@ func (r RevisionsRequest) lists() bool { return r.Base == "" && r.Diff == "" }
 
 // wrong returns why these layouts can't be compared; empty if they can.
 func (r RevisionsRequest) wrong(base, diff journal.Version) string {
-	named := []journal.Version{journal.Committed, journal.Successful, journal.Last}
+	named := fmt.Sprintf("%s, %s, %s or an ID from the list", journal.Committed, journal.Successful, journal.Last)
 	switch {
-	case !slices.Contains(named, base):
-		return fmt.Sprintf("base is %q: it takes %s, %s or %s", base, named[0], named[1], named[2])
-	case diff != journal.Planned && !slices.Contains(named, diff):
-		return fmt.Sprintf("diff is %q: it takes %s, %s, %s or %s", diff, journal.Planned, named[0], named[1], named[2])
+	case !base.Valid():
+		return fmt.Sprintf("base is %q: it takes %s", base, named)
+	case diff != journal.Planned && !diff.Valid():
+		return fmt.Sprintf("diff is %q: it takes %s, %s", diff, journal.Planned, named)
 	case base == diff:
 		return fmt.Sprintf("base and diff are both %s: there is nothing to compare", base)
 	case (r.Reschedule || len(r.Options.Networks) > 0) && (r.lists() || diff != journal.Planned):

@@ -219,8 +219,9 @@ func TestLayout_of_versions(t *testing.T) {
 	assert.Equal(t, []Outcome{Succeeded, Failed}, []Outcome{tagged[0].end.Outcome, tagged[1].end.Outcome})
 	assert.Equal(t, "last-site-action, successful-site-action", j.names(tagged[0]))
 	assert.Empty(t, j.names(tagged[1]))
-	assert.Equal(t, "b", layout(Version(hosted("b").id())))
-	assert.Equal(t, missing, layout("r0"))
+	assert.Equal(t, "b", layout("g4"))
+	assert.Equal(t, "a b", layout("g2"))
+	assert.Equal(t, missing, layout("g3"))
 }
 
 func TestEnd_bounds_journal_and_keeps_versions(t *testing.T) {

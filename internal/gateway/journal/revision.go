@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,10 +40,17 @@ func (j Journal) tagged() []Entry {
 	return all
 }
 
+// Valid reports whether v is a version that may have been stored, or has the form of an operation's ID.
+func (v Version) Valid() bool {
+	return v == Committed || v == Successful || v == Last || operationID.MatchString(string(v))
+}
+
+var operationID = regexp.MustCompile(`^g[0-9a-f]{8}$`)
+
 // named returns the entry of a version, or nil.
 func (j Journal) named(v Version) *Entry {
 	for _, e := range j.tagged() {
-		if v == Last || v == Successful && e.end.Outcome == Succeeded || e.end.Revision == string(v) && j.kept(e) {
+		if v == Last || v == Successful && e.end.Outcome == Succeeded || e.ID == string(v) {
 			return &e
 		}
 	}
@@ -63,7 +71,7 @@ func (j Journal) names(e Entry) string {
 
 func (e Entry) what() string { return strings.TrimSuffix(e.Operation+" "+e.Chassis, " ") }
 
-// Layout returns the layout of a version, or of a revision by its ID. It refuses a layout that is not kept.
+// Layout returns the layout of a version, or that of an operation by its ID. It refuses a layout that is not kept.
 func (j Journal) Layout(v Version) (Layout, error) {
 	missing := func(why finding.ReasonCode, operation string) (Layout, error) {
 		f := finding.About(finding.RevisionMissing, "", finding.Args{
@@ -100,23 +108,25 @@ const (
 	messageCordon    = "CordonMessage"
 )
 
-// List returns the revisions: the present layout, then the tagged ones, the newest first.
+// List returns the revisions: the present layout, then those of the tagged operations, the newest first. Each has the
+// name by which it can be chosen.
 func (j Journal) List(now Layout) answer.Status {
 	tagged := j.tagged()
 	counts := fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons),
 		len(tagged))
-	committed := string(Committed) + ": what is in the database now"
-	status := answer.New(answer.Success, counts, answer.Message{Message: committed, Kind: messageRevision, Name: now.id()})
+	status := answer.New(answer.Success, counts, answer.Message{
+		Message: "what is in the database now", Kind: messageRevision, Name: string(Committed),
+	})
 	for _, e := range tagged {
 		ended := e.end.At.UTC().Format(time.RFC3339)
-		text := fmt.Sprintf("%s of %s, %s, by %s, %s", e.end.Outcome, e.ID, e.what(), e.By, ended)
+		text := fmt.Sprintf("%s of %s, by %s, %s", e.end.Outcome, e.what(), e.By, ended)
 		if names := j.names(e); names != "" {
 			text = names + ": " + text
 		}
 		if !j.kept(e) {
 			text += "; its layout is not kept"
 		}
-		status = status.With(answer.Message{Message: text, Kind: messageRevision, Name: e.end.Revision})
+		status = status.With(answer.Message{Message: text, Kind: messageRevision, Name: e.ID})
 	}
 	return status
 }
@@ -124,7 +134,7 @@ func (j Journal) List(now Layout) answer.Status {
 // Compare returns the differences of two layouts.
 func Compare(base, diff Version, from, to Layout) answer.Status {
 	all := Diff(from, to)
-	what := fmt.Sprintf("%s (%s) and %s (%s)", base, from.id(), diff, to.id())
+	what := fmt.Sprintf("%s and %s", base, diff)
 	if len(all) == 0 {
 		return answer.New(answer.Success, what+" are the same")
 	}
