@@ -80,8 +80,14 @@ func dashboard(rows []row) object {
 	return object{
 		"title": dashboardTitle, "uid": dashboardUID, "tags": []string{"charm: ovn-central"},
 		"schemaVersion": 38, "version": 2, "editable": true, "refresh": "1m",
-		"time": object{"from": "now-3h", "to": "now"}, "timezone": "",
+		"graphTooltip": 1, // the panels share a crosshair
+		"time":         object{"from": "now-3h", "to": "now"}, "timezone": "",
 		"templating": object{"list": variables}, "panels": place(rows),
+		"annotations": object{"list": []object{{
+			"name": "Alerts", "datasource": source(), "enable": true, "iconColor": "red",
+			"expr":        `ALERTS{alertstate="firing",` + selection + `}`,
+			"titleFormat": "{{alertname}}", "textFormat": "{{juju_unit}} {{database}}", "step": "60s",
+		}}},
 		"links": []object{link("Findings", findingsPage), link("Alerts and metrics", "reference/monitoring.html")},
 	}
 }

@@ -104,8 +104,9 @@ func (p *prometheus) until(expr string) {
 	p.Eventually(expr, func() bool { return p.get("query", &data, "query="+expr) == nil && len(data.Result) > 0 })
 }
 
-// panels returns the queries of the dashboard's panels, with all values of its variables.
-func (p *prometheus) panels() map[string][]string {
+// panels returns the queries of the dashboard's panels, and the one that shows alerts in all of them, with all values of
+// its variables.
+func (p *prometheus) panels() (panels map[string][]string, alerts string) {
 	p.T.Helper()
 	data, err := base64.StdEncoding.DecodeString(monitoring.Dashboards()[0])
 	require.NoError(p.T, err)
@@ -118,6 +119,7 @@ func (p *prometheus) panels() map[string][]string {
 			Title   string
 			Targets []struct{ Expr string }
 		}
+		Annotations struct{ List []struct{ Expr string } }
 	}
 	require.NoError(p.T, json.Unmarshal(text, &dashboard))
 	queries := map[string][]string{}
@@ -127,7 +129,8 @@ func (p *prometheus) panels() map[string][]string {
 			queries[panel.Title] = append(queries[panel.Title], variable.ReplaceAllString(target.Expr, ".*"))
 		}
 	}
-	return queries
+	require.Len(p.T, dashboard.Annotations.List, 1)
+	return queries, variable.ReplaceAllString(dashboard.Annotations.List[0].Expr, ".*")
 }
 
 // workload makes gateways, one of which can't be moved, a drain and a backup.
@@ -169,7 +172,8 @@ func TestMetrics_scraped_by_Prometheus(t *testing.T) {
 	} {
 		p.until(expr)
 	}
-	for title, queries := range p.panels() {
+	panels, alerts := p.panels()
+	for title, queries := range panels {
 		for _, query := range queries {
 			found := p.query(query)
 			t.Logf("%s: %d series", title, found)
@@ -186,6 +190,7 @@ func TestMetrics_scraped_by_Prometheus(t *testing.T) {
 		assert.Zero(t, p.query(stopped(metric)), metric)
 	}
 	p.until(fmt.Sprintf(`ALERTS{alertname="OVNServerDown",juju_unit=%q}`, down.Name()))
+	p.until(strings.Replace(alerts, "firing", "pending", 1)) // it fires after minutes
 	acting := labtest.ActingUnit(t, units...)
 	require.NoError(t, acting.Hang(lab.NB))
 	p.until(fmt.Sprintf("count(up == 1) == 3 unless on () ovn_central_chassis{juju_unit=%q}", acting.Name()))
