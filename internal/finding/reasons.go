@@ -1,6 +1,6 @@
 package finding
 
-// Reasons why a member counts as down, or what is known of it.
+// Reasons why a member counts as down, and facts about it.
 const (
 	MemberLeaderless   ReasonCode = "HAS_NO_LEADER"
 	MemberStopping     ReasonCode = "IS_STOPPED"
@@ -50,7 +50,7 @@ const (
 	OwnCopyEnds        ReasonCode = "OWN_COPY_ENDS"
 )
 
-// Reasons what the clusters, or their conversion, wait for.
+// Reasons why the clusters, or their conversion, wait.
 const (
 	JujuRelationAwaited ReasonCode = "RELATION_AWAITED"
 	ServesOthers        ReasonCode = "SERVES_OTHER_CLUSTERS"

@@ -13,7 +13,7 @@ import (
 // someCluster is the ID of the simulated cluster.
 const someCluster ID = "c1c1c1c1-0000-4000-8000-000000000000"
 
-// noLeader is the leader of a view without one.
+// noLeader is the index of the leader if there is no leader.
 const noLeader = -1
 
 // memberID returns the ID of member i of a simulated cluster, with the identity a000 plus i.
@@ -23,8 +23,8 @@ func memberID(i int) ID {
 
 func memberAddress(i int) string { return fmt.Sprintf("tcp:10.0.0.%d:6643", i) }
 
-// viewOf returns member 0's view of a cluster. up tells which members are up. A leader's view shows that by indexes
-// and times, a follower's by connections and answers.
+// viewOf returns member 0's view of a cluster. up reports for each member whether it is up. A leader's view shows that
+// by indexes and times, a follower's by connections and answers.
 func viewOf(leader int, up []bool) View {
 	self := memberID(0)
 	v := View{Status: Status{

@@ -63,7 +63,7 @@ const (
 
 // ClientAddress returns the address from which a unit on [CMS] connects, for the firewall to admit. That is the
 // address that the unit publishes, otherwise the one at which Juju reaches it. Only the charms of LXD and Incus
-// publish one. They do so raw, LXD's with brackets. If the published address is malformed, err is set, and the result
+// publish one, and without JSON, LXD's with brackets. If the published address is malformed, err is set, and the result
 // is Juju's.
 func ClientAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
 	if a, found, err = addressOf(databag, keyCMSClient); found {

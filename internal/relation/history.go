@@ -172,8 +172,8 @@ func (h History) Observe(before Configuration, o Observation) (History, Configur
 	return after, seen
 }
 
-// compare adds a member to the configuration, or the fact that it is changing. It reports whether the member was
-// removed since before. joined reports whether the server has joined meanwhile, has whether it is a member now.
+// compare adds a member to the configuration, or records that it is changing. It reports whether the member was removed
+// since the observation before. joined reports whether the server has joined since, has whether it is a member now.
 func (c *Configuration) compare(before Configuration, s raft.Status, short string, joined, has bool) (removed bool) {
 	had, end := slices.Contains(before.Members, short), s.Log.End
 	if !had && joined {

@@ -28,7 +28,7 @@ type Note struct {
 	By     string    `json:"by,omitempty" yaml:"by,omitempty"`
 	At     time.Time `json:"at,omitzero" yaml:"at,omitempty"`
 	Reason string    `json:"reason,omitempty" yaml:"reason,omitempty"`
-	// Hostname is the chassis's host name: its row may be gone when the name is needed again.
+	// Hostname is the host name of the chassis, for when its row is gone.
 	Hostname string `json:"hostname,omitempty" yaml:"hostname,omitempty"`
 }
 

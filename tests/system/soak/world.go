@@ -157,7 +157,7 @@ func (w *world) add(ctx context.Context, n int) error {
 	return nil
 }
 
-// there returns the unit of a number, if it is in the model.
+// there returns the unit with a number, or nil if it is not in the model.
 func (w *world) there(n int) *host {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,7 +181,7 @@ func (w *world) inModel() []*host {
 	return slices.DeleteFunc(w.all(), func(h *host) bool { return h.Removed() })
 }
 
-// named returns the present or former unit of a name.
+// named returns the present or former unit with a name.
 func (w *world) named(name string) *host {
 	for _, h := range w.all() {
 		if h.Name() == name {
@@ -198,7 +198,7 @@ func (w *world) begin(h *host, fault string) {
 	w.counts.Faults++
 }
 
-// counted changes the counts.
+// counted calls change with the counts, under the lock.
 func (w *world) counted(change func(c *Counts)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/juju/juju/rpc/params"
 )
 
-// What the model is.
+// The model's name and UUID.
 const (
 	modelName = "conformance"
 	modelUUID = "deadbeef-0bad-400d-8000-4b1d0d06f00d"
