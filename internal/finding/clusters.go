@@ -134,11 +134,11 @@ var memberEntries = []Entry{
 			"three.", "Add a unit.").quiet(),
 	entry(StopUnsafe, Error, Unit, "{name} can't be stopped now",
 		"The answer of ok-to-stop: while the unit's servers were down, a database would have no majority, or "+
-			"something else is under way.", "Do what is printed, and ask again."),
+			"something else is under way.", "Type what is printed, and ask again."),
 	entry(RemovalUnsafe, Error, Unit, "{name} can't be removed now",
 		"The answer of ok-to-remove: the unit's leave would be refused, or the unit is down and can't leave, and "+
 			"`juju remove-unit` would wait.",
-		"Do what is printed, and ask again."),
+		"Type what is printed, and ask again."),
 	entry(NotPublished, Info, Unit, "{name} has published no identity of its server",
 		"A unit has published nothing about its servers yet. Until it has, no member is called stale.",
 		"Nothing, if it is being set up.").quiet(),

@@ -122,7 +122,7 @@ var recoveryEntries = []Entry{
 		"To restore it again, and lose what was written since, run the printed command."),
 	entry(RecoveryWithdrawn, Error, Database, "the recovery was withdrawn",
 		"The recovery that was asked for on this unit is over, for the reason in parentheses. Nothing was changed, "+
-			"and the servers run again.", "Do what the reason asks for."),
+			"and the servers run again.", "See the reason, which says what to do."),
 	entry(RecoveryNotStored, Error, Database, "the new cluster has not acknowledged a write",
 		"The new cluster is in place, but has no majority that stores what is written.",
 		"Repair its members' servers, then run the same command again."),
@@ -163,5 +163,5 @@ var recoveryEntries = []Entry{
 	entry(RecoveryDone, Info, Database, "asked for at {time} and done: the new cluster is {cluster}",
 		"The same command has come about before. Nothing was done now.", "Run recovery-status for the proof."),
 	entry(RecoveryProved, Info, Application, "every unit that was not given up serves the new cluster",
-		"A write was acknowledged, and read back from the server of each unit.", "Do what is printed."),
+		"A write was acknowledged, and read back from the server of each unit.", "Type what is printed."),
 }

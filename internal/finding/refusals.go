@@ -110,10 +110,10 @@ var refusalEntries = []Entry{
 		"Without a leader, or before the change is committed, the member may come back.",
 		"Wait until the database has a leader, and run the same command again."),
 	entry(KickRefused, Info, Database, "it can't be kicked yet", "The rules of a kick refuse it for now.",
-		"Do what the finding names that is in the way."),
+		"Remove the obstacle that the finding names."),
 	entry(OtherRefused, Info, Database, "not touched, because of the other database",
 		"All databases that a command names are judged before any of them is touched.",
-		"Do what is said of the other database, and run the same command again."),
+		"Repair the other database as its finding says, and run the same command again."),
 	entry(FewWouldStay, Warning, Database, "members that this leaves: {count}; {tolerance} may fail",
 		"A cluster of fewer than three members tolerates no failure, and one of four members no more than one of "+
 			"three.", "Add a unit."),

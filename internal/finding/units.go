@@ -119,7 +119,7 @@ var unitEntries = []Entry{
 		"Install ufw, or see why it fails.").alert(15 * time.Minute),
 	entry(PolicyFailed, Warning, Unit, "cannot keep packages from restarting services",
 		"`enable-auto-restarts` is false, but packages ask another program than the charm's, so an upgrade of them "+
-			"restarts the services.", "Do what the details say."),
+			"restarts the services.", "See the details, which say what to do."),
 	entry(DrainStalled, Warning, Unit, "drain of {name} STALLED: {value}",
 		"Nothing of what holds a node has gone for 5 minutes.",
 		"docs/how-to/take-a-node-out.md says what ends each hold."),
