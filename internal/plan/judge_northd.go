@@ -45,6 +45,10 @@ type Northd struct {
 	// on each. Answered reports whether each unit that is up has reported since.
 	Asked    time.Time `json:"asked,omitzero"`
 	Answered bool      `json:"answered,omitempty"`
+	// MembersDown is the number of members that are down, Lost is when one more was first seen to be. For a while, the
+	// session of its machine's ovn-northd may wait for the lock.
+	MembersDown int       `json:"members-down,omitempty"`
+	Lost        time.Time `json:"lost,omitzero"`
 }
 
 // JudgeNorthd determines whether an ovn-northd is active: this unit's own, or one that another unit reports. before
@@ -76,6 +80,15 @@ func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []N
 		n.Asked = now
 	}
 	n.Answered = !slices.ContainsFunc(peers, func(r NorthdReport) bool { return r.Up && !r.Heard.Equal(n.Asked) })
+	return n
+}
+
+// Counting returns the judgement with the number of members that are down.
+func (n Northd) Counting(now time.Time, down int, before Northd) Northd {
+	n.MembersDown, n.Lost = down, before.Lost
+	if down > before.MembersDown {
+		n.Lost = now
+	}
 	return n
 }
 

@@ -14,6 +14,15 @@ func (s State) activeElsewhere() bool {
 	return s.Northds.Found == NorthdActive && s.Northds.Unit != s.Unit
 }
 
+// waitsForRestart reports whether ovn-northd keeps its old parameters for now. A restart of the active one passes the
+// lock on, and a session of a machine that has died gets it if it has waited longest: SB's server holds that session
+// until the inactivity probe ends it.
+func (s State) waitsForRestart() bool {
+	ago := s.Now.Sub(s.Northds.Lost)
+	return s.NorthdParams == NeedsRestart && s.Northd == ovndb.NorthdActive && s.Pending[ovndb.Northd] == "" &&
+		ago >= 0 && ago < takeoverTime(s.Settings.InactivityProbe)
+}
+
 func (s State) release() finding.Remedy { return finding.Do(s.action("release-northd")) }
 
 // findNoNorthd returns an error only if no other ovn-northd has taken over in time.
@@ -64,7 +73,9 @@ func (v *view) findProbeOff() finding.Finding {
 var northdRules = slices.Concat([]rule{
 	{
 		name: "ovn-northd's parameters differ",
-		when: func(v *view) bool { return v.NorthdParams == Drifted || v.NorthdParams == NeedsRestart },
+		when: func(v *view) bool {
+			return (v.NorthdParams == Drifted || v.NorthdParams == NeedsRestart) && !v.waitsForRestart()
+		},
 		step: do(WriteNorthdParams),
 	},
 	{

@@ -73,6 +73,20 @@ func TestOutdated(t *testing.T) {
 	}
 }
 
+// A member that stays down for long holds nothing up, and one that was kicked still counts for a while.
+func TestCounting(t *testing.T) {
+	t.Parallel()
+	at := func(minute int) time.Time { return noon.Add(time.Duration(minute) * time.Minute) }
+	n := plan.Northd{}
+	for minute, c := range []struct {
+		down int
+		lost time.Time
+	}{{0, time.Time{}}, {2, at(1)}, {2, at(1)}, {1, at(1)}, {3, at(4)}, {0, at(4)}, {1, at(6)}} {
+		n = plan.Northd{Found: plan.NorthdActive}.Counting(at(minute), c.down, n)
+		assert.Equal(t, plan.Northd{Found: plan.NorthdActive, MembersDown: c.down, Lost: c.lost}, n, minute)
+	}
+}
+
 // A peer's report from before the question is no evidence: another ovn-northd may have taken over since. After a
 // takeover the unit with the active ovn-northd is asked, and answers, before a third unit reports an error.
 func TestNorthdProved(t *testing.T) {

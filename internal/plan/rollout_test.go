@@ -128,6 +128,11 @@ func TestNorthd(t *testing.T) {
 	is := func(own ovndb.NorthdHealth, application plan.Northd) change {
 		return func(s *plan.State) { s.Northd, s.Northds = own, application }
 	}
+	unitCame := func(own ovndb.NorthdHealth, lostAgo time.Duration) change {
+		return func(s *plan.State) {
+			s.NorthdParams, s.Northd, s.Northds.Lost = plan.NeedsRestart, own, noon.Add(-lostAgo)
+		}
+	}
 	held := func(s *plan.State) { s.NorthdHeld, s.Services[ovndb.Northd] = true, plan.ServiceState{} }
 	active := plan.Northd{Found: plan.NorthdActive, Unit: "ovn-central/1"}
 	unanswered, otherHangs := none(120*time.Second, true), none(0, true)
@@ -150,6 +155,18 @@ func TestNorthd(t *testing.T) {
 		"params": {func(s *plan.State) { s.NorthdParams = plan.Drifted }, works(plan.WriteNorthdParams, "")},
 		"params, restart": {
 			func(s *plan.State) { s.NorthdParams = plan.NeedsRestart }, works(plan.WriteNorthdParams, ""),
+		},
+		// A dead machine's session may wait for the lock, which a restart of the active ovn-northd would pass on.
+		"params, active, member lost": {unitCame(ovndb.NorthdActive, 119*time.Second), ready()},
+		"params, active, member lost long ago": {
+			unitCame(ovndb.NorthdActive, 120*time.Second), works(plan.WriteNorthdParams, ""),
+		},
+		"params, active, clock set back": {unitCame(ovndb.NorthdActive, -time.Hour), works(plan.WriteNorthdParams, "")},
+		"params, standby, member lost":   {unitCame(standby, 0), works(plan.WriteNorthdParams, "")},
+		"params, active, restart is due": {
+			all(unitCame(ovndb.NorthdActive, 0), func(s *plan.State) {
+				s.Settings.AutoRestarts, s.Pending = true, map[ovndb.Service]string{ovndb.Northd: "options changed"}
+			}), works(plan.WriteNorthdParams, "", "info RESTART_DUE Value=ovn-northd (options changed)"),
 		},
 		"down, no takeover": {
 			all(services(off, boots, false), is("", none(120*time.Second, false))),

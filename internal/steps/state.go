@@ -83,7 +83,18 @@ func (u *Unit) northds(ctx context.Context, o Snapshot, s plan.State) plan.North
 	if found.Found != plan.NorthdNone && !s.Northd.Works() && u.northdLockFree(ctx, o.Report) {
 		found = judge(plan.Outdated(others))
 	}
-	return found
+	return found.Counting(s.Now, membersDown(o.Report), o.Known.Northds)
+}
+
+func membersDown(r observe.Report) (n int) {
+	for _, c := range r.Clusters {
+		for _, row := range c.Rows {
+			if !row.Runs() {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // northdLockFree reports whether no ovn-northd takes the lock for as long as it may need after a change of SB's

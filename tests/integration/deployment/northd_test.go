@@ -2,9 +2,11 @@ package deployment
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,6 +87,50 @@ func TestNorthd_all_stopped_is_found_before_next_hook(t *testing.T) {
 	c.Eventually("the metrics show no active one", metrics("0"))
 
 	c.Tick("one is active again", func() bool { return !c.HasFinding(on, finding.NorthdNoneActive, "") })
+}
+
+// The machine of an ovn-northd on standby dies, and its unit is replaced at once. SB's server still holds the dead
+// session, which waits for the lock. So the active ovn-northd isn't restarted yet to learn of the new unit.
+func TestNorthd_stays_active_while_dead_unit_is_replaced(t *testing.T) {
+	t.Parallel()
+	c, units := labtest.Settled(t, 3, lab.Options{})
+	var active, dead *lab.Unit
+	c.Tick("an active ovn-northd", func() bool {
+		leader := c.LeaderOf(lab.SB)
+		active, dead = nil, nil
+		for _, u := range units {
+			if northdIs(t, u, ovndb.NorthdActive) {
+				active = u
+			} else if u != leader {
+				dead = u
+			}
+		}
+		return active != nil
+	})
+	lost := false
+	end := labtest.Watch(t.Context(), 20*time.Millisecond, func() {
+		lost = lost || !northdIs(t, active, ovndb.NorthdActive)
+	})
+	c.PowerOff(dead)
+	c.RequireDown(dead)
+	c.RemoveByForce(dead)
+	fresh := c.AddFresh(1)[0]
+	end()
+	assert.False(t, lost, "the active ovn-northd was restarted")
+	knows := func(u *lab.Unit) func() bool {
+		return func() bool {
+			params, err := os.ReadFile(u.NorthdParams())
+			return err == nil && strings.Contains(string(params), fresh.Address())
+		}
+	}
+	assert.False(t, knows(active)())
+	for _, u := range labtest.Without(labtest.Without(append(units, fresh), active), dead) {
+		assert.True(t, knows(u)(), u.Name())
+	}
+
+	// With a shorter probe, that session ends sooner.
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "1"}))
+	c.Tick("the active one learns of it, too", knows(active))
 }
 
 func northdIs(t *testing.T, u *lab.Unit, state ovndb.NorthdHealth) bool {
