@@ -85,7 +85,7 @@ const wrongMappings = 3
 func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chassis {
 	x := schedule.Chassis{
 		Name: row.Name, Hostname: row.Hostname, Remote: row.Remote(), VTEP: row.VTEP(),
-		Unresponsive: !inv.SB.Responds(row), Cordoned: cordoned,
+		Unresponsive: row.Asked() && !inv.SB.Responds(row), Cordoned: cordoned,
 	}
 	for _, option := range items(row.Config["ovn-cms-options"], ",") {
 		zones, zoned := strings.CutPrefix(option, zonesOption)

@@ -98,7 +98,7 @@ func TestBuildInventory(t *testing.T) {
 		},
 		{Name: "c2", Hostname: "two", Gateway: true, Networks: []string{"physnet1"}, Unresponsive: true},
 		{Name: "c3", Remote: true},
-		{Name: "c4", Networks: []string{"physnet2"}},
+		{Name: "c4", Networks: []string{"physnet2"}, Unresponsive: true},
 	}, c.State.Chassis)
 	assert.Equal(t, []schedule.Group{
 		{
@@ -131,10 +131,8 @@ func TestBuildInventory_northd_behind(t *testing.T) {
 	nb := northbound()
 	nb.Config = 9
 	c := gateway.BuildInventory(nb, southbound())
-	assert.Equal(t, []bool{false, true, false, false}, []bool{
-		c.State.Chassis[0].Unresponsive,
-		c.State.Chassis[1].Unresponsive, c.State.Chassis[2].Unresponsive, c.State.Chassis[3].Unresponsive,
-	})
+	assert.False(t, c.State.Chassis[0].Unresponsive)
+	assert.True(t, c.State.Chassis[1].Unresponsive)
 	assert.Contains(t, findingtest.All(c.Findings), "warning NORTHD_BEHIND Count=5 Total=9")
 }
 
@@ -244,19 +242,48 @@ func TestBuildInventory_external_ports_follow_pinned_router(t *testing.T) {
 	assert.False(t, finding.Has(c.Findings, finding.GroupUnused), "its candidates are reported as ignored")
 }
 
-// ovn-controller-vtep makes no row of Chassis_Private (controller-vtep/gateway.c), and nothing is wrong with that. A
-// port of layer 2 without a chassis is pinned to nothing.
-func TestBuildInventory_VTEP_and_port_of_layer_2(t *testing.T) {
+// A port of layer 2 without a chassis is pinned to nothing.
+func TestBuildInventory_port_of_layer_2(t *testing.T) {
 	t.Parallel()
-	nb, sb := northbound(), southbound()
+	nb := northbound()
 	nb.SwitchPorts = append(nb.SwitchPorts, ovsdb.LogicalSwitchPort{UUID: "L9", Name: "l2", Type: "l2gateway"})
-	sb.Chassis = append(sb.Chassis, ovsdb.ChassisRow{Name: "tor"})
-	sb.Private = []string{"c1", "c2"}
-	c := gateway.BuildInventory(nb, sb)
 	assert.Equal(t, []schedule.Pinned{{Name: "l2", Kind: schedule.PinnedL2, Ports: []string{"l2"}, Record: "l2"}},
-		c.State.Pinned)
-	orphans := findingtest.All(c.Orphans())
-	assert.Equal(t, []string{"warning CHASSIS_INCOMPLETE c4 Value=Chassis_Private"}, orphans)
+		gateway.BuildInventory(nb, southbound()).State.Pinned)
+}
+
+// A chassis responds only if its ovn-controller has written nb_cfg, since OVN 20.09 to Chassis_Private, and before that
+// to Chassis. Chassis of another OVN (sync_isb_gw_to_sb in ic/ovn-ic.c) and VTEP gateways (controller-vtep/gateway.c)
+// have no row of Chassis_Private, and nothing is wrong with that.
+func TestBuildInventory_which_chassis_respond(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		row                      ovsdb.ChassisRow
+		unresponsive, incomplete bool
+	}{
+		"current":               {row: ovsdb.ChassisRow{Known: true, Follows: 5}},
+		"lags":                  {row: ovsdb.ChassisRow{Known: true, Follows: 4}, unresponsive: true},
+		"row is left over":      {row: ovsdb.ChassisRow{Config: gateways()}, unresponsive: true, incomplete: true},
+		"before 20.09":          {row: ovsdb.ChassisRow{Config: gateways(), Follows: 5}},
+		"before 20.09, lags":    {row: ovsdb.ChassisRow{Config: gateways(), Follows: 4}, unresponsive: true},
+		"remote":                {row: ovsdb.ChassisRow{Config: map[string]string{"is-remote": "true"}}},
+		"VTEP gateway":          {row: ovsdb.ChassisRow{Config: map[string]string{"is-vtep": "true"}}},
+		"VTEP gateway of 21.09": {},
+	} {
+		sb := southbound()
+		x.row.Name = "x"
+		sb.Chassis, sb.Private = []ovsdb.ChassisRow{x.row}, []string{"x", "c1"}
+		if !x.row.Known {
+			sb.Private = []string{"c1"}
+		}
+		c := gateway.BuildInventory(northbound(), sb)
+		assert.Equal(t, x.unresponsive, c.State.Chassis[0].Unresponsive, name)
+		assert.Equal(t, x.incomplete, slices.Contains(findingtest.All(c.Orphans()),
+			"warning CHASSIS_INCOMPLETE x Value=Chassis_Private"), name)
+	}
+}
+
+func gateways() map[string]string {
+	return map[string]string{"ovn-cms-options": "enable-chassis-as-gw"}
 }
 
 func TestBuildInventory_gateway_without_candidates(t *testing.T) {

@@ -166,7 +166,7 @@ func (inv *Inventory) incomplete() (all []finding.Finding) {
 	there := map[string]bool{}
 	for _, c := range inv.SB.Chassis {
 		there[c.Name] = true
-		if !c.Known && !c.Remote() && !c.VTEP() && len(inv.SB.Private) > 0 {
+		if !c.Known && c.Follows == 0 && c.Asked() && len(inv.SB.Private) > 0 {
 			all = append(all, finding.About(finding.ChassisIncomplete, c.Name, finding.Args{Value: "Chassis_Private"}))
 		}
 	}

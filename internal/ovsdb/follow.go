@@ -92,7 +92,7 @@ func northboundFollowed() followedTables {
 func southboundFollowed() followedTables {
 	t := followedTables{rows: map[string]model.Model{}}
 	chassis, private, global := new(chassisEvents), new(privateEvents), new(southboundEvents)
-	t.add("Chassis", chassis, &chassis.Name, &chassis.Config)
+	t.add("Chassis", chassis, &chassis.Name, &chassis.Config, &chassis.Follows)
 	t.add("Chassis_Private", private, &private.Name, &private.Config)
 	t.add(ovndb.SB.GlobalTable(), global, &global.Config)
 	return t
@@ -192,9 +192,10 @@ type (
 		ExternalIDs map[string]string `ovsdb:"external_ids"`
 	}
 	chassisEvents struct {
-		UUID   string            `ovsdb:"_uuid"`
-		Name   string            `ovsdb:"name"`
-		Config map[string]string `ovsdb:"other_config"`
+		UUID    string            `ovsdb:"_uuid"`
+		Name    string            `ovsdb:"name"`
+		Config  map[string]string `ovsdb:"other_config"`
+		Follows int               `ovsdb:"nb_cfg"`
 	}
 	southboundEvents struct {
 		UUID   string `ovsdb:"_uuid"`

@@ -208,6 +208,12 @@ func TestSouthbound_read(t *testing.T) {
 	sb, err = connected(t, s).Southbound(t.Context())
 	require.NoError(t, err)
 	assert.True(t, sb.Responds(c))
+
+	ctl(t, s, "destroy Chassis_Private c1 -- set Chassis c1 nb_cfg=8") // as an ovn-controller before 20.09 does
+	sb, err = connected(t, s).Southbound(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, int64(8), sb.Chassis[0].Follows)
+	assert.False(t, sb.Chassis[0].Known)
 }
 
 // hostile is a host name that clears a terminal and adds a row to a table.

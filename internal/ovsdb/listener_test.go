@@ -109,7 +109,8 @@ func TestResponds(t *testing.T) {
 		"equal":                   {5001, ovsdb.ChassisRow{Known: true, Follows: 5001}, true},
 		"behind":                  {5001, ovsdb.ChassisRow{Known: true, Follows: 5000}, false},
 		"ahead":                   {5001, ovsdb.ChassisRow{Known: true, Follows: 8700}, false},
-		"no_row":                  {5001, ovsdb.ChassisRow{}, true},
+		"no_row":                  {5001, ovsdb.ChassisRow{}, false},
+		"no_row_before_20.09":     {5001, ovsdb.ChassisRow{Follows: 5001}, true},
 		"nb_cfg_0":                {0, ovsdb.ChassisRow{Known: true}, true},
 		"nb_cfg_0_after_restored": {0, ovsdb.ChassisRow{Known: true, Follows: 8700}, true},
 	} {

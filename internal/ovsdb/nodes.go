@@ -75,8 +75,8 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 	name := was.Name
 	fail := func(err error) error { return fmt.Errorf("cannot remove chassis %s: %w", name, err) }
 	answers, err := g.read(ctx, g.sb,
-		query{"Chassis_Private", []string{"nb_cfg"}, []ovsdb.Condition{equals("name", name)}},
-		query{"Chassis", []string{"name"}, []ovsdb.Condition{equals("name", name)}})
+		query{"Chassis_Private", []string{configColumn}, []ovsdb.Condition{equals("name", name)}},
+		query{"Chassis", []string{configColumn}, []ovsdb.Condition{equals("name", name)}})
 	if err != nil {
 		return fail(err)
 	}
@@ -85,17 +85,21 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 		ops = append(ops, none("Chassis_Private", "name", equals("name", name)))
 	}
 	for _, r := range answers[0] {
-		follows := r.number("nb_cfg")
+		follows := r.number(configColumn)
 		if was.Known {
 			follows = was.Follows
 		}
-		ops = append(ops, unchanged("Chassis_Private", r.uuid(), ovsdb.Row{"nb_cfg": follows}))
+		ops = append(ops, unchanged("Chassis_Private", r.uuid(), ovsdb.Row{configColumn: follows}))
 	}
 	if len(answers[1]) == 0 { // ports are bound to a row, so none are bound
 		ops = append(ops, none("Chassis", "name", equals("name", name)))
 	}
 	for _, r := range answers[1] {
-		ops = append(ops, unchanged("Chassis", r.uuid(), ovsdb.Row{"name": name}))
+		follows := was.Follows
+		if was.Known {
+			follows = r.number(configColumn)
+		}
+		ops = append(ops, unchanged("Chassis", r.uuid(), ovsdb.Row{"name": name, configColumn: follows}))
 		on := includes("chassis", ovsdb.UUID{GoUUID: r.uuid()})
 		for _, kind := range types {
 			ops = append(ops, none("Port_Binding", "chassis", on, equals("type", kind)))

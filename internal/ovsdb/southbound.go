@@ -42,18 +42,18 @@ type ChassisRow struct {
 	// there: before OVN 20.06 it used these, while ovn-ic already used other_config.
 	Config map[string]string
 	// Known reports whether Chassis_Private has a row for it. Follows is the last nb_cfg that its ovn-controller saw, At
-	// the time when it did.
+	// the time when it did. An ovn-controller before OVN 20.09 has no such row: it writes nb_cfg of Chassis, and no time.
 	Known   bool
 	Follows int64
 	At      time.Time
 }
 
-// Responds reports whether the chassis's ovn-controller has reached nb_cfg, or may have: a chassis without a row of
-// Chassis_Private, or with one that is not written, is not known to lag. A live ovn-controller is never ahead: it
-// writes the nb_cfg that it has read, even a smaller one, but not 0 (store_nb_cfg in controller/ovn-controller.c). If
-// its number is larger, an older database was restored, and the ovn-controller has not responded since.
+// Responds reports whether the chassis's ovn-controller has reached nb_cfg. None is known to lag if none was asked, or
+// if they don't write the nb_cfg that they follow. A live ovn-controller is never ahead: it writes the nb_cfg that it
+// has read, even a smaller one, but not 0 (store_nb_cfg in controller/ovn-controller.c). If its number is larger, an
+// older database was restored, and the ovn-controller has not responded since.
 func (s Southbound) Responds(x ChassisRow) bool {
-	return !x.Known || s.Unfollowed || s.Config == 0 || x.Follows == s.Config
+	return s.Unfollowed || s.Config == 0 || x.Follows == s.Config
 }
 
 // Host returns the chassis to which a router port's gateway or an external port is bound. known reports whether
@@ -69,9 +69,14 @@ func (s Southbound) Host(port string) (chassis string, known bool) {
 // Remote reports whether the chassis belongs to another OVN (ovn-ic(8)).
 func (x ChassisRow) Remote() bool { return x.Config["is-remote"] == "true" }
 
-// VTEP reports whether ovn-controller-vtep has made the row: it describes no machine, and has no row of Chassis_Private
-// (create_chassis_rec in controller-vtep/gateway.c).
-func (x ChassisRow) VTEP() bool { return len(x.Config) == 0 && !x.Known }
+// VTEP reports whether ovn-controller-vtep has made the row. It marks the row from OVN 21.12 on; before that the row
+// describes no machine. It never makes a row of Chassis_Private (create_chassis_rec in controller-vtep/gateway.c).
+func (x ChassisRow) VTEP() bool {
+	return x.Config["is-vtep"] == "true" || len(x.Config) == 0 && !x.Known
+}
+
+// Asked reports whether the chassis has an ovn-controller that follows nb_cfg of this OVN.
+func (x ChassisRow) Asked() bool { return !x.Remote() && !x.VTEP() }
 
 // Southbound reads SB. It works with every schema from OVN 20.12 on.
 func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
@@ -79,8 +84,8 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		return query{"Port_Binding", []string{"logical_port", "chassis"}, []ovsdb.Condition{equals("type", kind)}}
 	}
 	answers, err := g.read(ctx, g.sb,
-		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},
-		query{table: "Chassis_Private", columns: []string{"name", "nb_cfg", "nb_cfg_timestamp"}},
+		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs, configColumn}},
+		query{table: "Chassis_Private", columns: []string{"name", configColumn, "nb_cfg_timestamp"}},
 		ofType("chassisredirect"), ofType("external"),
 		query{table: ovndb.SB.GlobalTable(), columns: []string{configColumn, "options"}},
 		ofType("l3gateway"), ofType("l2gateway"), ofType("vtep"),
@@ -102,11 +107,11 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		}
 		x := ChassisRow{
 			UUID: r.uuid(), Name: name, Hostname: foreign.Name(r.text("hostname")),
-			Config: r.pairs(externalIDs),
+			Config: r.pairs(externalIDs), Follows: r.number(configColumn),
 		}
 		maps.Copy(x.Config, r.pairs("other_config"))
 		if p, known := private[x.Name]; known {
-			x.Known, x.Follows, x.At = true, p.number("nb_cfg"), time.UnixMilli(p.number("nb_cfg_timestamp"))
+			x.Known, x.Follows, x.At = true, p.number(configColumn), time.UnixMilli(p.number("nb_cfg_timestamp"))
 		}
 		names[r.uuid()] = x.Name
 		s.Chassis = append(s.Chassis, x)

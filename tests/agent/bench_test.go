@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // The time from a kill -9 of the holder until the next one acts, in TTLs: at most 1.5. Commits: 0 while idle, 1 for a
@@ -94,8 +95,9 @@ func (p *plane) listed(chassis string, gateways int) {
 	}, 10*time.Minute, 50*time.Millisecond, chassis)
 }
 
-// followAll deletes the rows that show whether a chassis lags behind nb_cfg.
+// followAll makes every chassis follow nb_cfg at once.
 func (p *plane) followAll() {
 	p.t.Helper()
 	p.sb("--all", "destroy", "Chassis_Private")
+	ovsdbtest.Follow(p.t, p.south.Endpoint())
 }

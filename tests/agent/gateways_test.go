@@ -49,7 +49,7 @@ func (p *plane) sb(args ...string) {
 func (p *plane) arrive(name string) {
 	p.t.Helper()
 	p.sb("chassis-add", name, "geneve", "10.1.0."+strings.TrimPrefix(name, "c"),
-		"--", "set", "Chassis", name, "other_config:ovn-cms-options=enable-chassis-as-gw",
+		"--", "set", "Chassis", name, "hostname="+name, "other_config:ovn-cms-options=enable-chassis-as-gw",
 		"other_config:ovn-bridge-mappings=net:br-ex",
 		"--", "--id=@e", "get", "Chassis", name, "--", "create", "Chassis_Private", "name="+name, "chassis=@e")
 }

@@ -186,7 +186,7 @@ func (in *instance) undrained(
 	at := slices.Index(base, chassis)
 	shut := func(name string) bool {
 		n, found := in.number[name]
-		return !found || in.chassis[n].Remote || unavailable(in.chassis[n]) != "" || g.unconnected(in.chassis[n]) != ""
+		return !found || !in.chassis[n].takesOver() || g.unconnected(in.chassis[n]) != ""
 	}
 	switch {
 	case at < 0:

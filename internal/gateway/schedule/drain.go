@@ -232,7 +232,7 @@ func (d *draining) demoteOthers(p *Plan) {
 		if d.concerns(g) {
 			d.demote(p, g, func(c int) bool {
 				x := d.instance.chassis[c]
-				return !x.Remote && unavailable(x) == "" && g.unconnected(x) == ""
+				return x.takesOver() && g.unconnected(x) == ""
 			}, nil)
 		}
 	}
@@ -319,7 +319,7 @@ func Clear(s State, chassis string) Plan {
 	p := Plan{Operation: OperationClear, Chassis: chassis, Changes: []Change{}}
 	living := map[string]bool{}
 	for _, c := range s.Chassis {
-		living[c.Name] = c.Name != chassis && !c.Remote && unavailable(c) == ""
+		living[c.Name] = c.Name != chassis && c.takesOver()
 	}
 	in := newInstance(s)
 	stays := func(g Group, why finding.ReasonCode) {

@@ -106,6 +106,12 @@ func (c Chassis) alien() finding.ReasonCode {
 	return ""
 }
 
+// responds reports whether an ovn-controller of this OVN does.
+func (c Chassis) responds() bool { return c.alien() == "" && !c.Unresponsive }
+
+// takesOver reports whether the chassis can take over a gateway that it may host.
+func (c Chassis) takesOver() bool { return c.responds() && !c.Cordoned }
+
 // ineligible returns why a chassis may not host a group that needs a mark; no reason if the chassis may.
 func ineligible(c Chassis, g Group, m mark) finding.Reason {
 	if why := c.alien(); why != "" {

@@ -173,11 +173,12 @@ func (in *instance) interrupts(g Group, after []string) bool {
 
 func (in *instance) isHere(name string) bool {
 	c, found := in.number[name]
-	return found && !in.chassis[c].Remote
+	return found && in.chassis[c].alien() == ""
 }
 
 func (in *instance) responds(name string) bool {
-	return in.isHere(name) && !in.chassis[in.number[name]].Unresponsive
+	c, found := in.number[name]
+	return found && in.chassis[c].responds()
 }
 
 // replaceUnresponsiveMaster replaces the master of an unbound group if its ovn-controller is dead while its tunnels are

@@ -38,7 +38,7 @@ func (in *instance) claimant(candidates []Candidate) (c Chassis, found bool) {
 func (s State) Claimant(candidates []Candidate) string {
 	responds := map[string]bool{}
 	for _, c := range s.Chassis {
-		responds[c.Name] = !c.Unresponsive && !c.Remote
+		responds[c.Name] = c.responds()
 	}
 	for _, c := range ranked(candidates) {
 		if responds[c.Chassis] {
@@ -122,11 +122,11 @@ func (in *instance) findNoneBound() bool {
 	return true
 }
 
-// countChassis counts the chassis of this OVN, and how many of them respond.
+// countChassis counts the ovn-controllers of this OVN, and how many of them respond.
 func (in *instance) countChassis() (here, respond int) {
 	for _, c := range in.chassis {
-		here += btoi(!c.Remote)
-		respond += btoi(!c.Remote && !c.Unresponsive)
+		here += btoi(c.alien() == "")
+		respond += btoi(c.responds())
 	}
 	return here, respond
 }

@@ -33,8 +33,9 @@ type Chassis struct {
 	// Networks are the networks of the bridge mappings.
 	Networks []string
 	Zones    []string
-	// Unresponsive reports whether the ovn-controller no longer follows nb_cfg. Then the chassis keeps what it hosts, but
-	// would take nothing over.
+	// Unresponsive reports whether the ovn-controller does not follow nb_cfg. Then the chassis keeps what it hosts, but
+	// would take nothing over. It is false for chassis without an ovn-controller of this OVN: a remote one and a VTEP
+	// gateway are not asked.
 	Unresponsive bool
 	// Cordoned reports whether the chassis is cordoned: then it gets nothing new.
 	Cordoned bool

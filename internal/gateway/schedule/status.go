@@ -165,7 +165,7 @@ func unhosted(bound bool) finding.Code {
 func Dependent(s State) map[string][]string {
 	lives := map[string]bool{}
 	for _, c := range s.Chassis {
-		lives[c.Name] = !c.Unresponsive && !c.Remote
+		lives[c.Name] = c.responds()
 	}
 	all := map[string][]string{}
 	for _, g := range s.Groups {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -27,9 +28,10 @@ func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 			assert.NotRegexp(c.T, `(?m)^ERROR .*$`, log, u.Name())
 		}
 	})
+	ovsdbtest.Follow(t, "unix:"+units[0].Socket(lab.SB))
 	for i, name := range []string{"gw1", "gw2"} {
 		labtest.Tool(t, units[0], "ovn-sbctl", lab.SB, "chassis-add", name, "geneve", "192.0.2."+string(rune('1'+i)), "--", "set", "Chassis", name,
-			"other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=physnet1:br-ex")
+			"hostname="+name, "other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=physnet1:br-ex")
 	}
 	args := []string{"ls-add", "public", "--", "lsp-add", "public", "ln", "--", "lsp-set-type", "ln", "localnet", "--", "lsp-set-options", "ln", "network_name=physnet1"}
 	for _, n := range []string{"1", "2", "3", "4"} {
@@ -44,9 +46,9 @@ func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	require.Len(t, status.Networks, 1)
 	assert.Equal(t, "physnet1", status.Networks[0].Name)
 	assert.Equal(t, 4, status.Networks[0].Ports)
-	assert.Equal(t, 4, status.Networks[0].Unhosted, "no chassis responds")
+	assert.Equal(t, 4, status.Networks[0].Unhosted, "no chassis has claimed one")
 	assert.Contains(t, c.Act(units[1], "reschedule-gateways", "dry-run=true")["plan"], "reschedule: 4 gateways and 8 rows ")
-	// No ovn-controller runs here, so nothing is active anywhere, and the result says so.
+	// No ovn-controller claims a port here, so nothing is active anywhere, and the result says so.
 	r, err := c.RunAction(t.Context(), units[0], "reschedule-gateways", "wait=1")
 	require.NoError(t, err)
 	assert.Equal(t, "failed", r.Status)

@@ -48,13 +48,14 @@ func newCloud(t *testing.T, chassis ...string) *cloud {
 	return c
 }
 
-// newDatabases starts databases that nothing has used yet.
+// newDatabases starts databases that nothing has used yet. All chassis respond that have no row of Chassis_Private.
 func newDatabases(t *testing.T) *cloud {
 	t.Helper()
 	c := &cloud{t: t, dir: t.TempDir(), servers: map[string]*ovsdbtest.Server{}}
 	for _, d := range ovndb.Databases() {
 		c.servers[d.Short()] = ovsdbtest.New(t, d, "").Standalone(t).Start(t)
 	}
+	ovsdbtest.Follow(t, c.endpoint("sb"))
 	return c
 }
 

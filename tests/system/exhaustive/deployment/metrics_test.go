@@ -136,9 +136,10 @@ func (p *prometheus) panels() (panels map[string][]string, alerts string) {
 // workload makes gateways, one of which can't be moved, a drain and a backup.
 func (p *prometheus) workload(u *lab.Unit) {
 	p.T.Helper()
+	ovsdbtest.Follow(p.T, "unix:"+u.Socket(lab.SB))
 	for name, at := range map[string]string{"gw1": "192.0.2.1", "gw2": "192.0.2.2"} {
 		labtest.Tool(p.T, u, "ovn-sbctl", lab.SB, "chassis-add", name, "geneve", at, "--", "set", "Chassis", name,
-			"other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=physnet1:br-ex")
+			"hostname="+name, "other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=physnet1:br-ex")
 	}
 	labtest.Tool(p.T, u, "ovn-nbctl", lab.NB, "ls-add", "public", "--", "lsp-add", "public", "ln", "--", "lsp-set-type", "ln", "localnet", "--", "lsp-set-options", "ln", "network_name=physnet1", "--",
 		"lr-add", "r1", "--", "lrp-add", "r1", "lrp-1", "00:00:00:00:00:01", "10.0.1.1/24", "--",
