@@ -25,10 +25,11 @@ func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.
 }
 
 // WithLocks runs act while this unit has the locks of the databases, so that of all units only this one changes the
-// memberships or takes its servers down. Set down if act takes them down. WithLocks then first gives the clients of
-// each database some time to settle, and judges whether the other members are a majority without this unit's server.
-// It returns a [*finding.RefusedError] that names every database that refuses (rule R7), or if another unit held a
-// lock for too long. If this unit's server is the only member, or no member, there is no other member to wait for.
+// memberships or takes its servers down. Set down if act takes them down. WithLocks then judges whether the other
+// members are a majority without this unit's server, gives the clients of each database some time to settle, and
+// judges again. It returns a [*finding.RefusedError] that names every database that refuses (rule R7), or if another
+// unit held a lock for too long. If this unit's server is the only member, or no member, there is no other member to
+// wait for.
 //
 // The locks are kept, through the other members, for as long as act runs. The lock of a server that is taken down
 // records this before act begins and until act has succeeded. If act fails, the record remains until a later hook
@@ -58,11 +59,21 @@ type restartOperation struct {
 	run     func(context.Context, Gate) error
 }
 
-// evaluate judges all servers, so that a refusal names each database that refuses.
+// evaluate judges all servers before it waits for the clients of any: a refusal needs no wait.
 func (o *restartOperation) evaluate(ctx context.Context) error {
+	if err := o.each(ctx, (*lockedServer).evaluate); err != nil {
+		return err
+	}
+	return o.each(ctx, (*lockedServer).settle)
+}
+
+// each calls judge for all servers, so that a refusal names each database that refuses.
+func (o *restartOperation) each(ctx context.Context,
+	judge func(r *lockedServer, ctx context.Context, renew func(context.Context) error) error,
+) error {
 	var reasons []finding.Finding
 	for _, r := range o.servers {
-		err := r.evaluate(ctx, o.renew)
+		err := judge(r, ctx, o.renew)
 		refused := finding.Reasons(err)
 		if err != nil && len(refused) == 0 {
 			return err
@@ -167,13 +178,25 @@ func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context)
 		}
 		return err
 	}
-	if err := s.awaitClients(ctx, db, renew); err != nil {
+	return r.evaluateMajority(ctx, renew)
+}
+
+// settle waits for the clients of a server that will be taken down, and judges again.
+func (r *lockedServer) settle(ctx context.Context, renew func(context.Context) error) error {
+	if !r.takesDown || r.lock == nil {
+		return nil
+	}
+	if err := r.changer.awaitClients(ctx, r.server.Database, renew); err != nil {
 		return err
 	}
+	return r.evaluateMajority(ctx, renew)
+}
+
+func (r *lockedServer) evaluateMajority(ctx context.Context, renew func(context.Context) error) error {
 	if err := r.refresh(ctx); err != nil {
 		return err
 	}
-	return r.refused(s.evaluateRestart(ctx, &r.server, m, r.lock, renew))
+	return r.refused(r.changer.evaluateRestart(ctx, &r.server, r.application, r.lock, renew))
 }
 
 // evaluateAgain judges once more under the lock, without waiting.
@@ -300,13 +323,13 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew fun
 		if looks = append(looks, now); plan.ClientsSettled(looks) {
 			return nil
 		}
-		waits := fmt.Sprintf("%s: %d clients, %d of which are being served", db.Short(), now.Connected, now.Busy)
+		state := fmt.Sprintf("%s: clients that are being served: %d of %d", db.Short(), now.Busy, now.Connected)
 		if !s.Now().Before(until) {
-			s.Log.InfoContext(ctx, "not waiting for clients any longer", "state", waits, "waited", patience.String())
+			s.Log.InfoContext(ctx, "not waiting for clients any longer", "state", state, "waited", patience.String())
 			return nil
 		}
 		if len(looks) > plan.SettledObservations {
-			progress(ctx, fmt.Sprintf("%s; waiting until they are served, for at most %s", waits, patience))
+			progress(ctx, fmt.Sprintf("%s; waiting for them, at most %s", state, patience))
 		}
 		if err := poll.Wait(ctx, clientsInterval); err != nil {
 			return err

@@ -138,11 +138,15 @@ func TestR1_restart_without_majority_of_others(t *testing.T) {
 	assert.True(t, ran)
 }
 
-// R7: if one database refuses, neither server is touched.
+// R7: if one database refuses, neither server is touched, and no clients are waited for.
 func TestR7_refused_restart_names_each_database(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
 	m := model(units[0], units...)
+	units[0].Clients = func() (map[ovndb.Database]ovndb.Clients, error) {
+		t.Error("a refusal waits for clients")
+		return map[ovndb.Database]ovndb.Clients{}, nil
+	}
 	for _, refusing := range [][]ovndb.Database{{ovndb.SB}, {ovndb.NB, ovndb.SB}} {
 		lost := refusing[0]
 		units[2].kill(lost)
