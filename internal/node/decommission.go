@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -102,7 +103,7 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 		do   func() answer.Status
 	}{
 		{"drain", func() answer.Status { return drained }},
-		{"clear-labels", func() answer.Status { return s.clear(ctx, n, r.Clear) }},
+		{"clear-labels", func() answer.Status { return s.retire(ctx, n, r.Clear) }},
 		{"evict", func() answer.Status { return s.evict(ctx, n) }},
 		{"remove-member", func() answer.Status { return s.awaitMembers(ctx, n, r.Member) }},
 		{"cluster-ready", func() answer.Status { return s.awaitReady(ctx, n, r.Ready, r.MinMembers) }},
@@ -184,6 +185,22 @@ func (s *Service) ClearLabels(ctx context.Context, r Request) answer.Status {
 			s.way(maintenance.OperationDrain, n)))
 	}
 	return s.tagged(ctx, "clear-labels", n, func() answer.Status { return s.clear(ctx, n, r.Clear) })
+}
+
+// retire takes a drained node out of all lists of candidates, and notes that in the record of its drain.
+func (s *Service) retire(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
+	cleared := s.clear(ctx, n, timeout)
+	if !cleared.OK() {
+		return cleared
+	}
+	return again(func() (answer.Status, error) {
+		x, found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
+		if refused != nil || found.Drain == nil || found.Drain.Retired { // the note is for people only
+			return cleared, nil
+		}
+		record := ovsdb.Guard{Has: maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs)}
+		return cleared, s.amend(ctx, record, maintenance.Retire(n.Chassis, *found.Drain), journal.Writing{})
+	})
 }
 
 func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {

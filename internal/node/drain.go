@@ -188,8 +188,8 @@ func informed(findings []finding.Finding) []answer.Message {
 
 // shown returns the answer of a dry run. It names each port and each hold that the drain would wait for.
 func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Request) answer.Status {
-	shown := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %s off %s and rank it last for %d",
-		schedule.Count(p.Cost.Interruptions, "gateway"), n.Name(), p.Cost.Gateways-p.Cost.Interruptions))
+	shown := answer.New(answer.Success, fmt.Sprintf("dry run: drain would change %s: %d move off %s, %d rank it last",
+		schedule.Count(p.Cost.Gateways, "gateway"), p.Cost.Interruptions, n.Name(), p.Cost.Gateways-p.Cost.Interruptions))
 	to := map[string]int{}
 	for _, c := range p.Changes {
 		if c.Interrupts {

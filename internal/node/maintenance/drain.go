@@ -71,9 +71,15 @@ func Begin(chassis string, n Note, l Limits, members ...Member) Change {
 // BeginUndrain returns the change that begins an undrain.
 func BeginUndrain(chassis string, d Drain, n Note) Change {
 	c := Uncordon(chassis, n)
-	d.Undrain = true
+	d.Undrain, d.Retired = true, false
 	c.Set[drainKey+chassis] = text(d)
 	return c
+}
+
+// Retire returns the change that notes in the record of a drain that a decommission has retired the node.
+func Retire(chassis string, d Drain) Change {
+	d.Retired = true
+	return Change{Set: map[string]string{drainKey + chassis: text(d)}}
 }
 
 // DrainPair returns the pair of external_ids that records the drain of a chassis, or nil if there is none. Any change

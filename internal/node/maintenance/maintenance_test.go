@@ -390,7 +390,7 @@ func TestSilence(t *testing.T) {
 
 func TestState_and_next_operation(t *testing.T) {
 	t.Parallel()
-	cordoned, drained := new(maintenance.Note), new(maintenance.Drain)
+	cordoned, drained, retired := new(maintenance.Note), new(maintenance.Drain), &maintenance.Drain{Retired: true}
 	for name, test := range map[string]struct {
 		node              maintenance.Node
 		state, next, hold string
@@ -399,6 +399,10 @@ func TestState_and_next_operation(t *testing.T) {
 		"absent":         {maintenance.Node{Life: maintenance.Absent}, "in use", "remove-node", ""},
 		"cordoned":       {maintenance.Node{Cordon: cordoned, First: 1}, "cordoned", "uncordon", ""},
 		"drained":        {maintenance.Node{Drain: drained, Backups: 1}, "drained", "undrain", ""},
+		"retired":        {maintenance.Node{Drain: retired, Life: maintenance.Up}, "drained", "", ""},
+		"retired, off":   {maintenance.Node{Drain: retired, Life: maintenance.Unresponsive}, "drained", "remove-node", ""},
+		"retired, used":  {maintenance.Node{Drain: retired, Life: maintenance.Unresponsive, Backups: 1}, "drained", "", ""},
+		"drained, off":   {maintenance.Node{Drain: drained, Life: maintenance.Unresponsive}, "drained", "undrain", ""},
 		"undrained":      {maintenance.Node{Drain: &maintenance.Drain{Undrain: true}, First: 1}, "undraining", "undrain", ""},
 		"hosts":          {maintenance.Node{Drain: drained, First: 1, Holds: []maintenance.Hold{{Name: "bgp"}}}, "draining", "drain", ""},
 		"set hold":       {maintenance.Node{Drain: drained, Holds: []maintenance.Hold{{Name: "bgp"}}}, "draining", "release", "bgp"},

@@ -40,6 +40,8 @@ type Drain struct {
 	GraceSeconds   int `json:"grace-period" yaml:"grace-period"`
 	// Undrain reports whether the drain is being undone.
 	Undrain bool `json:"undrain,omitempty" yaml:"undrain,omitempty"`
+	// Retired reports whether a decommission has taken the node out of all lists of candidates.
+	Retired bool `json:"retired,omitempty" yaml:"retired,omitempty"`
 	// Members are the members of both clusters that were on the node's machine when the drain began. Later the chassis may
 	// be gone, and with it the addresses by which they were found.
 	Members []Member `json:"members,omitempty" yaml:"-"`

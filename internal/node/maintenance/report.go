@@ -72,9 +72,16 @@ func (n Node) matters() int {
 
 // NextOperation returns the operation that an operator needs next, and its hold; both are empty if there is none.
 func (n Node) NextOperation() (operation, hold string) {
+	unused := len(n.Holds) == 0 && n.First+n.Backups+len(n.Pinned) == 0
 	switch n.State() {
 	case undraining, drained:
-		return OperationUndrain, ""
+		switch {
+		case n.Drain.Undrain || !n.Drain.Retired:
+			return OperationUndrain, ""
+		case unused && n.Life != Up: // otherwise it can't be removed yet
+			return OperationRemove, ""
+		}
+		return "", ""
 	case draining:
 		if at := slices.IndexFunc(n.Holds, func(h Hold) bool { return !h.Derived }); at >= 0 && !n.hosts() {
 			return OperationRelease, n.Holds[at].Name
@@ -83,7 +90,7 @@ func (n Node) NextOperation() (operation, hold string) {
 	case cordoned:
 		return OperationUncordon, ""
 	}
-	if n.Life == Absent && len(n.Holds) == 0 && n.First+n.Backups+len(n.Pinned) == 0 {
+	if n.Life == Absent && unused {
 		return OperationRemove, ""
 	}
 	return "", ""

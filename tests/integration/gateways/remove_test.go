@@ -49,6 +49,7 @@ func TestR13_node_is_removed_only_if_unused(t *testing.T) {
 	assert.Contains(t, detail(retired, "by-hand"), "c1.example", "its ovn-controller still responds")
 	assert.Equal(t, map[string]bool{"drain": false, "clear-labels": false, "remove-member": true, "cluster-ready": true, "shutdown": true},
 		skippedSteps(retired), "only the charm knows its units and members")
+	assert.True(t, c.node("c1").Drain.Retired)
 	c.succeeds("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
 
 	assert.Equal(t, 409, c.answer("remove", "c1", "--yes").Code, "it lives")
