@@ -175,10 +175,7 @@ func (m *Manager) install(ctx context.Context, want files, last kept) (restart b
 			return false, err
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(m.Paths.AgentUnit()), 0o755); err != nil {
-		return false, err
-	}
-	changed, err := atomicfile.WriteIfChanged(m.Paths.AgentUnit(), want.unit, 0o644)
+	changed, err := atomicfile.Install(m.Paths.AgentUnit(), want.unit, 0o644)
 	if err != nil || !changed && want.digest() == last.Setup {
 		return restart, err
 	}
@@ -218,10 +215,6 @@ func (m *Manager) Remove(ctx context.Context) error {
 	}
 	err := errors.Join(m.Services.Stop(ctx, ovndb.Agent), m.Services.Disable(ctx, ovndb.Agent))
 	program := m.Paths.AgentProgram()
-	for _, path := range []string{m.Paths.AgentUnit(), m.Paths.AgentConfig(), program, filepath.Dir(program)} {
-		if gone := os.Remove(path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-	}
-	return errors.Join(err, m.Services.Reload(ctx))
+	gone := atomicfile.Remove(m.Paths.AgentUnit(), m.Paths.AgentConfig(), program, filepath.Dir(program))
+	return errors.Join(err, gone, m.Services.Reload(ctx))
 }

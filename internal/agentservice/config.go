@@ -58,10 +58,7 @@ func fileStamp(path string) (string, error) {
 func copyProgram(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(to), 0o755)
-	}
-	if err == nil {
-		_, err = atomicfile.WriteIfChanged(to, text, 0o755)
+		_, err = atomicfile.Install(to, text, 0o755)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot copy the agent's program: %w", err)

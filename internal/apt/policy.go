@@ -92,12 +92,12 @@ func (p Policy) Forbid(ctx context.Context) error {
 		fmt.Fprintf(&exempted, "$nrconf{override_rc}->{qr(^%s\\.service$)} = 0;\n", regexp.QuoteMeta(string(service)))
 	}
 	fmt.Fprintf(&policy, "policy_requestor_name: %s\npolicy_requestor_type: charm\n", p.App)
-	err := writeFile(p.program(), []byte(program), 0o755)
+	_, err := atomicfile.Install(p.program(), []byte(program), 0o755)
 	if err == nil {
-		err = writeFile(p.file(), []byte(policy.String()), 0o644)
+		_, err = atomicfile.Install(p.file(), []byte(policy.String()), 0o644)
 	}
 	if err == nil {
-		err = writeFile(p.needrestart(), []byte(exempted.String()), 0o644)
+		_, err = atomicfile.Install(p.needrestart(), []byte(exempted.String()), 0o644)
 	}
 	if err == nil {
 		err = p.register(ctx)
@@ -127,7 +127,7 @@ func (p Policy) register(ctx context.Context) error {
 
 // Allow undoes [Policy.Forbid]. The program stays: it forbids nothing without a policy.
 func (p Policy) Allow() error {
-	if err := errors.Join(atomicfile.Remove(p.file()), atomicfile.Remove(p.needrestart())); err != nil {
+	if err := atomicfile.Remove(p.file(), p.needrestart()); err != nil {
 		return fmt.Errorf("cannot let packages restart services again: %w", err)
 	}
 	return nil

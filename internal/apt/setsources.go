@@ -241,19 +241,11 @@ func (p Packages) putInPlace(l ledger, files []sourceFile, kept []string) error 
 
 func writeFiles(dir string, files []sourceFile) error {
 	for _, f := range files {
-		if err := writeFile(filepath.Join(dir, f.path()), f.data, f.mode); err != nil {
+		if _, err := atomicfile.Install(filepath.Join(dir, f.path()), f.data, f.mode); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func writeFile(path string, data []byte, mode fs.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	_, err := atomicfile.WriteIfChanged(path, data, mode)
-	return err
 }
 
 // RemoveSources removes the files that [Packages.SetSources] has written, with their keys and passwords. Fetched

@@ -43,15 +43,24 @@ func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, e
 	return true, nil
 }
 
-// Remove removes the file, if it exists, and the temporary files of killed writers. No other process may be writing
-// the file.
-func Remove(path string) error {
-	dir, base := filepath.Split(path)
-	left, _ := filepath.Glob(filepath.Join(dir, temporary(base))) // as in sweep
-	var all error
-	for _, file := range append(left, path) {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			all = errors.Join(all, err)
+// Install does [WriteIfChanged], and first makes the missing directories of path, which everyone may read.
+func Install(path string, data []byte, mode fs.FileMode) (changed bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return false, fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return WriteIfChanged(path, data, mode)
+}
+
+// Remove removes those of the files that exist, and the temporary files of killed writers. No other process may be
+// writing the files.
+func Remove(paths ...string) (all error) {
+	for _, path := range paths {
+		dir, base := filepath.Split(path)
+		left, _ := filepath.Glob(filepath.Join(dir, temporary(base))) // as in sweep
+		for _, file := range append(left, path) {
+			if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				all = errors.Join(all, err)
+			}
 		}
 	}
 	return all

@@ -100,6 +100,18 @@ func TestWriteIfChanged_keeps_equal_file(t *testing.T) {
 	step("", 0o600, true) // a link is not the file, whatever its target
 }
 
+func TestInstall_makes_directories(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "one", "two", "file")
+	for _, want := range []bool{true, false} {
+		changed, err := atomicfile.Install(path, []byte("text"), 0o600)
+		require.NoError(t, err)
+		assert.Equal(t, want, changed)
+	}
+	_, err := atomicfile.Install(filepath.Join(path, "file"), nil, 0o600)
+	require.ErrorIs(t, err, syscall.ENOTDIR)
+}
+
 func TestWrite_error_has_file_and_cause(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

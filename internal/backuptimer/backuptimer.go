@@ -139,10 +139,7 @@ func (m *Manager) Remove(ctx context.Context) error {
 		return nil
 	}
 	err := errors.Join(m.Services.Stop(ctx, ovndb.BackupTimer), m.Services.Disable(ctx, ovndb.BackupTimer))
-	for _, path := range []string{m.Paths.BackupUnit(), m.Paths.BackupTimer()} {
-		err = errors.Join(err, atomicfile.Remove(path))
-	}
-	return errors.Join(err, m.Services.Reload(ctx))
+	return errors.Join(err, atomicfile.Remove(m.Paths.BackupUnit(), m.Paths.BackupTimer()), m.Services.Reload(ctx))
 }
 
 // service returns the service that makes one backup (systemd.service(5)). It runs as root, which owns the servers'

@@ -146,9 +146,6 @@ func (n Nagios) checks(c Checks) (checks []check, missing error) {
 }
 
 func (n Nagios) write(checks []check, c Checks) (changed bool, err error) {
-	if err := os.MkdirAll(n.path(pluginDir), 0o755); err != nil {
-		return false, fmt.Errorf("cannot write checks for Nagios: %w", err)
-	}
 	type file struct {
 		path string
 		data []byte
@@ -168,7 +165,7 @@ func (n Nagios) write(checks []check, c Checks) (changed bool, err error) {
 		}
 	}
 	for _, f := range files {
-		wrote, err := atomicfile.WriteIfChanged(f.path, f.data, f.mode)
+		wrote, err := atomicfile.Install(f.path, f.data, f.mode)
 		if err != nil {
 			return changed, err
 		}

@@ -98,10 +98,7 @@ func (s *Observer) saveCache(m Cache) error {
 	m.Unit, m.Model = s.Env.Unit, s.Env.ModelUUID
 	text, err := json.MarshalIndent(m, "", " ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(s.CachePath()), 0o755)
-	}
-	if err == nil {
-		_, err = atomicfile.WriteIfChanged(s.CachePath(), text, 0o600)
+		_, err = atomicfile.Install(s.CachePath(), text, 0o600)
 	}
 	return err
 }

@@ -124,10 +124,6 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 	}
 	failures = append(failures, r.Recovery.PutAwayStaged(ctx, nil), u.Services.Mask(ctx, operate.Services()...))
 	c := u.Paths.Credentials()
-	for _, path := range []string{
-		c.Key, c.Certificate, c.CA, u.Paths.Defaults(), u.Paths.NorthdParams(), u.recordPath(), u.Observer.CachePath(),
-	} {
-		failures = append(failures, atomicfile.Remove(path))
-	}
-	return errors.Join(failures...)
+	return errors.Join(append(failures, atomicfile.Remove(c.Key, c.Certificate, c.CA, u.Paths.Defaults(),
+		u.Paths.NorthdParams(), u.recordPath(), u.Observer.CachePath()))...)
 }

@@ -173,11 +173,7 @@ func install(p ovndb.Paths, c Config) (reload bool, err error) {
 		return false, err
 	}
 	for _, db := range ovndb.Databases() {
-		path := p.DropIn(ovndb.ServiceOf(db))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return reload, fmt.Errorf("cannot write the start guard: %w", err)
-		}
-		changed, err := atomicfile.WriteIfChanged(path, []byte(dropIn(p, db)), 0o644)
+		changed, err := atomicfile.Install(p.DropIn(ovndb.ServiceOf(db)), []byte(dropIn(p, db)), 0o644)
 		if reload = reload || changed; err != nil {
 			return reload, err
 		}

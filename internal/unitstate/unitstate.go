@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
@@ -105,10 +104,7 @@ func (s *State) Save(whose Owner) error {
 	maps.DeleteFunc(all, func(_ string, text json.RawMessage) bool { return string(text) == "{}" })
 	text, err := json.MarshalIndent(all, "", " ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(s.path), 0o755)
-	}
-	if err == nil {
-		_, err = atomicfile.WriteIfChanged(s.path, text, 0o600)
+		_, err = atomicfile.Install(s.path, text, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot keep the unit's state: %w", err)
