@@ -195,6 +195,8 @@ func controller(n maintenance.Node, now time.Time) string {
 	switch {
 	case n.Life == maintenance.Absent:
 		return string(n.Life)
+	case n.Life == maintenance.VTEP:
+		return "none: VTEP gateway"
 	case n.Life == maintenance.Unresponsive:
 		return "silent, " + answer
 	case n.AnsweredAt == nil: // it was not asked

@@ -17,6 +17,7 @@ const (
 	NodeNotDrained     Code = "NODE_NOT_DRAINED"
 	NodeSilent         Code = "NODE_SILENT"
 	NodeResponds       Code = "NODE_RESPONDS"
+	NodeIsVTEP         Code = "NODE_IS_VTEP"
 	UndrainUnfinished  Code = "UNDRAIN_UNFINISHED"
 	UndrainUnproved    Code = "UNDRAIN_UNPROVED"
 	NodeOfUnit         Code = "NODE_OF_UNIT"
@@ -65,6 +66,9 @@ var nodeEntries = []Entry{
 		"Start it, or wait until it responds, and run the same command again."),
 	entry(NodeResponds, Error, Node, "the ovn-controller of {name} responds", "",
 		"Stop it to remove the node. A decommission needs no force."),
+	entry(NodeIsVTEP, Error, Node, "{name} is a VTEP gateway: ovn-controller-vtep makes and deletes its chassis",
+		"If that one runs, it makes a deleted chassis again.",
+		"Take its physical switch out of the VTEP database or, without ovn-controller-vtep, use ovn-sbctl chassis-del."),
 	entry(UndrainUnfinished, Error, Node, "{name} is not undrained yet", "", "Run the same command again."),
 	entry(UndrainUnproved, Error, Node, "{name} is undrained, but not all of its gateways are known to work", "",
 		"Look at what is named, or drain the node again."),

@@ -123,6 +123,7 @@ const (
 	OpenPorts      Deed = "open these ports of the machine of {unit}"
 	DeployAgain    Deed = "deploy the application again"
 	StopController Deed = "stop ovn-controller on the machine of {name}"
+	ForgetSwitch   Deed = "take the physical switch {name} out of the VTEP database (vtep-ctl del-ps)"
 	StopOldServer  Deed = "stop the server at {address}"
 	RemoveUnits    Deed = "remove the units of the wrong cluster"
 	RunElsewhere   Deed = "run it on a unit that has a whole copy"

@@ -108,6 +108,15 @@ func TestKeeps_responding_node_is_stopped_first(t *testing.T) {
 	assert.Equal(t, []string{"by-hand", "remove-node"}, nextOf(refused))
 }
 
+func TestKeeps_VTEP_gateway(t *testing.T) {
+	t.Parallel()
+	s := Service{Command: action}
+	n := maintenance.Node{Chassis: "tor", Life: maintenance.VTEP, Backups: 1}
+	refused := s.keeps(snapshot{inventory: new(gateway.Inventory)}, n)
+	assert.Equal(t, finding.NodeIsVTEP, firstCode(t, refused))
+	assert.Equal(t, []string{"by-hand", "remove-node"}, nextOf(refused), "a decommission would be refused")
+}
+
 // The first command is the first to type; the undrain is an alternative.
 func TestUnfinishedDrain_commands_are_in_order(t *testing.T) {
 	t.Parallel()

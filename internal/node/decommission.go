@@ -31,6 +31,9 @@ func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 	switch {
 	case refused != nil:
 		return *refused
+	case n.Life == maintenance.VTEP:
+		return s.refuse(answer.Conflict, about(n, finding.NodeIsVTEP, finding.Args{},
+			finding.ByHand(finding.ForgetSwitch), s.way(maintenance.OperationRemove, n)))
 	case slices.Contains(n.Held(maintenance.HoldMember).Examples, s.Unit):
 		return s.refuse(answer.Conflict, about(n, finding.NodeOfUnit,
 			finding.Args{Unit: s.Unit, Detail: n.Held(maintenance.HoldMember).Reason}))

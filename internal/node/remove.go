@@ -90,8 +90,11 @@ func (s *Service) removable(ctx context.Context, r Request) (snapshot, maintenan
 // keeps returns why a node may not be removed, or nil if it may (R13).
 func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	var why []answer.Message
-	if n.Life == maintenance.Up {
+	switch n.Life {
+	case maintenance.Up:
 		why = append(why, s.detail(answer.MessageStep, n.Chassis, about(n, finding.NodeResponds, finding.Args{})))
+	case maintenance.VTEP:
+		why = append(why, s.detail(answer.MessageStep, n.Chassis, about(n, finding.NodeIsVTEP, finding.Args{})))
 	}
 	for _, what := range x.charm.Unknown {
 		why = append(why, s.detail(answer.MessageHold, maintenance.HoldMember,
@@ -122,6 +125,8 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	}
 	f := about(n, finding.NodeKept, finding.Args{Count: len(why)})
 	switch {
+	case n.Life == maintenance.VTEP:
+		f.Remedies = []finding.Remedy{finding.ByHand(finding.ForgetSwitch), s.way(maintenance.OperationRemove, n)}
 	case n.First+n.Backups > 0:
 		f.Remedies = []finding.Remedy{s.way(maintenance.OperationDecommission, n)}
 	case n.Life == maintenance.Up:

@@ -149,7 +149,7 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 			return true
 		}
 		n = found
-		if n.Life != maintenance.Up {
+		if n.Life.Down() {
 			since = time.Time{}
 			return false
 		}

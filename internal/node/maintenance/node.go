@@ -27,7 +27,13 @@ const (
 	Unresponsive Life = "unresponsive"
 	// Absent: SB has no chassis of this name; ovn-controller was stopped, or removed.
 	Absent Life = "absent"
+	// VTEP: ovn-controller-vtep has made the chassis for a physical switch. No ovn-controller runs there that could
+	// respond.
+	VTEP Life = "vtep"
 )
+
+// Down reports whether no ovn-controller responds where one should.
+func (l Life) Down() bool { return l == Unresponsive || l == Absent }
 
 // Node is a chassis. It may have been removed and be known only by its records.
 type Node struct {
@@ -133,7 +139,7 @@ func named(nodes []Node) []Node {
 func (n Node) called() []string {
 	short, _, _ := strings.Cut(n.Hostname, ".")
 	// ovn-controller runs there, and its system-id may be a host name
-	if n.Hostname == "" && (n.Life == Up || n.Life == Unresponsive) {
+	if n.Hostname == "" && n.Life != Absent {
 		short, _, _ = strings.Cut(n.Chassis, ".")
 	}
 	all := []string{n.Chassis}
@@ -213,7 +219,10 @@ func (c *collection) addChassis() {
 			continue
 		}
 		n := &Node{Chassis: row.Name, Hostname: row.Hostname, Life: Up, Gateway: mayHost[row.Name]}
-		if row.Unresponsive {
+		switch {
+		case row.VTEP:
+			n.Life = VTEP
+		case row.Unresponsive:
 			n.Life = Unresponsive
 		}
 		if at, is := c.Answered[row.Name]; is {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -59,4 +60,36 @@ func TestR20_row_that_is_left_over_does_not_respond(t *testing.T) {
 	assert.Contains(t, found(said), "NODE_RESPONDS old", document.Answer(said))
 	c.succeeds("remove", "old", "--yes")
 	assert.Equal(t, "c1", c.sbctl("--bare", "--columns=name", "list", "Chassis"))
+}
+
+// ovn-controller-vtep owns the chassis of a physical switch, and ovn-ic those of another OVN: no ovn-controller follows
+// nb_cfg for them. They neither respond nor fail to, and no gateway of a router goes there.
+func TestR13_VTEP_gateway_is_kept_since_its_controller_owns_it(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	c.addRow("tor", "vxlan", "is-vtep=true")
+	c.addRow("az2", "geneve", "is-remote=true")
+	c.nbctl("lsp-add", "physnet1", "v1", "--", "lsp-set-type", "v1", "vtep", "--",
+		"lsp-set-options", "v1", "vtep-physical-switch=tor", "vtep-logical-switch=ls1")
+	port := c.addGateways(1, "tor=3", "az2=2", "c1=1")[0]
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("lsp-bind", "cr-"+port, "c1", "--", "lsp-bind", "v1", "tor")
+
+	assert.Equal(t, maintenance.VTEP, c.node("tor").Life)
+	assert.ElementsMatch(t, []string{
+		"CANDIDATE_INVALID " + port, "CANDIDATE_INVALID " + port, "SINGLE_CANDIDATE " + port,
+	}, codes(told[shownStatus](c, "status").Problems))
+	plan := told[schedule.Plan](c, "reschedule", "--dry-run")
+	assert.Equal(t, []schedule.Candidate{{Chassis: "c1", Priority: 1}}, plan.Changes[0].After)
+	c.rank(port, "c1")
+
+	said := c.answer("remove", "tor", "--yes")
+	assert.Equal(t, finding.NodeKept, codeOf(said))
+	assert.Contains(t, found(said), "NODE_IS_VTEP tor", document.Answer(said))
+	assert.NotContains(t, found(said), "NODE_RESPONDS tor")
+	assert.Contains(t, detail(said, "by-hand"), "tor")
+	assert.Equal(t, finding.NodeIsVTEP, codeOf(c.answer("decommission", "tor", "--yes")))
+	c.answer("cordon", "tor")
+	c.succeeds("uncordon", "tor")
+	assert.Equal(t, 404, c.answer("remove", "az2", "--yes").Code)
 }
