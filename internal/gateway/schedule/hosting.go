@@ -191,6 +191,34 @@ func (in *instance) findInvalid(g *group) {
 	}
 }
 
+// findMissing finds the candidates of gateways without a provider network that are no chassis of this OVN. No plan
+// replaces them.
+func (in *instance) findMissing() {
+	for _, g := range in.unplanned {
+		missing := in.missing(g)
+		for _, name := range missing {
+			var drop []finding.Remedy
+			if len(missing) < len(distinct(g.Ranked())) {
+				drop = []finding.Remedy{in.dropMissing(g, name)}
+			}
+			why := in.invalid(&group{Group: g, class: new(class)}, name)
+			in.find(finding.CandidateInvalid, g.Name, finding.Args{Value: name, Reasons: []finding.Reason{why}}, drop...)
+		}
+	}
+}
+
+func (in *instance) dropMissing(g Group, name string) finding.Remedy {
+	if _, found := in.number[name]; found {
+		return finding.Do(g.drop(name))
+	}
+	return finding.If(finding.UnlessReturns, g.drop(name)).For(name)
+}
+
+// missing returns the candidates that are no chassis of this OVN.
+func (in *instance) missing(g Group) []string {
+	return filter(distinct(g.Ranked()), func(name string) bool { return !in.isHere(name) })
+}
+
 // whyNo lists the reasons against the chassis as candidates of a group, except the chassis to leave out.
 func (in *instance) whyNo(g *group, leaveOut func(chassis int) bool) []finding.Reason {
 	return against(in.chassis, func(c Chassis) finding.Reason {
@@ -236,19 +264,24 @@ func (in *instance) findTooMany(g Group) {
 			last = append(last, name)
 		}
 	}
-	drop := []string{"ha-chassis-group-remove-chassis", g.Name}
+	in.find(finding.CandidatesTooMany, g.Name, finding.Args{Count: len(different), Total: MaxCandidates, Units: last},
+		finding.Do(g.drop(last...)))
+}
+
+// drop returns the command that takes candidates out of a group.
+func (g Group) drop(candidates ...string) command.Command {
+	operation := "ha-chassis-group-remove-chassis"
 	if g.Storage == GatewayChassis {
-		drop = []string{"lrp-del-gateway-chassis", g.Name}
+		operation = "lrp-del-gateway-chassis"
 	}
 	words := []string{"ovn-nbctl"}
-	for i, name := range last {
+	for i, name := range candidates {
 		if i > 0 {
 			words = append(words, "--")
 		}
-		words = append(append(words, drop...), name)
+		words = append(words, operation, g.Name, name)
 	}
-	in.find(finding.CandidatesTooMany, g.Name, finding.Args{Count: len(different), Total: MaxCandidates, Units: last},
-		finding.Do(command.Direct(words...)))
+	return command.Direct(words...)
 }
 
 // byDesign reports whether the owner lists all of its chassis in each group, as LXD and Incus do (addChassisGroupEntry

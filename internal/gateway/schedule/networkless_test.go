@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -18,6 +20,30 @@ func TestNetworkless_unbound_gateway_is_listed_and_not_interrupted(t *testing.T)
 	_, _, p := drained(s, "c1")
 	assert.Equal(t, 2, p.Cost.Gateways)
 	assert.Equal(t, 1, p.Cost.Interruptions)
+}
+
+// A candidate that is no chassis here is a finding, as it is for a gateway with a provider network. No plan replaces it,
+// so a command does; the last candidate stays.
+func TestNetworkless_missing_candidate_is_found(t *testing.T) {
+	t.Parallel()
+	transit, grouped := bind(hosted(1, "gone", "c1", "far"), "c1"), bind(hosted(2, "c1", "gone"), "c1")
+	lone := bind(hosted(3, "gone"), "c1")
+	grouped.Storage = schedule.HAChassisGroup
+	for _, g := range []*schedule.Group{&transit, &grouped, &lone} {
+		g.Ports[0].Network = ""
+	}
+	s := schedule.State{Chassis: pool("", "c1", "far"), Groups: []schedule.Group{transit, grouped, lone}}
+	s.Chassis[1].Remote = true
+	assert.Equal(t, []string{
+		"warning CANDIDATE_INVALID " + transit.Name + " Value=far Reasons=OF_OTHER_OVN -> " +
+			"ovn-nbctl lrp-del-gateway-chassis " + transit.Name + " far",
+		"warning CANDIDATE_INVALID " + transit.Name + " Value=gone Reasons=CHASSIS_ABSENT -> UNLESS_IT_RETURNS: " +
+			"ovn-nbctl lrp-del-gateway-chassis " + transit.Name + " gone {unit=gone}",
+		"warning CANDIDATE_INVALID " + grouped.Name + " Value=gone Reasons=CHASSIS_ABSENT -> UNLESS_IT_RETURNS: " +
+			"ovn-nbctl ha-chassis-group-remove-chassis " + grouped.Name + " gone {unit=gone}",
+		"warning CANDIDATE_INVALID " + lone.Name + " Value=gone Reasons=CHASSIS_ABSENT",
+	}, findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings))
+	assert.Equal(t, 3, schedule.Conditions(s)[finding.CandidateInvalid])
 }
 
 func TestClaimant_dead_remote_and_absent_chassis_host_nothing(t *testing.T) {

@@ -29,6 +29,7 @@ func Evaluate(s State, o Options) Status {
 		}
 	}
 	in.findExternals()
+	in.findMissing()
 	in.findHosting()
 	in.findUnmarked()
 	in.findLostFollowers()
@@ -148,6 +149,9 @@ func Conditions(s State) map[finding.Code]int {
 		count[finding.SingleCandidate] += btoi(len(g.order) == 1 && g.Kind == RouterPorts)
 		count[finding.CandidateInvalid] += btoi(len(g.gone) > 0)
 		count[finding.ExternalGatewayUnknown] += btoi(in.isLost(g))
+	}
+	for _, g := range in.unplanned {
+		count[finding.CandidateInvalid] += btoi(len(in.missing(g)) > 0)
 	}
 	return count
 }

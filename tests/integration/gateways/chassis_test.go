@@ -2,6 +2,7 @@ package gateways
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,4 +93,31 @@ func TestR13_VTEP_gateway_is_kept_since_its_controller_owns_it(t *testing.T) {
 	c.answer("cordon", "tor")
 	c.succeeds("uncordon", "tor")
 	assert.Equal(t, 404, c.answer("remove", "az2", "--yes").Code)
+}
+
+// A candidate that is no chassis is reported for every form: Gateway_Chassis, HA_Chassis_Group, external ports, and a
+// gateway without a provider network, for which the printed command drops it.
+func TestStatus_missing_candidate_is_found_in_every_form(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	single := c.addGateways(1, "gone=3", "c1=2", "c2=1")[0]
+	c.hang("r-grouped", "lrp-grouped", "physnet1", nil)
+	c.grouped("hosts", nil, "Logical_Router_Port", []string{"lrp-grouped"}, "gone=3", "c1=2", "c2=1")
+	c.nbctl("lsp-add", "physnet1", "metal", "--", "lsp-set-type", "metal", "external")
+	c.grouped("served", nil, "Logical_Switch_Port", []string{"metal"}, "gone=3", "c1=2", "c2=1")
+	c.nbctl("ls-add", "tunnel")
+	c.hang("r-tunnel", "lrp-tunnel", "tunnel", nil, "gone=3", "c1=2", "c2=1")
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("lsp-bind", "cr-"+single, "c1", "--", "lsp-bind", "cr-lrp-grouped", "c1", "--", "lsp-bind", "metal", "c1",
+		"--", "lsp-bind", "cr-lrp-tunnel", "c1")
+	status := told[shownStatus](c, "status")
+	assert.ElementsMatch(t, []string{
+		"CANDIDATE_INVALID " + single, "CANDIDATE_INVALID hosts", "CANDIDATE_INVALID served", "CANDIDATE_INVALID lrp-tunnel",
+	}, codes(status.Problems))
+	for _, f := range status.Problems {
+		if f.Subject == "lrp-tunnel" {
+			c.nbctl(strings.Fields(f.Remedies[0].Commands[0])[1:]...)
+		}
+	}
+	assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates("lrp-tunnel"))
 }
