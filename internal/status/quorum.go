@@ -302,8 +302,10 @@ func answer(
 	r observe.Report, unit string, code finding.Code, judge func(raft.Change) raft.Plan, against ...finding.Finding,
 ) (a Answer, err error) {
 	m := r.Application
-	if unit != m.Unit && !slices.Contains(m.Others(), unit) {
-		return a, fmt.Errorf("there is no unit %s; there are %s", unit, strings.Join(append(m.Others(), m.Unit), ", "))
+	units := append(m.Others(), m.Unit)
+	if !slices.Contains(units, unit) {
+		slices.SortFunc(units, unitname.Compare)
+		return a, fmt.Errorf("there is no unit %s; there are %s", unit, strings.Join(units, ", "))
 	}
 	var refused []raft.Plan
 	var ways []finding.Remedy

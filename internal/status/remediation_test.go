@@ -19,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // goal returns Juju's goal state for these units.
@@ -281,8 +282,11 @@ func TestOKToStop(t *testing.T) {
 			}
 		})
 	}
-	_, err := status.OKToStop(observetest.JoinedBy4(t).Report(), "ovn-central/9")
-	assert.Error(t, err)
+	report := observetest.JoinedBy4(t).Report()
+	_, err := status.OKToStop(report, "ovn-central/9")
+	units := append(report.Application.Others(), report.Application.Unit)
+	slices.SortFunc(units, unitname.Compare)
+	assert.ErrorContains(t, err, strings.Join(units, ", "))
 }
 
 // The majority works, but the leader that this server hears does not answer: the finding names the leader.
