@@ -51,6 +51,13 @@ func ParseSource(value string, release OS) (Source, error) {
 	return source, nil
 }
 
+// SourceProblem returns why a value of the config option `source` can't be used on a machine with this system, without
+// the value; "" if it can be used.
+func SourceProblem(value string, release OS) string {
+	_, problem := parseSource(strings.TrimSpace(value), release)
+	return problem
+}
+
 func parseSource(value string, release OS) (Source, string) {
 	allowed := allowedDebian
 	if release.ID == ubuntu {

@@ -91,9 +91,9 @@ func leaderless(r *record, o steps.Snapshot) bool {
 func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]finding.Args) {
 	s, invalid := plan.ParseSettings(config)
 	for option, value := range map[string]string{plan.OptionSource: s.Source, plan.OptionOverlay: s.Overlay} {
-		if _, err := apt.ParseSource(value, u.OS); err != nil && invalid[option].Value == "" {
+		if problem := apt.SourceProblem(value, u.OS); problem != "" && invalid[option].Value == "" {
 			invalid[option] = finding.Args{
-				Value: fmt.Sprintf("%.60q", value), Reasons: []finding.Reason{finding.Quote(err.Error())},
+				Value: fmt.Sprintf("%.60q", value), Reasons: []finding.Reason{finding.Quote(problem)},
 			}
 		}
 	}
