@@ -235,15 +235,36 @@ func guard(run *run, state schedule.State, changes []schedule.Change) ovsdb.Guar
 func (inv *Inventory) lists(changes []schedule.Change) (all []ovsdb.Candidates) {
 	for _, change := range changes {
 		x := inv.stored[change.Group].Candidates
+		for _, r := range x.Before { // a row that goes leaves its name
+			if !slices.ContainsFunc(change.After, func(c schedule.Candidate) bool { return c.Chassis == r.Chassis }) {
+				delete(inv.named, r.Name)
+			}
+		}
 		for _, after := range change.After {
 			row := ovsdb.CandidateRow{Chassis: after.Chassis, Priority: after.Priority}
 			same := func(r ovsdb.CandidateRow) bool { return r.Chassis == after.Chassis }
 			if i := slices.IndexFunc(x.Before, same); i >= 0 {
 				row.UUID = x.Before[i].UUID
+			} else if x.Port {
+				row.Name = inv.freeName(x.Name + "_" + after.Chassis)
 			}
 			x.After = append(x.After, row)
 		}
 		all = append(all, x)
 	}
 	return all
+}
+
+// freeName returns the name for a new row of Gateway_Chassis, by which Neutron finds its port. Another row may have it,
+// and OVSDB would refuse a second one. Then a number follows; Neutron still finds the port (RE_PORT_FROM_GWC in
+// neutron/common/ovn/constants.py).
+func (inv *Inventory) freeName(name string) string {
+	free := name
+	for n := 2; ; n++ {
+		if _, taken := inv.named[free]; !taken {
+			inv.named[free] = ""
+			return free
+		}
+		free = fmt.Sprintf("%s.%d", name, n)
+	}
 }

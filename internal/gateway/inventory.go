@@ -31,6 +31,8 @@ type Inventory struct {
 	State    schedule.State
 	Findings []finding.Finding
 	stored   map[string]stored
+	// named has the UUID of the row of Gateway_Chassis with each name; it is empty for a row to be written.
+	named map[string]string
 }
 
 // stored has a group's owner, and its candidates as the database keeps them, without those to write.
@@ -47,7 +49,10 @@ func (inv *Inventory) Neutrons(group string) bool {
 
 // BuildInventory makes an inventory from the rows.
 func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
-	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}}
+	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}, named: map[string]string{}}
+	for uuid, r := range nb.GatewayChassis {
+		c.named[r.Name] = uuid
+	}
 	for _, m := range slices.Concat(nb.Malformed, sb.Malformed) {
 		c.find(finding.RowNameInvalid, m.Table+" "+m.UUID,
 			finding.Args{Total: foreign.MaxName, Detail: fmt.Sprintf("%q", m.Name)})

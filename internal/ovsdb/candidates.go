@@ -12,7 +12,8 @@ type Candidates struct {
 	// HA_Chassis_Group. Holder is the UUID of the port or group, Name the port's name.
 	Port         bool
 	Holder, Name string
-	// Before is the list as it was read, After is the new list. A row without a UUID is new.
+	// Before is the list as it was read, After is the new list. A row without a UUID is new; in Gateway_Chassis it needs a
+	// name that no other row has.
 	Before, After []CandidateRow
 	// Routers are the routers of the list, as they were read. Their zones influence the plan.
 	Routers []LogicalRouter
@@ -51,7 +52,7 @@ func (x Candidates) operations(n int) []ovsdb.Operation {
 		name := fmt.Sprintf("new_%d_%d", n, i)
 		fresh := ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}
 		if x.Port {
-			fresh["name"] = x.Name + "_" + r.Chassis // Neutron finds it by this name
+			fresh["name"] = r.Name
 		}
 		ops = append(ops, insert(table, name, fresh))
 		there = append(there, ovsdb.UUID{GoUUID: name})

@@ -123,7 +123,7 @@ func TestWrite_both_forms(t *testing.T) {
 	for _, x := range []*ovsdb.Candidates{&port, &group} {
 		kept := x.Before[0] // the other one is removed
 		kept.Priority = 7
-		x.After = []ovsdb.CandidateRow{kept, {Chassis: "c3", Priority: 9}}
+		x.After = []ovsdb.CandidateRow{kept, {Name: "lrp-1_c3", Chassis: "c3", Priority: 9}}
 	}
 	g := connected(t, s)
 	require.NoError(t, write(t, g, "a note", port, group))

@@ -169,6 +169,35 @@ func TestForms_external_ports_follow_router(t *testing.T) {
 	assert.Equal(t, 2, moved)
 }
 
+// F. A row of Gateway_Chassis has the name that a new one should get, for instance since a script has put another chassis
+// into it (LP#2143751). OVSDB refuses a second row of that name, and with it the whole batch. The dry run keeps its
+// promise: the new row gets a name that is free, and Neutron still finds its port in it.
+func TestForms_name_of_new_row_is_taken(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	for port, rows := range map[string][]string{
+		"lrp-a": {"lrp-a_c2 c1", "lrp-a_c3 gone"}, "lrp-b": {"lrp-b_c1 c1", "lrp-c_c2 c2"}, "lrp-c": nil,
+	} {
+		c.hang("neutron-"+port, port, "physnet1", later)
+		for i, row := range rows {
+			name, chassis, _ := strings.Cut(row, " ")
+			c.nbctl("--id=@g", "create", "Gateway_Chassis", "name="+name, "chassis_name="+chassis, fmt.Sprint("priority=", 2-i), "--",
+				"add", "Logical_Router_Port", port, "gateway_chassis", "@g")
+		}
+	}
+	c.nbctl("--wait=sb", "sync")
+	dry := told[shownPlan](c, "reschedule", "--dry-run")
+	assert.Len(t, dry.Changes, 3)
+	c.operated("reschedule", "--wait", "0")
+	c.changesNothing("reschedule", "--wait", "0")
+	names := strings.Fields(c.nbctl("--bare", "--columns=name", "list", "Gateway_Chassis"))
+	slices.Sort(names)
+	assert.Equal(t, []string{
+		"lrp-a_c2", "lrp-a_c2.2", "lrp-a_c3", "lrp-b_c1", "lrp-b_c3", "lrp-c_c1", "lrp-c_c2", "lrp-c_c2.2", "lrp-c_c3",
+	}, names)
+	assert.Contains(t, codes(told[shownStatus](c, "status").Problems), "CANDIDATE_MISNAMED lrp-c")
+}
+
 // Irregular rows are named, and the others are read as usual.
 func TestForms_rows_of_unknown_origin_are_named(t *testing.T) {
 	t.Parallel()
