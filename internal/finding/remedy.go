@@ -110,6 +110,7 @@ const (
 	AwaitElection  Deed = "wait: the leader is leaving, or an election is under way"
 	AwaitIDs       Deed = "wait until the unit at {address} has published its IDs, then look again"
 	AwaitRetry     Deed = "wait: Juju tries again by itself"
+	AwaitRemoval   Deed = "wait: {unit} is being removed"
 	AwaitLeave     Deed = "then the unit leaves by itself: Juju tries again"
 	AwaitJoin      Deed = "then wait until another unit has joined: Juju tries again by itself"
 	AwaitServer    Deed = "wait: its server had given up the database, and was restarted"

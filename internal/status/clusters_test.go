@@ -142,6 +142,10 @@ func TestClusters(t *testing.T) {
 			all(nb(up("aa00", "aa01").Down("aa02")), sb(up("bb00", "bb01").Down("bb02"))), []string{down("nb sb", u2)},
 		},
 		"server down": {nb(up("aa00", "aa01").Down("aa02")), []string{on("nb", u2)}},
+		"dying unit, its server has left": { // its hook stop runs, so there is nothing to type
+			all(dying(u2), nb(up("aa00", "aa01").Down("aa02"))),
+			[]string{"warning MEMBER_DOWN nb " + u2 + " Unit=" + u2 + " -> " + string(finding.AwaitRemoval)},
+		},
 		"dying unit down": {
 			all(dying(u2), nb(up("aa00", "aa01").Down("aa02")), sb(up("bb00", "bb01").Down("bb02"))),
 			[]string{dyingDown("nb sb", u2)},
@@ -206,7 +210,10 @@ func TestClusters(t *testing.T) {
 		"dying unit leaves":    {all(dying(u2), changing(u2)), []string{on("sb", u1)}},
 		"dying unit may leave": {dying(u2), nil},
 		"dying unit, other leaves": {
-			all(dying(u1, u2), changing(u1)), []string{on("sb", u1), "info LEAVE_WAITS ovn-central/2 Unit=ovn-central/1"},
+			all(dying(u1, u2), changing(u1)), []string{
+				"warning MEMBER_DOWN sb " + u1 + " Unit=" + u1 + " -> " + string(finding.AwaitRemoval),
+				"info LEAVE_WAITS ovn-central/2 Unit=ovn-central/1",
+			},
 		},
 		"leave blocked, stale": {all(dying(u2), sb(up("bb00", "bb02").Down("13fe")), func(s *scenario) {
 			s.Published = map[string][2]string{"ovn-central/0": {"aa00", "bb00"}, u2: {"aa02", "bb02"}}

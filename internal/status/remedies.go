@@ -285,6 +285,9 @@ func repairs(m observe.Application, clusters Views, unit string) (ways []finding
 	if on.hanging != "" && !on.diskMayBeFull {
 		ways = append(ways, finding.If(finding.IfThisLasts, plan.RestartOn(unit, on.hanging)))
 	}
+	if m.Dying(unit) { // its hook stop runs, or Juju tries it again
+		return append(ways, finding.ByHand(finding.AwaitRemoval)), false
+	}
 	return append(ways, finding.If(finding.BeforeHook, command.RunHook(unit))), false
 }
 
