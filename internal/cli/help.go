@@ -90,11 +90,24 @@ func dress(root *cobra.Command) {
 			}
 		}
 	})
-	root.SetHelpCommand(&cobra.Command{
+	root.SetHelpCommand(helpOn(root))
+	for _, group := range root.Commands() { // cobra adds it to the root only
+		if group.HasSubCommands() {
+			help := helpOn(group)
+			help.Hidden = true
+			group.AddCommand(help)
+		}
+	}
+	check(root)
+}
+
+// helpOn returns the command help of the root, or of a group.
+func helpOn(group *cobra.Command) *cobra.Command {
+	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show how a command is used",
 		RunE: func(_ *cobra.Command, args []string) error {
-			cmd, rest, err := root.Find(args)
+			cmd, rest, err := group.Find(args)
 			if err == nil {
 				err = unknown(cmd, rest)
 			}
@@ -103,8 +116,7 @@ func dress(root *cobra.Command) {
 			}
 			return cmd.Help()
 		},
-	})
-	check(root)
+	}
 }
 
 // check turns errors in the arguments of a command, and of its subcommands, into usage errors.

@@ -158,6 +158,7 @@ func TestMain_usage_errors(t *testing.T) {
 		"ovn-central-operator nodes drain x --sb=":          "--sb",
 		"ovn-gateways stat":                                 "status?",
 		"ovn-gateways help stat":                            "status?",
+		"ovn-gateways nodes help drian":                     "drain?",
 		"ovn-gateways frobnicate":                           `"frobnicate"`,
 		"ovn-gateways drain x":                              "nodes drain?",
 		"ovn-gateways nodes lst":                            "list?",
@@ -278,13 +279,16 @@ func TestMain_help_and_version_on_stdout(t *testing.T) {
 		"x":                  "Available Commands:",
 		"x gateways":         "Available Commands:",
 		// Every command has these sections.
-		"x gateways status --help": "\nExit status:\n  0 ",
-		"x nodes drain --help":     "\nSee also:\n  Documents   " + version.Docs + "how-to/take-a-node-out.html",
-		"x agent --help":           "/issues",
-		"x start-guard --help":     "the server may not be started",
-		"ovn-gateways plan --help": "\nEnvironment:\n  OVN_NB_DB ",
-		"ovn-gateways --version":   "ovn-gateways version " + version.Version + "\n",
-		"x version":                version.Version + "\n",
+		"x gateways status --help":      "\nExit status:\n  0 ",
+		"x nodes help drain":            "nodes drain NODE [flags]",
+		"x nodes help":                  "Usage:",
+		"ovn-gateways nodes help drain": "nodes drain NODE [flags]",
+		"x nodes drain --help":          "\nSee also:\n  Documents   " + version.Docs + "how-to/take-a-node-out.html",
+		"x agent --help":                "/issues",
+		"x start-guard --help":          "the server may not be started",
+		"ovn-gateways plan --help":      "\nEnvironment:\n  OVN_NB_DB ",
+		"ovn-gateways --version":        "ovn-gateways version " + version.Version + "\n",
+		"x version":                     version.Version + "\n",
 	} {
 		code, stdout, stderr := mainOf(t, env, strings.Fields(line)...)
 		assert.Equal(t, 0, code, line)
