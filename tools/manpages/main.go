@@ -5,11 +5,14 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"flag"
 	"fmt"
 	"log"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,19 +24,42 @@ import (
 
 func main() {
 	out := flag.String("out", "", "folder to write to")
-	date := flag.String("date", "", "day of the pages, as 2006-01-02")
+	date := flag.String("date", "", "day of the pages, as 2006-01-02 (default: of SOURCE_DATE_EPOCH, or of the commit)")
 	flag.Parse()
-	if err := write(*out, *date); err != nil {
+	day, err := dayOf(*date, os.Getenv("SOURCE_DATE_EPOCH"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := write(*out, day); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// write makes the files, in folders as a package has them below /usr/share.
-func write(out, date string) error {
-	day, err := time.Parse(time.DateOnly, date)
-	if err != nil {
-		return fmt.Errorf("cannot read -date: %w", err)
+// dayOf returns the day of the pages: the given one, else that of SOURCE_DATE_EPOCH
+// (https://reproducible-builds.org/specs/source-date-epoch/), else the day of the commit.
+func dayOf(date, epoch string) (day time.Time, err error) {
+	if date != "" {
+		if day, err = time.Parse(time.DateOnly, date); err != nil {
+			return day, fmt.Errorf("cannot read -date: %w", err)
+		}
+		return day, nil
 	}
+	if epoch == "" {
+		out, err := exec.CommandContext(context.Background(), "git", "log", "-1", "--format=%ct").Output()
+		if err != nil {
+			return day, fmt.Errorf("cannot tell the day of the commit: %w; give -date", err)
+		}
+		epoch = strings.TrimSpace(string(out))
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil {
+		return day, fmt.Errorf("cannot read the time of the sources: %w", err)
+	}
+	return time.Unix(seconds, 0).UTC().Truncate(24 * time.Hour), nil
+}
+
+// write makes the files, in folders as a package has them below /usr/share.
+func write(out string, day time.Time) error {
 	root := cli.Gateways(cli.GatewaysName, func(string) string { return "" })
 	root.DisableAutoGenTag = true // the tag has the day of the build
 	root.InitDefaultVersionFlag()
