@@ -189,8 +189,8 @@ func TestResolve_names_and_chassis(t *testing.T) {
 		{Chassis: "c3", Hostname: "two.lab"},
 		{Chassis: "c4", Hostname: "twin"},
 		{Chassis: "c5", Hostname: "twin"},
-		{Chassis: "one.maas"},
-		{Chassis: "two.maas.old"},
+		{Chassis: "one.maas", Life: maintenance.Absent}, // only its records are left
+		{Chassis: "two.maas.old", Life: maintenance.Absent},
 		{Chassis: "c6", Hostname: "gw.maas"},
 		{Chassis: "evil", Hostname: "gw"}, // a chassis may claim the short name of another one's host
 		{Chassis: "four.lab", Hostname: "five.lab"},
