@@ -103,7 +103,7 @@ func upWord(up int, judged bool) string {
 	return "no"
 }
 
-// publishedNorthd returns the word for another unit's ovn-northd. One that was active is not shown as active if none is.
+// publishedNorthd returns the word for another unit's ovn-northd. It is not "active" if none is active.
 func publishedNorthd(state string, found plan.NorthdFinding) string {
 	if found == plan.NorthdNone && state == string(ovndb.NorthdActive) {
 		return unknown
