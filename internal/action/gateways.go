@@ -168,6 +168,10 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 		Show: func(plan string) string {
 			return u.command("gateway-history", command.Param{Key: "plan", Value: plan})
 		},
+		OnNode: func(c command.Command) string {
+			c.Unit = u.Env.Unit
+			return u.Env.Version.Render(c)
+		},
 		DryRun: func(operation string) string {
 			return u.command(operation+"-gateways", command.Param{Key: "dry-run", Value: "true"})
 		},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -179,6 +180,9 @@ func (f *gatewayFlags) service(cmd *cobra.Command, progress io.Writer) (s *gatew
 	s, end = f.databaseFlags.service(cmd, progress)
 	s.Undo = f.undo
 	s.Show = func(plan string) string { return f.line([]string{"history", plan}, f.words()) }
+	nodes := nodeFlags{databaseFlags: f.databaseFlags}
+	nodes.program = strings.TrimSuffix(f.program, " gateways") + " nodes"
+	s.OnNode = nodes.next
 	s.DryRun = func(operation string) string {
 		words := append([]string{operation}, f.words()...)
 		for _, name := range f.Options.Networks {

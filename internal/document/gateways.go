@@ -40,6 +40,9 @@ func Plan(p schedule.Plan) string {
 	}
 	b.WriteString(findings(p.Blocked) + more("  ", p.OmittedBlocked, ""))
 	b.WriteString(problems(p.Findings, p.OmittedFindings))
+	for _, command := range p.Next {
+		fmt.Fprintf(&b, "\nnext: %s\n", command)
+	}
 	if p.ReviewID != "" {
 		fmt.Fprintf(&b, "\nreview-id %s: with it the plan is carried out only as it is here\n", p.ReviewID)
 	}

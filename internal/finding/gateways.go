@@ -54,6 +54,7 @@ const (
 	GatewayNotRestored      Code = "GATEWAY_NOT_RESTORED"
 	CandidatesChanged       Code = "CANDIDATES_CHANGED"
 	MovesUsedUp             Code = "MOVES_USED_UP"
+	GatewaysOnBackups       Code = "GATEWAYS_ON_BACKUPS"
 	NewCandidateNeeded      Code = "NEW_CANDIDATE_NEEDED"
 	CordonKept              Code = "CORDON_KEPT"
 	WouldInterrupt          Code = "WOULD_INTERRUPT"
@@ -186,6 +187,8 @@ var gatewayEntries = []Entry{
 		"What another client has changed stays.", ""),
 	aboutGateways(MovesUsedUp, Info, Gateway, "{name} stays: max-moves={count} is used up",
 		"The plan was limited.", "Run it again."),
+	aboutGateways(GatewaysOnBackups, Info, Chassis, "{name} does not respond; gateways that stay on backups: {count}",
+		"A move would interrupt them and relieve no chassis.", "Drain the node, which interrupts nothing."),
 	aboutGateways(NewCandidateNeeded, Info, Gateway, "{value}, which hosted {name}, is no candidate now",
 		"A gateway moves to candidates only.", "Allow new candidates."),
 	aboutGateways(CordonKept, Info, Chassis, "the cordon of {name} stays",

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -118,7 +120,7 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 		}
 	}
 	shown := -1
-	return s.plan(ctx, r, !r.DryRun && r.Confirmed, func(state schedule.State, done int) schedule.Plan {
+	o, err := s.plan(ctx, r, !r.DryRun && r.Confirmed, func(state schedule.State, done int) schedule.Plan {
 		p := plan(state, r.Options)
 		switch left := shown - done; {
 		case shown < 0:
@@ -134,6 +136,25 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 		}
 		return p
 	}, earlier...)
+	if err == nil {
+		o.Plan.Next = s.drains(o.Plan.Findings)
+	}
+	return o, err
+}
+
+// drains returns the commands that drain the dead masters of gateways which a rebalancing leaves.
+func (s *Service) drains(all []finding.Finding) (commands []string) {
+	for _, f := range all {
+		if f.Code == finding.GatewaysOnBackups && s.OnNode != nil {
+			commands = append(commands, s.OnNode(command.Command{
+				Action: maintenance.OperationDrain,
+				Params: []command.Param{
+					{Key: "node", Value: maintenance.ByChassis(f.Subject.Name)}, {Key: "i-really-mean-it", Value: "true"},
+				},
+			}))
+		}
+	}
+	return commands
 }
 
 // reverting returns what plans the revert of a plan. If a later plan has changed a gateway since, the finding names it.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -32,6 +33,8 @@ type Service struct {
 	Show func(plan string) string
 	// DryRun returns the command that shows the plan of an operation. It is nil if there is no such command.
 	DryRun func(operation string) string
+	// OnNode formats an operation on a node. It is nil if there is no such command.
+	OnNode func(c command.Command) string
 	// Progress reports a line of progress; it may be nil.
 	Progress func(ctx context.Context, line string)
 	// Now returns the time.

@@ -42,6 +42,8 @@ type Plan struct {
 	// Blocked has the groups that a drain leaves where they are, or that an undrain does not fully restore.
 	Blocked        []finding.Finding `json:"-" yaml:"-"`
 	OmittedBlocked int               `json:"omitted-blocked,omitempty" yaml:"omitted-blocked,omitempty"`
+	// Next has the commands for what the plan leaves.
+	Next []string `json:"next,omitempty" yaml:"next,omitempty"`
 	// Added has the new chassis that get something. A run that finishes the plan needs them, because they are no longer
 	// new then.
 	Added []string `json:"-" yaml:"-"`

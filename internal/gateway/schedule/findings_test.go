@@ -320,6 +320,10 @@ func TestRebalance_backup_has_load_of_dead_master(t *testing.T) {
 	s := withDeadMaster(bind(hosted(1, "dead", "c1", "c2"), "c1"), bind(hosted(2, "dead", "c2", "c1"), "c2"))
 	p := schedule.Rebalance(s, schedule.Options{})
 	assert.Empty(t, p.Changes, "each of c1 and c2 hosts one")
+	left := "info GATEWAYS_ON_BACKUPS dead Count=2 Detail=" + s.Groups[0].Name + ", " + s.Groups[1].Name
+	assert.Equal(t, []string{left}, findingtest.All(p.Findings))
+	elsewhere := schedule.Rebalance(s, schedule.Options{Hold: map[string]bool{s.Groups[0].Name: true, s.Groups[1].Name: true}})
+	assert.Empty(t, elsewhere.Findings, "the request leaves these out")
 
 	s.Groups[1] = bind(hosted(2, "c1", "c2"), "c1")
 	s.Groups = append(s.Groups, bind(hosted(3, "c1", "c2"), "c1"))

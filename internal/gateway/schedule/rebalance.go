@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
@@ -20,8 +21,7 @@ func Rebalance(s State, o Options) Plan {
 	}
 	in := newInstance(s)
 	in.hold(o)
-	// A move away from such a master would interrupt the group and relieve no chassis: a drain puts it in order.
-	in.loadBackups(func(g *group) { g.held = true })
+	in.leaveDeadMasters()
 	before := in.networkReports()
 	r := rebalancing{
 		instance: in, options: o, bounds: make([]Bound, len(in.networks)), separating: make([]int, len(in.networks)),
@@ -55,6 +55,21 @@ func Rebalance(s State, o Options) Plan {
 		p.Bounds = append(p.Bounds, r.bound(r.bounds[n], n, moved, after))
 	}
 	return p
+}
+
+// leaveDeadMasters holds the groups that a backup hosts because their master does not respond: a move would interrupt
+// them and relieve no chassis. A drain of the master puts them in order.
+func (in *instance) leaveDeadMasters() {
+	left := map[int][]Port{}
+	in.loadBackups(func(g *group) {
+		if !g.held {
+			left[g.was[0]] = append(left[g.was[0]], g.Ports...)
+		}
+		g.held = true
+	})
+	for c, ports := range left {
+		in.find(finding.GatewaysOnBackups, in.chassis[c].Name, finding.Args{Count: len(ports), Detail: named(ports)})
+	}
 }
 
 type rebalancing struct {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -120,4 +121,31 @@ func TestStatus_missing_candidate_is_found_in_every_form(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates("lrp-tunnel"))
+}
+
+// A rebalancing leaves the gateways that backups of a dead master host. It names them, and the drain that puts them in
+// order without an interruption.
+func TestRebalance_names_gateways_of_dead_master_and_its_drain(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addRow("dead", "geneve", "ovn-cms-options=enable-chassis-as-gw")
+	c.sbctl("set", "Chassis", "dead", "other_config:ovn-bridge-mappings=physnet1:br-ex")
+	ports := c.addGateways(2, "dead=3", "c1=2", "c2=1")
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("lsp-bind", "cr-"+ports[0], "c1", "--", "lsp-bind", "cr-"+ports[1], "c1")
+
+	plan := told[shownPlan](c, "rebalance", "--dry-run")
+	assert.Empty(t, plan.Changes)
+	assert.Equal(t, []string{"GATEWAYS_ON_BACKUPS dead"}, codes(plan.Problems))
+	assert.Contains(t, plan.Problems[0].Message, strings.Join(ports, ", "))
+	require.Len(t, plan.Next, 1)
+	words := strings.Fields(plan.Next[0])
+	require.Equal(t, []string{"ovn-central-operator", "nodes", "drain", "chassis:dead"}, words[:4])
+	code, stdout, stderr := c.nodes(append(words[2:], "--timeout", "60s")...)
+	assert.Zero(t, code, stdout+stderr)
+	for _, port := range ports {
+		assert.Equal(t, "1 dead", c.candidates(port)[2])
+		assert.Contains(t, c.candidates(port)[0], "c1", "nothing moves")
+	}
+	assert.Empty(t, told[shownPlan](c, "rebalance", "--dry-run").Next)
 }
