@@ -46,8 +46,8 @@ const (
 var northdEntries = []Entry{
 	entry(NorthdNoneActive, Waiting, Application, "no ovn-northd is active",
 		"Changes of the Northbound database do not reach the networks. After the active ovn-northd ends, another one "+
-			"takes over at once; after its machine ends, within the inactivity probe.",
-		"Wait for the inactivity probe. If none takes over, restart the one that hangs in the table of "+
+			"takes over at once; after its machine ends, within two inactivity probes.",
+		"Wait for two inactivity probes. If none takes over, restart the one that hangs in the table of "+
 			"`cluster-status`: `restart-services services=ovn-northd` on its unit.").alert(2 * time.Minute),
 	entry(NorthdHangs, Warning, Northd, "ovn-northd hangs",
 		"This unit's ovn-northd does not answer. If it is the active one, no other takes over until its connection "+
