@@ -34,6 +34,8 @@ const (
 	CandidateUnknown        Code = "CANDIDATE_UNKNOWN"
 	CandidatesIgnored       Code = "CANDIDATES_IGNORED"
 	GatewayNetworkUnknown   Code = "GATEWAY_NETWORK_UNKNOWN"
+	LocalnetUnnamed         Code = "LOCALNET_UNNAMED"
+	LocalnetUnmapped        Code = "LOCALNET_UNMAPPED"
 	GatewayStoredTwice      Code = "GATEWAY_STORED_TWICE"
 	GroupNameTaken          Code = "GROUP_NAME_TAKEN"
 	GroupShared             Code = "GROUP_SHARED"
@@ -143,6 +145,10 @@ var gatewayEntries = []Entry{
 		"The log of ovn-northd has a bad configuration.", "Remove the candidates, or what pins it."),
 	aboutGateways(GatewayNetworkUnknown, Warning, Gateway, "{name} is connected to no provider network; left as it is",
 		"Nothing says which chassis could host it: a drain moves it only to another of its candidates.", ""),
+	aboutGateways(LocalnetUnnamed, Warning, Gateway, "localnet port {name} has no network_name: it connects nothing",
+		"Gateways on its switch reach no provider network.", "Set its option network_name."),
+	aboutGateways(LocalnetUnmapped, Warning, Gateway, "no chassis maps {value}, the network of localnet port {name}",
+		"Gateways on its switch reach no provider network.", "Map it in ovn-bridge-mappings of the chassis."),
 	aboutGateways(GatewayStoredTwice, Info, Gateway, "{name} has an HA_Chassis_Group and Gateway_Chassis",
 		"OVN ignores the latter.", "Remove the latter."),
 	aboutGateways(GroupNameTaken, Warning, Gateway, "a port and a group are named {name}; the group is left alone",

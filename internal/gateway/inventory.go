@@ -76,6 +76,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 		c.find(finding.ExternalUngrouped, p.Name, finding.Args{})
 	}
 	c.pinned(t)
+	c.localnets(t)
 	c.Findings = schedule.SortFindings(c.Findings)
 	return c
 }
@@ -150,6 +151,22 @@ func (inv *Inventory) gateways(
 		}
 	}
 	return users, unhosted
+}
+
+// localnets finds the localnet ports through which no chassis reaches the provider network of a gateway. OVN binds the
+// gateway nevertheless; ovn-controller only logs that a port has no network name, or that it finds no bridge for it
+// (add_bridge_mappings_by_type in controller/patch.c).
+func (inv *Inventory) localnets(t *topology) {
+	for _, p := range inv.NB.SwitchPorts {
+		on, network := t.switchOf[p.UUID], p.Options["network_name"]
+		switch {
+		case p.Type != "localnet" || !t.used[on] || t.mapped[on]:
+		case network == "":
+			inv.find(finding.LocalnetUnnamed, p.Name, finding.Args{})
+		default:
+			inv.find(finding.LocalnetUnmapped, p.Name, finding.Args{Value: foreign.Name(network)})
+		}
+	}
 }
 
 func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {

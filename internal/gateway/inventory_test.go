@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -240,6 +241,42 @@ func TestBuildInventory_external_ports_follow_pinned_router(t *testing.T) {
 	require.Len(t, c.State.Pinned, 1)
 	assert.Contains(t, c.State.Pinned[0].Peers, "public-2")
 	assert.False(t, finding.Has(c.Findings, finding.GroupUnused), "its candidates are reported as ignored")
+}
+
+// A localnet port that connects no chassis to a network is found if a gateway or an external port is on its switch, and
+// no other localnet port of that switch connects one.
+func TestBuildInventory_localnet_port_that_connects_nothing(t *testing.T) {
+	t.Parallel()
+	localnet := func(c *gateway.Inventory) (found []string) {
+		for _, line := range findingtest.All(c.Findings) {
+			if strings.Contains(line, "LOCALNET") {
+				found = append(found, line)
+			}
+		}
+		return found
+	}
+	nb := northbound()
+	nb.SwitchPorts[0].Name, nb.SwitchPorts[0].Options = "ln1", nil
+	nb.SwitchPorts[1].Name, nb.SwitchPorts[1].Options = "ln2", map[string]string{"network_name": "physnet9"}
+	assert.Equal(t, []string{"warning LOCALNET_UNNAMED ln1", "warning LOCALNET_UNMAPPED ln2 Value=physnet9"},
+		localnet(gateway.BuildInventory(nb, southbound())))
+
+	sb := southbound()
+	sb.Chassis[2].Config["ovn-bridge-mappings"] = "physnet9:br-ex" // of another OVN
+	assert.Len(t, localnet(gateway.BuildInventory(nb, sb)), 2)
+
+	for on, p := range []string{"physnet1", "physnet2"} { // another port of each switch connects
+		nb.SwitchPorts = append(nb.SwitchPorts, ovsdb.LogicalSwitchPort{
+			UUID: "more-" + p, Type: "localnet", Options: map[string]string{"network_name": p},
+		})
+		nb.Switches[on].Ports = append(nb.Switches[on].Ports, "more-"+p)
+	}
+	assert.Empty(t, localnet(gateway.BuildInventory(nb, southbound())))
+
+	bare := northbound() // no gateway is on the switch
+	bare.Switches = append(bare.Switches, ovsdb.LogicalSwitch{UUID: "S9", Ports: []string{"N9"}})
+	bare.SwitchPorts = append(bare.SwitchPorts, ovsdb.LogicalSwitchPort{UUID: "N9", Name: "ln9", Type: "localnet"})
+	assert.Empty(t, localnet(gateway.BuildInventory(bare, southbound())))
 }
 
 // A port of layer 2 without a chassis is pinned to nothing.

@@ -16,6 +16,9 @@ type topology struct {
 	// networkOf has the provider networks of a router port, by its name. networksOn has those of a switch, by its UUID.
 	// Both are joined by [schedule.JoinNetworks].
 	networkOf, networksOn map[string]string
+	// mapped has the switches of which a chassis of this OVN has a provider network, used those with a gateway, a pinned
+	// router or an external port, both by their UUIDs.
+	mapped, used map[string]bool
 	// routersOn has the UUIDs of the routers that are connected to a switch by a port that is no gateway: such a router
 	// is the way out of the switch.
 	routersOn map[string][]string
@@ -34,7 +37,7 @@ func newTopology(nb ovsdb.Northbound, chassis []schedule.Chassis) *topology {
 		routerOf: map[string]ovsdb.LogicalRouter{}, switchOf: map[string]string{}, networkOf: map[string]string{},
 		routersOn: map[string][]string{}, groupOf: map[string]string{}, external: map[string][]ovsdb.LogicalSwitchPort{},
 		networksOn: map[string]string{}, gatewayPeers: map[string]bool{},
-		peersOf: map[string][]string{},
+		peersOf: map[string][]string{}, mapped: map[string]bool{}, used: map[string]bool{},
 	}
 	for _, r := range nb.Routers {
 		for _, port := range r.Ports {
@@ -95,7 +98,7 @@ func (t *topology) provide(nb ovsdb.Northbound, chassis []schedule.Chassis) {
 	}
 	for on, all := range provided {
 		known := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !mapped[n] })
-		if len(known) == 0 {
+		if t.mapped[on] = len(known) > 0; !t.mapped[on] {
 			known = all
 		}
 		t.networksOn[on] = schedule.JoinNetworks(known)
@@ -118,11 +121,13 @@ func (t *topology) connect(nb ovsdb.Northbound) {
 			}
 			t.peersOf[port] = append(t.peersOf[port], p.Name)
 			t.gatewayPeers[port] = t.gatewayPeers[port] || p.Gateway || p.Options["nat-addresses"] == "router"
-			router := t.routerOf[byName[port].UUID].UUID
-			if router != "" && !t.hasHost(byName[port]) && !slices.Contains(t.routersOn[on], router) {
-				t.routersOn[on] = append(t.routersOn[on], router)
+			router := t.routerOf[byName[port].UUID]
+			t.used[on] = t.used[on] || router.Pinned || t.hasHost(byName[port])
+			if router.UUID != "" && !t.hasHost(byName[port]) && !slices.Contains(t.routersOn[on], router.UUID) {
+				t.routersOn[on] = append(t.routersOn[on], router.UUID)
 			}
 		case "external":
+			t.used[on] = true
 			t.external[p.Group] = append(t.external[p.Group], p)
 		}
 	}

@@ -149,3 +149,21 @@ func TestRebalance_names_gateways_of_dead_master_and_its_drain(t *testing.T) {
 	}
 	assert.Empty(t, told[shownPlan](c, "rebalance", "--dry-run").Next)
 }
+
+// A gateway is bound even if no chassis reaches its provider network: the status names the localnet port that is the
+// reason.
+func TestStatus_names_localnet_port_that_connects_nothing(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	port := c.addGateways(1, "c1", "c2")[0]
+	c.provider("far", "physnet9")
+	c.hang("r-far", "lrp-far", "far", nil, "c1=2", "c2=1")
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("lsp-bind", "cr-"+port, "c1", "--", "lsp-bind", "cr-lrp-far", "c1")
+	assert.Contains(t, codes(told[shownStatus](c, "status").Problems), "LOCALNET_UNMAPPED ln0-far")
+
+	c.nbctl("remove", "Logical_Switch_Port", "ln0-far", "options", "network_name")
+	assert.Equal(t, []string{"LOCALNET_UNNAMED ln0-far"}, codes(told[shownStatus](c, "status").Problems))
+	c.nbctl("set", "Logical_Switch_Port", "ln0-far", "options:network_name=physnet1")
+	assert.Empty(t, told[shownStatus](c, "status").Problems)
+}
