@@ -55,7 +55,7 @@ func (leastLoaded) shares(in *instance, added []int) {
 		if len(short) == 0 {
 			continue
 		}
-		for _, s := range in.swaps(n, e, short) {
+		for _, s := range in.swaps(n, short) {
 			if e.count[s.chassis] < e.share && e.spares(s.group.order[1], s.chassis) {
 				e.replace(in, s.group, 1, s.chassis)
 			}
@@ -74,17 +74,13 @@ type swap struct {
 
 // swaps returns replacements of first backups that would make the load more even. They take turns between the chassis
 // that may fail, since all are equally likely to.
-func (in *instance) swaps(network int, e *entries, short []int) (all []swap) {
+func (in *instance) swaps(network int, short []int) (all []swap) {
 	loads := in.loads()
 	total := in.totals(loads)
-	hosted, byMaster := make([][]*group, len(in.chassis)), make([][]swap, len(in.chassis))
-	for _, g := range e.groups {
-		if len(g.order) > 0 {
-			hosted[g.order[0]] = append(hosted[g.order[0]], g)
-		}
-	}
-	for failed, groups := range hosted {
-		byMaster[failed] = swapsOf(groups, short, slices.Clone(loads[network]), total)
+	byMaster := make([][]swap, len(in.chassis))
+	for failed, groups := range in.hosted() {
+		here := filter(groups, func(g *group) bool { return g.in(network) && !g.held })
+		byMaster[failed] = swapsOf(here, short, slices.Clone(loads[network]), total)
 	}
 	for turn := 0; ; turn++ {
 		before := len(all)
