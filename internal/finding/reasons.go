@@ -27,6 +27,7 @@ const (
 	UpBefore           ReasonCode = "UP_BEFORE"
 	UpAfter            ReasonCode = "UP_AFTER"
 	UpNow              ReasonCode = "UP_NOW"
+	LeaderUnknown      ReasonCode = "NO_LEADER_KNOWN"
 	MembersAnswer      ReasonCode = "MEMBERS_ANSWER"
 	MembersSilent      ReasonCode = "MEMBERS_SILENT"
 )
@@ -48,6 +49,7 @@ const (
 	SizeCompacted      ReasonCode = "AFTER_COMPACTION"
 	CopyEmpty          ReasonCode = "COPY_EMPTY"
 	OwnCopyEnds        ReasonCode = "OWN_COPY_ENDS"
+	NotApplied         ReasonCode = "NOT_APPLIED"
 )
 
 // Reasons why the clusters, or their conversion, wait.
@@ -170,6 +172,7 @@ var clusterReasons = map[ReasonCode]string{
 	UpBefore:           "now {tally}",
 	UpAfter:            "after it {tally}",
 	UpNow:              "{tally}",
+	LeaderUnknown:      "no leader is known",
 	MembersAnswer:      "{count} of {total} members answer",
 	MembersSilent:      "none from {value}",
 	Quoted:             "{value}",
@@ -188,6 +191,7 @@ var clusterReasons = map[ReasonCode]string{
 	SizeCompacted:          "{value} after its last compaction",
 	CopyEmpty:              "its server has not joined: its copy is empty",
 	OwnCopyEnds:            "this unit's end with {value}",
+	NotApplied:             "an entry of its log was not applied",
 	JujuRelationAwaited:    "waiting for Juju to set up the relation to the other units",
 	ServesOthers:           "{name} serves other clusters; the leader unit will publish them",
 	ClustersUncreated:      "the leader unit has not created the clusters yet",

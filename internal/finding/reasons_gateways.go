@@ -16,6 +16,18 @@ const (
 	NodesAre      ReasonCode = "NODES_ARE"
 )
 
+// Reasons about the units and the members on a node's machine: by which data of the chassis they were found, and whose
+// a member is.
+const (
+	ClaimsHostAndTunnel ReasonCode = "BY_HOST_AND_TUNNEL"
+	ClaimsHost          ReasonCode = "BY_HOST"
+	ClaimsTunnel        ReasonCode = "BY_TUNNEL"
+	ClaimedBefore       ReasonCode = "BY_EARLIER_CLAIM"
+	MemberOfUnit        ReasonCode = "OF_UNIT"
+	MemberOfNoUnit      ReasonCode = "OF_NO_UNIT"
+	MemberOfUnknown     ReasonCode = "OF_UNKNOWN_UNIT"
+)
+
 // Reasons why a chassis can't host a gateway.
 const (
 	ChassisRemote       ReasonCode = "OF_OTHER_OVN"
@@ -73,6 +85,18 @@ const (
 	PlannedBy         ReasonCode = "PLANNED_BY"
 )
 
+// Reasons why a plan balances a network no better.
+const (
+	BoundByMaxMoves  ReasonCode = "MAX_MOVES"
+	BoundByChassis   ReasonCode = "NO_CHASSIS_TAKES"
+	BoundUnhosted    ReasonCode = "NONE_BOUND"
+	BoundBalanced    ReasonCode = "BALANCED"
+	BoundFewestMoves ReasonCode = "FEWEST_MOVES"
+	BoundOfSingle    ReasonCode = "OPTIMAL_FOR_SINGLE"
+	BoundOfAll       ReasonCode = "OPTIMAL"
+	BoundSeparating  ReasonCode = "SEPARATING_MOVES"
+)
+
 var gatewayReasons = map[ReasonCode]string{
 	CordonedCould: "these cordoned nodes could host them: {value}",
 	AfterWaiting:  "after {after}",
@@ -87,6 +111,13 @@ var gatewayReasons = map[ReasonCode]string{
 	NodeUnnamed:         "give its host name or the name of its chassis",
 	NoChassisInSB:       "SB has no chassis",
 	NodesAre:            "nodes: {value}",
+	ClaimsHostAndTunnel: "by the host name and the tunnel address that the chassis claims",
+	ClaimsHost:          "by the host name that the chassis claims",
+	ClaimsTunnel:        "by the tunnel address that the chassis claims",
+	ClaimedBefore:       "by what the chassis claimed when its drain began",
+	MemberOfUnit:        "of {name}",
+	MemberOfNoUnit:      "of no unit any more",
+	MemberOfUnknown:     "of an unknown unit: see cluster-status",
 	ChassisRemote:       "it belongs to another OVN",
 	ChassisVTEP:         "it is a VTEP gateway",
 	ChassisUnmarked:     "it has no enable-chassis-as-gw",
@@ -137,4 +168,14 @@ var gatewayReasons = map[ReasonCode]string{
 	LayoutGone:        "the layout of operation {name} is gone",
 	LayoutDamaged:     "the layout of operation {name} is damaged",
 	PlannedBy:         "by {name}",
+	BoundByMaxMoves:   "as balanced as max-moves={count} allows",
+	BoundByChassis:    "no chassis can take a gateway now",
+	BoundUnhosted:     "no gateway is bound",
+	BoundBalanced:     "already balanced",
+	BoundFewestMoves:  "balanced; {value} is the lower bound: chassis hold {name} above their share",
+	BoundOfSingle: "optimal for gateways of one port; not proved optimal for {value} of several ports, which " +
+		"move together",
+	BoundSeparating: "{value} more, so that no chassis hosts two gateways of a router",
+	BoundOfAll: "optimal among the candidates: no chain of moves balances the load better, or as well with fewer " +
+		"moves",
 }

@@ -146,7 +146,7 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 					named(finding.MembersUnread, now.Name, now.Why.Args()))
 			case !now.Healthy(0):
 				say("cluster-ready", answer.ClusterNotAccessible,
-					finding.Of(finding.NoQuorum, db, finding.Args{Detail: now.Quorum()}))
+					finding.Of(finding.NoQuorum, db, finding.Args{Reasons: now.Quorum()}))
 			case !then.Healthy(0):
 				say("remove-member", answer.RemoveMemberError, finding.Of(finding.QuorumWouldBeLost, db, finding.Args{
 					Count: now.Up, Total: now.Members, After: finding.Tally{Up: then.Up, Members: then.Members},

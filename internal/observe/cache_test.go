@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
@@ -135,26 +136,29 @@ func TestCache_of_other_model_is_ignored(t *testing.T) {
 func TestInconsistent_is_cached_until_replaced(t *testing.T) {
 	s, _ := newCacheObserver(t.TempDir())
 	s.Now = time.Now
-	const said = "an entry of its log was not applied: ovsdb error: inconsistent data"
-	serving := func(id, inconsistent string) observe.ServerState {
+	unapplied := finding.Reason{Code: finding.NotApplied}
+	said := unapplied
+	said.Because = []finding.Reason{finding.Quote("ovsdb error: inconsistent data")}
+	serving := func(id string, inconsistent finding.Reason) observe.ServerState {
 		return observe.ServerState{
 			Database: ovndb.NB, Condition: ovndb.Serving, Inconsistent: inconsistent,
 			Status: raft.Status{Server: observetest.Full(id), State: raft.ClusterMember},
 		}
 	}
+	var none finding.Reason
 	cache := s.LoadCache(t.Context())
 	for _, step := range []struct {
 		what   string
 		server observe.ServerState
-		found  string
+		found  finding.Reason
 	}{
-		{"in order", serving("aa00", ""), ""},
+		{"in order", serving("aa00", none), none},
 		{"it says so", serving("aa00", said), said},
-		{"it was started again", serving("aa00", ""), "an entry of its log was not applied"},
-		{"it is down", observe.ServerState{Database: ovndb.NB, Condition: ovndb.Down}, ""},
-		{"and started", serving("aa00", ""), "an entry of its log was not applied"},
-		{"another one has joined", serving("bb00", ""), ""},
-		{"first_report_is_dropped", serving("aa00", ""), ""},
+		{"it was started again", serving("aa00", none), unapplied},
+		{"it is down", observe.ServerState{Database: ovndb.NB, Condition: ovndb.Down}, none},
+		{"and started", serving("aa00", none), unapplied},
+		{"another one has joined", serving("bb00", none), none},
+		{"first_report_is_dropped", serving("aa00", none), none},
 	} {
 		servers := map[ovndb.Database]observe.ServerState{ovndb.NB: step.server}
 		cache = s.UpdateCache(cache, &observe.Application{Unit: "ovn-central/0"}, servers)

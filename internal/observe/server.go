@@ -30,9 +30,9 @@ type ServerState struct {
 	Condition ovndb.Condition
 	// Status is set if Condition is Serving.
 	Status raft.Status
-	// Inconsistent explains why the server's data differs from its log; empty if the server reports no difference
+	// Inconsistent is the reason why the server's data differs from its log, if the server reports a difference
 	// ([Snapshot.Inconsistent]).
-	Inconsistent string
+	Inconsistent finding.Reason
 	// File describes the database's file; set if the server could not be asked.
 	File ovsctl.File
 	// Starting reports, if Condition is Unreadable, whether the server may not have read its file yet.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -131,10 +132,6 @@ func (l ServerState) EntriesMissing(log raftfile.Log) string {
 // milliseconds.
 const fsyncPatience = 3 * time.Second
 
-// notApplied is the reason if a server was found inconsistent before its restart: after a compaction it no longer
-// reports that, although its data is unchanged.
-const notApplied = "an entry of its log was not applied"
-
 // observeStorage asks a server whether it has applied its whole log. The raft library stores an entry before the
 // database applies it. An entry that can't be applied is skipped, and the member votes and acknowledges as before.
 func (s *Observer) observeStorage(ctx context.Context, l *ServerState) {
@@ -144,19 +141,20 @@ func (s *Observer) observeStorage(ctx context.Context, l *ServerState) {
 		s.Log.DebugContext(ctx, "cannot ask whether the server has applied all of its log",
 			"database", l.Database.Short(), "error", err)
 	case said != "":
-		l.Inconsistent = notApplied + ": " + said
+		l.Inconsistent = finding.Reason{Code: finding.NotApplied, Because: []finding.Reason{finding.Quote(said)}}
 	}
 }
 
-// Inconsistent explains why the data of this unit's server differs from the cluster's; empty if it is not known to
-// differ. The result is kept: only a new server that joins gets the cluster's data.
-func (s Snapshot) Inconsistent(d ovndb.Database) string {
+// Inconsistent returns the reason why the data of this unit's server differs from the cluster's; none if it is not
+// known to differ. The result is kept: only a new server that joins gets the cluster's data. After a compaction and a
+// restart the server itself no longer reports the difference.
+func (s Snapshot) Inconsistent(d ovndb.Database) finding.Reason {
 	l := s.Servers[d]
 	switch {
 	case l.Condition != ovndb.Serving:
-		return ""
-	case l.Inconsistent == "" && s.Cache.Inconsistent[d] == l.Status.Server:
-		return notApplied
+		return finding.Reason{}
+	case l.Inconsistent.IsZero() && s.Cache.Inconsistent[d] == l.Status.Server:
+		return finding.Reason{Code: finding.NotApplied}
 	}
 	return l.Inconsistent
 }
@@ -172,7 +170,7 @@ func inconsistent(
 		}
 	}
 	for d, l := range servers {
-		if l.Inconsistent != "" {
+		if !l.Inconsistent.IsZero() {
 			all[d] = l.Status.Server
 		}
 	}

@@ -24,10 +24,12 @@ var rejoin = command.Command{
 	Unit: "ovn-central/0", Action: "rejoin", Params: []command.Param{{Key: "database", Value: "nb"}},
 }
 
+var notRunning = finding.Reason{Code: finding.ServerNotRunning}
+
 // down returns a stopped server at this unit's address.
 func down(cluster raft.ID, f plan.File) plan.Database {
 	f.Path = nbPath
-	return plan.Database{Condition: ovndb.Down, Cluster: cluster, Why: finding.Quote("the server is not running"), File: f}
+	return plan.Database{Condition: ovndb.Down, Cluster: cluster, Why: notRunning, File: f}
 }
 
 // R10, and every other condition of a database, once the application has its clusters.
@@ -211,10 +213,11 @@ func TestDecide_damaged_file_comes_first(t *testing.T) {
 // decides what happens to it.
 func TestDecide_inconsistent_server(t *testing.T) {
 	t.Parallel()
-	const differ, detail = "error DATA_DIFFER sb", " Service=" + sbServer + " Detail=entry 9 was not applied"
+	const differ, detail = "error DATA_DIFFER sb", " Service=" + sbServer + " Reasons=NOT_APPLIED (QUOTED duplicate row)"
 	differs := func(change func(*plan.Database)) change {
 		return sb(func(x *plan.Database) {
-			x.Inconsistent, x.Rejoin = "entry 9 was not applied", rejoin
+			x.Inconsistent.Code, x.Inconsistent.Because = finding.NotApplied, []finding.Reason{finding.Quote("duplicate row")}
+			x.Rejoin = rejoin
 			change(x)
 		})
 	}

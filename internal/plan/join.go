@@ -102,7 +102,7 @@ func (x Database) Unusable() bool {
 // its file, or its data is not the cluster's.
 func (x Database) Replaceable() bool {
 	if x.Condition == ovndb.Serving {
-		return x.Inconsistent != ""
+		return !x.Inconsistent.IsZero()
 	}
 	return (x.Condition == ovndb.Down || x.Condition == ovndb.Failed) && x.Unusable()
 }

@@ -287,7 +287,7 @@ var databaseChanges = []func(*rand.Rand, ovndb.Database, *plan.Database){
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {
 		x.Damage, x.RewriteFailure = "a gap", one(r, "", "", "no space")
 	},
-	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Inconsistent = "an entry was not applied" },
+	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Inconsistent.Code = finding.NotApplied },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Unrestricted = true },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) {
 		x.WithoutTLS = []plan.Listener{{Target: "ptcp:1", UUID: "u"}}

@@ -371,9 +371,9 @@ var serverRules = slices.Concat([]rule{
 	},
 	{
 		name: "server's data differ", of: server, more: true,
-		when: func(v *view) bool { return v.serves() && v.x.Inconsistent != "" },
+		when: func(v *view) bool { return v.serves() && !v.x.Inconsistent.IsZero() },
 		find: func(v *view) finding.Finding {
-			return v.findFile(finding.DataDiffer, finding.Args{Detail: v.x.Inconsistent})
+			return v.findFile(finding.DataDiffer, v.x.Inconsistent.Args())
 		},
 	},
 }, given(server, is(raft.JoiningCluster), []rule{

@@ -16,7 +16,7 @@ import (
 func (s State) members() bool {
 	for _, db := range ovndb.Databases() {
 		x := s.Databases[db]
-		if !x.MemberWithLeader() || x.Damage != "" || x.Inconsistent != "" || x.Cluster != s.Clusters.IDs[db] {
+		if !x.MemberWithLeader() || x.Damage != "" || !x.Inconsistent.IsZero() || x.Cluster != s.Clusters.IDs[db] {
 			return false
 		}
 	}

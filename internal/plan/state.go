@@ -152,9 +152,9 @@ type Database struct {
 	// started on the file, so this one must not be stopped. RewriteFailure is why the server could not rewrite it in
 	// this hook.
 	Damage, RewriteFailure string
-	// Inconsistent explains why the data of a running server differs from the cluster's: it could not apply an entry of
-	// its log, and skipped it. A restart does not repair that.
-	Inconsistent string
+	// Inconsistent is the reason why the data of a running server differs from the cluster's: it could not apply an entry
+	// of its log, and skipped it. A restart does not repair that.
+	Inconsistent finding.Reason
 	// JoinLost reports, for a joining server, whether the leader that it knows does not add it any more.
 	JoinLost bool
 	// Rejoin is the command that replaces this unit's server if it can't be started any more or has other data; zero if

@@ -133,7 +133,7 @@ func (s State) blockingUnits() []string {
 			all = append(all, fmt.Sprintf("%s: its server of %s is not a member, or knows no leader", s.Unit, db.Short()))
 		} else if x.Damage != "" {
 			all = append(all, fmt.Sprintf("%s: its file of %s lacks entries", s.Unit, db.Short()))
-		} else if x.Inconsistent != "" {
+		} else if !x.Inconsistent.IsZero() {
 			all = append(all, fmt.Sprintf("%s: its data of %s differ from the other members'", s.Unit, db.Short()))
 		}
 	}

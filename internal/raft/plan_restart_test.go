@@ -185,7 +185,7 @@ func TestR5_four_members_one_down_two_leave(t *testing.T) {
 		plan := PlanLeave(second)
 		require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
 		assert.Equal(t,
-			"error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=1 of 2 up, 2 needed Member=a000 at tcp:10.0.0.0:6643 "+
+			"error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=1/2 Member=a000 at tcp:10.0.0.0:6643 "+
 				"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_FOLLOW", brief(plan))
 		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.After, "what is shown is the change itself")
 

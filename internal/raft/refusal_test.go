@@ -27,7 +27,7 @@ func TestPlan_refusals(t *testing.T) {
 	forgotten := captured("nb-3member-leader")
 	forgotten.Status.Servers = forgotten.Status.Servers[:1]
 
-	const lost = "error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1 of 2 up, 2 needed Member="
+	const lost = "error QUORUM_WOULD_BE_LOST nb Count=2 Total=3 After=1/2 Member="
 	tests := map[string]struct {
 		view View
 		// kick is the target of a kick; empty for the leave of this server.

@@ -80,7 +80,7 @@ func (u *Unit) Observed(s plan.State) {
 		if a := u.Attempts[db]; a.Stage == recovery.Withdrawn { // the quorum is back
 			u.Note(db, a.Led(true))
 		}
-		if x.Inconsistent == "" {
+		if x.Inconsistent.IsZero() {
 			u.joinedAnew(db, x.Status.Server)
 		}
 	}

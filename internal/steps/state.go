@@ -184,14 +184,14 @@ func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (pla
 	}
 	x.RewriteFailure = u.rewriteFailures[db]
 	x.JoinLost = o.JoinIsLost(db, u.Now(), raftfile.Size(u.Paths.File(db)))
-	if x.Inconsistent = o.Inconsistent(db); x.Inconsistent != "" {
+	if x.Inconsistent = o.Inconsistent(db); !x.Inconsistent.IsZero() {
 		x.Rejoin = status.RejoinCommand(o.Application, o.Servers, db)
 	}
 	switch {
 	case !x.Status.HasLeader():
 		x.Removed = l.Member() && u.Observer.RemovedElsewhere(ctx, l, o.Cache)
 	case x.Status.State == raft.JoiningCluster: // it knows the leader, and has no data yet
-	case x.Inconsistent != "": // it may not answer clients, and its answers would not be the cluster's
+	case !x.Inconsistent.IsZero(): // it may not answer clients, and its answers would not be the cluster's
 	default:
 		err = u.lookAtData(ctx, o, db, &x)
 	}

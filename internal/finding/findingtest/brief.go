@@ -24,6 +24,8 @@ func Brief(f finding.Finding) string {
 		case value.IsZero():
 		case name == "Reasons":
 			words = append(words, name+"="+Reasons(f.Args.Reasons...))
+		case name == "After":
+			words = append(words, fmt.Sprintf("%s=%d/%d", name, f.Args.After.Up, f.Args.After.Members))
 		default:
 			words = append(words, fmt.Sprintf("%s=%v", name, value))
 		}

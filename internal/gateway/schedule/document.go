@@ -156,8 +156,9 @@ type Bound struct {
 	Separating int `json:"separating,omitempty" yaml:"separating,omitempty"`
 	// Spread is the difference between the largest and the smallest load after the plan.
 	Spread int `json:"spread" yaml:"spread"`
-	// Proof explains in words why nothing better is possible.
-	Proof string `json:"proof" yaml:"proof"`
+	// Why is the reason why nothing better is possible, Proof the same in words.
+	Why   finding.Reason `json:"-" yaml:"-"`
+	Proof string         `json:"proof" yaml:"proof"`
 }
 
 // Network describes how the gateways of a provider network are spread.

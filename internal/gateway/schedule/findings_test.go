@@ -30,7 +30,7 @@ func TestStatus_of_one_network_counts_other_problems(t *testing.T) {
 	of := all.OnNetworks(s, []string{"provnet1"})
 	assert.Equal(t, all.Findings[:3], of.Findings)
 	assert.Equal(t, 2, of.Elsewhere)
-	assert.Contains(t, document.Gateways(of), "\n2 problems of other networks")
+	assert.Regexp(t, `(?m)^2 `, document.Gateways(of))
 	assert.Equal(t, all, all.OnNetworks(s, nil))
 }
 
@@ -188,22 +188,21 @@ func TestRebalance_proof_without_moves(t *testing.T) {
 	for _, s := range []schedule.State{two(3, 2), two(4, 1)} {
 		p := schedule.Rebalance(s, schedule.Options{})
 		assert.True(t, finding.Has(p.Findings, finding.NoGatewayBound))
-		assert.NotEqual(t, "already balanced", p.Bounds[0].Proof)
+		assert.NotEqual(t, finding.BoundBalanced, p.Bounds[0].Why.Code)
 		for _, step := range schedule.Evaluate(s, schedule.Options{}).Next {
 			assert.NotEqual(t, "rebalance", step.Operation)
 		}
 	}
-	const closed = "no chassis can take a gateway now"
-	proof := func(unresponsive, cordoned int) string { // numbers of chassis
+	proof := func(unresponsive, cordoned int) finding.ReasonCode { // numbers of chassis
 		s := schedule.State{Chassis: pool("provnet1", "c1", "c2"), Groups: many(1, 2, "c1", "c2")}
 		for i := range s.Chassis {
 			s.Chassis[i].Unresponsive, s.Chassis[i].Cordoned = i < unresponsive, i < cordoned
 		}
-		return schedule.Rebalance(s, schedule.Options{}).Bounds[0].Proof
+		return schedule.Rebalance(s, schedule.Options{}).Bounds[0].Why.Code
 	}
-	assert.Equal(t, closed, proof(2, 0))
-	assert.Equal(t, closed, proof(1, 2))
-	assert.NotEqual(t, closed, proof(0, 1))
+	assert.Equal(t, finding.BoundByChassis, proof(2, 0))
+	assert.Equal(t, finding.BoundByChassis, proof(1, 2))
+	assert.Equal(t, finding.BoundFewestMoves, proof(0, 1))
 }
 
 func TestOptions_networks(t *testing.T) {
@@ -217,12 +216,10 @@ func TestOptions_networks(t *testing.T) {
 	for _, found := range [][]finding.Finding{p.Findings, schedule.Evaluate(s, o).Findings} {
 		assert.False(t, finding.Has(found, finding.NetworkUnknown), "that only external ports are connected to")
 	}
-	const none = "no gateways are connected to provider networks"
 	s = schedule.State{Chassis: pool("provnet1", "c1"), Groups: many(0, 1, "c1")}
-	shown := document.Gateways(schedule.Evaluate(s, o))
+	shown, none := document.Gateways(schedule.Evaluate(s, o)), document.Gateways(schedule.Status{})
 	assert.NotContains(t, shown, none)
-	assert.Contains(t, shown, "provnet1", "what there is, if another one was asked for")
-	assert.Contains(t, document.Gateways(schedule.Evaluate(schedule.State{}, schedule.Options{})), none)
+	assert.Contains(t, shown, "provnet1", "another one was asked for")
 }
 
 func TestClear_blocked(t *testing.T) {

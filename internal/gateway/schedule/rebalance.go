@@ -244,34 +244,35 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 		b.Fewest = (mincost.LowerBound(r.slotLoads(n, home)) + largest - 1) / largest
 	}
 	b.Separating = r.separating[n]
-	b.Proof = r.proof(b, n, several)
+	b.Why = r.proof(b, n, several)
+	all := []finding.Reason{b.Why}
 	if b.Separating > 0 {
-		b.Proof += fmt.Sprintf("; %s more, so that no chassis hosts two gateways of a router",
-			Count(b.Separating, "move"))
+		all = append(all, finding.Reason{Code: finding.BoundSeparating, Value: Count(b.Separating, "move")})
 	}
+	b.Proof = finding.Texts(all)
 	return b
 }
 
-// proof explains why no plan is more even, or as even with fewer moves.
-func (r *rebalancing) proof(b Bound, n, several int) string {
+// proof returns the reason why no plan is more even, or as even with fewer moves.
+func (r *rebalancing) proof(b Bound, n, several int) finding.Reason {
 	moves := b.Moves - b.Separating
 	switch {
 	case r.limited:
-		return fmt.Sprintf("as balanced as max-moves=%d allows", r.options.MaxMoves)
+		return finding.Reason{Code: finding.BoundByMaxMoves, Count: r.options.MaxMoves}
 	case moves == 0 && len(r.schedulable[n]) == 0:
-		return "no chassis can take a gateway now"
+		return finding.Reason{Code: finding.BoundByChassis}
 	case moves == 0 && r.unbound:
-		return "no gateway is bound"
+		return finding.Reason{Code: finding.BoundUnhosted}
 	case moves == 0 && b.Spread <= 1:
-		return "already balanced"
+		return finding.Reason{Code: finding.BoundBalanced}
 	case b.Spread <= 1 && moves == b.Fewest:
-		return fmt.Sprintf("balanced; %s is the lower bound: chassis hold %s above their share",
-			Count(b.Fewest, "move"), Count(b.Fewest, "gateway"))
+		return finding.Reason{
+			Code: finding.BoundFewestMoves, Value: Count(b.Fewest, "move"), Name: Count(b.Fewest, "gateway"),
+		}
 	case several > 0:
-		return "optimal for gateways of one port; not proved optimal for " + Count(several, "group") +
-			" of several ports, which move together"
+		return finding.Reason{Code: finding.BoundOfSingle, Value: Count(several, "group")}
 	}
-	return "optimal among the candidates: no chain of moves balances the load better, or as well with fewer moves"
+	return finding.Reason{Code: finding.BoundOfAll}
 }
 
 // slotLoads returns the loads of the chassis that may host a network's gateways, or host some now.

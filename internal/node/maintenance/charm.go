@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Unit is a unit of the charm, with the name and the addresses of its machine.
@@ -58,7 +60,7 @@ func (c *Charm) Add(unit, address string) {
 //
 // claim describes the data by which they matched. The chassis writes these data itself, and may write anything, so only
 // a person can check them.
-func (c Charm) On(n Node) (units []string, members []Member, claim string) {
+func (c Charm) On(n Node) (units []string, members []Member, claim finding.ReasonCode) {
 	host, tunnel := false, false
 	has := func(address string) bool { return slices.Contains(n.Addresses, address) }
 	for _, u := range c.Units {
@@ -78,18 +80,18 @@ func (c Charm) On(n Node) (units []string, members []Member, claim string) {
 	return units, members, claimed(host, tunnel, len(members) > 0)
 }
 
-// claimed describes the data of a chassis by which units and members matched: its host name, its tunnel address, or the
+// claimed returns the data of a chassis by which units and members matched: its host name, its tunnel address, or the
 // record from the beginning of its drain.
-func claimed(host, tunnel, drained bool) string {
+func claimed(host, tunnel, drained bool) finding.ReasonCode {
 	switch {
 	case host && tunnel:
-		return "by the host name and the tunnel address that the chassis claims"
+		return finding.ClaimsHostAndTunnel
 	case host:
-		return "by the host name that the chassis claims"
+		return finding.ClaimsHost
 	case tunnel:
-		return "by the tunnel address that the chassis claims"
+		return finding.ClaimsTunnel
 	case drained:
-		return "by what the chassis claimed when its drain began"
+		return finding.ClaimedBefore
 	}
 	return ""
 }
@@ -105,8 +107,9 @@ func sameHost(a, b string) bool {
 }
 
 // memberHold returns the hold of the charm's units and members on a node's machine; its count is 0 if there are none.
-func memberHold(units []string, members []Member, claim string) Hold {
-	h := Hold{Name: HoldMember, Derived: true, Examples: slices.Clone(units), Note: Note{Reason: claim}}
+func memberHold(units []string, members []Member, claim finding.ReasonCode) Hold {
+	reason := finding.Reason{Code: claim}.String()
+	h := Hold{Name: HoldMember, Derived: true, Examples: slices.Clone(units), Note: Note{Reason: reason}}
 	for _, m := range members {
 		if !slices.Contains(units, m.Unit) {
 			h.Examples = append(h.Examples, m.text())

@@ -36,23 +36,29 @@ func TestCharmOn(t *testing.T) {
 		node    maintenance.Node
 		units   []string
 		members []string
-		claim   string // how the node was found, or a part of that
+		claim   finding.ReasonCode
 	}{
 		"by the name": {
 			maintenance.Node{Hostname: "three.maas", Addresses: []string{"192.0.2.3"}},
 			[]string{"ovn-central/3"},
 			[]string{"aa03"},
-			"host name",
+			finding.ClaimsHost,
 		},
 		"by the address": {
 			maintenance.Node{Hostname: "3", Addresses: []string{"192.0.2.3", "10.0.0.3"}},
 			[]string{"ovn-central/3"},
 			[]string{"aa03"},
-			"tunnel address",
+			finding.ClaimsTunnel,
+		},
+		"by both": {
+			maintenance.Node{Hostname: "three", Addresses: []string{"10.0.0.3"}},
+			[]string{"ovn-central/3"},
+			[]string{"aa03"},
+			finding.ClaimsHostAndTunnel,
 		},
 		"another domain": {maintenance.Node{Hostname: "four.maas"}, nil, nil, ""},
 		"the same domain": {
-			maintenance.Node{Hostname: "FOUR.lab"}, []string{"ovn-central/4"}, nil, "host name",
+			maintenance.Node{Hostname: "FOUR.lab"}, []string{"ovn-central/4"}, nil, finding.ClaimsHost,
 		},
 		"a name that begins alike": {maintenance.Node{Hostname: "three-2.maas"}, nil, nil, ""},
 		"a chassis without a name": {maintenance.Node{}, nil, nil, ""},
@@ -60,14 +66,14 @@ func TestCharmOn(t *testing.T) {
 			maintenance.Node{Hostname: "nine", Addresses: []string{"10.0.0.9"}},
 			nil,
 			[]string{"aa09"},
-			"tunnel address",
+			finding.ClaimsTunnel,
 		},
 		"a chassis that was there once": {
 			maintenance.Node{
 				Drain: &maintenance.Drain{
 					Members: []maintenance.Member{{Database: string(ovndb.NB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}},
 				},
-			}, nil, []string{"aa09"}, "drain",
+			}, nil, []string{"aa09"}, finding.ClaimedBefore,
 		},
 		"what was there in another cluster": {
 			maintenance.Node{
@@ -84,8 +90,7 @@ func TestCharmOn(t *testing.T) {
 		}
 		assert.Equal(t, test.units, units, name)
 		assert.Equal(t, test.members, shorts, name)
-		assert.Equal(t, test.claim == "", claim == "", name)
-		assert.Contains(t, claim, test.claim, name)
+		assert.Equal(t, test.claim, claim, name)
 	}
 }
 
@@ -110,24 +115,24 @@ func TestR6_departure_needs_commit(t *testing.T) {
 	observe := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
 		t.Helper()
 		var said []string
-		for _, f := range d.Observe(units, []maintenance.Member{member}, "by its address",
+		for _, f := range d.Observe(units, []maintenance.Member{member}, finding.ClaimsTunnel,
 			unknown, all) {
 			said = append(said, findingtest.Brief(f))
 		}
 		assert.Equal(t, says, said)
 	}
 	there := maintenance.MemberHealth{Member: member, Up: true}
-	const stays = "error MEMBER_STAYS member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Value="
+	const stays = "error MEMBER_STAYS member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Member=aa03 Reasons="
 	observe([]string{"ovn-central/3"}, nil, health(12, 0, there),
-		"error UNIT_STAYS ovn-central/3 Value=by its address -> remove-unit ovn-central/3",
-		stays+"of ovn-central/3 Member=aa03")
+		"error UNIT_STAYS ovn-central/3 Reasons=BY_TUNNEL -> remove-unit ovn-central/3",
+		stays+"OF_UNIT ovn-central/3")
 	there.Unit = ""
-	observe(nil, nil, health(12, 0, there), stays+"of an unknown unit: see cluster-status Member=aa03")
+	observe(nil, nil, health(12, 0, there), stays+"OF_UNKNOWN_UNIT")
 	there.Kick = command.Command{Unit: "ovn-central/0", Action: "kick"}
-	observe(nil, nil, health(12, 0, there), stays+"of no unit any more Member=aa03 -> ovn-central/0 kick")
+	observe(nil, nil, health(12, 0, there), stays+"OF_NO_UNIT -> ovn-central/0 kick")
 	observe(nil, nil, health(13, 1),
 		"error MEMBER_LEAVES member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Member=aa03 Reasons=LEAVE_NOT_COMMITTED")
-	observe(nil, nil, health(12, 0, there), stays+"of no unit any more Member=aa03 -> ovn-central/0 kick")
+	observe(nil, nil, health(12, 0, there), stays+"OF_NO_UNIT -> ovn-central/0 kick")
 	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: finding.Quote("down")}},
 		"error MEMBERS_UNREAD OVN_Northbound Detail=down")
 	observe(nil, nil, nil, "error MEMBERS_UNREAD the databases")
@@ -147,7 +152,7 @@ func TestDatabaseHealth_without_node(t *testing.T) {
 		Accessible: true, HasRaftLeader: true, Members: 3, Up: 2,
 		Each: []maintenance.MemberHealth{{Member: one, Up: true}, {Member: two}},
 	}
-	assert.Equal(t, "1 of 2 up, 2 needed", d.Without([]maintenance.Member{one}).Quorum())
+	assert.Equal(t, "UP_NOW 1 2", findingtest.Reasons(d.Without([]maintenance.Member{one}).Quorum()...))
 	assert.False(t, d.Without([]maintenance.Member{one}).Healthy(0))
 	assert.True(t, d.Without([]maintenance.Member{two}).Healthy(0))
 	assert.False(t, d.Without([]maintenance.Member{two}).Healthy(3))

@@ -49,13 +49,13 @@ func (d DatabaseHealth) Without(gone []Member) DatabaseHealth {
 	return d
 }
 
-// Quorum describes the members that are up and the majority, for people.
-func (d DatabaseHealth) Quorum() string {
-	text := raft.Quorum{Members: d.Members, Up: d.Up}.String()
+// Quorum returns how many members are up, and whether a leader is known.
+func (d DatabaseHealth) Quorum() []finding.Reason {
+	all := []finding.Reason{{Code: finding.UpNow, Count: d.Up, Total: d.Members}}
 	if !d.HasRaftLeader {
-		text += ", no leader is known"
+		all = append(all, finding.Reason{Code: finding.LeaderUnknown})
 	}
-	return text
+	return all
 }
 
 // Healthy reports whether the cluster has a leader, a majority, and at least minMembers members that are up.
@@ -127,7 +127,7 @@ type departing struct {
 
 // Observe takes the units and members on the machine, the claim that matched them, and the health of the clusters. It
 // returns those that are left; an unknown one counts as left.
-func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string,
+func (d *Departure) Observe(units []string, members []Member, claim finding.ReasonCode, unknown []string,
 	all []DatabaseHealth,
 ) (left []finding.Finding) {
 	say := func(code finding.Code, name string, args finding.Args, ways ...finding.Remedy) {
@@ -138,7 +138,7 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 	}
 	d.units = append(d.units, units...)
 	for _, u := range units {
-		say(finding.UnitStays, u, finding.Args{Value: claim}, finding.Do(command.RemoveUnit(u)))
+		say(finding.UnitStays, u, finding.Args{Reasons: finding.Because(claim)}, finding.Do(command.RemoveUnit(u)))
 	}
 	for _, m := range members {
 		if !slices.ContainsFunc(d.targets, func(t *departing) bool { return t.member.same(m) }) {
@@ -175,12 +175,12 @@ func (t *departing) finding(m *MemberHealth) finding.Finding {
 	var ways []finding.Remedy
 	switch {
 	case m.Unit != "":
-		args.Value = "of " + m.Unit
+		args.Reasons = []finding.Reason{{Code: finding.MemberOfUnit, Name: m.Unit}}
 	case m.Kick.Action != "":
-		args.Value = "of no unit any more"
+		args.Reasons = finding.Because(finding.MemberOfNoUnit)
 		ways = append(ways, finding.Do(m.Kick))
 	default:
-		args.Value = "of an unknown unit: see cluster-status"
+		args.Reasons = finding.Because(finding.MemberOfUnknown)
 	}
 	return finding.New(finding.MemberStays, finding.Subject{Name: m.text()}, args, ways...)
 }
