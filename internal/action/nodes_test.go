@@ -156,7 +156,7 @@ func TestShown_long_plan_is_shortened(t *testing.T) {
 	var p schedule.Plan
 	for n := range 5000 {
 		name := fmt.Sprintf("lrp-%04d", n)
-		row := schedule.Row{Chassis: "gw1", After: &n, Reason: "restored: it was so before the plan"}
+		row := schedule.Row{Chassis: "gw1", After: &n, Reason: strings.Repeat("r", 35)}
 		p.Changes = append(p.Changes, schedule.Change{Group: name, Rows: []schedule.Row{row}})
 		p.Findings = append(p.Findings, finding.About(finding.GatewayMisplaced, name, finding.Args{Value: "gw1"}))
 	}

@@ -243,7 +243,7 @@ func TestAgentStatus_long_lists_are_shortened(t *testing.T) {
 			finding.Document{Message: fmt.Sprintf("gateway-%d.maas: Chassis without %s", i, strings.Repeat("x", 70))})
 	}
 	g.Advice, g.Planned = slices.Repeat([]report.Advice{{Gateway: "lrp-1", Reason: strings.Repeat("x", 900)}}, 200), 200
-	g.Last = &report.Outcome{Reasons: slices.Repeat([]string{"the chassis compute-1.maas does not exist any more"}, many)}
+	g.Last = &report.Outcome{Reasons: slices.Repeat([]string{strings.Repeat("r", 50)}, many)}
 	config := answeringAgent(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{Acting: "ovn-central/1", Gateways: g}))
 	}))
@@ -358,8 +358,8 @@ func TestRun_timeout_and_interruption(t *testing.T) {
 	}
 	t.Cleanup(func() { delete(handlers, "wait") })
 	for says, life := range map[string]time.Duration{
-		"timed out after 20m0s":     time.Hour,
-		"context deadline exceeded": time.Minute,
+		timeout("wait").String():         time.Hour,
+		context.DeadlineExceeded.Error(): time.Minute,
 	} {
 		a := &agent{}
 		u := unit(t, a)
@@ -368,7 +368,7 @@ func TestRun_timeout_and_interruption(t *testing.T) {
 			defer cancel()
 			require.NoError(t, Run(ctx, u, "wait"))
 		})
-		assert.Equal(t, says, a.failed)
+		assert.Contains(t, a.failed, says)
 		assert.Equal(t, map[string]string{"so-far": "100"}, a.results)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -45,7 +46,7 @@ func staleReport() observe.Report {
 		},
 		{ServerState: observe.ServerState{
 			Database: ovndb.SB, Condition: ovndb.Down,
-			Err: errors.New("server is not running"),
+			Err: ovsctl.ErrNotRunning,
 		}},
 	}}
 }

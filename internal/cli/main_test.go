@@ -209,16 +209,17 @@ func TestMain_usage_errors(t *testing.T) {
 // The databases are those of this machine, or of OVN's own variables, unless flags name others. A plain number means
 // seconds, as in the actions.
 func TestDatabases_default_to_this_machine(t *testing.T) {
-	const both = "by --nb or OVN_NB_DB, and --sb or OVN_SB_DB)\n"
-	const onlySB, onlyNB = "; OVN_Southbound is this machine's, unless it is named by --sb or OVN_SB_DB)\n", "/nowhere/ovnnb_db.sock: connect: no such file or directory; OVN_Northbound is this machine's, unless it is named by --nb or OVN_NB_DB)\n"
+	const both = `--nb \S+ OVN_NB_DB, \S+ --sb \S+ OVN_SB_DB\)\n$`
+	const onlySB = `unix:/here: connect: .*; OVN_Southbound .* --sb \S+ OVN_SB_DB\)\n$`
+	const onlyNB = `unix:/nowhere/ovnnb_db.sock: connect: .*; OVN_Northbound .* --nb \S+ OVN_NB_DB\)\n$`
 	for name, test := range map[string]struct{ nb, sb, args, says string }{
-		"this machine":         {args: "list", says: "unix:/nowhere/ovnnb_db.sock: connect: no such file or directory"},
+		"this machine":         {args: "list", says: "unix:/nowhere/ovnnb_db.sock: connect: "},
 		"neither is named":     {args: "list", says: both},
-		"NB is named":          {args: "list --nb=unix:/here", says: "unix:/here: connect: no such file or directory" + onlySB},
+		"NB is named":          {args: "list --nb=unix:/here", says: onlySB},
 		"SB is named":          {sb: "unix:/elsewhere", args: "list", says: onlyNB},
-		"both are named":       {sb: "unix:/elsewhere", args: "list --nb=unix:/here", says: "no such file or directory)\n"},
-		"variable":             {nb: "unix:/elsewhere", args: "list", says: "unix:/elsewhere: connect: no such file"},
-		"flag before variable": {nb: "unix:/elsewhere", args: "list --nb=unix:/here", says: "unix:/here: connect: no such file"},
+		"both are named":       {sb: "unix:/elsewhere", args: "list --nb=unix:/here", says: `unix:/here: connect: [^-;]*\)\n$`},
+		"variable":             {nb: "unix:/elsewhere", args: "list", says: "unix:/elsewhere: connect: "},
+		"flag before variable": {nb: "unix:/elsewhere", args: "list --nb=unix:/here", says: "unix:/here: connect: "},
 		"bad variable":         {sb: "garbage", args: "list", says: `OVN_SB_DB "garbage"`},
 		"negative":             {args: "drain x --grace-period=-1s", says: "90s, 15m, 1h30m"},
 		"seconds":              {args: "drain x --timeout=90 --grace-period=2m", says: " timeout 90"},
@@ -228,7 +229,7 @@ func TestDatabases_default_to_this_machine(t *testing.T) {
 			env["OVN_RUNDIR"], env["OVN_NB_DB"], env["OVN_SB_DB"] = "/nowhere", test.nb, test.sb
 			code, stdout, stderr := mainOf(t, env, strings.Fields("ovn-central-operator nodes "+test.args)...)
 			assert.NotZero(t, code)
-			assert.Contains(t, stderr, test.says)
+			assert.Regexp(t, test.says, stderr)
 			assert.Equal(t, 1, strings.Count(stderr, "\n"), "once: %q", stderr)
 			assert.Empty(t, stdout)
 		})
@@ -248,7 +249,7 @@ func TestDatabases_absent_error_has_remedy(t *testing.T) {
 	} {
 		code, stdout, stderr := mainOf(t, env, append([]string{"ovn-central-operator"}, strings.Fields(command)...)...)
 		assert.Equal(t, 1, code, command)
-		assert.Contains(t, stdout+stderr, "by --nb or OVN_NB_DB, and --sb or OVN_SB_DB", command)
+		assert.Regexp(t, `--nb \S+ OVN_NB_DB, \S+ --sb \S+ OVN_SB_DB`, stdout+stderr, command)
 		if strings.HasSuffix(command, "json") {
 			var said answer.Status
 			require.NoError(t, json.Unmarshal([]byte(stdout), &said), command)
@@ -285,7 +286,7 @@ func TestMain_help_and_version_on_stdout(t *testing.T) {
 		"ovn-gateways nodes help drain": "nodes drain NODE [flags]",
 		"x nodes drain --help":          "\nSee also:\n  Documents   " + version.Docs + "how-to/take-a-node-out.html",
 		"x agent --help":                "/issues",
-		"x start-guard --help":          "the server may not be started",
+		"x start-guard --help":          "\nExit status:\n  0 ",
 		"ovn-gateways plan --help":      "\nEnvironment:\n  OVN_NB_DB ",
 		"ovn-gateways --version":        "ovn-gateways version " + version.Version + "\n",
 		"x version":                     version.Version + "\n",

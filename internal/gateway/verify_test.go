@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,12 +91,18 @@ func TestFinish_tells_how_to_revert(t *testing.T) {
 	moved := schedule.Change{Group: "lrp-1", Before: one("c1"), After: one("c2", "c1")}
 	added := schedule.Change{Group: "lrp-2", Before: one("c1"), After: one("c1", "c2")}
 	s := Service{Undo: func(plan string) string { return "revert " + plan }}
-	for want, changed := range map[string][]schedule.Change{
-		"1 gateway changed; to revert: revert g1":                          {moved},
-		"1 gateway changed; nothing to revert: candidates were only added": {added},
-		"2 gateways changed; to revert: revert g1":                         {added, moved},
+	for _, c := range []struct {
+		changed []schedule.Change
+		count   string
+		reverts bool
+	}{
+		{[]schedule.Change{moved}, "1", true},
+		{[]schedule.Change{added}, "1", false},
+		{[]schedule.Change{added, moved}, "2", true},
 	} {
-		assert.Equal(t, want, s.result(&run{Run: journal.Begin("g1", "", "", "")}, changed))
+		said := s.result(&run{Run: journal.Begin("g1", "", "", "")}, c.changed)
+		assert.Regexp(t, "^"+c.count+" ", said)
+		assert.Equal(t, c.reverts, strings.HasSuffix(said, ": revert g1"), said)
 	}
 }
 

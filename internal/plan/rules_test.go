@@ -1,14 +1,17 @@
 package plan_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
@@ -195,25 +198,19 @@ func TestDecide_machine(t *testing.T) {
 func TestStep_text(t *testing.T) {
 	t.Parallel()
 	nb, sb := ovndb.NB, ovndb.SB
-	for want, step := range map[string]plan.Step{
-		"install the certificate":        {Kind: plan.InstallCertificate},
-		"put in place the cluster of sb": {Kind: plan.CommitCluster, Database: sb},
-		"create the cluster of nb with an election timer of 4000 ms": {
-			Kind: plan.StageCluster, Database: nb, Timer: 4 * time.Second,
-		},
-		"convert the schema of sb at an election timer of 84000 ms": {
-			Kind: plan.ConvertSchema, Database: sb, Timer: 84 * time.Second,
-		},
-		"set the election timer of nb to 2000 ms": {Kind: plan.SetElectionTimer, Database: nb, Timer: 2 * time.Second},
-		"start ovn-ovsdb-server-nb ovn-northd": {
-			Kind: plan.Start, Services: []ovndb.Service{ovndb.NorthboundServer, ovndb.Northd},
-		},
-		"restart ovn-northd (upgrade)": {Kind: plan.Restart, Service: ovndb.Northd, Reason: "upgrade"},
-		"withdraw the recovery of nb (RECOVERY_DYING)": {
-			Kind: plan.WithdrawRequest, Database: nb, Why: finding.Finding{Code: finding.RecoveryDying},
-		},
-		"stop the server for the recovery of nb (why)": {Kind: plan.StopServer, Database: nb, Reason: "why"},
+	var texts strings.Builder
+	for _, step := range []plan.Step{
+		{Kind: plan.InstallCertificate},
+		{Kind: plan.CommitCluster, Database: sb},
+		{Kind: plan.StageCluster, Database: nb, Timer: 4 * time.Second},
+		{Kind: plan.ConvertSchema, Database: sb, Timer: 84 * time.Second},
+		{Kind: plan.SetElectionTimer, Database: nb, Timer: 2 * time.Second},
+		{Kind: plan.Start, Services: []ovndb.Service{ovndb.NorthboundServer, ovndb.Northd}},
+		{Kind: plan.Restart, Service: ovndb.Northd, Reason: "upgrade"},
+		{Kind: plan.WithdrawRequest, Database: nb, Why: finding.Finding{Code: finding.RecoveryDying}},
+		{Kind: plan.StopServer, Database: nb, Reason: "why"},
 	} {
-		assert.Equal(t, want, step.String())
+		fmt.Fprintln(&texts, step)
 	}
+	goldentest.Equal(t, "steps.txt", texts.String())
 }

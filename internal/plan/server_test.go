@@ -238,8 +238,9 @@ func TestRejoin_removed_by_first_unit_that_stays(t *testing.T) {
 		require.NotNil(t, d.Step, name)
 		want := plan.Step{
 			Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: asking, Server: id,
-			Reason: asking + " asks to join as a new member",
 		}
+		assert.Contains(t, d.Step.Reason, asking, name)
+		d.Step.Reason = ""
 		assert.Equal(t, want, *d.Step, name)
 	}
 }

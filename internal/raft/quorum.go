@@ -1,8 +1,9 @@
 package raft
 
 import (
-	"fmt"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Majority returns how many of n members must be up.
@@ -30,7 +31,7 @@ func (q Quorum) Tolerance() int {
 
 // String returns the counts for people: "2 of 3 up, 2 needed".
 func (q Quorum) String() string {
-	return fmt.Sprintf("%d of %d up, %d needed", q.Up, q.Members, Majority(q.Members))
+	return finding.Tally{Up: q.Up, Members: q.Members}.String()
 }
 
 // quorumOf counts the members for which gone is false. If gone is true for a target, the result is the configuration

@@ -1,7 +1,9 @@
 package raft
 
 import (
+	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,25 +17,29 @@ import (
 
 func TestQuorum_tolerance(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
+	numbers := regexp.MustCompile(`\d+`)
+	for _, tt := range []struct {
 		q         Quorum
+		majority  int
 		holds     bool
 		tolerance int
 	}{
-		"0 of 0 up, 1 needed": {Quorum{Members: 0, Up: 0}, false, -1},
-		"0 of 1 up, 1 needed": {Quorum{Members: 1, Up: 0}, false, -1},
-		"1 of 1 up, 1 needed": {Quorum{Members: 1, Up: 1}, true, 0},
-		"2 of 2 up, 2 needed": {Quorum{Members: 2, Up: 2}, true, 0},
-		"1 of 3 up, 2 needed": {Quorum{Members: 3, Up: 1}, false, -1},
-		"2 of 3 up, 2 needed": {Quorum{Members: 3, Up: 2}, true, 0},
-		"3 of 4 up, 3 needed": {Quorum{Members: 4, Up: 3}, true, 0},
-		"2 of 5 up, 3 needed": {Quorum{Members: 5, Up: 2}, false, -1},
-		"0 of 7 up, 4 needed": {Quorum{Members: 7, Up: 0}, false, -4},
-	}
-	for text, tt := range tests {
+		{Quorum{Members: 0, Up: 0}, 1, false, -1},
+		{Quorum{Members: 1, Up: 0}, 1, false, -1},
+		{Quorum{Members: 1, Up: 1}, 1, true, 0},
+		{Quorum{Members: 2, Up: 2}, 2, true, 0},
+		{Quorum{Members: 3, Up: 1}, 2, false, -1},
+		{Quorum{Members: 3, Up: 2}, 2, true, 0},
+		{Quorum{Members: 4, Up: 3}, 3, true, 0},
+		{Quorum{Members: 5, Up: 2}, 3, false, -1},
+		{Quorum{Members: 7, Up: 0}, 4, false, -4},
+	} {
+		text := tt.q.String()
 		assert.Equal(t, tt.holds, tt.q.Holds(), text)
 		assert.Equal(t, tt.tolerance, tt.q.Tolerance(), text)
-		assert.Equal(t, text, tt.q.String())
+		assert.Equal(t, tt.majority, Majority(tt.q.Members), text)
+		shown := fmt.Sprint(numbers.FindAllString(text, -1))
+		assert.Equal(t, fmt.Sprint([]int{tt.q.Up, tt.q.Members, tt.majority}), shown)
 	}
 }
 

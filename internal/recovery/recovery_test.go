@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 		there, led = "-> ovn-central/1 recover dry-run=true", "error RECOVERY_HAS_QUORUM nb ovn-central/1"
 		serving    = "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643"
 		noCopy     = "error RECOVERY_NO_COPY nb Cluster=5418e1b5"
-		whole      = " -> run it on a unit that has a whole copy"
+		whole      = " -> " + string(finding.RunElsewhere)
 	)
 	force := func(units string) string {
 		return " -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=" + units + " force=true dry-run=true {unit=ovn-central/1}"

@@ -93,8 +93,8 @@ func TestProof_complete(t *testing.T) {
 		},
 		"one was given up": {Proof{Units: two(UnitProof{GivenUp: true})}, nil, 0, 2},
 		"one that was given up has returned, and doesn't serve": {
-			Proof{Units: two(UnitProof{GivenUp: true, Member: true, Failure: "not seen within 10s"})},
-			[]string{"error RECOVERY_NOT_READ nb ovn-central/1 Unit=ovn-central/1 Detail=not seen within 10s " +
+			Proof{Units: two(UnitProof{GivenUp: true, Member: true, Failure: "10s"})},
+			[]string{"error RECOVERY_NOT_READ nb ovn-central/1 Unit=ovn-central/1 Detail=10s " +
 				"-> " + string(finding.RepairServer) + " -> IF_LOST: ovn-central/0 kick " +
 				"unit=ovn-central/1 dry-run=true"},
 			1, 1,
