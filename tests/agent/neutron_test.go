@@ -46,7 +46,7 @@ func TestAgent_gateway_reverted_twice_is_left_to_Neutron(t *testing.T) {
 		p.until(func() bool { return p.candidates("n0")[2] == first }, "it is not drained")
 		p.until(func() bool { // without ovn-northd the drain is not proved
 			d := p.status(holder).Drains
-			return len(d) == 1 && strings.HasPrefix(d[0].Text, "nothing is left")
+			return len(d) == 1 && strings.HasPrefix(d[0].Text, maintenance.Progress{}.Text())
 		})
 		p.amend(maintenance.Uncordon(first, maintenance.Note{By: "a person", At: time.Now()}))
 		p.amend(maintenance.End(first))

@@ -109,8 +109,8 @@ func TestConfig_is_reloaded_and_invalid_file_changes_nothing(t *testing.T) {
 	}
 	const refused = "keeping the last one"
 	for says, text := range map[string]string{
-		"unexpected end of JSON input": "{", "it takes off, advise or on": `{"mode":"sometimes"}`,
-		"is not between 2s and 5m0s": `{"lease-ttl":"1s"}`, "cannot unmarshal number": `{"hold-down":5}`,
+		"JSON input": "{", `mode is "sometimes"`: `{"mode":"sometimes"}`,
+		"lease-ttl 1s ": `{"lease-ttl":"1s"}`, "json: cannot unmarshal": `{"hold-down":5}`,
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		hangUp(refused)

@@ -132,7 +132,7 @@ func TestR1_decommission_that_would_harm_clusters_is_refused(t *testing.T) {
 			0,
 			"nb: " + lineOf(finding.QuorumWouldBeLost, finding.Args{Count: 1, Total: 1}),
 		},
-		"there is no quorum":    {application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}, 0, "ClusterNotAccessible (500): nb: no quorum (1 of 3 up, 2 needed"},
+		"there is no quorum":    {application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}, 0, "ClusterNotAccessible (500): nb: " + lineOf(finding.NoQuorum, finding.Args{}) + " (" + finding.Tally{Up: 1, Members: 3}.String()},
 		"too few would be left": {application{units: []int{0, 1, 3}, members: []int{0, 1, 3}}, 3, lineOf(finding.FewUpThen, finding.Args{Count: 2, Total: 3})},
 		"Juju can't be asked": {
 			application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, unread: errors.New("connection is shut down")},

@@ -79,7 +79,7 @@ func TestJournal_change_is_recorded_and_reverted(t *testing.T) {
 
 	// Another plan has changed them: it is named, with the command that shows it.
 	text = c.operated("rebalance", "--revert", rescheduled.ID, "--dry-run")
-	printed = regexp.MustCompile(`by plan (\w+) at \S+Z; to see it, run: ovn-central-operator gateways (.*)\)`).
+	printed = regexp.MustCompile(` (\w+) at \S+Z;.* ovn-central-operator gateways (.*)\)`).
 		FindStringSubmatch(text)
 	require.NotEmpty(t, printed, text)
 	assert.Equal(t, c.history().Plans[0].ID, printed[1])

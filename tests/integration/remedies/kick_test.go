@@ -17,7 +17,7 @@ func TestKick_printed_for_lost_machine_is_refused_after_return(t *testing.T) {
 	w.on = w.MakeOneLeader()
 	lost := w.loseOne()
 	said := w.Refuse(w.on, "kick", "unit="+lost.Name(), "i-really-mean-it=true")
-	kick := labtest.LineWith(t, said, "to kick it all the same: ")
+	kick := labtest.LineWith(t, said, finding.Finding{}.Condition(finding.Remedy{When: finding.ToKickAnyway})+": ")
 	require.Contains(t, kick, " unit-in-model=true ")
 	require.NoError(t, lost.PowerOn(t.Context()))
 	w.ends(finding.MemberDown)

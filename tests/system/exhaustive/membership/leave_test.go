@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -40,8 +41,10 @@ func TestLeave_unit_that_is_cut_off_ends_after_kick(t *testing.T) {
 		})
 	}
 	m.RequireDown(u)
+	cutOff := finding.Finding{}.Condition(finding.Remedy{When: finding.IfCutOff})
+	_, cutOff, _ = strings.Cut(cutOff, ", ") // behind the unit
 	for _, line := range strings.Split(said, "\n") {
-		if _, command, found := strings.Cut(line, "this unit is cut off: "); found {
+		if _, command, found := strings.Cut(line, cutOff+": "); found {
 			r := m.Type(strings.TrimSpace(command))
 			assert.Equal(t, "completed", r.Status, r.Message)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/client"
 )
 
@@ -67,7 +68,7 @@ func (w *worstNight) proves(ctx context.Context, t *testing.T, units []string) {
 		proof := fmt.Sprint(results["proof"])
 		for _, unit := range units {
 			for _, db := range databases {
-				if line := db.short + ": " + unit + " is a member, and an acknowledged write was read back from its server"; !strings.Contains(proof, line) {
+				if line := db.short + ": " + strings.ReplaceAll(string(finding.ProvedMember), "{unit}", unit); !strings.Contains(proof, line) {
 					return errors.Join(err, fmt.Errorf("recovery-status: %v", results))
 				}
 			}
