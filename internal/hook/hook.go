@@ -4,7 +4,6 @@ package hook
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,9 +114,6 @@ func stop(ctx context.Context, u *reconcile.Reconciler) error {
 	return finalize(ctx, u, u.Observer.Observe(ctx, u.Tools))
 }
 
-// errNotKnownToStay means that Juju did not report whether this unit is being removed.
-var errNotKnownToStay = errors.New("cannot find out whether this unit is being removed; Juju tries again")
-
 // peerBroken does the work of `stop` in a unit that is being removed. Juju 4 doesn't wait for `stop` once the unit is
 // in no relation, which is the case after this hook if the unit's agent has restarted. While this hook fails, the
 // unit stays in the relation. `stop` then has nothing left to do, or does everything if this hook did not run. In a
@@ -126,7 +122,8 @@ func peerBroken(ctx context.Context, u *reconcile.Reconciler) error {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	switch {
 	case snapshot.Application.Goal == nil:
-		return errNotKnownToStay
+		return fmt.Errorf("cannot find out whether this unit is being removed: %w; Juju tries again",
+			snapshot.Application.Unread)
 	case !snapshot.Application.Dying(u.Env.Unit):
 		return nil
 	}

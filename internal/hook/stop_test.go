@@ -58,7 +58,7 @@ func TestR9_stop_refused_changes_nothing(t *testing.T) {
 	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
 	err := m.run(t, "stop")
 	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
-	assert.Regexp(t, "^blocked ovn-central/0 .*ca3c", m.status)
+	assert.Regexp(t, "^blocked "+finding.About(finding.LeaveBlocked, "ovn-central/0", finding.Args{}).Line()+"; .*ca3c", m.status)
 	assert.NotContains(t, m.status, "next:", "the log has the remedies")
 	assert.Nil(t, m.unit, "its identities stay published")
 	assert.Empty(t, m.ran)
@@ -152,6 +152,7 @@ func TestR9_stop_keeps_files_if_Juju_is_silent(t *testing.T) {
 	m.broken = []string{"is-leader"}
 	err := m.run(t, "stop")
 	assert.Equal(t, []string{"nb NEW_CLUSTER_UNPLACED", "sb NEW_CLUSTER_UNPLACED"}, findingtest.Codes(err))
+	assert.Contains(t, findingtest.Briefs(err), "Reasons=BESIDE "+filepath.Join(m.dir, "ovnnb_db.db"))
 	assert.Contains(t, m.status, "juju run ovn-central/0 resume")
 	assert.Empty(t, m.ran)
 	assert.FileExists(t, filepath.Join(m.dir, "ovnnb_db.db"))
@@ -241,7 +242,8 @@ func TestR9_peer_broken_waits_until_unit_may_leave(t *testing.T) {
 	err := m.run(t, broken)
 	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
 	assert.Contains(t, findingtest.Briefs(err), "IF_HOOK_SKIPPED")
-	assert.Regexp(t, "^blocked ovn-central/0 ", m.status)
+	assert.Regexp(t, "^blocked "+finding.About(finding.LeaveBlocked, "ovn-central/0", finding.Args{}).Line()+"; .*ca3c", m.status)
+	assert.Nil(t, m.unit, "its identities stay published")
 	assert.Empty(t, m.ran)
 }
 
@@ -249,7 +251,10 @@ func TestR9_peer_broken_waits_until_unit_may_leave(t *testing.T) {
 func TestR9_peer_broken_fails_if_Juju_is_silent(t *testing.T) {
 	m := healthy()
 	m.goal, m.broken = dying, []string{"goal-state"}
-	require.ErrorContains(t, m.run(t, broken), broken)
+	err := m.run(t, broken)
+	require.ErrorContains(t, err, "goal-state")
+	assert.Empty(t, findingtest.Codes(err), "nothing is known of the clusters")
+	assert.Nil(t, m.unit, "its identities stay published")
 	assert.Empty(t, m.ran)
 }
 
