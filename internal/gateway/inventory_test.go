@@ -326,6 +326,9 @@ func gateways() map[string]string {
 func TestBuildInventory_gateway_without_candidates(t *testing.T) {
 	t.Parallel()
 	nb := northbound()
+	misnamed := nb.GatewayChassis["G2"]
+	misnamed.Name = "other"
+	nb.GatewayChassis["G2"] = misnamed
 	nb.RouterPorts = append(nb.RouterPorts, ovsdb.LogicalRouterPort{UUID: "P5", Name: "lrp-5", ExternalIDs: gatewayIDs()})
 	c := gateway.BuildInventory(nb, southbound())
 	var names []string
@@ -333,4 +336,7 @@ func TestBuildInventory_gateway_without_candidates(t *testing.T) {
 		names = append(names, g.Name)
 	}
 	assert.Equal(t, []string{"lrp-1", "neutron-R2", "neutron-extport", "lrp-5"}, names)
+	at := slices.IndexFunc(c.Findings, func(f finding.Finding) bool { return f.Code == finding.CandidateMisnamed })
+	require.GreaterOrEqual(t, at, 0)
+	assert.Equal(t, "ROW_NAMED lrp-1_c2 other", findingtest.Reasons(c.Findings[at].Args.Reasons...))
 }

@@ -61,6 +61,9 @@ func TestR6_uncommitted_kick_stays_pending(t *testing.T) {
 		require.Len(t, results, 2)
 		assert.Equal(t, Pending, results[0].Outcome, "try %d: %s", try, results[0])
 		assert.True(t, finding.Has(results[0].Against, code), "try %d: %s", try, results[0])
+		if code == finding.RemovalNotProved {
+			assert.Contains(t, findingtest.Briefs(finding.Refuse(results[0].Against)), "(NOT_COMMITTED)")
+		}
 		assert.Equal(t, Untouched, results[1].Outcome, "try %d: %s", try, results[1])
 		nb, err := u.Control.Status(t.Context(), ovndb.NB)
 		require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -281,6 +282,13 @@ func TestLayout_damaged_is_missing(t *testing.T) {
 		_, err := Read(d.rows).Layout(Successful)
 		assert.Equal(t, "PreconditionFailed REVISION_MISSING", refusal(t, err), name)
 	}
+}
+
+func TestInterrupted_names_planner(t *testing.T) {
+	t.Parallel()
+	e := Entry{ID: "g1", Operation: "drain", By: "root@host", Left: 2}
+	assert.Equal(t, "warning PLAN_UNFINISHED g1 Value=drain Count=2 Reasons=PLANNED_BY root@host",
+		findingtest.Brief(e.Interrupted()))
 }
 
 func TestCheckReview(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
@@ -93,10 +94,10 @@ func TestEvaluate_pinned_to_chassis_of_another_kind(t *testing.T) {
 	}
 	var found []string
 	for _, f := range schedule.Evaluate(s, schedule.Options{}).Findings {
-		found = append(found, string(f.Code)+" "+f.Subject.Name)
+		found = append(found, string(f.Code)+" "+f.Subject.Name+" "+findingtest.Reasons(f.Args.Reasons...))
 		assert.Equal(t, "options:chassis=c1", f.Remedies[0].Command.Words[4])
 	}
-	assert.Equal(t, []string{"PINNED_UNHOSTED a", "PINNED_UNHOSTED b"}, found)
+	assert.Equal(t, []string{"PINNED_UNHOSTED a OF_OTHER_OVN", "PINNED_UNHOSTED b IS_VTEP_GATEWAY"}, found)
 }
 
 // A pinned gateway counts once for its chassis, however many ports it has.
@@ -151,14 +152,21 @@ func TestConditions_pinned(t *testing.T) {
 	off, empty := pinned("c1", ""), pinned("c1", "")
 	off.Disabled, empty.Ports = true, nil
 	s := schedule.State{
-		Chassis: []schedule.Chassis{{Name: "c1"}, {Name: "c2", Unresponsive: true}},
+		Chassis: []schedule.Chassis{{Name: "c1", Hostname: "one"}, {Name: "c2", Unresponsive: true}},
 		Pinned: []schedule.Pinned{
 			pinned("c1", "c1"), pinned("c1", ""), pinned("c2", "c2"), pinned("c2", "c1"),
-			pinned("gone", ""), off, empty,
+			pinned("gone", ""), pinned("one", ""), off, empty,
 		},
 	}
+	var reasons []string
+	for _, f := range schedule.Evaluate(s, schedule.Options{}).Findings {
+		if f.Code == finding.PinnedUnhosted {
+			reasons = append(reasons, findingtest.Reasons(f.Args.Reasons...))
+		}
+	}
+	assert.ElementsMatch(t, []string{"PINNED_TO_SILENT", "PINNED_TO_NONE", "PINNED_TO_HOST_NAME c1"}, reasons)
 	count := schedule.Conditions(s)
-	assert.Equal(t, 2, count[finding.GatewayUnbound])
+	assert.Equal(t, 3, count[finding.GatewayUnbound])
 	assert.Equal(t, 1, count[finding.GatewayHostSilent])
 	assert.Equal(t, 1, count[finding.GatewayMisplaced], "one that is bound nowhere is unbound only")
 	assert.Len(t, schedule.Dependent(s)["c1"], 3, "lost if their chassis goes, but for the one that is disabled")

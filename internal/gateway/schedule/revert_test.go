@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -108,6 +109,12 @@ func TestRevert(t *testing.T) {
 			assert.Contains(t, findingtest.All(p.Findings), "info "+strings.Replace(x.finding, "NAME", hosted(0).Name, 1), title)
 		}
 	}
+	s := schedule.State{Chassis: pool("provnet1", "c1", "c2"), Groups: []schedule.Group{hosted(0, "c1", "c2")}}
+	s.Groups[0].Ports[0].Network = "" // so that no record names the chassis that may host it
+	layout := map[string][]string{hosted(0).Name: {"c2", "c1"}}
+	assert.Contains(t, findingtest.All(schedule.Restore(s, schedule.Options{}, layout).Findings),
+		"info "+strings.Replace(notRestored, "NAME", hosted(0).Name, 1)+"Reasons=HOSTS_NOT_RECORDED")
+	assert.Equal(t, finding.ChassisMissing, s.Unavailable("gone").Code)
 	p := backwards(schedule.Options{}, nil, "", "", "")
 	assert.Equal(t, []string{"info GATEWAY_GONE " + hosted(0).Name}, findingtest.All(p.Findings))
 }

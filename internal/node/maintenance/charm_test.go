@@ -153,6 +153,9 @@ func TestDatabaseHealth_without_node(t *testing.T) {
 		Each: []maintenance.MemberHealth{{Member: one, Up: true}, {Member: two}},
 	}
 	assert.Equal(t, "UP_NOW 1 2", findingtest.Reasons(d.Without([]maintenance.Member{one}).Quorum()...))
+	leaderless := d
+	leaderless.HasRaftLeader = false
+	assert.Equal(t, "UP_NOW 2 3; NO_LEADER_KNOWN", findingtest.Reasons(leaderless.Quorum()...))
 	assert.False(t, d.Without([]maintenance.Member{one}).Healthy(0))
 	assert.True(t, d.Without([]maintenance.Member{two}).Healthy(0))
 	assert.False(t, d.Without([]maintenance.Member{two}).Healthy(3))

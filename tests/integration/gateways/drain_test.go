@@ -195,6 +195,7 @@ func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	said := c.answer("drain", "c1", "--timeout", "20s", "--grace-period", "1s")
 	assert.Equal(t, 500, said.Code)
 	assert.Equal(t, finding.DrainUnfinished, codeOf(said))
+	assert.Contains(t, said.Message, finding.Reason{Code: finding.AfterGrace, Age: time.Second}.String())
 	assert.Regexp(t, `^2 .*\(vm-1, vm-2\), .* \d+s$`, detail(said, "nova-compute"))
 	assert.Regexp(t, `^routes, .*, \d+s `, detail(said, "ovn-bgp-agent"))
 
