@@ -313,3 +313,28 @@ func SortFindings(findings []finding.Finding) []finding.Finding {
 	slices.SortStableFunc(findings, compare)
 	return slices.CompactFunc(findings, func(a, b finding.Finding) bool { return compare(a, b) == 0 })
 }
+
+// interrupts reports whether a group works now and would work on another chassis with these candidates, best first.
+// Candidates ranked before the one that the group is bound to count as dead. If no group is bound, or if this one is
+// bound to a chassis that is no candidate, the best candidate that may host it counts as the host.
+func (in *instance) interrupts(g Group, after []string) bool {
+	before, host := g.Ranked(), -1
+	for _, p := range g.Ports {
+		if p.Active != "" {
+			host = max(host, slices.Index(before, p.Active))
+		}
+	}
+	may := in.isHere
+	if host < 0 {
+		if in.bound && !g.bound() {
+			return false
+		}
+		k := in.classOf(g)
+		may = func(name string) bool { return in.isHere(name) && k.eligible[in.number[name]] }
+		if host = slices.IndexFunc(before, may); host < 0 {
+			return false
+		}
+	}
+	next := slices.IndexFunc(after, func(name string) bool { return may(name) && !slices.Contains(before[:host], name) })
+	return next < 0 || after[next] != before[host]
+}
