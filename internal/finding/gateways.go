@@ -34,7 +34,6 @@ const (
 	CandidateUnknown        Code = "CANDIDATE_UNKNOWN"
 	CandidatesIgnored       Code = "CANDIDATES_IGNORED"
 	GatewayNetworkUnknown   Code = "GATEWAY_NETWORK_UNKNOWN"
-	LocalnetUnnamed         Code = "LOCALNET_UNNAMED"
 	LocalnetUnmapped        Code = "LOCALNET_UNMAPPED"
 	GatewayStoredTwice      Code = "GATEWAY_STORED_TWICE"
 	GroupNameTaken          Code = "GROUP_NAME_TAKEN"
@@ -84,8 +83,7 @@ var gatewayEntries = []Entry{
 		"It may not work, and no other chassis takes over while the tunnels of this one are up.",
 		"Restart that ovn-controller, or drain the node.").alert(5 * time.Minute),
 	aboutGateways(PinnedUnhosted, Warning, Gateway, "no chassis can host {name}, which is pinned to {value}",
-		"OVN never moves what one chassis hosts by configuration. An option must have the name of the "+
-			"chassis, not its host name.",
+		"OVN never moves what one chassis hosts by configuration. The option must name the chassis, not its host.",
 		"Mend the chassis, or pin it to another one."),
 	aboutGateways(PinnedAgainstGroup, Warning, Gateway,
 		"{name} is pinned to {value}; the best member of its group is {other}",
@@ -127,7 +125,7 @@ var gatewayEntries = []Entry{
 		"Run reschedule. It stays while no chassis that should host it responds."),
 	aboutGateways(CandidateInvalid, Warning, Gateway, "candidate {value} of {name} cannot host it",
 		"It would not take over.",
-		"Run reschedule, which replaces it unless the gateway has no provider network."),
+		"Run reschedule, or what is printed."),
 	aboutGateways(CandidateRepeated, Info, Gateway, "{name} lists the candidate {value} twice",
 		"The better rank counts.", "Run reschedule, which drops the other."),
 	aboutGateways(CandidatesTied, Info, Gateway, "{value} and {other} have the same priority {count} for {name}",
@@ -145,10 +143,9 @@ var gatewayEntries = []Entry{
 		"The log of ovn-northd has a bad configuration.", "Remove the candidates, or what pins it."),
 	aboutGateways(GatewayNetworkUnknown, Warning, Gateway, "{name} is connected to no provider network; left as it is",
 		"Nothing says which chassis could host it: a drain moves it only to another of its candidates.", ""),
-	aboutGateways(LocalnetUnnamed, Warning, Gateway, "localnet port {name} has no network_name: it connects nothing",
-		"Gateways on its switch reach no provider network.", "Set its option network_name."),
-	aboutGateways(LocalnetUnmapped, Warning, Gateway, "no chassis maps {value}, the network of localnet port {name}",
-		"Gateways on its switch reach no provider network.", "Map it in ovn-bridge-mappings of the chassis."),
+	aboutGateways(LocalnetUnmapped, Warning, Gateway, "no chassis maps the network {value} of localnet port {name}",
+		"Gateways on its switch reach no provider network.",
+		"Set its network_name to one in ovn-bridge-mappings of chassis."),
 	aboutGateways(GatewayStoredTwice, Info, Gateway, "{name} has an HA_Chassis_Group and Gateway_Chassis",
 		"OVN ignores the latter.", "Remove the latter."),
 	aboutGateways(GroupNameTaken, Warning, Gateway, "a port and a group are named {name}; the group is left alone",
@@ -166,7 +163,7 @@ var gatewayEntries = []Entry{
 	aboutGateways(MappingsInvalid, Warning, Chassis, "bridge mappings of {name} that are not NETWORK:BRIDGE: {count}",
 		"They connect it to nothing.", "Correct them on that machine."),
 	aboutGateways(ChassisIncomplete, Warning, Chassis, "chassis {name} has no row of {value}",
-		"Without Chassis_Private, it has never responded. Without Chassis, what waits for all chassis never ends.",
+		"Without Chassis_Private it never responded; without Chassis, waits for all chassis never end.",
 		"If its machine is gone for good, remove the node."),
 	aboutGateways(ChassisUnknown, Info, Chassis, "chassis {name} does not exist",
 		"It was to get a share of the backups.", ""),
@@ -207,8 +204,8 @@ var gatewayEntries = []Entry{
 		"operations that have changed the layout since the plan was reviewed: {count}",
 		"Nothing was changed.", "Review the plan again with a dry run, or allow intermediate commits."),
 	aboutGateways(PlanChanged, Error, Gateway, "the plan is another one now",
-		"Another client of the Northbound database, such as Neutron, has changed the layout since, or chassis or ports "+
-			"have changed. Nothing was changed.", "Review the plan again with a dry run, or allow intermediate commits."),
+		"Another client, such as Neutron, has changed the layout since, or chassis or ports have changed. Nothing was "+
+			"changed.", "Review the plan again with a dry run, or allow intermediate commits."),
 	aboutGateways(RevisionMissing, Error, Gateway, "revision {value} was not found",
 		"The journal keeps the layouts of the last operations alone.", "List the revisions."),
 }

@@ -67,7 +67,7 @@ var nodeEntries = []Entry{
 	entry(NodeResponds, Error, Node, "the ovn-controller of {name} responds", "",
 		"Stop it to remove the node. A decommission needs no force."),
 	entry(NodeIsVTEP, Error, Node, "{name} is a VTEP gateway: ovn-controller-vtep makes and deletes its chassis",
-		"If that one runs, it makes a deleted chassis again.",
+		"",
 		"Take its physical switch out of the VTEP database or, without ovn-controller-vtep, use ovn-sbctl chassis-del."),
 	entry(UndrainUnfinished, Error, Node, "{name} is not undrained yet", "", "Run the same command again."),
 	entry(UndrainUnproved, Error, Node, "{name} is undrained, but not all of its gateways are known to work", "",

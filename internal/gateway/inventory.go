@@ -158,13 +158,9 @@ func (inv *Inventory) gateways(
 // (add_bridge_mappings_by_type in controller/patch.c).
 func (inv *Inventory) localnets(t *topology) {
 	for _, p := range inv.NB.SwitchPorts {
-		on, network := t.switchOf[p.UUID], p.Options["network_name"]
-		switch {
-		case p.Type != "localnet" || !t.used[on] || t.mapped[on]:
-		case network == "":
-			inv.find(finding.LocalnetUnnamed, p.Name, finding.Args{})
-		default:
-			inv.find(finding.LocalnetUnmapped, p.Name, finding.Args{Value: foreign.Name(network)})
+		if on := t.switchOf[p.UUID]; p.Type == "localnet" && t.used[on] && !t.mapped[on] {
+			network := fmt.Sprintf("%q", foreign.Name(p.Options["network_name"]))
+			inv.find(finding.LocalnetUnmapped, p.Name, finding.Args{Value: network})
 		}
 	}
 }

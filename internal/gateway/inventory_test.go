@@ -258,7 +258,7 @@ func TestBuildInventory_localnet_port_that_connects_nothing(t *testing.T) {
 	nb := northbound()
 	nb.SwitchPorts[0].Name, nb.SwitchPorts[0].Options = "ln1", nil
 	nb.SwitchPorts[1].Name, nb.SwitchPorts[1].Options = "ln2", map[string]string{"network_name": "physnet9"}
-	assert.Equal(t, []string{"warning LOCALNET_UNNAMED ln1", "warning LOCALNET_UNMAPPED ln2 Value=physnet9"},
+	assert.Equal(t, []string{`warning LOCALNET_UNMAPPED ln1 Value=""`, `warning LOCALNET_UNMAPPED ln2 Value="physnet9"`},
 		localnet(gateway.BuildInventory(nb, southbound())))
 
 	sb := southbound()

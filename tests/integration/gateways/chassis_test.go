@@ -163,7 +163,7 @@ func TestStatus_names_localnet_port_that_connects_nothing(t *testing.T) {
 	assert.Contains(t, codes(told[shownStatus](c, "status").Problems), "LOCALNET_UNMAPPED ln0-far")
 
 	c.nbctl("remove", "Logical_Switch_Port", "ln0-far", "options", "network_name")
-	assert.Equal(t, []string{"LOCALNET_UNNAMED ln0-far"}, codes(told[shownStatus](c, "status").Problems))
+	assert.Equal(t, []string{"LOCALNET_UNMAPPED ln0-far"}, codes(told[shownStatus](c, "status").Problems))
 	c.nbctl("set", "Logical_Switch_Port", "ln0-far", "options:network_name=physnet1")
 	assert.Empty(t, told[shownStatus](c, "status").Problems)
 }
