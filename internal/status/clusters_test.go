@@ -353,55 +353,6 @@ func TestClusters_few_members(t *testing.T) {
 	}
 }
 
-// A quorum is called lost only if something is known of the other units.
-func TestClusters_no_quorum_requires_peers(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		change func(*observe.Application)
-		want   string
-	}{
-		"peers have published": {func(*observe.Application) {}, "error NO_QUORUM nb" + quorumAwaits},
-		"there are no other units": {
-			func(m *observe.Application) { m.Goal = goal(m.Unit) }, "error NO_QUORUM nb " + recovers,
-		},
-		"Juju is silent, peers remembered": {
-			func(m *observe.Application) { m.Goal, m.Relations = nil, nil }, "error NO_QUORUM nb" + quorumAwaits,
-		},
-		"there is no relation yet": {func(m *observe.Application) {
-			m.Relations, m.Published = nil, relation.UnitIdentities{m.Unit: m.Published[m.Unit]}
-		}, "waiting PEERS_UNKNOWN nb"},
-		"no relation and no other unit": {
-			func(m *observe.Application) { m.Goal, m.Relations, m.Published = goal(m.Unit), nil, nil },
-			"waiting PEERS_UNKNOWN nb",
-		},
-		"peers have published nothing": {func(m *observe.Application) {
-			m.Published = relation.UnitIdentities{m.Unit: m.Published[m.Unit], "ovn-central/1": {}}
-			m.Peers = map[string]observe.Peer{
-				"ovn-central/1": {Data: relation.Read(map[string]string{"private-address": "10.0.0.11"})},
-			}
-		}, "waiting PEERS_UNKNOWN nb"},
-	} {
-		s := observetest.Three(t)
-		s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff()
-		r := s.Report()
-		c.change(&r.Application)
-		assert.Equal(t, c.want, briefs(findingsOf(r))[0], name)
-	}
-}
-
-// A follower that knows a leader but can ask no other server (no certificate, a closed port) does not know how many
-// members are up.
-func TestClusters_follower_without_answers(t *testing.T) {
-	t.Parallel()
-	s := observetest.Three(t)
-	c := s.Cluster(ovndb.SB, s.SB)
-	c.View.Probes = nil
-	c.Quorum = c.View.Quorum()
-	r := s.Report()
-	r.Clusters[1] = c
-	assert.False(t, finding.Has(status.Clusters(r), finding.NoQuorum))
-}
-
 // If a unit has published why its servers don't answer, its machine need not be started.
 func TestClusters_no_quorum_cause_is_published(t *testing.T) {
 	t.Parallel()

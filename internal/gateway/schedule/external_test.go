@@ -1,0 +1,136 @@
+package schedule_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// An external port works only where its router's gateway is.
+func TestReschedule_external_ports_follow(t *testing.T) {
+	t.Parallel()
+	follower := func(follows string, chassis ...string) schedule.Group {
+		return schedule.Group{
+			Name: "extport", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: follows,
+			Ports: []schedule.Port{{Name: "vm", External: true}}, Candidates: candidates(chassis...),
+		}
+	}
+	with := func(g schedule.Group) schedule.State { // every gateway is on c1
+		s := two(4, 0)
+		s.Groups = append(s.Groups, g)
+		return s
+	}
+	lead := two(1, 0).Groups[0].Name
+	for name, x := range map[string]struct{ before, after []string }{
+		"a candidate already": {[]string{"c2", "c1"}, []string{"c1", "c2"}},
+		"no candidate yet":    {[]string{"c2"}, []string{"c1", "c2"}},
+		"first already":       {[]string{"c1"}, []string{"c1"}},
+	} {
+		s := with(follower(lead, x.before...))
+		p := schedule.Reschedule(s, schedule.Options{})
+		assert.Equal(t, x.before[0] == "c1", p.Empty(), name)
+		assert.Equal(t, candidates(x.after...), groupOf(applied(s, p), "extport").Candidates, name)
+	}
+	assert.Equal(t, []string{"warning EXTERNAL_GATEWAY_UNKNOWN extport Value=lrp-gone"},
+		findingtest.All(schedule.Reschedule(with(follower("lrp-gone")), schedule.Options{}).Findings))
+
+	// A pinned router leads too, as long as its chassis exists and responds.
+	for chassis, want := range map[string][]string{"c2": {"c2", "c1"}, "gone": {"c1", "c2"}} {
+		pinned := with(follower("gr", "c1", "c2"))
+		pinned.Pinned = []schedule.Pinned{{Name: "gr", Kind: schedule.PinnedRouter, Chassis: chassis}}
+		p := schedule.Reschedule(pinned, schedule.Options{})
+		assert.Equal(t, candidates(want...), groupOf(applied(pinned, p), "extport").Candidates, chassis)
+		assert.Empty(t, p.Findings, chassis)
+	}
+
+	// In a rebalancing it moves with its router.
+	s := with(follower(lead, "c1"))
+	after := applied(s, schedule.Rebalance(s, schedule.Options{}))
+	assert.Equal(t, order(after, lead)[0], order(after, "extport")[0])
+	moved := with(follower(two(4, 0).Groups[3].Name, "c1"))
+	moved = applied(moved, schedule.Rebalance(moved, schedule.Options{}))
+	assert.ElementsMatch(t, []string{"c1", "c2"}, []string{order(after, "extport")[0], order(moved, "extport")[0]})
+}
+
+// Bare metal on one physical network reaches the world by a gateway on another one only if the gateway's chassis is
+// connected to both (LP#2125553).
+func TestPlans_gateway_stays_with_external_ports_of_another_network(t *testing.T) {
+	t.Parallel()
+	machines := schedule.Group{
+		Name: "baremetal", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: hosted(9).Name,
+		Ports:      []schedule.Port{{Name: "vm", Network: "provnet2", External: true}},
+		Candidates: candidates("c1", "c4"),
+	}
+	with := func(others int, lead ...string) schedule.State {
+		return schedule.State{
+			Chassis: append(pool("provnet1", "c2", "c3"), chassis("c1", "provnet1", "provnet2"),
+				chassis("c4", "provnet1", "provnet2")),
+			Groups: append(many(0, others, "c1", "c2", "c3"), hosted(9, lead...), machines),
+		}
+	}
+	both := func(s schedule.State) []string {
+		return []string{top(groupOf(s, hosted(9).Name).Candidates), top(groupOf(s, "baremetal").Candidates)}
+	}
+	for name, order := range map[string][]string{"a candidate": {"c1", "c2", "c3", "c4"}, "none": {"c1", "c2", "c3"}} {
+		after, _, _ := drained(with(0, order...), "c1")
+		assert.Equal(t, []string{"c4", "c4"}, both(after), "drain, c4 is %s", name)
+	}
+	s := with(6, "c1", "c2", "c3")
+	assert.Equal(t, []string{"c1", "c1"}, both(applied(s, schedule.Rebalance(s, schedule.Options{}))))
+	s = with(2)
+	assert.Equal(t, []string{"c4", "c4"}, both(applied(s, schedule.Reschedule(s, schedule.Options{}))))
+
+	// The gateway moves without them if it would otherwise have no chassis.
+	s = with(0, "c1", "c2")
+	s.Chassis = s.Chassis[:3]
+	after, _, _ := drained(s, "c1")
+	assert.Equal(t, "c2", both(after)[0])
+}
+
+// A group that ports of two physical networks share has one host, which needs both.
+func TestPlans_shared_group_needs_all_networks(t *testing.T) {
+	t.Parallel()
+	shared := func(names ...string) schedule.Group {
+		g := hosted(0, names...)
+		g.Name, g.Storage = "shared", schedule.HAChassisGroup
+		g.Ports = append(g.Ports, schedule.Port{Name: "vm", Network: "provnet2", External: true})
+		return bind(g, top(g.Candidates))
+	}
+	s := schedule.State{
+		Chassis: append(pool("provnet1", "c2", "c3"), chassis("c1", "provnet1", "provnet2"),
+			chassis("c4", "provnet1", "provnet2")),
+		Groups: append(many(1, 6, "c1", "c2"), shared("c1", "c2", "c3")),
+	}
+	assert.Equal(t, []string{"c1", "c4"}, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "shared"))
+	anywhere := schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true})
+	assert.Contains(t, []string{"c1", "c4"}, order(applied(s, anywhere), "shared")[0])
+	after, _, _ := drained(s, "c1")
+	assert.Equal(t, "c4", order(after, "shared")[0])
+
+	s.Chassis = s.Chassis[:3]
+	s.Groups = s.Groups[6:]
+	assert.Empty(t, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}).Changes)
+	_, _, p := drained(s, "c1")
+	assert.Empty(t, p.Changes)
+	assert.Equal(t, []string{"error GATEWAY_STAYS shared Reasons=CHASSIS_COUNT 2 (NOT_CONNECTED_TO provnet2)"},
+		findingtest.All(p.Blocked))
+}
+
+// An external port of a virtual machine is not served by the chassis that runs the machine, as in Neutron
+// (sync_ha_chassis_group_network in utils.py).
+func TestReschedule_external_port_beside_its_machine(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: pool("n", "c1", "c2", "c3"), Groups: []schedule.Group{{
+		Name: "g", Kind: schedule.OneExternalPort, Ports: []schedule.Port{{Name: "p", Network: "n", External: true}},
+		Machines: []string{"c1", "c2.maas"},
+	}}}
+	s.Chassis[1].Hostname = "c2.maas"
+	assert.Equal(t, []string{"c3"}, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g"))
+	s.Chassis = s.Chassis[:2]
+	assert.Equal(t, []string{
+		"warning EXTERNAL_PORTS_UNSERVED g Detail=p Reasons=NONE_ELIGIBLE (CHASSIS_COUNT 2 (RUNS_MACHINE))",
+	}, findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings))
+}
