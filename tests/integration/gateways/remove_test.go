@@ -133,7 +133,7 @@ func TestEvict_requires_proof_that_node_is_unreachable(t *testing.T) {
 		if strings.Contains(line, "waiting 180 s") { // these pass at once
 			ahead += 180 * time.Second
 		}
-		late = strings.Contains(line, ": clear-labels:")
+		late = strings.Contains(line, ": evict")
 	}
 	t.Cleanup(s.Close)
 	r := node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour}, Clear: time.Minute, Confirmed: true, Force: true, DropFiles: true}
