@@ -109,7 +109,7 @@ func TestConfig_is_reloaded_and_invalid_file_changes_nothing(t *testing.T) {
 	}
 	const refused = "keeping the last one"
 	for says, text := range map[string]string{
-		"JSON input": "{", `mode is "sometimes"`: `{"mode":"sometimes"}`,
+		"JSON input": "{", `mode is \"sometimes\"`: `{"mode":"sometimes"}`,
 		"lease-ttl 1s ": `{"lease-ttl":"1s"}`, "json: cannot unmarshal": `{"hold-down":5}`,
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
