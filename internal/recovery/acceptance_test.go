@@ -168,6 +168,8 @@ func TestJudge_copy_of_nonmember(t *testing.T) {
 	assert.Equal(t, Withdraw, s.Next().Action)
 	assert.Empty(t, s.Judge(givingUp(1, 2, 4)).Refusals, "a given up unit takes no part")
 	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(4, 5)))
+	s.Peers = append(s.Peers, Peer{Unit: unit(5)})
+	assert.Empty(t, s.Unknown(givingUp(4, 5)), "a unit that was lost before it joined can be given up")
 }
 
 // Juju's leader needs no answer for its own new cluster.

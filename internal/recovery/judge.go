@@ -273,13 +273,11 @@ func (r Request) Repeated(givenUp []string, force bool) Request {
 	return r
 }
 
-// Unknown returns the names in the request that belong neither to a member, nor to a unit that publishes a copy or is
-// being removed.
+// Unknown returns the names in the request that belong neither to a member nor to another unit of the model. A unit that
+// is not a member may be lost, too, before it has joined: then the new cluster waits for it unless it is given up.
 func (s State) Unknown(r Request) []string {
 	return slices.DeleteFunc(slices.Clone(r.GivenUp), func(name string) bool {
-		if p := s.peer(name); p != nil && p.Dying {
-			return true
-		}
-		return slices.ContainsFunc(s.judged(), func(m Member) bool { return Request{GivenUp: []string{name}}.givesUp(m) })
+		return s.peer(name) != nil ||
+			slices.ContainsFunc(s.judged(), func(m Member) bool { return Request{GivenUp: []string{name}}.givesUp(m) })
 	})
 }
