@@ -60,20 +60,19 @@ func TestNorthd_all_stopped_is_found_before_next_hook(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 2, lab.Options{})
 	on, other := units[0], units[1]
-	c.Tick("another unit's ovn-northd is active", func() bool {
-		if northdIs(t, on, ovndb.NorthdActive) {
-			on, other = other, on
-		}
-		return strings.Contains(northds(c, on), other.Name()+": active")
-	})
-	c.FindsNone(on, finding.NorthdNoneActive)
 	metrics := func(value string) func() bool {
 		return func() bool {
 			out, err := other.Exec(t.Context(), "curl", "--silent", "http://127.0.0.1:16401/metrics")
 			return err == nil && strings.Contains(out, "\novn_central_northd_active "+value+"\n")
 		}
 	}
-	c.Eventually("the metrics show the active one", metrics("1"))
+	c.Tick("another unit's ovn-northd is active, and its metrics show that", func() bool {
+		if northdIs(t, on, ovndb.NorthdActive) {
+			on, other = other, on
+		}
+		return strings.Contains(northds(c, on), other.Name()+": active") && metrics("1")()
+	})
+	c.FindsNone(on, finding.NorthdNoneActive)
 
 	for _, u := range units {
 		_, code, err := u.Systemctl(t.Context(), "stop", "ovn-northd")
