@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -174,8 +175,9 @@ func TestKick_without_quorum_is_refused(t *testing.T) {
 	m.Run("the status says that it is lost", func(m *labtest.Model) {
 		require.NoError(m.T, m.RunHook(m.T.Context(), u, "update-status"))
 		m.Says(u, "blocked")
-		assert.Contains(m.T, m.Finds(u, finding.NoQuorum, "nb sb").Message, "ovn-central/1, ovn-central/2")
-		assert.Equal(m.T, []string{"juju run " + u.Name() + " recover dry-run=true"}, m.NextCommands(u))
+		lost := m.Finds(u, finding.NoQuorum, "nb sb")
+		assert.Contains(m.T, lost.Message, "ovn-central/1, ovn-central/2")
+		assert.Equal(m.T, []string{"juju run " + u.Name() + " recover dry-run=true"}, cluster.Commands(lost))
 	})
 	m.Run("a kick is refused", func(m *labtest.Model) {
 		said := m.Refuse(u, "kick", labtest.KickArgs(m.ShortID(others[0], lab.SB), m.ShortID(others[0], lab.NB), "force=true")...)
