@@ -273,8 +273,8 @@ func (r Request) Repeated(givenUp []string, force bool) Request {
 	return r
 }
 
-// Unknown returns the names in the request that belong neither to a member nor to another unit of the model. A unit that
-// is not a member may be lost, too, before it has joined: then the new cluster waits for it unless it is given up.
+// Unknown returns the names in the request that belong neither to a member nor to another unit of the model. A unit
+// may be lost before it has joined: then the new cluster waits for it unless it is given up.
 func (s State) Unknown(r Request) []string {
 	return slices.DeleteFunc(slices.Clone(r.GivenUp), func(name string) bool {
 		return s.peer(name) != nil ||
