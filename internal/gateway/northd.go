@@ -48,7 +48,6 @@ func (s *Service) sync(
 		_, err := s.Write(ctx, c)
 		return err
 	}
-	s.asks()
 	write := func(ctx context.Context, g *ovsdb.Gateways) (asked int64, err error) { return g.Write(ctx, c) }
 	return s.awaitNorthd(ctx, timeout, 0, write, meanwhile)
 }

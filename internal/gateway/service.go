@@ -48,10 +48,8 @@ type Service struct {
 	g *ovsdb.Gateways
 	// unresponsive has the chassis whose ovn-controllers did not respond when the databases were last read.
 	unresponsive map[string]bool
-	// asked reports whether this service has asked every ovn-controller for a sign of life.
-	asked   bool
-	slowest time.Duration
-	pace    pace
+	slowest      time.Duration
+	pace         pace
 	// run is the current operation; nil outside of [Service.Operate].
 	run *journal.Run
 }
@@ -99,39 +97,21 @@ func Ask[T any](
 
 // Write makes a change of NB. If it asks ovn-northd, Write returns the requested nb_cfg.
 func (s *Service) Write(ctx context.Context, c ovsdb.Change) (asked int64, err error) {
-	if c.Ask {
-		s.asks()
-	}
 	return Ask(ctx, s, func(g *ovsdb.Gateways, ctx context.Context) (int64, error) { return g.Write(ctx, c) })
-}
-
-// asks notes that ovn-controllers are asked for a sign of life: those that lagged before get another [grace].
-func (s *Service) asks() {
-	if !s.asked {
-		s.asked, s.unresponsive = true, nil
-	}
 }
 
 // grace is how long an ovn-controller may take to follow nb_cfg before it counts as unresponsive. A live one takes
 // milliseconds.
 const grace = 5 * time.Second
 
-// unaskedGrace is [grace] for a command that has asked for no sign of life, such as a dry run. Only the request of
-// another client, a moment ago, may make a live ovn-controller lag then.
-const unaskedGrace = time.Second
-
 // pollInterval is the pause between two reads of the databases.
 const pollInterval = 250 * time.Millisecond
 
-// Observe reads both databases. While an ovn-controller lags, it reads them again until [grace], or [unaskedGrace], is
-// over, unless this ovn-controller already lagged at the last call.
+// Observe reads both databases. While an ovn-controller lags, it reads them again until [grace] is over, unless this
+// ovn-controller already lagged at the last call.
 func (s *Service) Observe(ctx context.Context) (c *Inventory, err error) {
-	limit := unaskedGrace
-	if s.asked {
-		limit = grace
-	}
 	if err = s.With(ctx, func(g *ovsdb.Gateways) error {
-		c, err = observe(ctx, g, limit, s.unresponsive)
+		c, err = observe(ctx, g, s.unresponsive)
 		return err
 	}); err != nil {
 		return nil, err
@@ -156,10 +136,8 @@ func ReadInventory(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
 	return BuildInventory(nb, sb), nil
 }
 
-func observe(
-	ctx context.Context, g *ovsdb.Gateways, limit time.Duration, known map[string]bool,
-) (*Inventory, error) {
-	patience, cancel := context.WithTimeout(ctx, limit)
+func observe(ctx context.Context, g *ovsdb.Gateways, known map[string]bool) (*Inventory, error) {
+	patience, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	for {
 		c, err := ReadInventory(ctx, g)

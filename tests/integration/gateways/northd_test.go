@@ -147,32 +147,3 @@ func TestDrain_timeout_bounds_wait_for_northd(t *testing.T) {
 	c.drained("c1")
 	assert.Equal(t, map[string]int{"c2": 2}, c.masters(ports...))
 }
-
-// A dry run asks no ovn-controller for a sign of life, so it does not wait as long for one that does not answer.
-func TestRebalance_dry_run_beside_silent_chassis(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	c.addGateways(2, "c1", "c2")
-	c.sbctl("create", "Chassis_Private", "name=c1", "nb_cfg=1")
-	c.nbctl("--wait=sb", "sync")
-	c.nbctl("--wait=sb", "sync")
-	s := c.nodeService().Gateways
-	silent := func(within time.Duration) {
-		t.Helper()
-		begun := time.Now()
-		inventory, err := s.Observe(t.Context())
-		require.NoError(t, err)
-		assert.Less(t, time.Since(begun), within)
-		for _, x := range inventory.State.Chassis {
-			assert.Equal(t, x.Name == "c1", x.Unresponsive, x.Name)
-		}
-	}
-	silent(4 * time.Second)
-	silent(time.Second) // it was silent before
-
-	s.NorthdTimeout = time.Minute
-	require.NoError(t, s.SyncNorthd(t.Context()))
-	begun := time.Now()
-	silent(time.Minute)
-	assert.Greater(t, time.Since(begun), 4*time.Second, "it was asked, and may be busy")
-}
