@@ -132,8 +132,8 @@ func apart(s schedule.State) (best int) {
 	return best
 }
 
-// The load is as even as possible with the fewest moves for that, whatever separates gateways of a router. In nearly all
-// clouds no other choice that is as even separates more of them. A second run finds nothing.
+// The load is as even as possible with the fewest moves for that, whatever separates gateways of a router. In nearly
+// all clouds no other choice that is as even separates more of them. A second run finds nothing.
 func TestRebalance_separates_by_brute_force(t *testing.T) {
 	t.Parallel()
 	missed, tried := 0, 600*exploretest.Factor(t)
