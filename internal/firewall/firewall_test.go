@@ -191,9 +191,7 @@ ip link set lo up
 // newMachine starts a machine that lasts as long as the test. Its ufw is off, as after the installation.
 func newMachine(t *testing.T) machine {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can have a network of its own")
-	}
+	require.Zero(t, os.Geteuid(), "only root can have a network of its own")
 	if _, err := exec.LookPath("ufw"); err != nil {
 		t.Fatal("ufw is not installed: run tests/install-deps")
 	}
