@@ -149,8 +149,9 @@ func quorumAgain(c observe.Cluster, m observe.Application, clusters Views) (ways
 		}
 	}
 	var off []string
+	quiet := silent(c, m)
 	for _, unit := range m.Others() {
-		if !slices.Contains(silent(c, m), unit) {
+		if !slices.Contains(quiet, unit) {
 			continue
 		}
 		found, _ := repairs(m, clusters, unit)
