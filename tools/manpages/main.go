@@ -45,7 +45,9 @@ func dayOf(date, epoch string) (day time.Time, err error) {
 		return day, nil
 	}
 	if epoch == "" {
-		out, err := exec.CommandContext(context.Background(), "git", "log", "-1", "--format=%ct").Output()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, "git", "log", "-1", "--format=%ct").Output()
 		if err != nil {
 			return day, fmt.Errorf("cannot tell the day of the commit: %w; give -date", err)
 		}
