@@ -71,7 +71,7 @@ var refusalEntries = []Entry{
 		"`cluster-status` shows the first four digits of each member's server ID. They, or more of it, name a member.",
 		"Name the member as cluster-status shows it."),
 	entry(IDReadAsNumber, Info, Database,
-		"Juju made the number {value} of what was typed; an ID 0123 is typed '\"0123\"'",
+		"Juju read the ID as the number {value}; put quotes around an ID: '\"0123\"'",
 		"Juju reads parameters as YAML, in which some IDs are numbers.",
 		"Type the ID in both kinds of quotes."),
 	entry(UnknownMember, Error, Database, "{value} is neither a member nor one that was removed",

@@ -115,7 +115,7 @@ func (j Journal) List(now Layout) answer.Status {
 	counts := fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons),
 		len(tagged))
 	status := answer.New(answer.Success, counts, answer.Message{
-		Message: "what is in the database now", Kind: messageRevision, Name: string(Committed),
+		Message: "the present layout", Kind: messageRevision, Name: string(Committed),
 	})
 	for _, e := range tagged {
 		ended := e.end.At.UTC().Format(time.RFC3339)
