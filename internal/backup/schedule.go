@@ -90,8 +90,8 @@ func (s Summary) Age(interval time.Duration, now time.Time) finding.Reason {
 	}
 }
 
-// Problem returns the problem with backups that should have been made at an interval since the given time; nothing if
-// there is none.
+// Problem returns the problem with backups that should have been made at an interval since the given time; the zero
+// Reason if the backups are in time.
 func (s Summary) Problem(interval time.Duration, since, now time.Time) finding.Reason {
 	if interval == 0 {
 		return finding.Reason{}

@@ -50,7 +50,7 @@ func (inv *Inventory) pinned(t *topology) {
 	slices.SortFunc(inv.State.Pinned, func(a, b schedule.Pinned) int { return schedule.CompareNames(a.Name, b.Name) })
 }
 
-// pinnedPort returns a port as a pinned gateway. The kind is empty if it is none.
+// pinnedPort returns a port as a pinned gateway. The kind is empty if the port is not pinned.
 func pinnedPort(s ovsdb.LogicalSwitchPort) schedule.Pinned {
 	p := schedule.Pinned{Name: s.Name, Ports: []string{s.Name}, Record: s.UUID}
 	if findable(s.Name) {

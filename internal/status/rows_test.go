@@ -79,7 +79,7 @@ func TestHealth(t *testing.T) {
 	assert.Empty(t, health(true))
 }
 
-// tolerance matches what is checked of a line: the database, then the numbers, or that there is no quorum.
+// tolerance matches the parts of a line that the test compares: the database, the numbers, and a lost quorum.
 var tolerance = regexp.MustCompile(`^\w+|\d+|` + finding.Lookup(finding.NoQuorum).Line)
 
 func TestTolerance(t *testing.T) {

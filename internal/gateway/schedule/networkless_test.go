@@ -22,8 +22,8 @@ func TestNetworkless_unbound_gateway_is_listed_and_not_interrupted(t *testing.T)
 	assert.Equal(t, 1, p.Cost.Interruptions)
 }
 
-// A candidate that is no chassis here is a finding, as it is for a gateway with a provider network. No plan replaces it,
-// so a command does; the last candidate stays.
+// A candidate that is no chassis here is a finding, as it is for a gateway with a provider network. No plan replaces
+// it, so a command does; the last candidate stays.
 func TestNetworkless_missing_candidate_is_found(t *testing.T) {
 	t.Parallel()
 	transit, grouped := bind(hosted(1, "gone", "c1", "far"), "c1"), bind(hosted(2, "c1", "gone"), "c1")

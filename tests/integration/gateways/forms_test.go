@@ -119,8 +119,8 @@ func TestForms_unhosted_router_gets_group_like_others(t *testing.T) {
 	assert.Equal(t, group, c.nbctl("get", "Logical_Router_Port", ports[0], "ha_chassis_group"))
 }
 
-// Neutron from 2024.1 to 2026.1 gives each gateway of a router its own candidates. One chassis that fails should not take
-// both along. A reschedule moves nothing for that, a rebalance does.
+// Neutron from 2024.1 to 2026.1 gives each gateway of a router its own candidates. One chassis that fails should not
+// take both along. A reschedule moves nothing for that, a rebalance does.
 func TestForms_gateways_of_one_router_are_separated(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -169,9 +169,9 @@ func TestForms_external_ports_follow_router(t *testing.T) {
 	assert.Equal(t, 2, moved)
 }
 
-// F. A row of Gateway_Chassis has the name that a new one should get, for instance since a script has put another chassis
-// into it (LP#2143751). OVSDB refuses a second row of that name, and with it the whole batch. The dry run keeps its
-// promise: the new row gets a name that is free, and Neutron still finds its port in it.
+// F. A row of Gateway_Chassis has the name that a new one should get, for instance since a script has put another
+// chassis into it (LP#2143751). OVSDB refuses a second row of that name, and with it the whole batch. The dry run keeps
+// its promise: the new row gets a name that is free, and Neutron still finds its port in it.
 func TestForms_name_of_new_row_is_taken(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")

@@ -285,8 +285,9 @@ func TestDrain_without_marked_chassis(t *testing.T) {
 	}
 }
 
-// D. Bare metal on physnet2 reaches the world by a router's gateway on physnet1, if one chassis hosts both (LP#2125553).
-// A drain takes the gateway to the candidate with both networks, though another one is better and hosts fewer.
+// D. Bare metal on physnet2 reaches the world by a router's gateway on physnet1, if one chassis hosts both
+// (LP#2125553). A drain takes the gateway to the candidate with both networks, though another one is better and hosts
+// fewer.
 func TestExternalPorts_gateway_keeps_their_network(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")

@@ -145,8 +145,9 @@ func TestPinned_problems_are_found_and_repaired(t *testing.T) {
 	}
 }
 
-// C. Neutron pins a router whose external network is a tunnel to the best member of the router's group, again after each
-// change of the group (HAChassisGroupRouterEvent in ovsdb_monitor.py; LP#2052821). The printed command changes both.
+// C. Neutron pins a router whose external network is a tunnel to the best member of the router's group, again after
+// each change of the group (HAChassisGroupRouterEvent in ovsdb_monitor.py; LP#2052821). The printed command changes
+// both.
 func TestPinned_by_Neutron_moves_with_its_group(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")

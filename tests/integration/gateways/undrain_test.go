@@ -86,8 +86,8 @@ func TestUndrain_failed_proof_reports_restored_ranks(t *testing.T) {
 	assert.Equal(t, before, c.ranks())
 }
 
-// An interrupted undrain says so, whether it waits for the node or for the gateways: it does not claim that it has waited
-// to the end.
+// An interrupted undrain says so, whether it waits for the node or for the gateways: it does not claim that it has
+// waited to the end.
 func TestUndrain_interrupted_says_so(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("interrupted by a test")

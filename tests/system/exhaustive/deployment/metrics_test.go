@@ -104,8 +104,8 @@ func (p *prometheus) until(expr string) {
 	p.Eventually(expr, func() bool { return p.get("query", &data, "query="+expr) == nil && len(data.Result) > 0 })
 }
 
-// panels returns the queries of the dashboard's panels, and the one that shows alerts in all of them, with all values of
-// its variables.
+// panels returns the queries of the dashboard's panels, and the one that shows alerts in all of them, with all values
+// of its variables.
 func (p *prometheus) panels() (panels map[string][]string, alerts string) {
 	p.T.Helper()
 	data, err := base64.StdEncoding.DecodeString(monitoring.Dashboards()[0])

@@ -56,13 +56,15 @@ func (s *story) operateByTheSocket(ctx context.Context, t *testing.T) {
 }
 
 // decommission has the action on another unit retire the node that a unit's machine is. The action waits until Juju has
-// removed that unit; what is returned waits for the action's end. The chassis has the row of an ovn-controller, and none runs.
+// removed that unit; what is returned waits for the action's end. The chassis has the row of an ovn-controller, and
+// none runs.
 func (s *story) decommission(ctx context.Context, t *testing.T, unit string) (ended func()) {
 	t.Helper()
 	const node = "retired"
 	on := otherThan(unit, s.alive(ctx, t))
 	ctl := func(command ...string) string { return s.ctl(ctx, t, on, command...) }
-	ctl("ovn-sbctl", "chassis-add", node, "geneve", s.Machines[unit].Address().String(), "--", "set", "Chassis", node, "hostname="+node+".example", "other_config:datapath-type=system")
+	ctl("ovn-sbctl", "chassis-add", node, "geneve", s.Machines[unit].Address().String(), "--",
+		"set", "Chassis", node, "hostname="+node+".example", "other_config:datapath-type=system")
 	var results map[string]any
 	var failed error
 	done := make(chan struct{})
