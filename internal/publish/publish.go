@@ -218,9 +218,10 @@ func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
 	}
 	d.NorthdAsked, d.NorthdHeard = x.Northds.Asked, northdHeard(s.Application)
 	d.Charm, d.CharmsSeen = s.Application.Charm, s.Application.OtherCharms()
-	d.NoRoom = map[ovndb.Database]bool{}
+	d.NoRoom, d.Unusable = map[ovndb.Database]bool{}, map[ovndb.Database]bool{}
 	for db, x := range x.Databases {
 		d.NoRoom[db] = len(x.ConversionLacks()) > 0
+		d.Unusable[db] = x.Condition != ovndb.Serving && x.Replaceable()
 	}
 	if used := x.Certificates.Used; used != nil && used.Problem == "" {
 		d.Trusts, d.Issuer = used.Trusts, used.Issuer

@@ -56,6 +56,8 @@ type UnitState struct {
 	// Rejoin has the unit's servers that can't be started again. Another unit has to remove them so that the unit can
 	// rejoin.
 	Rejoin map[ovndb.Database]raft.ID
+	// Unusable has the databases whose server is not running, and can't be started on its file.
+	Unusable map[ovndb.Database]bool
 	// NoRoom has the databases whose pending conversion to a newer schema needs more disk or memory than the machine
 	// has.
 	NoRoom map[ovndb.Database]bool
@@ -87,6 +89,8 @@ const (
 	keyCopy    = "-copy"
 	keyRejoin  = "-rejoin"
 	keyNoRoom  = "-no-room"
+	// keyUnusable makes peers name the repair in place of the start of a machine that is on.
+	keyUnusable = "-unusable"
 )
 
 // Databag returns the state as the unit's complete data: a key that does not apply has an empty value, which makes Juju
@@ -121,6 +125,7 @@ func (d UnitState) Databag() map[string]string {
 		databag[db.Short()+keyCopy] = asJSON(d.Copies, db)
 		databag[db.Short()+keyRejoin] = string(d.Rejoin[db])
 		databag[db.Short()+keyNoRoom] = flag(d.NoRoom[db])
+		databag[db.Short()+keyUnusable] = flag(d.Unusable[db])
 	}
 	maps.Copy(databag, BoundAddress(d.Address))
 	return databag
@@ -139,6 +144,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 		Paused: databag[keyPaused] == "true", DiskFull: databag[keyDiskFull] == "true",
 		CharmsSeen: split(databag[keyCharms]), Trusts: split(databag[keyTrusts]),
 		Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{},
+		Unusable: map[ovndb.Database]bool{},
 	}
 	for _, db := range ovndb.Databases() {
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
@@ -149,6 +155,9 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 		}
 		if databag[db.Short()+keyNoRoom] == "true" {
 			d.NoRoom[db] = true
+		}
+		if databag[db.Short()+keyUnusable] == "true" {
+			d.Unusable[db] = true
 		}
 		problems = append(problems, fromJSON(databag, db.Short()+keyRequest, db, &d.Requests)...)
 		problems = append(problems, fromJSON(databag, db.Short()+keyCopy, db, &d.Copies)...)

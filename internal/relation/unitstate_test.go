@@ -28,6 +28,7 @@ func TestUnitState_round_trip(t *testing.T) {
 		}},
 		Copies: map[ovndb.Database]recovery.Copy{ovndb.SB: {Cluster: old, Term: 13, Index: 1e10, Stopped: true}},
 		Rejoin: map[ovndb.Database]raft.ID{ovndb.SB: fresh}, NoRoom: map[ovndb.Database]bool{ovndb.NB: true},
+		Unusable: map[ovndb.Database]bool{ovndb.SB: true},
 	}
 	databag := state.Databag()
 	read, problems := relation.ParseUnitState(databag)

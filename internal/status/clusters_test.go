@@ -365,6 +365,9 @@ func TestClusters_no_quorum_cause_is_published(t *testing.T) {
 	assert.Equal(t, []string{"error NO_QUORUM nb sb -> ovn-central/1 resume {unit=ovn-central/1} -> " +
 		string(finding.MakeSpaceOn) + " {unit=ovn-central/2} -> IF_THIS_LASTS: ovn-central/0 recover dry-run=true"},
 		briefs(findingsOf(r))[:1])
+	damaged := relation.UnitState{Unusable: map[ovndb.Database]bool{ovndb.NB: true, ovndb.SB: true}}
+	r.Application.Peers = map[string]observe.Peer{"ovn-central/1": {State: damaged}, "ovn-central/2": {State: damaged}}
+	assert.Equal(t, []string{"error NO_QUORUM nb sb -> ovn-central/0 recover dry-run=true"}, briefs(findingsOf(r))[:1])
 }
 
 func TestClusters_unit_of_other_cluster(t *testing.T) {

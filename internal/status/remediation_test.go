@@ -114,11 +114,13 @@ func TestWhileDown(t *testing.T) {
 		awaits   = " -> BEFORE_ITS_NEXT_HOOK: ovn-central/1 resume"
 		space    = " -> IF_DISK_FULL: " + string(finding.MakeSpaceThere)
 		restarts = " -> IF_THIS_LASTS: ovn-central/1 restart-services services=ovn-ovsdb-server-nb"
+		rejoins  = " -> ovn-central/1 rejoin i-really-mean-it=true"
 		spaceOn  = " -> " + string(finding.MakeSpaceOn)
 		ifLost   = " -> IF_LOST: remove-unit --force ovn-central/1 add-unit ovn-central " + string(finding.KickLeftovers)
 		mayBe    = starts + ifLost
 	)
 	none, full := relation.UnitState{}, relation.UnitState{DiskFull: true}
+	damaged := relation.UnitState{Unusable: map[ovndb.Database]bool{ovndb.NB: true}}
 	silent := time.Hour
 	gone := func(v *raft.View) { // its server ended
 		v.Status.Servers[1].LastMsg = &silent
@@ -148,6 +150,8 @@ func TestWhileDown(t *testing.T) {
 		"stores nothing, other ended": {none, []func(*raft.View){lags}, []func(*raft.View){gone}, space + awaits},
 		"about to restart":            {none, []func(*raft.View){noted}, nil, awaits},
 		"full, both gave up":          {full, []func(*raft.View){hangs}, []func(*raft.View){hangs}, spaceOn + ifLost},
+		"file unusable, both ended":   {damaged, []func(*raft.View){gone}, []func(*raft.View){gone}, rejoins + ifLost},
+		"file unusable, one ended":    {damaged, []func(*raft.View){gone}, nil, rejoins},
 		"full, one gave up":           {full, []func(*raft.View){hangs}, nil, spaceOn},
 	} {
 		t.Run(name, func(t *testing.T) {

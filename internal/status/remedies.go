@@ -264,15 +264,26 @@ func WhileDown(m observe.Application, clusters Views, unit string) []finding.Rem
 }
 
 // repairs returns the remedies that bring the members of a unit back. If the unit's machine is known to be on, or the
-// unit has reported that its disk is full, they are the remedies of the cause there. mayBeLost reports whether nothing
-// shows that the machine is on.
+// unit has published what keeps its servers down, they are the remedies of the cause there. There is none for a file on
+// which no server can start if its cluster has no leader: only a recovery makes a new member. mayBeLost reports whether
+// nothing shows that the machine is on.
 func repairs(m observe.Application, clusters Views, unit string) (ways []finding.Remedy, mayBeLost bool) {
-	if m.Peers[unit].State.Paused { // systemd does not start the services of a paused unit
+	state := m.Peers[unit].State
+	if state.Paused { // systemd does not start the services of a paused unit
 		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"})}, false
 	}
 	on := symptomsOf(m, clusters, unit)
-	if m.Peers[unit].State.DiskFull {
+	if state.DiskFull {
 		return []finding.Remedy{finding.ByHand(finding.MakeSpaceOn)}, !on.machineOn
+	}
+	if state.Unusable[ovndb.NB] || state.Unusable[ovndb.SB] {
+		for d := range state.Unusable {
+			if !clusters[d].Status.HasLeader() {
+				return nil, !on.machineOn
+			}
+		}
+		rejoin := command.Command{Unit: unit, Action: "rejoin", Params: []command.Param{confirmed}}
+		return []finding.Remedy{finding.Do(rejoin)}, !on.machineOn
 	}
 	if on.diskMayBeFull {
 		full := finding.ByHand(finding.MakeSpaceThere)

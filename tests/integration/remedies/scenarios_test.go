@@ -38,6 +38,7 @@ var scenarios = map[finding.Code][]scenario{
 			w.on = w.another()
 		}, after: members(3)},
 		{name: "unit_is_paused", arrange: func(w *world) { w.Act(w.another(), "pause") }, after: members(3)},
+		{name: "file_is_unusable", arrange: (*world).damageAnother, after: members(3)},
 	},
 	finding.NoQuorum: {
 		{name: "machines_start", arrange: (*world).loseQuorum, after: members(3)},
@@ -45,6 +46,7 @@ var scenarios = map[finding.Code][]scenario{
 			name: "machines_are_lost", arrange: (*world).loseQuorum, remedy: 1,
 			next: []finding.Code{finding.NotInNewCluster}, after: members(1),
 		},
+		{name: "file_is_unusable", units: 2, arrange: (*world).damageAnother, after: members(2)},
 	},
 	finding.NotInNewCluster: {{arrange: func(w *world) {
 		w.on = w.another()
@@ -87,10 +89,8 @@ var scenarios = map[finding.Code][]scenario{
 			members(3)(w)
 		}},
 	},
-	finding.DiskFull: {{units: 2, arrange: (*world).fillDisk, after: active}},
-	finding.FileUnusable: {{arrange: func(w *world) {
-		w.damage(func(path string) { w.TakeOut(path) })
-	}, after: members(3)}},
+	finding.DiskFull:     {{units: 2, arrange: (*world).fillDisk, after: active}},
+	finding.FileUnusable: {{arrange: func(w *world) { w.damage(w.TakeOut) }, after: members(3)}},
 	finding.FileUnreadable: {{arrange: func(w *world) {
 		w.damage(func(path string) {
 			file, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -262,6 +262,13 @@ func (w *world) damage(do func(path string)) {
 	require.NoError(w.T, u.PowerOn(w.T.Context()))
 	require.NoError(w.T, w.Settle(w.T.Context()))
 	w.on = u
+}
+
+// damageAnother damages the file of a unit, and observes another one.
+func (w *world) damageAnother() {
+	w.T.Helper()
+	w.damage(w.TakeOut)
+	w.on = labtest.Without(w.Deployed, w.on)[0]
 }
 
 // foreignFile adds a unit whose machine has a Northbound file that was made with ovsdb-tool.
