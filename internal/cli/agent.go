@@ -61,6 +61,10 @@ again.`,
 		},
 	}
 	f.define(cmd.Flags())
+	offer(cmd, "mode", fixed(string(config.Off), string(config.Advise), string(config.On)))
+	for _, name := range []string{"config", "private-key", "certificate", "ca-cert", "socket"} {
+		offer(cmd, name, files)
+	}
 	return cmd
 }
 

@@ -56,7 +56,11 @@ func (f *databaseFlags) add(c *cobra.Command) {
 	flags.StringVarP(&f.output, "output", "o", "text", "text, yaml or json")
 	flags.StringVar(&f.output, "format", "text", "as the actions' parameter is called")
 	flags.Lookup("format").Hidden = true
-	offer(c, "output", fixed("text", "yaml", "json"))
+	offer(c, "output", fixed(forms...))
+	offer(c, "format", fixed(forms...))
+	for _, name := range []string{"private-key", "certificate", "ca-cert"} {
+		offer(c, name, files)
+	}
 	c.PersistentPreRunE = refuseEmpty
 }
 
@@ -120,10 +124,8 @@ func (f *databaseFlags) check(from [2]string) error {
 	switch {
 	case f.secure() && (f.credentials.Key == "" || f.credentials.Certificate == "" || f.credentials.CA == ""):
 		return usageErrorf("ssl: needs --private-key, --certificate and --ca-cert")
-	case !slices.Contains([]string{"text", "yaml", "json"}, f.output):
-		return usageErrorf("--output %q: must be text, yaml or json", f.output)
 	}
-	return nil
+	return checkForm(f.output)
 }
 
 // secure reports whether a connection uses TLS.
@@ -267,6 +269,17 @@ func operator(getenv func(string) string) string {
 		return cmp.Or(name, "unknown")
 	}
 	return cmp.Or(name, "unknown") + "@" + host
+}
+
+// forms are the forms of a document.
+var forms = []string{"text", "yaml", "json"}
+
+// checkForm returns an error if there is no such form.
+func checkForm(output string) error {
+	if !slices.Contains(forms, output) {
+		return usageErrorf("--output %q: must be text, yaml or json", output)
+	}
+	return nil
 }
 
 // show prints a document in the requested form.

@@ -67,6 +67,16 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
+// files completes names of files.
+func files(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// directories completes names of directories.
+func directories(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
 // offer makes a shell complete the value of a flag.
 func offer(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {

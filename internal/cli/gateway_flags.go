@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
@@ -40,6 +41,24 @@ func (f *gatewayFlags) networks(cmd *cobra.Command) (all []string) {
 		all = append(all, n.Name)
 	}
 	return all
+}
+
+// layouts completes these names, and the operations that have left a layout behind.
+func (f *gatewayFlags) layouts(names ...journal.Version) cobra.CompletionFunc {
+	return found(func(cmd *cobra.Command) (all []string) {
+		for _, name := range names {
+			all = append(all, string(name))
+		}
+		listed, _ := ask(cmd, f, func(ctx context.Context, s *gateway.Service) (answer.Status, error) {
+			return s.Revisions(ctx, gateway.RevisionsRequest{}), nil
+		})
+		for _, m := range listed.Details.MessageList {
+			if m.Name != string(journal.Committed) {
+				all = append(all, cobra.CompletionWithDesc(m.Name, m.Message))
+			}
+		}
+		return all
+	})
 }
 
 // gatewaysTimeout limits a whole command on gateways.

@@ -104,7 +104,7 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 	c.Flags().StringVar((*string)(&f.Target), "target-revision", "",
 		"bring back this layout: successful-site-action, last-site-action or the ID of an operation (see revisions)")
 	offer(c, "revert", found(f.plans))
-	offer(c, "target-revision", fixed(string(journal.Successful), string(journal.Last)))
+	offer(c, "target-revision", f.layouts(journal.Successful, journal.Last))
 	return c
 }
 
@@ -165,6 +165,7 @@ with their ranks before and after, and an arrow for each that moves.`,
 	f.addScheduling(c.Flags())
 	offer(c, "scheduler", fixed(string(schedule.LeastLoaded), string(schedule.Random)))
 	c.Flags().StringVar(&file, "picture", "", "write a picture of the plan to this file, as SVG")
+	offer(c, "picture", files)
 	return c
 }
 
@@ -220,9 +221,8 @@ are cordoned. Without --base and --diff, revisions are listed.`,
 		"compare base with this: plan (the default with --base), or what --base takes")
 	c.Flags().StringVar(&plan, "plan", "rebalance", "which plan --diff plan is: rebalance or reschedule")
 	f.addNetworks(c)
-	offer(c, "base", fixed(string(journal.Committed), string(journal.Successful), string(journal.Last)))
-	offer(c, "diff", fixed(string(journal.Planned), string(journal.Committed), string(journal.Successful),
-		string(journal.Last)))
+	offer(c, "base", f.layouts(journal.Committed, journal.Successful, journal.Last))
+	offer(c, "diff", f.layouts(journal.Planned, journal.Committed, journal.Successful, journal.Last))
 	offer(c, "plan", fixed("rebalance", "reschedule"))
 	return c
 }

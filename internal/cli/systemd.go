@@ -58,6 +58,7 @@ in the unit's status until the next backup has been made.`,
 	flags.StringVar(&unit, "unit", "", "name of this unit, for the manifest")
 	flags.StringVar(&path, "path", "", "where the backups are kept, an absolute path; else where the action keeps them")
 	flags.IntVar(&keep, "keep", backup.DefaultKeep, "how many of the newest are kept")
+	offer(c, "path", directories)
 	return c
 }
 

@@ -41,6 +41,8 @@ HOOKS
 		Example:     "  ovn-central-operator hook update-status",
 		Args:        cobra.ExactArgs(1),
 		Annotations: map[string]string{"1": "failed: Juju shows it, and runs the hook again", pageKey: "reference/hooks"},
+
+		ValidArgsFunction: first(fixed(hook.Names()...)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u := unit(getenv, stderr)
 			err := hook.Run(cmd.Context(), u, args[0])
@@ -68,6 +70,8 @@ ACTIONS
 		Example:     "  ovn-central-operator action cluster-status",
 		Args:        cobra.ExactArgs(1),
 		Annotations: map[string]string{"0": "done, or refused: Juju was told which", pageKey: "reference/actions"},
+
+		ValidArgsFunction: first(fixed(action.Names()...)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u := unit(getenv, stderr)
 			u.Members.Progress = func(ctx context.Context, text string) {
