@@ -143,15 +143,21 @@ action; a person needs it for gateways and nodes at most.`,
 }
 
 func newVersion(program string) *cobra.Command {
-	return &cobra.Command{
+	var output string
+	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
 		Long:    "Print the version that this binary was built as.",
 		Example: "  " + program + " version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.Version)
-			return err
+			if err := checkForm(output); err != nil {
+				return err
+			}
+			built := map[string]string{"version": version.Version}
+			return show(cmd.OutOrStdout(), output, built, func(map[string]string) string { return version.Version })
 		},
 	}
+	addOutput(c, c.Flags(), &output)
+	return c
 }

@@ -53,11 +53,7 @@ func (f *databaseFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.credentials.Key, "private-key", "", "key for ssl:")
 	flags.StringVar(&f.credentials.Certificate, "certificate", "", "certificate for ssl:")
 	flags.StringVar(&f.credentials.CA, "ca-cert", "", "certificate of the CA for ssl:")
-	flags.StringVarP(&f.output, "output", "o", "text", "text, yaml or json")
-	flags.StringVar(&f.output, "format", "text", "as the actions' parameter is called")
-	flags.Lookup("format").Hidden = true
-	offer(c, "output", fixed(forms...))
-	offer(c, "format", fixed(forms...))
+	addOutput(c, flags, &f.output)
 	for _, name := range []string{"private-key", "certificate", "ca-cert"} {
 		offer(c, name, files)
 	}
@@ -273,6 +269,15 @@ func operator(getenv func(string) string) string {
 
 // forms are the forms of a document.
 var forms = []string{"text", "yaml", "json"}
+
+// addOutput adds the flag for the form of a document.
+func addOutput(c *cobra.Command, flags *pflag.FlagSet, output *string) {
+	flags.StringVarP(output, "output", "o", "text", "text, yaml or json")
+	flags.StringVar(output, "format", "text", "as the actions' parameter is called")
+	flags.Lookup("format").Hidden = true
+	offer(c, "output", fixed(forms...))
+	offer(c, "format", fixed(forms...))
+}
 
 // checkForm returns an error if there is no such form.
 func checkForm(output string) error {

@@ -290,6 +290,9 @@ func TestMain_help_and_version_on_stdout(t *testing.T) {
 		"ovn-gateways plan --help":      "\nEnvironment:\n  OVN_NB_DB ",
 		"ovn-gateways --version":        "ovn-gateways version " + version.Version + "\n",
 		"x version":                     version.Version + "\n",
+		"x version -o yaml":             "version: " + version.Version + "\n",
+		"ovn-gateways version -o json":  "{\n  \"version\": \"" + version.Version + "\"\n}\n",
+		"ovn-gateways -o yaml version":  "version: " + version.Version + "\n",
 	} {
 		code, stdout, stderr := mainOf(t, env, strings.Fields(line)...)
 		assert.Equal(t, 0, code, line)
