@@ -232,7 +232,7 @@ func (f Finding) expand(text string) string {
 		"{count}", fmt.Sprint(a.Count), "{total}", fmt.Sprint(a.Total), "{tolerance}", orNone(a.Total),
 		"{reason}", joined(a.Reasons, "; "),
 		"{milliseconds}", fmt.Sprint(a.Duration.Milliseconds()), "{duration}", a.Duration.Round(time.Second).String(),
-		"{date}", a.Time.UTC().Format(time.DateOnly), "{time}", a.Time.UTC().Format(time.RFC3339),
+		"{time}", a.Time.UTC().Format(time.RFC3339),
 	).Replace(text)
 }
 

@@ -27,7 +27,7 @@ var certificateEntries = []Entry{
 		"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data",
 		"The provider has not answered yet.",
 		"Look at the provider: vault has to be unsealed and authorized, and needs a root CA.").alert(15 * time.Minute),
-	entry(CertificateExpires, Warning, Unit, "certificate expires on {date}", "Less than 30 days are left.",
+	entry(CertificateExpires, Warning, Unit, "certificate expires at {time}", "Less than 30 days are left.",
 		"Have the provider issue a new one (docs/how-to/rotate-certificates.md).").alert(time.Minute),
 	entry(CertificateChanges, Info, Unit, "certificates: {reason}",
 		"A certificate is replaced in steps, so that no connection is refused on the way.", ""),

@@ -89,7 +89,7 @@ func TestPresent_golden(t *testing.T) {
 				finding.Do(command.Client("config", "ovn-central", "--reset", "source")),
 			),
 			unit(finding.FirewallFailed, finding.Args{Detail: "ufw is not installed"}),
-			unit(finding.CertificateExpires, finding.Args{Time: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}),
+			unit(finding.CertificateExpires, finding.Args{Time: time.Date(2026, 12, 1, 14, 30, 0, 0, time.UTC)}),
 			finding.Of(finding.ListenerWithoutTLS, ovndb.SB, finding.Args{Value: "ptcp:16642"}),
 			unit(finding.RestartDue, finding.Args{Value: "ovn-northd"}),
 		}},
