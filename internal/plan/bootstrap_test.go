@@ -191,10 +191,10 @@ func TestBootstrap_own_claim_continues(t *testing.T) {
 			}
 		}, all(changes...))
 	}
-	const nbDown = "waiting SERVER_DOWN nb"
+	const nbDown = "waiting SERVER_DOWN nb" + nextHook
 	const contested = "waiting CLAIM_CONTESTED Unit=ovn-central/1 Reasons=DISCARDS_OWN"
 	check(t, map[string]situation{
-		"both down": {mine(), does(plan.Start, nbServer+" "+sbServer, nbDown, "waiting SERVER_DOWN sb", contested)},
+		"both down": {mine(), does(plan.Start, nbServer+" "+sbServer, nbDown, "waiting SERVER_DOWN sb"+nextHook, contested)},
 		"one down": {
 			mine(func(s *plan.State) { s.Databases[ovndb.SB] = serving(ovndb.SB, 0) }),
 			does(plan.Start, nbServer, nbDown, contested),

@@ -75,7 +75,7 @@ func TestCertificates_lacking_address(t *testing.T) {
 		"none issued": {having(nil, lacking, drifted), works(plan.ConfigureFirewall, "", awaited)},
 		"same issued": {having(lacking, lacking, drifted), works(plan.ConfigureFirewall, "", awaited)},
 		"server down": {
-			having(lacking, lacking, stopped), does(plan.Start, nbServer, awaited, "waiting SERVER_DOWN nb"),
+			having(lacking, lacking, stopped), does(plan.Start, nbServer, awaited, "waiting SERVER_DOWN nb"+nextHook),
 		},
 		"new lacks it too": {having(again, lacking), works(plan.InstallCertificate, "", awaited)},
 		"new has it":       {having(certificate("cert1", "A"), lacking), works(plan.InstallCertificate, "", awaited)},

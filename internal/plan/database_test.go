@@ -72,7 +72,7 @@ func TestDecide_every_condition(t *testing.T) {
 	const (
 		joins       = "waiting SERVER_JOINING nb Count=2 Total=3"
 		gone        = "waiting SERVER_REMOVED nb"
-		isDown      = "waiting SERVER_DOWN nb"
+		isDown      = "waiting SERVER_DOWN nb" + nextHook
 		isTooNew    = "error FILE_TOO_NEW nb Version=3.3 -> ssh ovn-central/0 apt-cache policy openvswitch-common"
 		ofOther     = "error FILE_OF_OTHER_CLUSTER nb Cluster=dddd0009 Other=cccc0001" + nbFile + moveAway
 		lasts       = " -> IF_THIS_LASTS: "
@@ -141,11 +141,11 @@ func TestDecide_servers_start_together(t *testing.T) {
 			set(s, down(sbCluster, plan.File{Address: "ssl:10.0.0.0:6644"}), ovndb.SB)
 		})
 	}
-	const sbDown = "waiting SERVER_DOWN sb"
+	const sbDown = "waiting SERVER_DOWN sb" + nextHook
 	check(t, map[string]situation{
 		"both down": {
 			both(down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"})),
-			does(plan.Start, nbServer+" "+sbServer, "waiting SERVER_DOWN nb", sbDown),
+			does(plan.Start, nbServer+" "+sbServer, "waiting SERVER_DOWN nb"+nextHook, sbDown),
 		},
 		"one absent": {
 			both(plan.Database{Condition: ovndb.Absent}),

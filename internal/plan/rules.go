@@ -301,7 +301,10 @@ var serverRules = slices.Concat([]rule{
 	},
 	{
 		name: "server is down",
-		find: func(v *view) finding.Finding { return v.find(finding.ServerDown, finding.Args{Detail: v.x.Cause}) },
+		find: func(v *view) finding.Finding {
+			return v.find(finding.ServerDown, finding.Args{Detail: v.x.Cause},
+				finding.If(finding.BeforeHook, command.RunHook(v.Unit)))
+		},
 	},
 }), given(server, in(ovndb.Absent), []rule{
 	{

@@ -195,6 +195,9 @@ func finds(found ...string) decided { return decided{found: found} }
 
 func ready(found ...string) decided { return decided{found: found, ready: true} }
 
+// nextHook is the remedy of what the next hook of the unit repairs.
+const nextHook = " -> BEFORE_ITS_NEXT_HOOK: ovn-central/0 resume"
+
 func does(step plan.Kind, args string, found ...string) decided {
 	return decided{step, args, found, false}
 }

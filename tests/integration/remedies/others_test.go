@@ -120,7 +120,7 @@ var withoutRemedy = []finding.Code{
 	finding.WouldInterrupt, finding.ReviewInvalid, finding.OperationsSinceReview, finding.PlanChanged,
 	finding.RevisionMissing, finding.CordonsContended, finding.DrainUndone, finding.NodeInUse, finding.FewUpThen,
 	finding.NodeCandidate, finding.PublishedDataInvalid, finding.ServerOfOtherCluster, finding.ServerUnreadable,
-	finding.ServerDown, finding.ServerRemoved, finding.ServerJoining, finding.ServerLeaving, finding.SchemaOlder,
+	finding.ServerRemoved, finding.ServerJoining, finding.ServerLeaving, finding.SchemaOlder,
 	finding.ElectionTimerChanges, finding.CertificatesAwaited, finding.CertificateChanges, finding.NorthdDown,
 	finding.StateUnknown, finding.StepFailed, finding.StepPostponed, finding.PackagesAwaited, finding.ClientPortsClosed,
 	finding.ApplicationRemoved, finding.RestartDue, finding.UpgradeWaits, finding.AgentFailed, finding.BackupOverdue,

@@ -105,6 +105,10 @@ var scenarios = map[finding.Code][]scenario{
 		w.on = w.another()
 		require.NoError(w.T, w.on.Hang(lab.NB))
 	}, after: members(3)}},
+	finding.ServerDown: {{arrange: func(w *world) {
+		w.on = w.another()
+		require.NoError(w.T, w.on.Kill(lab.NB))
+	}, after: members(3)}},
 	finding.AddressChanged: {{arrange: func(w *world) {
 		w.on = w.another()
 		require.NoError(w.T, w.SetAddress(w.T.Context(), w.on, "10.99.0.77"))
