@@ -81,7 +81,7 @@ func (k *kickOperation) waysToName(code finding.Code) []finding.Remedy {
 	see := finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit))
 	switch code {
 	case finding.MemberAmbiguous:
-		see.Command.Params = []command.Param{{Key: "cluster-status-format", Value: "yaml"}} // the YAML has the full IDs
+		see.Command.Params = []command.Param{{Key: "format", Value: "yaml"}} // the YAML has the full IDs
 		return []finding.Remedy{see, finding.ByHand(finding.NameByID)}
 	case finding.MemberOfOther:
 		return []finding.Remedy{finding.ByHand(finding.NameThere)}
