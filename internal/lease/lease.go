@@ -38,7 +38,7 @@ type Record struct {
 	At int64 `json:"at,omitempty"`
 	// Intents are the changes that holders have begun and that no unit entitled to do so has ended. They outlive their
 	// holder.
-	Intents []Intent `json:"-"`
+	Intents []Intent `json:"noted,omitempty"`
 	// Pad makes the record long; see [Record.Padded].
 	Pad string `json:"pad,omitempty"`
 }
@@ -215,8 +215,6 @@ const (
 	Kick Kind = "kick"
 	// Down is the stop of a server, to start again or to stay down as a member.
 	Down Kind = "down"
-	// Unknown is the kind of a change that was recorded without its kind. It may be any kind, by any unit.
-	Unknown Kind = ""
 )
 
 // Intent is a change that was recorded before it began. It stays in the record until the unit that recorded it has seen
@@ -234,51 +232,9 @@ type Intent struct {
 }
 
 // orphanTimeout is how long an intent that no other unit will end stays in the record after its server is known to be a
-// plain member. The process that recorded it may be stopped and resume later; but no hook or action, of any version,
-// begins a change more than 20 minutes after its start.
+// plain member. The process that recorded it may be stopped and resume later; but no hook or action begins a
+// change more than 20 minutes after its start.
 const orphanTimeout = 30 * time.Minute
-
-// wire is the stored form. Pending lists the server of each intent: a version without kinds reads and keeps only
-// Pending, and drops Noted.
-type wire struct {
-	bare
-	Pending []string `json:"pending,omitempty"`
-	Noted   []Intent `json:"noted,omitempty"`
-}
-
-// bare is a Record without its methods, so that marshalling does not recurse.
-type bare Record
-
-// MarshalJSON writes the IDs of the intents besides the intents, for readers that know only IDs.
-func (r Record) MarshalJSON() ([]byte, error) {
-	w := wire{bare: bare(r)}
-	for _, m := range r.Intents {
-		if !slices.Contains(w.Pending, m.ID) {
-			w.Pending = append(w.Pending, m.ID)
-		}
-		// An intent of unknown kind is read from Pending only if its server has no other intent.
-		if slices.ContainsFunc(r.Intents, func(o Intent) bool { return o.ID == m.ID && (o.Kind != Unknown || o.Seen != 0) }) {
-			w.Noted = append(w.Noted, m)
-		}
-	}
-	return json.Marshal(w)
-}
-
-// UnmarshalJSON reads the output of [Record.MarshalJSON]; an ID without an intent becomes an intent of unknown kind.
-func (r *Record) UnmarshalJSON(b []byte) error {
-	var w wire
-	if err := json.Unmarshal(b, &w); err != nil {
-		return err
-	}
-	*r = Record(w.bare)
-	r.Intents = w.Noted
-	for _, id := range w.Pending {
-		if !slices.ContainsFunc(w.Noted, func(m Intent) bool { return m.ID == id }) {
-			r.Intents = append(r.Intents, Intent{ID: id})
-		}
-	}
-	return nil
-}
 
 // WithIntent returns the record with a change that is about to begin. It keeps only one intent for the same change.
 func (r Record) WithIntent(m Intent) Record {
@@ -328,10 +284,10 @@ type LiveOwner struct {
 	Now  time.Time
 }
 
-// WithoutEnded returns r without the intents that have ended, and whether that differs from r. With two exceptions,
-// only the unit that recorded a change decides that it has ended: a leave that a restart cancelled, a kick that was
-// lost, a server that runs again. The exceptions are intents of unknown kind, and kicks through a server that is gone:
-// the unit whose server they name ends them after [orphanTimeout], since a command may still be on its way.
+// WithoutEnded returns r without the intents that have ended, and whether that differs from r. With one exception, only
+// the unit that recorded a change decides that it has ended: a leave that a restart cancelled, a kick that was lost, a
+// server that runs again. The exception is a kick through a server that is gone: the unit whose server it names ends it
+// after [orphanTimeout], since a command may still be on its way.
 func (r Record) WithoutEnded(t LiveOwner) (Record, bool) {
 	next, changed := r.Renewed(), false
 	next.Intents = nil
@@ -340,7 +296,7 @@ func (r Record) WithoutEnded(t LiveOwner) (Record, bool) {
 		case t.Gone(m.ID), m.By == t.Unit:
 			changed = true
 			continue
-		case m.ID != t.Server || m.Kind != Unknown && (m.Kind != Kick || !t.Gone(m.From)):
+		case m.ID != t.Server || m.Kind != Kick || !t.Gone(m.From):
 		case m.Seen == 0 || m.Seen > t.Now.Unix():
 			m.Seen, changed = t.Now.Unix(), true
 		case t.Now.Sub(time.Unix(m.Seen, 0)) > orphanTimeout:

@@ -246,12 +246,12 @@ func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, e
 }
 
 // pending returns the servers that earlier holders have begun to remove. The lock may be nil.
-func (k *lock) pending() []raft.ID { return k.withIntent(lease.Leave, lease.Kick, lease.Unknown) }
+func (k *lock) pending() []raft.ID { return k.withIntent(lease.Leave, lease.Kick) }
 
 // down returns the servers of other units that are down according to the lock's record, or may be taken down at any
 // moment. The lock may be nil.
 func (k *lock) down() []raft.ID {
-	return slices.DeleteFunc(k.withIntent(lease.Down, lease.Unknown), func(id raft.ID) bool { return id == k.server })
+	return slices.DeleteFunc(k.withIntent(lease.Down), func(id raft.ID) bool { return id == k.server })
 }
 
 func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
