@@ -40,8 +40,8 @@ func kick(name, sbKey, nbKey string) handler {
 
 func outcomeLines(o membership.KickResult) []string {
 	said := []string{string(o.Outcome)}
-	if o.Text != "" {
-		said[0] += ": " + o.Text
+	if len(o.Reasons) > 0 {
+		said[0] += ": " + finding.Texts(o.Reasons)
 	}
 	for _, w := range o.Warnings {
 		said = append(said, "warning: "+w.Message())

@@ -12,7 +12,7 @@ type ReasonCode string
 
 // textOf returns the text of a reason, with values in braces. A code of another release has none.
 func textOf(code ReasonCode) string {
-	return cmp.Or(clusterReasons[code], gatewayReasons[code], string(code))
+	return cmp.Or(clusterReasons[code], operationReasons[code], gatewayReasons[code], string(code))
 }
 
 // Reason is an observed reason: a code, and the values that its text has. The zero value is no reason.
@@ -53,6 +53,14 @@ func Quote(text string) Reason {
 	}
 	return Reason{Code: Quoted, Value: text}
 }
+
+// ReasonError is a reason as an error.
+type ReasonError struct{ Reason Reason }
+
+func (e *ReasonError) Error() string { return e.Reason.String() }
+
+// Err returns the reason as an error, a [*ReasonError].
+func (r Reason) Err() error { return &ReasonError{r} }
 
 // IsZero reports whether there is no reason.
 func (r Reason) IsZero() bool { return r.Code == "" }

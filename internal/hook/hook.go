@@ -145,12 +145,14 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 		results, err = u.Members.Stop(ctx, snapshot.Application, snapshot.Cache)
 	}
 	for _, f := range results {
-		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // for people, as the hook's result
+		text := f.Database.Short() + ": " + finding.Texts(f.Reasons)
+		u.Log.InfoContext(ctx, text) //nolint:sloglint // for people, as the hook's result
 	}
 	if err != nil {
 		reasons, args := finding.Reasons(err), finding.Args{}
 		if len(waiting) > 0 { // its server stops by itself, or by the remedy in its finding
-			args.Detail = waiting[0]
+			waiting[0].Remedies = nil
+			reasons = append(waiting[:1], reasons...)
 		} else if len(reasons) == 0 {
 			args.Detail = err.Error()
 		}

@@ -54,8 +54,8 @@ const (
 type KickResult struct {
 	Database ovndb.Database
 	Outcome  KickOutcome
-	// Text describes for people the member, its unit and state, and the quorum.
-	Text string
+	// Reasons describe the member, its unit and state, and the quorum.
+	Reasons []finding.Reason
 	// Against are the reasons against the kick, with their remedies. Warnings don't prevent it.
 	Against, Warnings []finding.Finding
 }
@@ -192,7 +192,7 @@ func (k *kickOperation) withhold(outcome KickOutcome, against ...finding.Finding
 	for i, f := range against {
 		against[i] = status.Named(k.application, k.server.Database, f)
 	}
-	k.result.Outcome, k.result.Text, k.result.Against = outcome, "", against
+	k.result.Outcome, k.result.Reasons, k.result.Against = outcome, nil, against
 }
 
 func (k *kickOperation) takeLock(ctx context.Context) (err error) {
@@ -249,7 +249,7 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	s.Progress(ctx, d.Short()+": the removal is proved")
 	k.removed = s.removedText(k.application.LastUnit(d, k.target), "kicked")
 	k.result.Outcome = Removed
-	k.result.Text = fmt.Sprintf("%s is no longer a member of %s", member, d)
+	k.result.Reasons = []finding.Reason{{Code: finding.NoLongerMember, Name: member, Value: string(d)}}
 	return true
 }
 

@@ -2,7 +2,6 @@ package membership
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +69,7 @@ func (k *kickOperation) resolve(ctx context.Context) {
 	case refusal == nil:
 		k.target, k.id = found.Peers[0], found.Text
 	case refusal.Code == finding.UnknownMember && k.knownAsRemoved(ctx, given):
-		k.alreadyGone(ctx, given.Text+" was removed earlier")
+		k.alreadyGone(ctx, finding.Reason{Code: finding.RemovedEarlier, Value: given.Text})
 	default:
 		k.refuse(refusal.Code, refusal.Args, k.waysToName(refusal.Code)...)
 		k.result.Against[0].Causes = refusal.Causes
@@ -119,7 +118,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	if len(ids) == 0 {
 		// A member that belongs to no unit may belong to the named one.
 		k.id = noRecord
-		k.alreadyGone(ctx, "there is no record of a server of "+unit)
+		k.alreadyGone(ctx, finding.Reason{Code: finding.NoServerRecord, Name: unit})
 		if unknown := k.unknownMembers(); len(unknown) > 0 && k.result.Outcome == AlreadyGone {
 			k.unitUnknown(Untouched, unknown)
 		}
@@ -133,7 +132,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	}
 	switch len(present) {
 	case 0:
-		k.alreadyGone(ctx, fmt.Sprintf("%s has no member in %s any more", unit, d))
+		k.alreadyGone(ctx, finding.Reason{Code: finding.NoMemberLeft, Name: unit, Value: string(d)})
 	case 1:
 		k.target, k.id = present[0], present[0].Longest()
 	default:
@@ -151,14 +150,14 @@ const gonePatience = 2 * time.Second
 // alreadyGone sets the result of a kick whose target is not in the configuration, once this is proved (rule R6): a
 // server shows the members of the newest entry of its log, which is undone if it is never committed. So a kick that
 // was sent without a quorum stays pending.
-func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
+func (k *kickOperation) alreadyGone(ctx context.Context, why finding.Reason) {
 	d, proof := k.server.Database, raft.ConfigurationWatcher{}
 	patience := gonePatience + min(2*k.server.Status.ElectionTimer, electionPatience)
 	if proof.Observe(k.server.Status) || poll.Await(ctx, patience, observe.PollInterval, nil, func() bool {
 		status, err := k.changer.Control.Status(ctx, d)
 		return err == nil && proof.Observe(status)
 	}) {
-		k.result.Outcome, k.result.Text = AlreadyGone, text
+		k.result.Outcome, k.result.Reasons = AlreadyGone, []finding.Reason{why}
 		return
 	}
 	k.withhold(Pending, finding.Of(finding.RemovalNotCommitted, d, finding.Args{}, finding.ByHand(finding.RunAgain)))
@@ -224,7 +223,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 		k.result.Against[0].Causes = plan.Refusal.Causes
 		return
 	}
-	k.result.Outcome, k.result.Text, k.result.Warnings = WouldRemove, finding.Texts(effect), plan.Warnings
+	k.result.Outcome, k.result.Reasons, k.result.Warnings = WouldRemove, effect, plan.Warnings
 	if owner.Unit == "" && k.serves() {
 		up := finding.Of(finding.UpWithoutUnit, d,
 			finding.Args{Member: finding.Server{ID: k.target.Longest(), Address: k.target.Address}})

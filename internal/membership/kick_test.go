@@ -139,7 +139,7 @@ func TestKickIsJudged(t *testing.T) {
 			assert.Empty(t, m.Told, "a dry run changes nothing")
 			fmt.Fprintf(&all, "--- %s\n", name)
 			for _, r := range results {
-				fmt.Fprintf(&all, "%s: %s: %s\n%s%s", r.Database.Short(), r.Outcome, r.Text,
+				fmt.Fprintf(&all, "%s: %s: %s\n%s%s", r.Database.Short(), r.Outcome, findingtest.Reasons(r.Reasons...),
 					findingtest.Briefs(finding.Refuse(r.Against)), findingtest.Briefs(finding.Refuse(r.Warnings)))
 			}
 		})

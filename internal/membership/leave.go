@@ -44,17 +44,14 @@ type leaveOperation struct {
 // resultSoFar returns the result for the database, finished or not.
 func (d *leaveOperation) resultSoFar() LeaveResult {
 	switch {
-	case d.result.Text != "":
+	case len(d.result.Reasons) > 0:
 		return d.result
 	case d.queued:
-		return LeaveResult{
-			Database: d.server.Database,
-			Text:     "the server hangs; it was told to leave, and leaves when it responds again",
-		}
+		return LeaveResult{Database: d.server.Database, Reasons: finding.Because(finding.LeaveQueued)}
 	case d.begun:
-		return LeaveResult{Database: d.server.Database, Text: "the leave has begun and is not finished"}
+		return LeaveResult{Database: d.server.Database, Reasons: finding.Because(finding.LeaveBegun)}
 	}
-	return LeaveResult{Database: d.server.Database, Text: "still a member, nothing was changed"}
+	return LeaveResult{Database: d.server.Database, Reasons: finding.Because(finding.LeaveNotBegun)}
 }
 
 // needsEvaluation reports whether this server is still a member that is not leaving yet.
@@ -112,14 +109,19 @@ func (d *leaveOperation) refresh(ctx context.Context) error {
 	case ovndb.Serving:
 		d.server = next
 	case ovndb.Left:
-		d.result = LeaveResult{
-			Database: db, Gone: true,
-			Text: "another unit has kicked " + d.server.Status.Server.Short() + " meanwhile",
-		}
+		d.gone(finding.KickedMeanwhile)
 	default:
 		return fmt.Errorf("cannot leave %s: %s", db, next.Text())
 	}
 	return nil
+}
+
+// gone records how the server ceased to be a member.
+func (d *leaveOperation) gone(how finding.ReasonCode) {
+	d.result = LeaveResult{
+		Database: d.server.Database, Gone: true,
+		Reasons: []finding.Reason{{Code: how, Name: d.server.Status.Server.Short()}},
+	}
 }
 
 func (d *leaveOperation) act(ctx context.Context) error {
@@ -140,7 +142,7 @@ func (d *leaveOperation) act(ctx context.Context) error {
 	if err := d.await(ctx, s.Patience(db, leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
 		return err
 	}
-	d.result = LeaveResult{Database: db, Gone: true, Text: "left the cluster as " + d.server.Status.Server.Short()}
+	d.gone(finding.LeftAs)
 	return nil
 }
 
@@ -175,7 +177,7 @@ func (d *leaveOperation) begin(ctx context.Context) error {
 		d.queued = true
 		s.Progress(ctx, db.Short()+": the server does not answer; it leaves when it does")
 	case err != nil && !errors.Is(err, ovsctl.ErrLeaving) && !errors.Is(err, ovsctl.ErrUnknownCluster):
-		return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again", short, err)}
+		return &PendingError{db, finding.Reason{Code: finding.LeaveMaySent, Name: short, Value: err.Error()}}
 	}
 	return nil
 }
@@ -199,10 +201,7 @@ func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 		s.Log.InfoContext(ctx, "the server can't find out that it was removed; trusting the record", "database", db.Short(),
 			"error", err)
 	}
-	d.result = LeaveResult{
-		Database: db, Gone: true,
-		Text: "the others have removed " + d.server.Status.Server.Short() + " while it was down or cut off",
-	}
+	d.gone(finding.RemovedByOthers)
 	return nil
 }
 
@@ -216,10 +215,12 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 		case now.Condition == ovndb.Left:
 			return nil
 		case now.Condition == ovndb.Serving && now.Status.State != raft.LeavingCluster:
-			return &PendingError{db, "the server was restarted while it was leaving, which cancels it; Juju tries again"}
+			return &PendingError{db, finding.Reason{Code: finding.LeaveCancelled}}
 		case s.Now().After(until):
-			return &PendingError{db, fmt.Sprintf("%s has not left within %s (%s); Juju tries again and continues to wait",
-				d.server.Status.Server.Short(), timeout, now.Text())}
+			return &PendingError{db, finding.Reason{
+				Code: finding.NotLeftWithin, Name: d.server.Status.Server.Short(), Age: timeout,
+				Because: []finding.Reason{now.Reason()},
+			}}
 		case now.Condition != ovndb.Serving && now.Condition != ovndb.Hung:
 			return fmt.Errorf("cannot see %s leave: %s", db, now.Text())
 		}
@@ -227,7 +228,7 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 			return err
 		}
 		if err := poll.Wait(ctx, observe.PollInterval); err != nil {
-			return &PendingError{db, "the leave has begun, and its end was not seen: " + err.Error()}
+			return &PendingError{db, finding.Reason{Code: finding.LeaveUnseen, Value: err.Error()}}
 		}
 	}
 }

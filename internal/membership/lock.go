@@ -2,7 +2,6 @@ package membership
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -32,10 +31,10 @@ func (s *Changer) lockTTL(d ovndb.Database, electionTimer time.Duration) time.Du
 const endingTimeout = 2 * time.Second
 
 // errLockLost means that another unit has taken over the lock.
-var errLockLost = errors.New("another unit has taken over the lock")
+var errLockLost = finding.Reason{Code: finding.LockLost}.Err()
 
 // errTooLate means that the lock may have expired, so nothing was begun under it.
-var errTooLate = errors.New("the lock was not renewed in time; nothing was started")
+var errTooLate = finding.Reason{Code: finding.LockExpired}.Err()
 
 // busy refuses because another unit held the lock for too long.
 func busy(db ovndb.Database, holder string) error {

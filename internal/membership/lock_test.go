@@ -42,7 +42,7 @@ func TestR5_invalid_lock_value_is_replaced(t *testing.T) {
 				require.NoError(t, err)
 				return results[0].Outcome == Removed || time.Since(begun) > time.Minute
 			}, 90*time.Second, 100*time.Millisecond)
-			assert.Equal(t, Removed, results[0].Outcome, results[0].Text)
+			assert.Equal(t, Removed, results[0].Outcome, results[0].Reasons)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -24,10 +25,7 @@ const joinPatience = 10 * time.Second
 // EndJoin stops a joining server, and checks that it has not become a member meanwhile: the others would count it for
 // ever. If it has, EndJoin starts it again and returns a [*PendingError].
 func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
-	joined := &PendingError{
-		d,
-		"the server has joined the cluster meanwhile and stays its member; the next try continues from there",
-	}
+	joined := &PendingError{d, finding.Reason{Code: finding.JoinedMeanwhile}}
 	if s.joins(ctx, d) {
 		return joined
 	}
@@ -92,7 +90,7 @@ func (s *Changer) onConversion(ctx context.Context, d ovndb.Database,
 
 // ErrRaftLeaderLost means that the converting member has lost the leadership. The conversion was ended: otherwise it
 // would have run for ever, at full load.
-var ErrRaftLeaderLost = errors.New("the server has lost the leadership; the next try uses a larger election timer")
+var ErrRaftLeaderLost = finding.Reason{Code: finding.LeadershipLost}.Err()
 
 // raftLeaderInterval is the interval at which a converting member is asked whether it leads. It is silent at times,
 // and answers in between.
@@ -212,7 +210,7 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	case err != nil:
 		return &DamagedFileError{d, lost, err}
 	case lost != "":
-		return &DamagedFileError{d, lost, errors.New("the server has not rewritten its file; see its log")}
+		return &DamagedFileError{d, lost, finding.Reason{Code: finding.FileNotRewritten}.Err()}
 	}
 	s.Log.InfoContext(ctx, "the server has rewritten its file, which is whole", "database", d.Short())
 	return nil

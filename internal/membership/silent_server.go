@@ -3,7 +3,6 @@ package membership
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -187,9 +186,9 @@ func (r *removal) haltUnreadable(ctx context.Context) error {
 	}
 	judge := func(ctx context.Context) error {
 		for _, h := range halts {
-			if err := h.evaluate(ctx); err != nil {
-				r.Log.InfoContext(ctx, "not stopping a server that can't be asked", "database", h.server.Database.Short(), "error",
-					err)
+			if why := h.evaluate(ctx); !why.IsZero() {
+				r.Log.InfoContext(ctx, "not stopping a server that can't be asked", "database", h.server.Database.Short(),
+					"reason", why)
 				return r.refuseUnreadable()
 			}
 		}
@@ -198,39 +197,42 @@ func (r *removal) haltUnreadable(ctx context.Context) error {
 	return change[*haltOperation]{operations: halts, judge: judge, begin: r.BeforeLeaving, ends: always}.carryOut(ctx)
 }
 
-// evaluate returns an error unless the other members are a majority without this server. It takes the members from
-// the server's file, which the server extends while it runs. Under the lock, an unfinished change of another unit and
-// a damaged file of another member are errors, too.
-func (h *haltOperation) evaluate(ctx context.Context) (err error) {
+// evaluate returns why the server must not be stopped; no reason if the other members are a majority without it. It
+// takes the members from the server's file, which the server extends while it runs. Under the lock, an unfinished
+// change of another unit and a damaged file of another member are reasons, too.
+func (h *haltOperation) evaluate(ctx context.Context) finding.Reason {
+	var err error
 	if h.server.File, err = h.Files.Inspect(ctx, h.server.Database); err != nil {
-		return err
+		return finding.Quote(err.Error())
 	}
 	if h.log, err = raftfile.ReadLog(ctx, h.Files.Paths, h.server.Database); err != nil {
-		return err
+		return finding.Quote(err.Error())
 	}
 	if _, member := h.log.Addresses[h.server.File.Server]; !member || h.log.Damage != "" {
-		return errors.New("its file does not list the members")
+		return finding.Reason{Code: finding.MembersUnlisted}
 	}
 	without, removed := h.Observer.QuorumWithout(ctx, h.application, h.cache, h.server, h.log)
 	if !removed && !without.Holds() {
-		return fmt.Errorf("the others are no majority without it: %s", without)
+		return finding.Reason{Code: finding.NoMajorityWithout, Count: without.Up, Total: without.Members}
 	}
 	if h.lock == nil {
-		return nil
+		return finding.Reason{}
 	}
 	ids, _, record, err := h.lock.read(ctx)
 	if err != nil {
-		return err
+		return finding.Quote(err.Error())
 	}
 	for _, begun := range record.Intents {
 		if begun.ID != string(h.server.File.Server) || begun.By != h.Env.Unit {
-			return fmt.Errorf("%s has begun to change the membership: %s of %s", begun.By, begun.Kind, begun.ID)
+			return finding.Reason{
+				Code: finding.ChangeBegun, Name: begun.By, Value: fmt.Sprintf("%s of %s", begun.Kind, begun.ID),
+			}
 		}
 	}
 	if lost := h.damaged(ids); len(lost) > 0 {
-		return fmt.Errorf("the file of another member is damaged: %v", lost)
+		return finding.Reason{Code: finding.OtherFileDamaged, Value: fmt.Sprint(lost)}
 	}
-	return nil
+	return finding.Reason{}
 }
 
 // damaged returns the members that have lost entries according to ids, the external_ids of the database. They are in
@@ -273,8 +275,8 @@ func (h *haltOperation) act(ctx context.Context) error {
 		return err
 	}
 	defer cancel()
-	if err := h.evaluate(limited); err != nil {
-		return finding.Refuse([]finding.Finding{finding.Of(finding.ServerUnreadable, db, finding.Args{Detail: err.Error()})},
+	if why := h.evaluate(limited); !why.IsZero() {
+		return finding.Refuse([]finding.Finding{finding.Of(finding.ServerUnreadable, db, why.Args())},
 			leaveBehind(h.application))
 	}
 	if _, err := h.lock.mayAct(); err != nil {
@@ -291,7 +293,7 @@ func (h *haltOperation) act(ctx context.Context) error {
 		return l.Condition != ovndb.Unreadable && l.Condition != ovndb.Serving
 	})
 	if !h.done {
-		return &PendingError{db, "its service was stopped, and its process was not seen to end: " + l.Text()}
+		return &PendingError{db, finding.Reason{Code: finding.StopUnseen, Because: []finding.Reason{l.Reason()}}}
 	}
 	return nil
 }

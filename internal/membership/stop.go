@@ -21,8 +21,8 @@ type LeaveResult struct {
 	Gone bool
 	// joining reports whether the server may have become a member since it was observed.
 	joining bool
-	// Text is one line for people.
-	Text string
+	// Reasons tell what became of the server and its file.
+	Reasons []finding.Reason
 }
 
 // errTeardown means that every unit is being removed, so that no unit would keep the cluster.
@@ -99,8 +99,7 @@ func (r *removal) mayGo(ctx context.Context) error {
 }
 
 func (s *Changer) keptData(d ovndb.Database) LeaveResult {
-	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could serve the database; its data stay in %s",
-		s.Control.Paths.File(d))}
+	return LeaveResult{Database: d, Reasons: []finding.Reason{{Code: finding.DataKept, Value: s.Control.Paths.File(d)}}}
 }
 
 // refuseUnreadable refuses if a server of this unit can't be read: it may be a voting member.
@@ -157,19 +156,18 @@ func (r *removal) nothingToLeave(l observe.ServerState) LeaveResult {
 	case ovndb.Unreadable:
 		return r.keptData(l.Database) // it would have been refused before if any unit stayed
 	case ovndb.Left:
-		f.Gone, f.Text = true, "the server has left already"
+		f.Gone, f.Reasons = true, finding.Because(finding.LeftBefore)
 	case ovndb.Absent:
-		f.Text = "there is no database"
+		f.Reasons = finding.Because(finding.NoDatabase)
 	case ovndb.Standalone:
-		f.Text = "the database is standalone; it stays in " + r.Control.Paths.File(l.Database)
+		f.Reasons = []finding.Reason{{Code: finding.StandaloneKept, Value: r.Control.Paths.File(l.Database)}}
 	case ovndb.Serving:
-		f.joining, f.Text = true, "the server had not joined yet"
+		f.joining, f.Reasons = true, finding.Because(finding.NotJoined)
 	default:
 		if silent(l.Condition) && !r.application.OthersStay() {
 			return r.keptData(l.Database)
 		}
-		f.Text = l.Text() +
-			"; it stays a member until another unit kicks it: the action cluster-status there prints the command"
+		f.Reasons = []finding.Reason{l.Reason(), {Code: finding.StaysMember}}
 	}
 	return f
 }
@@ -198,7 +196,7 @@ func (s *Changer) putAway(ctx context.Context, results []LeaveResult) ([]LeaveRe
 		if err != nil {
 			return results, err
 		}
-		results[i].Text += "; its file is now " + path
+		results[i].Reasons = append(results[i].Reasons, finding.Reason{Code: finding.FileRenamed, Value: path})
 	}
 	return results, nil
 }
@@ -277,7 +275,7 @@ func waysToLeave(m observe.Application, going ...*leaveOperation) []finding.Reme
 // PendingError is returned if a change was begun and has not ended in time.
 type PendingError struct {
 	Database ovndb.Database
-	Text     string
+	Reason   finding.Reason
 }
 
-func (e *PendingError) Error() string { return e.Database.Short() + ": " + e.Text }
+func (e *PendingError) Error() string { return e.Database.Short() + ": " + e.Reason.String() }

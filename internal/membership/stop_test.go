@@ -114,31 +114,31 @@ func TestR9_stop_without_use_of_refusal_succeeds(t *testing.T) {
 	tests := map[string]struct {
 		scenario func(s *observetest.Scenario)
 		left     bool
-		// want is a part of the text of each database's result; PATH means its file.
+		// want are the reasons of each database's result; PATH means its file.
 		want string
 	}{
-		"no server runs": {both(ovndb.Down), false, observe.ServerState{Condition: ovndb.Down}.Text() + "; "},
-		"no database":    {both(ovndb.Absent), false, ""},
-		"standalone":     {both(ovndb.Standalone), false, "PATH"},
-		"disk full":      {both(ovndb.Failed), false, observe.ServerState{Condition: ovndb.Failed}.Text() + "; "},
-		"left already":   {both(ovndb.Left), true, "PATH"},
+		"no server runs": {both(ovndb.Down), false, "NOT_RUNNING; STAYS_MEMBER"},
+		"no database":    {both(ovndb.Absent), false, "NO_DATABASE"},
+		"standalone":     {both(ovndb.Standalone), false, "STANDALONE_KEPT PATH"},
+		"disk full":      {both(ovndb.Failed), false, "GAVE_UP; STAYS_MEMBER"},
+		"left already":   {both(ovndb.Left), true, "LEFT_BEFORE; FILE_RENAMED PATH"},
 		"had not joined": {
 			func(s *observetest.Scenario) { s.NB, s.SB = s.NB.In(raft.JoiningCluster), s.SB.In(raft.JoiningCluster) }, false,
-			"",
+			"NOT_JOINED",
 		},
-		"every unit goes": {everybodyGoes, false, "PATH"},
+		"every unit goes": {everybodyGoes, false, "DATA_KEPT PATH"},
 		"the last unit goes": {
-			func(s *observetest.Scenario) { s.Goal = map[string]string{"ovn-central/0": "dying"} }, false, "PATH",
+			func(s *observetest.Scenario) { s.Goal = map[string]string{"ovn-central/0": "dying"} }, false, "DATA_KEPT PATH",
 		},
 		"the last member goes": {func(s *observetest.Scenario) {
 			everybodyGoes(s)
 			s.NB, s.SB = observetest.Up("aa00"), observetest.Up("bb00")
-		}, false, "PATH"},
+		}, false, "DATA_KEPT PATH"},
 		"the last units go without a quorum": {func(s *observetest.Scenario) {
 			everybodyGoes(s)
 			s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02").CutOff(), observetest.Up("bb00").Down("bb01",
 				"bb02").CutOff()
-		}, false, "PATH"},
+		}, false, "DATA_KEPT PATH"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestR9_stop_without_use_of_refusal_succeeds(t *testing.T) {
 					assert.NoFileExists(t, path)
 					path = fmt.Sprintf("%s.left-%s", path, observetest.Now.Format("20060102T150405Z"))
 				}
-				assert.Contains(t, r.Text, strings.Replace(test.want, "PATH", path, 1), r.Database)
+				assert.Equal(t, strings.Replace(test.want, "PATH", path, 1), findingtest.Reasons(r.Reasons...), r.Database)
 				if _, err := os.Stat(path); name != "no database" {
 					assert.NoError(t, err, "the data stay")
 				}

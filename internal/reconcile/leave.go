@@ -14,10 +14,11 @@ import (
 )
 
 // PrepareToLeave makes the steps that must precede the leave of a unit's servers in its `stop`. While `stop` fails,
-// no other hook runs. It returns the reason why a recovery waits, and refuses as [steps.Unit.PutAwaySuperseded] does.
+// no other hook runs. It returns the findings for which a recovery waits, and refuses as
+// [steps.Unit.PutAwaySuperseded] does.
 func (u *Reconciler) PrepareToLeave(
 	ctx context.Context, snapshot observe.Snapshot,
-) (after observe.Snapshot, waiting []string, err error) {
+) (after observe.Snapshot, waiting []finding.Finding, err error) {
 	r, err := u.loadRecord()
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
@@ -32,10 +33,10 @@ func (u *Reconciler) PrepareToLeave(
 }
 
 // finishRecoveries makes the steps of a recovery that [plan.Decide] assigns to a unit that is being removed. It
-// returns the reason why they wait. If Juju does not answer, it does nothing: `stop` needs no relation.
+// returns the findings for which they wait. If Juju does not answer, it does nothing: `stop` needs no relation.
 func (u *Reconciler) finishRecoveries(
 	ctx context.Context, r *record, snapshot observe.Snapshot,
-) (after observe.Snapshot, waiting []string) {
+) (after observe.Snapshot, waiting []finding.Finding) {
 	m := snapshot.Application
 	if m.Unread != nil || !m.OthersStay() || !r.Recovery.Involved(ctx, m) {
 		return snapshot, nil
@@ -52,7 +53,7 @@ func (u *Reconciler) finishRecoveries(
 	}
 	for _, f := range o.Decision.Findings {
 		if f.Severity == finding.Waiting {
-			waiting = append(waiting, f.Message())
+			waiting = append(waiting, f)
 		}
 	}
 	return o.Snapshot.Snapshot, waiting
