@@ -88,7 +88,7 @@ func (u Unit) look(ctx context.Context) (l look) {
 	o, err := u.Reconciler.Look(ctx)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read the state of this unit", "error", err)
-		unknown := finding.New(finding.StateUnknown, finding.Subject{}, finding.Args{Detail: err.Error()})
+		unknown := finding.New(finding.StateUnknown, finding.Subject{}, finding.Quote(err.Error()).Args())
 		l.findings = append(l.findings, unknown)
 	}
 	l.report = o.Report

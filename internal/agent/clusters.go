@@ -137,7 +137,7 @@ func orphanMembers(r observe.Report) []finding.Document {
 			if row.Owner.Unit == "" && !row.Up && !row.OneWay {
 				member := finding.Server{ID: row.Short, Address: row.Address}
 				all = append(all, finding.Of(finding.MemberUnowned, c.Database,
-					finding.Args{Member: member, Detail: row.Address + ": " + row.Label()}))
+					finding.Args{Member: member, Detail: finding.Said(row.Address + ": " + row.Label())}))
 			}
 		}
 	}

@@ -178,7 +178,7 @@ func (m *Manager) Findings() []finding.Finding {
 	if failure == "" {
 		return nil
 	}
-	return []finding.Finding{finding.New(finding.PolicyFailed, finding.Subject{}, finding.Args{Detail: failure})}
+	return []finding.Finding{finding.New(finding.PolicyFailed, finding.Subject{}, finding.Quote(failure).Args())}
 }
 
 // Remove removes the sources, and permits packages to restart services again. The packages stay.

@@ -347,5 +347,5 @@ func (f *databaseFlags) failed(cmd *cobra.Command, err error) error {
 		return f.answer(cmd, answer.Of(answer.Conflict, reasons[0]))
 	}
 	return f.answer(cmd, answer.Of(answer.ClusterNotAccessible,
-		finding.New(finding.NodesUnread, finding.Subject{}, finding.Args{Detail: err.Error()})))
+		finding.New(finding.NodesUnread, finding.Subject{}, finding.Quote(err.Error()).Args())))
 }

@@ -170,8 +170,8 @@ func TestSort(t *testing.T) {
 	t.Parallel()
 	none := finding.Args{}
 	nb, sb := finding.Of(finding.NoQuorum, ovndb.NB, none), finding.Of(finding.NoQuorum, ovndb.SB, none)
-	other := finding.Of(finding.NoQuorum, ovndb.SB, finding.Args{Detail: "1 of 3"})
-	one := finding.Of(finding.NoQuorum, ovndb.NB, finding.Args{Detail: "1 of 5"})
+	other := finding.Of(finding.NoQuorum, ovndb.SB, finding.Quote("1 of 3").Args())
+	one := finding.Of(finding.NoQuorum, ovndb.NB, finding.Quote("1 of 5").Args())
 	paused, down := finding.New(finding.Paused, finding.Subject{}, none), finding.Of(finding.MemberDown, ovndb.NB, none)
 	stale, worse := finding.Of(finding.StaleMember, ovndb.NB, none), down.As(finding.Error)
 

@@ -61,7 +61,7 @@ type Args struct {
 	Duration              time.Duration
 	Time                  time.Time
 	// Detail is a text from elsewhere, such as another program's error, or a list of names.
-	Detail string
+	Detail Words
 	// Reasons are the observed reasons and numbers.
 	Reasons []Reason `json:",omitempty"`
 }
@@ -213,8 +213,8 @@ func (f Finding) detail() string {
 	if strings.Contains(Lookup(f.Code).Line, "{reason}") {
 		all = nil
 	}
-	if f.Args.Detail != "" {
-		all = append([]Reason{Quote(f.Args.Detail)}, all...)
+	if detail := f.Args.Detail.String(); detail != "" {
+		all = append([]Reason{Quote(detail)}, all...)
 	}
 	return joined(all, "; ")
 }

@@ -41,7 +41,7 @@ func (r Reason) Args() Args {
 	case r.IsZero():
 		return Args{}
 	case r.Code == Quoted && len(r.Because) == 0:
-		return Args{Detail: r.Value}
+		return Args{Detail: Said(r.Value)}
 	}
 	return Args{Reasons: []Reason{r}}
 }

@@ -117,7 +117,7 @@ func (m *Manager) Findings() []finding.Finding {
 	if failure == "" {
 		return nil
 	}
-	return []finding.Finding{finding.New(finding.FirewallFailed, finding.Subject{}, finding.Args{Detail: failure})}
+	return []finding.Finding{finding.New(finding.FirewallFailed, finding.Subject{}, finding.Quote(failure).Args())}
 }
 
 func (s Snapshot) rules(last kept) (all Rules) {

@@ -71,7 +71,7 @@ func TestEnsure(t *testing.T) {
 		assert.Equal(t, finding.FirewallFailed, found[0].Code)
 		clients := []netip.Addr{client}
 		set := Rules{Peers: []netip.Addr{peer}, Clients: clients}.format()
-		assert.Equal(t, kept{set, clients, found[0].Args.Detail}, section.Get(m.State))
+		assert.Equal(t, kept{set, clients, found[0].Args.Detail.String()}, section.Get(m.State))
 		assert.False(t, m.Due(t.Context(), s), "it was called in this hook")
 	})
 

@@ -55,7 +55,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	}
 	for _, m := range slices.Concat(nb.Malformed, sb.Malformed) {
 		c.find(finding.RowNameInvalid, m.Table+" "+m.UUID,
-			finding.Args{Total: foreign.MaxName, Detail: fmt.Sprintf("%q", m.Name)})
+			finding.Args{Total: foreign.MaxName, Detail: finding.Said(fmt.Sprintf("%q", m.Name))})
 	}
 	cordons := cordon.Names(nb.IDs)
 	for _, row := range sb.Chassis {
@@ -115,7 +115,7 @@ func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chas
 	}
 	if len(wrong) > 0 {
 		named := strings.Join(wrong[:min(wrongMappings, len(wrong))], ", ")
-		inv.find(finding.MappingsInvalid, row.Name, finding.Args{Count: len(wrong), Detail: named})
+		inv.find(finding.MappingsInvalid, row.Name, finding.Args{Count: len(wrong), Detail: finding.Said(named)})
 	}
 	return x
 }
@@ -236,7 +236,7 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 	}
 	if len(routers) > 1 {
 		names := strings.Join(slices.Sorted(maps.Keys(routers)), ", ")
-		inv.find(finding.GroupShared, row.Name, finding.Args{Count: len(routers), Detail: names})
+		inv.find(finding.GroupShared, row.Name, finding.Args{Count: len(routers), Detail: finding.Said(names)})
 	}
 	external := t.external[row.UUID]
 	for _, p := range external {
@@ -314,7 +314,8 @@ func (inv *Inventory) followed(t *topology, name string, external []ovsdb.Logica
 	}
 	groups := slices.Sorted(maps.Keys(found))
 	if len(groups) > 1 {
-		inv.find(finding.ExternalRoutersSeveral, name, finding.Args{Value: groups[0], Detail: strings.Join(groups, ", ")})
+		inv.find(finding.ExternalRoutersSeveral, name,
+			finding.Args{Value: groups[0], Detail: finding.Said(strings.Join(groups, ", "))})
 	}
 	if len(groups) == 0 || groups[0] == name {
 		return ""
@@ -352,7 +353,7 @@ func (inv *Inventory) zones(t *topology, p ovsdb.LogicalRouterPort) []string {
 	hints := router.ExternalIDs[zoneHintsKey]
 	all := foreign.Names(items(hints, ","))
 	if hints != "" && len(all) != 1+strings.Count(hints, ",") {
-		inv.find(finding.ZoneHintsInvalid, router.Name, finding.Args{Detail: fmt.Sprintf("%q", foreign.Name(hints))})
+		inv.find(finding.ZoneHintsInvalid, router.Name, finding.Quote(fmt.Sprintf("%q", foreign.Name(hints))).Args())
 	}
 	return all
 }

@@ -175,7 +175,7 @@ func (s *Service) reverting(
 			named := func(g schedule.Group) bool { return g.Name == f.Subject.Name }
 			if f.Code == finding.CandidatesChanged {
 				now := state.Groups[slices.IndexFunc(state.Groups, named)]
-				p.Findings[i].Args.Detail = s.changedBy(j, id, now)
+				p.Findings[i].Args.Detail = finding.Said(s.changedBy(j, id, now))
 			}
 		}
 		return p

@@ -46,7 +46,7 @@ func (s *Service) restoring(
 	return func(state schedule.State, o schedule.Options) schedule.Plan {
 		p := schedule.Restore(state, o, target.Gateways)
 		for _, d := range journal.Diff(was, is) {
-			p.Findings = append(p.Findings, finding.About(finding.CordonKept, d.Name, finding.Args{Detail: d.Message}))
+			p.Findings = append(p.Findings, finding.About(finding.CordonKept, d.Name, finding.Quote(d.Message).Args()))
 		}
 		return p
 	}, nil

@@ -154,7 +154,7 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 			waiting[0].Remedies = nil
 			reasons = append(waiting[:1], reasons...)
 		} else if len(reasons) == 0 {
-			args.Detail = err.Error()
+			args.Detail = finding.Said(err.Error())
 		}
 		blocked := finding.New(finding.LeaveBlocked, finding.Subject{Name: u.Env.Unit},
 			args).As(finding.Error).Because(reasons...)

@@ -185,7 +185,7 @@ func (k *kickOperation) refuseFor(err error) {
 		k.withhold(Refused, finding.Reasons(refused)...)
 		return
 	}
-	k.refuse(finding.ChangeFailed, finding.Args{Detail: err.Error()}, again)
+	k.refuse(finding.ChangeFailed, finding.Quote(err.Error()).Args(), again)
 }
 
 func (k *kickOperation) withhold(outcome KickOutcome, against ...finding.Finding) {

@@ -36,7 +36,7 @@ func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 			finding.ByHand(finding.ForgetSwitch), s.way(maintenance.OperationRemove, n)))
 	case slices.Contains(n.Held(maintenance.HoldMember).Examples, s.Unit):
 		return s.refuse(answer.Conflict, about(n, finding.NodeOfUnit,
-			finding.Args{Unit: s.Unit, Detail: n.Held(maintenance.HoldMember).Reason}))
+			finding.Args{Unit: s.Unit, Detail: finding.Said(n.Held(maintenance.HoldMember).Reason)}))
 	case !r.DryRun && !r.Confirmed:
 		return s.unconfirmed(n, maintenance.OperationDecommission)
 	}
@@ -130,7 +130,7 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 		if !done.OK() {
 			steps = append(steps, slices.DeleteFunc(done.Details.MessageList,
 				func(m answer.Message) bool { return m.Kind == answer.MessageNext })...)
-			f := about(n, finding.DecommissionFailed, finding.Args{Value: step.name, Detail: done.Message},
+			f := about(n, finding.DecommissionFailed, finding.Args{Value: step.name, Detail: finding.Said(done.Message)},
 				s.waysToDecommission(n, r.Force)...)
 			return s.refuse(answer.DisassociateFailure, f, steps...)
 		}
@@ -259,7 +259,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bo
 		return nil
 	}
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // this asks every ovn-controller for a sign of life
-		return refused(answer.ClusterNotAccessible, finding.SilenceUnproved, finding.Args{Detail: err.Error()})
+		return refused(answer.ClusterNotAccessible, finding.SilenceUnproved, finding.Quote(err.Error()).Args())
 	}
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
@@ -283,7 +283,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bo
 	case verdict == maintenance.Unprovable:
 		return refused(answer.Conflict, finding.SilenceUnproved, finding.Args{})
 	}
-	return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Args{Detail: context.Cause(ctx).Error()})
+	return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Quote(context.Cause(ctx).Error()).Args())
 }
 
 // awaitVerdict waits until it is known whether the node's ovn-controller can be reached. The verdict is
@@ -341,5 +341,5 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
 }
 
 func unread(reason answer.Reason, n maintenance.Node, err error) answer.Status {
-	return answer.Of(reason, about(n, finding.NodesUnread, finding.Args{Detail: err.Error()}))
+	return answer.Of(reason, about(n, finding.NodesUnread, finding.Quote(err.Error()).Args()))
 }

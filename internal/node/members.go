@@ -131,7 +131,7 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 		return finding.New(code, finding.Subject{Name: name}, args)
 	}
 	for _, what := range unknown {
-		say("remove-member", answer.RemoveMemberError, named(finding.MachineUnknown, "", finding.Args{Detail: what}))
+		say("remove-member", answer.RemoveMemberError, named(finding.MachineUnknown, "", finding.Quote(what).Args()))
 	}
 	if s.Health != nil {
 		all := s.Health(ctx)
@@ -160,7 +160,7 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 	if len(why) == 0 {
 		return nil
 	}
-	f := about(n, finding.NodeNeeded, finding.Args{Detail: why[0].Message},
+	f := about(n, finding.NodeNeeded, finding.Quote(why[0].Message).Args(),
 		s.way(maintenance.OperationDecommission, n))
 	return new(s.refuse(answer.DisassociateFailure, f, why...))
 }
@@ -202,7 +202,7 @@ func (s *Service) lookAtMembers(ctx context.Context, n *maintenance.Node,
 	case refused == nil:
 		*n = found
 	case refused.Reason == answer.ClusterNotAccessible: // its server may be the member that leaves
-		f := finding.New(finding.MachineUnknown, finding.Subject{}, finding.Args{Detail: refused.Message})
+		f := finding.New(finding.MachineUnknown, finding.Subject{}, finding.Quote(refused.Message).Args())
 		return []answer.Message{s.detail(answer.MessageStep, "unknown", f)}, nil
 	case refused.Reason != answer.NotFound: // the chassis may have been removed meanwhile
 		refused.Reason, refused.Code = answer.RemoveMemberError, answer.RemoveMemberError.Code()

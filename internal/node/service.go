@@ -113,7 +113,7 @@ func (s *Service) find(ctx context.Context, id string) (snapshot, maintenance.No
 
 func inaccessible(err error) answer.Status {
 	return answer.Of(answer.ClusterNotAccessible,
-		finding.New(finding.NodesUnread, finding.Subject{}, finding.Args{Detail: err.Error()}))
+		finding.New(finding.NodesUnread, finding.Subject{}, finding.Quote(err.Error()).Args()))
 }
 
 // refuse returns the answer for a finding about a node. The finding's remedies follow the details.

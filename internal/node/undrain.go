@@ -95,7 +95,7 @@ func (s *Service) putBack(ctx context.Context, n maintenance.Node, record map[st
 			err = context.Cause(ctx)
 		}
 		if err != nil {
-			f := about(n, finding.UndrainUnproved, finding.Args{Detail: err.Error()})
+			f := about(n, finding.UndrainUnproved, finding.Quote(err.Error()).Args())
 			var unproved *gateway.UnprovedError
 			if errors.As(err, &unproved) {
 				details = append(details, blocked(unproved.Findings)...)
@@ -123,7 +123,7 @@ func restored(changed []schedule.Change, blocked []finding.Finding) string {
 }
 
 func (s *Service) unfinished(n maintenance.Node, err error) answer.Status {
-	f := about(n, finding.UndrainUnfinished, finding.Args{Detail: err.Error()}, s.way(maintenance.OperationUndrain, n))
+	f := about(n, finding.UndrainUnfinished, finding.Quote(err.Error()).Args(), s.way(maintenance.OperationUndrain, n))
 	return s.refuse(answer.DrainNodeError, f)
 }
 

@@ -74,7 +74,7 @@ func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 	note := func(err error) {
 		if err != nil {
 			m.Problems = append(m.Problems, finding.New(finding.JujuUnread, finding.Subject{},
-				finding.Args{Detail: err.Error()}))
+				finding.Quote(err.Error()).Args()))
 			m.Unread = cmp.Or(m.Unread, err)
 		}
 	}
@@ -151,7 +151,7 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 
 func (m *Application) damaged(name, problem string) {
 	m.Problems = append(m.Problems, finding.New(finding.PublishedDamaged, finding.Subject{Name: name},
-		finding.Args{Detail: problem}))
+		finding.Quote(problem).Args()))
 }
 
 func (m *Application) read(unit string, databag map[string]string) {

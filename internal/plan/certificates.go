@@ -68,12 +68,12 @@ func (v *view) findNoCertificate() finding.Finding {
 }
 
 func (v *view) findUnfit(code finding.Code) finding.Finding {
-	return v.find(code, finding.Args{Detail: v.Certificates.unfit()}, v.Certificates.reissue()...)
+	return v.find(code, finding.Quote(v.Certificates.unfit()).Args(), v.Certificates.reissue()...)
 }
 
 func (v *view) findChange(code finding.ReasonCode, unit, lacks string) finding.Finding {
 	change := finding.Reason{Code: code, Name: unit}
-	return v.find(finding.CertificateChanges, finding.Args{Reasons: []finding.Reason{change}, Detail: lacks})
+	return v.find(finding.CertificateChanges, finding.Args{Reasons: []finding.Reason{change}, Detail: finding.Said(lacks)})
 }
 
 // others returns the first peer that is up and is unread or not well; empty if there is none. No unit waits for a
@@ -157,7 +157,7 @@ var certificateRules = slices.Concat([]rule{
 	},
 }), []rule{
 	{name: "certificate in use is unusable", in: every, when: (*view).usesUnusable, find: func(v *view) finding.Finding {
-		return v.find(finding.CertificateUnusable, finding.Args{Detail: v.Certificates.Used.Problem},
+		return v.find(finding.CertificateUnusable, finding.Quote(v.Certificates.Used.Problem).Args(),
 			v.Certificates.reissue()...)
 	}},
 	{

@@ -34,7 +34,7 @@ var dataRules = []rule{
 	{
 		name: "published data is malformed", in: every, ends: every, when: func(v *view) bool { return v.Problem != "" },
 		find: func(v *view) finding.Finding {
-			return v.find(finding.PublishedDataInvalid, finding.Args{Detail: v.Problem})
+			return v.find(finding.PublishedDataInvalid, finding.Quote(v.Problem).Args())
 		},
 	},
 }
@@ -302,7 +302,7 @@ var serverRules = slices.Concat([]rule{
 	{
 		name: "server is down",
 		find: func(v *view) finding.Finding {
-			return v.find(finding.ServerDown, finding.Args{Detail: v.x.Cause},
+			return v.find(finding.ServerDown, finding.Quote(v.x.Cause).Args(),
 				finding.If(finding.BeforeHook, command.RunHook(v.Unit)))
 		},
 	},

@@ -246,7 +246,7 @@ func (s State) action(name string, params ...command.Param) command.Command {
 func (v *view) findDamaged() finding.Finding {
 	replace := v.replace()
 	replace.When = finding.IfNoSpace
-	args := finding.Args{Path: path.Dir(v.x.File.Path), Detail: cmp.Or(v.x.RewriteFailure, v.x.Damage)}
+	args := finding.Args{Path: path.Dir(v.x.File.Path), Detail: finding.Said(cmp.Or(v.x.RewriteFailure, v.x.Damage))}
 	return v.find(finding.FileLacksEntries, args, finding.ByHand(finding.MakeSpace), replace)
 }
 
@@ -255,7 +255,7 @@ func (v *view) findFile(code finding.Code, args finding.Args) finding.Finding {
 }
 
 func (v *view) findUnusable() finding.Finding {
-	args := finding.Args{Detail: v.x.File.Damage}
+	args := finding.Quote(v.x.File.Damage).Args()
 	if v.x.Condition != ovndb.Down && !v.x.Why.IsZero() {
 		args.Reasons = []finding.Reason{v.x.Why}
 	}

@@ -75,7 +75,7 @@ func TestPresent_golden(t *testing.T) {
 		}, nil},
 		"server-hangs": {func(s *observetest.Scenario) {
 			s.NB = observetest.Members{Condition: ovndb.Hung, Err: fmt.Errorf("no answer within 5s")}
-		}, []finding.Finding{finding.Of(finding.ServerHangs, ovndb.NB, finding.Args{Detail: "no answer within 5s"},
+		}, []finding.Finding{finding.Of(finding.ServerHangs, ovndb.NB, finding.Quote("no answer within 5s").Args(),
 			finding.If(finding.IfThisLasts, action("ovn-central/0", "restart-services", "services", "ovn-ovsdb-server-nb")))}},
 		"paused": {func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Down}
@@ -88,7 +88,7 @@ func TestPresent_golden(t *testing.T) {
 				finding.Args{Value: `"what"`, Reasons: []finding.Reason{finding.Quote("no such release")}},
 				finding.Do(command.Client("config", "ovn-central", "--reset", "source")),
 			),
-			unit(finding.FirewallFailed, finding.Args{Detail: "ufw is not installed"}),
+			unit(finding.FirewallFailed, finding.Quote("ufw is not installed").Args()),
 			unit(finding.CertificateExpires, finding.Args{Time: time.Date(2026, 12, 1, 14, 30, 0, 0, time.UTC)}),
 			finding.Of(finding.ListenerWithoutTLS, ovndb.SB, finding.Args{Value: "ptcp:16642"}),
 			unit(finding.RestartDue, finding.Args{Value: "ovn-northd"}),
@@ -141,7 +141,7 @@ func TestFailure(t *testing.T) {
 	refused := func(db ovndb.Database, detail string, more ...finding.Remedy) error {
 		return &finding.RefusedError{
 			Findings: []finding.Finding{
-				finding.Of(finding.NoQuorum, db, finding.Args{Detail: detail}, append(ways, more...)...),
+				finding.Of(finding.NoQuorum, db, finding.Quote(detail).Args(), append(ways, more...)...),
 			},
 		}
 	}
@@ -249,7 +249,8 @@ func each() (all []finding.Finding) {
 		all = append(all, finding.New(e.Code, s, finding.Args{
 			Unit: "ovn-central/11", Units: []string{"ovn-central/13"}, Cluster: "77eb6ddc", Other: "f3be898b",
 			Path: "/var/lib/ovn/ovnnb_db.db", Service: "ovn-ovsdb-server-nb", Address: "10.246.113.209", Version: "3.3",
-			Value: "VALUE", Count: 2, Total: 3, Duration: 4 * time.Second, Detail: "DETAIL", Reasons: finding.Because("REASON"),
+			Value: "VALUE", Count: 2, Total: 3, Duration: 4 * time.Second, Detail: finding.Said("DETAIL"),
+			Reasons: finding.Because("REASON"),
 		}))
 	}
 	return all

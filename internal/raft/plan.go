@@ -103,7 +103,7 @@ func (c Change) begin() Plan {
 	case len(s.Servers) == 1 && member:
 		plan.refuse(finding.SoleMember, finding.Args{Member: Peer{Member: self}.server()})
 	case s.State == JoiningCluster || s.State == LeavingCluster:
-		plan.refuse(finding.NotAMember, finding.Args{Detail: string(s.State)})
+		plan.refuse(finding.NotAMember, finding.Quote(string(s.State)).Args())
 	case !c.View.LeaderUp():
 		plan.refuseWithoutLeader(c.View)
 	case !member:
@@ -237,7 +237,7 @@ func PlanRestart(c Change) Plan {
 	plan.Target = Peer{Member: self, Up: true}
 	switch {
 	case s.State == JoiningCluster || s.State == LeavingCluster:
-		plan.refuse(finding.NotAMember, finding.Args{Detail: string(s.State)})
+		plan.refuse(finding.NotAMember, finding.Quote(string(s.State)).Args())
 	case !member:
 		plan.refuse(finding.NotAMember, finding.Args{})
 	case len(s.Servers) == 1:

@@ -66,7 +66,7 @@ func (p *Plan) refuseWithoutLeader(v View) {
 		p.refuse(finding.LeaderUnseen, finding.Args{Member: leader.server(), Reasons: []finding.Reason{leader.Why}})
 		return
 	}
-	p.refuse(finding.NoLeader, finding.Args{Detail: fmt.Sprintf("%s, %s", s.State, s.Role)})
+	p.refuse(finding.NoLeader, finding.Quote(fmt.Sprintf("%s, %s", s.State, s.Role)).Args())
 }
 
 func (p *Plan) refuseWithoutMajority() {

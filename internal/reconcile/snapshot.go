@@ -208,7 +208,8 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	all := o.Decision.Findings
 	unit := func(code finding.Code, value, detail string, remedies ...finding.Remedy) {
 		if value != "" || detail != "" {
-			all = append(all, finding.New(code, finding.Subject{}, finding.Args{Value: value, Detail: detail}, remedies...))
+			args := finding.Args{Value: value, Detail: finding.Said(detail)}
+			all = append(all, finding.New(code, finding.Subject{}, args, remedies...))
 		}
 	}
 	log := finding.Do(command.Client("debug-log", "--include", u.Env.Unit))

@@ -123,7 +123,7 @@ func (s State) ahead(r Request, m Member, c Copy) finding.Finding {
 	f := s.finds(finding.RecoveryHasQuorum, m.Unit, finding.Args{})
 	if !c.HasRaftLeader {
 		f = s.finds(finding.RecoveryNewerData, m.Unit, finding.Args{
-			Detail: c.end(), Reasons: []finding.Reason{{Code: finding.OwnCopyEnds, Value: s.Own.end()}},
+			Detail: finding.Said(c.end()), Reasons: []finding.Reason{{Code: finding.OwnCopyEnds, Value: s.Own.end()}},
 		})
 	}
 	switch leaves := s.dying(m.Unit); {

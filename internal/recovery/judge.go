@@ -69,7 +69,7 @@ func (j *judging) judge(m Member) {
 		j.away = append(j.away, m.name())
 		return
 	case damaged && s.final(m, *copied):
-		j.lacks(s.finds(finding.RecoveryCopyDamaged, m.Unit, finding.Args{Detail: copied.Damage}), m)
+		j.lacks(s.finds(finding.RecoveryCopyDamaged, m.Unit, finding.Quote(copied.Damage).Args()), m)
 		return
 	case copied != nil && copied.Stopped && !s.dying(m.Unit): // a dying unit may have started it since
 	case copied == nil && stays && (r.Backup == "" || s.silent(m)):
@@ -78,7 +78,7 @@ func (j *judging) judge(m Member) {
 	case stays:
 		j.Waiting = append(j.Waiting, s.mustStop(r, s.Unit, m.Unit))
 		if damaged { // its last entry is known once it has stopped
-			j.Waiting[len(j.Waiting)-1].Args.Detail = copied.Damage
+			j.Waiting[len(j.Waiting)-1].Args.Detail = finding.Said(copied.Damage)
 			j.joining = append(j.joining, m.Unit)
 			return
 		}
@@ -123,7 +123,7 @@ func (s State) refuseHere(r Request) (all []finding.Finding) {
 	case s.Own.HasRaftLeader:
 		refuse(finding.RecoveryHasQuorum, s.Unit, finding.Args{})
 	case s.Own.Damage != "":
-		refuse(finding.RecoveryCopyDamaged, s.Unit, finding.Args{Detail: s.Own.Damage}, finding.ByHand(finding.RunElsewhere))
+		refuse(finding.RecoveryCopyDamaged, s.Unit, finding.Quote(s.Own.Damage).Args(), finding.ByHand(finding.RunElsewhere))
 	}
 	if len(s.Serving) > 0 && r.Backup == "" {
 		// After the loss of its leader a server reports a connection for up to twice its election timer, which is at most

@@ -42,13 +42,13 @@ func (p Proof) Complete() bool { return len(p.Findings("")) == 0 }
 func (p Proof) Broken(own string) (all []finding.Finding) {
 	found := State{Database: p.Database}.finds
 	if p.Failure != "" {
-		all = append(all, found(finding.RecoveryNotStored, "", finding.Args{Detail: p.Failure}))
+		all = append(all, found(finding.RecoveryNotStored, "", finding.Quote(p.Failure).Args()))
 	}
 	for _, u := range p.Units {
 		if u.Failure == "" {
 			continue
 		}
-		f := found(finding.RecoveryNotRead, u.Unit, finding.Args{Unit: u.Unit, Detail: u.Failure},
+		f := found(finding.RecoveryNotRead, u.Unit, finding.Args{Unit: u.Unit, Detail: finding.Said(u.Failure)},
 			finding.ByHand(finding.RepairServer))
 		if u.Unit != own {
 			f.Remedies = append(f.Remedies, finding.If(finding.IfLost,

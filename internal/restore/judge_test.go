@@ -248,7 +248,7 @@ func TestStatus_withdrawn_and_unread(t *testing.T) {
 	u.Note(ovndb.NB, recovery.Attempt{Stage: recovery.Withdrawn, Why: why})
 	s.add(t.Context(), u, ovndb.NB)
 	for i := range s.Findings {
-		s.Findings[i].Args.Detail = "" // for people
+		s.Findings[i].Args.Detail = finding.Words{} // for people
 	}
 	assert.Equal(t, []string{
 		"error RECOVERY_WITHDRAWN nb <- error RECOVERY_NO_COPY nb",

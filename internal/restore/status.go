@@ -76,7 +76,7 @@ func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
 	made, there, err := u.readMark(ctx, db)
 	if err != nil {
 		detail, _, _ := strings.Cut(err.Error(), "\n")
-		s.Findings = append(s.Findings, finding.Of(finding.RecoveryMarkUnread, db, finding.Args{Detail: detail}))
+		s.Findings = append(s.Findings, finding.Of(finding.RecoveryMarkUnread, db, finding.Quote(detail).Args()))
 	}
 	if !there {
 		return

@@ -27,7 +27,7 @@ func briefs(all []finding.Finding) []string {
 		if f.Code == finding.FewMembers {
 			continue
 		}
-		f.Args.Detail, f.Args.Reasons, f.Causes = "", nil, nil
+		f.Args.Detail, f.Args.Reasons, f.Causes = finding.Words{}, nil, nil
 		texts = append(texts, findingtest.Brief(f))
 	}
 	return texts
@@ -319,7 +319,7 @@ func TestClusters_reasons(t *testing.T) {
 			at := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Code == test.code })
 			require.GreaterOrEqual(t, at, 0)
 			assert.Equal(t, test.want, findingtest.Reasons(found[at].Args.Reasons...))
-			assert.Equal(t, test.want == "", found[at].Args.Detail != "", "another program's text")
+			assert.Equal(t, test.want == "", found[at].Args.Detail.String() != "", "another program's text")
 		})
 	}
 }

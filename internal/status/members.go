@@ -323,7 +323,7 @@ func replacesItself(r observe.Report) (all []finding.Finding) {
 		if c.View.SupersedesItself {
 			tool := "ovn-" + c.Database.Short() + "ctl"
 			all = append(all, finding.Of(finding.ReplacesItself, c.Database,
-				finding.Args{Detail: "external_ids:" + observe.SupersededKey + " of " + c.Database.GlobalTable()},
+				finding.Quote("external_ids:"+observe.SupersededKey+" of "+c.Database.GlobalTable()).Args(),
 				finding.Do(command.OnMachine(r.Application.Unit,
 					fmt.Sprintf(`sudo %s --no-leader-only remove %s . external_ids '"%s"'`, tool, c.Database.GlobalTable(),
 						observe.SupersededKey)))))

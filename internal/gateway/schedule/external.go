@@ -132,7 +132,7 @@ func (in *instance) findExternals() {
 		if len(g.order) > 0 || in.unhostedPorts(g.Group) == 0 {
 			continue
 		}
-		args := finding.Args{Detail: named(g.Ports)}
+		args := finding.Quote(named(g.Ports)).Args()
 		if len(g.class.schedulable) == 0 {
 			args.Reasons = []finding.Reason{in.noneEligible(g)}
 		}

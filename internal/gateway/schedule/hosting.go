@@ -304,7 +304,7 @@ func SortFindings(findings []finding.Finding) []finding.Finding {
 	compare := func(a, b finding.Finding) int {
 		order := cmp.Or(
 			cmp.Compare(b.Severity, a.Severity), CompareNames(a.Subject.Name, b.Subject.Name), cmp.Compare(a.Code, b.Code),
-			cmp.Compare(a.Args.Value, b.Args.Value), cmp.Compare(a.Args.Detail, b.Args.Detail))
+			cmp.Compare(a.Args.Value, b.Args.Value), cmp.Compare(a.Args.Detail.String(), b.Args.Detail.String()))
 		if order != 0 {
 			return order
 		}

@@ -68,7 +68,8 @@ func (in *instance) leaveDeadMasters() {
 		g.held = true
 	})
 	for c, ports := range left {
-		in.find(finding.GatewaysOnBackups, in.chassis[c].Name, finding.Args{Count: len(ports), Detail: named(ports)})
+		in.find(finding.GatewaysOnBackups, in.chassis[c].Name,
+			finding.Args{Count: len(ports), Detail: finding.Said(named(ports))})
 	}
 }
 

@@ -134,7 +134,7 @@ func (d *Departure) Observe(units []string, members []Member, claim finding.Reas
 		left = append(left, finding.New(code, finding.Subject{Name: name}, args, ways...))
 	}
 	for _, what := range unknown {
-		say(finding.MachineUnknown, "", finding.Args{Detail: what})
+		say(finding.MachineUnknown, "", finding.Quote(what).Args())
 	}
 	d.units = append(d.units, units...)
 	for _, u := range units {
