@@ -54,9 +54,9 @@ type Manager struct {
 	relations []string
 	published map[string]map[string]string
 	request   relation.CertificateRequest
-	// issued is the best answer. If it is nil, problem describes the problem with the answers.
+	// issued is the best answer. If it is nil, problem is the problem with the answers.
 	issued  *relation.Issued
-	problem string
+	problem finding.Reason
 }
 
 // Snapshot has the facts that determine the certificate.
@@ -151,9 +151,10 @@ func (m *Manager) readAnswers(ctx context.Context, id string) error {
 		issued, found, err := relation.ParseIssued(databag, m.request)
 		switch {
 		case err != nil && m.issued == nil:
-			m.problem = fmt.Sprintf("%s: %v", unit, err)
+			m.problem = finding.Quote(unit)
+			m.problem.Because = []finding.Reason{finding.Quote(err.Error())}
 		case found && (m.issued == nil || m.preferred(issued, *m.issued)):
-			m.issued, m.problem = &issued, ""
+			m.issued, m.problem = &issued, finding.Reason{}
 		}
 	}
 	return nil
@@ -162,8 +163,8 @@ func (m *Manager) readAnswers(ctx context.Context, id string) error {
 func (m *Manager) preferred(issued, other relation.Issued) bool {
 	info, problem := tls.Check(credentialsOf(issued), m.primary, m.Now())
 	than, otherProblem := tls.Check(credentialsOf(other), m.primary, m.Now())
-	if (problem == nil) != (otherProblem == nil) {
-		return problem == nil
+	if problem.IsZero() != otherProblem.IsZero() {
+		return problem.IsZero()
 	}
 	return info.NotBefore.After(than.NotBefore)
 }
@@ -174,11 +175,11 @@ func (m *Manager) Compare() plan.Certificates {
 	if used, err := m.credentials().Read(); err == nil {
 		c.Used = m.judge(used, m.primary)
 	} else if !errors.Is(err, tls.ErrNone) {
-		c.Used = &plan.Certificate{Problem: err.Error()}
+		c.Used = &plan.Certificate{Problem: finding.Quote(err.Error())}
 	}
 	if m.issued != nil {
 		c.Issued = m.judge(credentialsOf(*m.issued), m.primary)
-	} else if m.problem != "" {
+	} else if !m.problem.IsZero() {
 		c.Issued = &plan.Certificate{Problem: m.problem}
 	}
 	return c
@@ -186,21 +187,20 @@ func (m *Manager) Compare() plan.Certificates {
 
 func (m *Manager) usable() bool {
 	used, err := m.credentials().Read()
-	return err == nil && m.judge(used, nil).Problem == ""
+	return err == nil && m.judge(used, nil).Problem.IsZero()
 }
 
 func (m *Manager) judge(c tls.Credentials, addresses []netip.Addr) *plan.Certificate {
-	info, err := tls.Check(c, addresses, m.Now())
+	info, problem := tls.Check(c, addresses, m.Now())
 	x := &plan.Certificate{
 		Fingerprint: info.Fingerprint, Issuer: info.Issuer, Trusts: info.Authorities, NotAfter: info.NotAfter,
 	}
 	slices.Sort(x.Trusts)
-	var p *tls.Problem
-	switch {
-	case errors.As(err, &p) && p.Kind == tls.MissingAddress:
-		x.Lacks = err.Error()
-	case err != nil:
-		x.Problem = err.Error()
+	switch problem.Code {
+	case finding.CertificateLacks, finding.CertificateNamesNone:
+		x.Lacks = problem
+	default:
+		x.Problem = problem
 	}
 	return x
 }

@@ -71,7 +71,7 @@ func TestBootstrap_only_leader_creates(t *testing.T) {
 			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.SB: sbCluster}
 		}), finds(awaited + "ONE_CLUSTER_ONLY")},
 		"leader, certificate malformed": {fresh(true, func(s *plan.State) {
-			s.Certificates.Issued = &plan.Certificate{Problem: "malformed"}
+			s.Certificates.Issued = &plan.Certificate{Problem: finding.Quote("malformed")}
 		}), finds("error CERTIFICATE_NEW_UNUSABLE Detail=malformed" + reissue)},
 		"leader, has left": {fresh(true, func(s *plan.State) {
 			set(s, plan.Database{Condition: ovndb.Left, Staged: nbCluster}, ovndb.NB)

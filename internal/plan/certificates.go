@@ -45,7 +45,7 @@ func (s State) distrusts() string {
 
 func (v *view) usesUnusable() bool {
 	c := v.Certificates
-	return v.expects() && c.Used != nil && c.Used.Problem != "" && c.Issued == nil
+	return v.expects() && c.Used != nil && !c.Used.Problem.IsZero() && c.Issued == nil
 }
 
 func (v *view) certificateExpires() bool {
@@ -68,12 +68,12 @@ func (v *view) findNoCertificate() finding.Finding {
 }
 
 func (v *view) findUnfit(code finding.Code) finding.Finding {
-	return v.find(code, finding.Quote(v.Certificates.unfit()).Args(), v.Certificates.reissue()...)
+	return v.find(code, v.Certificates.unfit().Args(), v.Certificates.reissue()...)
 }
 
-func (v *view) findChange(code finding.ReasonCode, unit, lacks string) finding.Finding {
-	change := finding.Reason{Code: code, Name: unit}
-	return v.find(finding.CertificateChanges, finding.Args{Reasons: []finding.Reason{change}, Detail: finding.Said(lacks)})
+func (v *view) findChange(code finding.ReasonCode, unit string, lacks finding.Reason) finding.Finding {
+	change := []finding.Reason{{Code: code, Name: unit}}
+	return v.find(finding.CertificateChanges, finding.Args{Reasons: change, Detail: finding.Said(lacks.String())})
 }
 
 // others returns the first peer that is up and is unread or not well; empty if there is none. No unit waits for a
@@ -114,12 +114,12 @@ var certificateRules = slices.Concat([]rule{
 	},
 	{
 		name: "the only certificate is unusable", in: every, outranks: true,
-		when: func(v *view) bool { return v.Certificates.unfit() != "" && !v.Certificates.Used.usable() },
+		when: func(v *view) bool { return !v.Certificates.unfit().IsZero() && !v.Certificates.Used.usable() },
 		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateUnusable) },
 	},
 	{
 		name: "new certificate is unusable", in: every, outranks: true,
-		when: func(v *view) bool { return v.Certificates.unfit() != "" },
+		when: func(v *view) bool { return !v.Certificates.unfit().IsZero() },
 		find: func(v *view) finding.Finding { return v.findUnfit(finding.CertificateNewUnusable) },
 	},
 }), given(certificate, (*view).rotates, []rule{
@@ -142,7 +142,7 @@ var certificateRules = slices.Concat([]rule{
 	{
 		name: "a unit uses the old CA", in: every, outranks: true, when: (*view).renewsCAs,
 		find: func(v *view) finding.Finding {
-			return v.findChange(finding.OldCAKept, v.stillUses(), "")
+			return v.findChange(finding.OldCAKept, v.stillUses(), finding.Reason{})
 		},
 	},
 	{
@@ -152,12 +152,12 @@ var certificateRules = slices.Concat([]rule{
 	{
 		name: "a unit does not trust the new CA", in: every,
 		find: func(v *view) finding.Finding {
-			return v.findChange(finding.CADistrusted, v.distrusts(), "")
+			return v.findChange(finding.CADistrusted, v.distrusts(), finding.Reason{})
 		},
 	},
 }), []rule{
 	{name: "certificate in use is unusable", in: every, when: (*view).usesUnusable, find: func(v *view) finding.Finding {
-		return v.find(finding.CertificateUnusable, finding.Quote(v.Certificates.Used.Problem).Args(),
+		return v.find(finding.CertificateUnusable, v.Certificates.Used.Problem.Args(),
 			v.Certificates.reissue()...)
 	}},
 	{

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
@@ -18,15 +19,15 @@ func having(issued, used *plan.Certificate, more ...change) change {
 // certificateLacking returns a certificate that is valid but lacks an address.
 func certificateLacking(fingerprint string) *plan.Certificate {
 	c := certificate(fingerprint, "A")
-	c.Lacks = "fd42::1"
+	c.Lacks = finding.Quote("fd42::1")
 	return c
 }
 
 func TestCertificates_every_state(t *testing.T) {
 	t.Parallel()
-	problem := func(text string) *plan.Certificate { return &plan.Certificate{Problem: text} }
+	problem := func(text string) *plan.Certificate { return &plan.Certificate{Problem: finding.Quote(text)} }
 	good, expired, untrusted := certificate("cert0", "A"), certificate("cert0", "A"), certificate("cert0", "", "B")
-	expired.Problem, untrusted.Problem = "expired", "not from the CA beside it"
+	expired.Problem, untrusted.Problem = finding.Quote("expired"), finding.Quote("not from the CA beside it")
 	detached := func(s *plan.State) { s.Certificates.Related = false }
 	const (
 		awaited  = "waiting CERTIFICATES_AWAITED Reasons=CERTIFICATE_FOR vault/0 10.0.0.0"

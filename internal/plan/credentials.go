@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -32,14 +31,14 @@ type Certificate struct {
 	Trusts []string
 	// NotAfter is the time of its expiry.
 	NotAfter time.Time
-	// Problem is why the certificate can't be used, in one line for people.
-	Problem string
-	// Lacks is this unit's address if the certificate does not contain it. Servers and units accept such a certificate,
-	// since they check no names (stream-ssl.c); other clients may refuse it.
-	Lacks string
+	// Problem is why the certificate can't be used.
+	Problem finding.Reason
+	// Lacks names this unit's address if the certificate does not contain it. Servers and units accept such a
+	// certificate, since they check no names (stream-ssl.c); other clients may refuse it.
+	Lacks finding.Reason
 }
 
-func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
+func (c *Certificate) usable() bool { return c != nil && c.Problem.IsZero() }
 
 // Drifted reports whether a certificate was issued that is not used yet, or is used along with older CAs. It may be
 // unusable.
@@ -49,18 +48,18 @@ func (c Certificates) Drifted() bool {
 }
 
 // Awaited reports whether a new certificate is expected, with an address that the current one lacks.
-func (c Certificates) Awaited() bool { return c.Related && c.Used.usable() && c.Used.Lacks != "" }
+func (c Certificates) Awaited() bool { return c.Related && c.Used.usable() && !c.Used.Lacks.IsZero() }
 
 // unfit returns why the issued certificate should not be used. A missing address is no reason if the current
 // certificate lacks it, too.
-func (c Certificates) unfit() string {
+func (c Certificates) unfit() finding.Reason {
 	switch {
 	case c.Issued == nil:
-		return ""
-	case c.Awaited():
+		return finding.Reason{}
+	case c.Awaited() || !c.Issued.Problem.IsZero():
 		return c.Issued.Problem
 	}
-	return cmp.Or(c.Issued.Problem, c.Issued.Lacks)
+	return c.Issued.Lacks
 }
 
 // reissue returns the command that issues certificates again: an action of vault's charm. Other providers have no

@@ -88,7 +88,7 @@ func (w *world) settle() {
 		w.say("from now on all is well")
 		for _, u := range w.units {
 			u.hook, u.paused, u.deposed = nil, false, false
-			if u.issued == nil || u.issued.Problem != "" || u.issued.Issuer != w.caName() {
+			if u.issued == nil || !u.issued.Problem.IsZero() || u.issued.Issuer != w.caName() {
 				w.issue(u)
 			}
 		}

@@ -109,12 +109,12 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	func(_ *rand.Rand, s *plan.State) { s.Certificates.Used = nil },
 	func(r *rand.Rand, s *plan.State) {
 		c := certificate(one(r, "cert0", "cert1"), one(r, "A", "B"))
-		c.Problem, c.Lacks = one(r, "", "", "malformed"), one(r, "", "", "it lacks an address")
+		c.Problem, c.Lacks = finding.Quote(one(r, "", "", "malformed")), finding.Quote(one(r, "", "", "it lacks an address"))
 		s.Certificates.Issued = c
 	},
 	func(r *rand.Rand, s *plan.State) {
 		c := certificate(one(r, "cert0", "cert1"), one(r, "A", "B"), one(r, "A", "B"))
-		c.Problem, c.Lacks = one(r, "", "", "malformed"), one(r, "", "", "it lacks an address")
+		c.Problem, c.Lacks = finding.Quote(one(r, "", "", "malformed")), finding.Quote(one(r, "", "", "it lacks an address"))
 		c.NotAfter = one(r, noon, c.NotAfter)
 		s.Certificates.Used = c
 	},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -112,7 +113,7 @@ func (w *world) issue(u *unit) {
 		NotAfter: noon.AddDate(1, 0, 0),
 	}
 	if !w.calm && w.chance(20) {
-		u.issued.Problem = "certificate is for 10.9.9.9, this unit is " + u.address
+		u.issued.Problem = finding.Reason{Code: finding.CertificateLacks, Name: "10.9.9.9", Value: u.address}
 	}
 	w.say("%s: %s is issued by %s: %s", u.name, u.issued.Fingerprint, u.issued.Issuer, u.issued.Problem)
 }

@@ -223,7 +223,7 @@ func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
 		d.NoRoom[db] = len(x.ConversionLacks()) > 0
 		d.Unusable[db] = x.Condition != ovndb.Serving && x.Replaceable()
 	}
-	if used := x.Certificates.Used; used != nil && used.Problem == "" {
+	if used := x.Certificates.Used; used != nil && used.Problem.IsZero() {
 		d.Trusts, d.Issuer = used.Trusts, used.Issuer
 	}
 	return d

@@ -54,7 +54,7 @@ func TestResult_settled(t *testing.T) {
 		"waiting":             {func(o *Result) { found(o, finding.CertificatesAwaited) }, false},
 		"new certificate":     {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Fingerprint = "b" }) }, false},
 		"issued unreadable": {
-			func(o *Result) { o.State.Certificates.Issued = &plan.Certificate{Problem: "unreadable"} }, false,
+			func(o *Result) { o.State.Certificates.Issued = &plan.Certificate{Problem: finding.Quote("unreadable")} }, false,
 		},
 		"new CA": {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = []string{"x", "y"} }) }, false},
 		"old CA": {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = nil }) }, false},
@@ -62,7 +62,7 @@ func TestResult_settled(t *testing.T) {
 			func(o *Result) { issued(o, func(*plan.Certificate) {}); o.State.Certificates.Used = nil }, false,
 		},
 		"address missing": {func(o *Result) {
-			o.State.Certificates.Related, o.State.Certificates.Used.Lacks = true, "a"
+			o.State.Certificates.Related, o.State.Certificates.Used.Lacks = true, finding.Quote("a")
 		}, false},
 	} {
 		o := Result{Snapshot: steps.Snapshot{Decision: plan.Decision{Ready: true}}}

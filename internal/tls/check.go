@@ -12,45 +12,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
-
-// Kind is a kind of problem with credentials.
-type Kind string
-
-// The kinds of problems, in the order in which [Check] looks for them.
-const (
-	// Malformed means that the data have no PEM, or are truncated, damaged, or of another kind.
-	Malformed Kind = "malformed"
-	// KeyMismatch means that the certificate is for another key.
-	KeyMismatch Kind = "key-mismatch"
-	// NotYetValid means that the certificate, or one above it, is not valid yet.
-	NotYetValid Kind = "not-yet-valid"
-	// Expired means that the certificate, or one above it, has expired.
-	Expired Kind = "expired"
-	// Untrusted means that other members would refuse the certificate.
-	Untrusted Kind = "untrusted"
-	// MissingAddress means that the certificate lacks an address of the unit. It may be the answer to an older request.
-	MissingAddress Kind = "missing-address"
-)
-
-// Problem is the error of [Check] for unusable credentials.
-type Problem struct {
-	Kind Kind
-	// Text is one line for the unit's status: the difference between the found and the expected.
-	Text string
-}
-
-func (p *Problem) Error() string { return p.Text }
-
-// problem replaces unprintable characters, which a certificate may contain.
-func problem(kind Kind, format string, args ...any) *Problem {
-	return &Problem{kind, strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, fmt.Sprintf(format, args...))}
-}
 
 // Info describes a unit's certificate. A fingerprint is the SHA-256 of a certificate as 64 lower-case hex digits.
 type Info struct {
@@ -78,21 +42,21 @@ func Expiry(path string) (first, last time.Time, err error) {
 }
 
 // Check checks that the unit can use these credentials at time now, as a server and as a client: each member is both
-// for the others, at these addresses. The error is a [*Problem]; then Info has as much as is known.
-func Check(c Credentials, addresses []netip.Addr, now time.Time) (Info, error) {
+// for the others, at these addresses. It returns the first problem, or no reason; Info has as much as is known.
+func Check(c Credentials, addresses []netip.Addr, now time.Time) (Info, finding.Reason) {
 	certificates, err := parseCertificates(c.Certificate)
 	if err != nil {
-		return Info{}, problem(Malformed, "certificate can't be read: %v", err)
+		return Info{}, problem(finding.CertificateUnread, "", err.Error())
 	}
 	leaf := certificates[0]
 	info := Info{NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter, Fingerprint: fingerprint(leaf)}
 	key, err := parseKey(c.Key)
 	if err != nil {
-		return info, problem(Malformed, "key of the certificate can't be read: %v", err)
+		return info, problem(finding.KeyUnread, "", err.Error())
 	}
 	authorities, err := parseCertificates(c.CA)
 	if err != nil {
-		return info, problem(Malformed, "CA certificate can't be read: %v", err)
+		return info, problem(finding.CAUnread, "", err.Error())
 	}
 	for _, a := range authorities {
 		if trusted(a, now) {
@@ -100,38 +64,52 @@ func Check(c Credentials, addresses []netip.Addr, now time.Time) (Info, error) {
 		}
 	}
 	if !samePublicKey(leaf, key) {
-		return info, problem(KeyMismatch, "certificate is for another key")
+		return info, problem(finding.KeyDiffers, "", "")
 	}
-	if p := checkTime("certificate", leaf, now); p != nil {
+	if p := checkTime(leaf, now, finding.CertificateTooNew, finding.CertificateExpired); !p.IsZero() {
 		return info, p
 	}
 	issuer, p := checkTrust(leaf, authorities, now)
-	if p != nil {
+	if !p.IsZero() {
 		return info, p
 	}
 	info.Issuer = fingerprint(issuer)
-	if p := checkAddresses(leaf, addresses); p != nil {
-		return info, p
-	}
-	return info, nil
+	return info, checkAddresses(leaf, addresses)
 }
 
-func checkTime(what string, c *x509.Certificate, now time.Time) *Problem {
+// problem returns a reason. It replaces unprintable characters, which a certificate may contain.
+func problem(code finding.ReasonCode, name, value string) finding.Reason {
+	return finding.Reason{Code: code, Name: strings.Map(printable, name), Value: strings.Map(printable, value)}
+}
+
+func printable(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return '?'
+	}
+	return r
+}
+
+// checkTime returns a reason with one of the codes if the certificate is not valid now.
+func checkTime(c *x509.Certificate, now time.Time, tooNew, expired finding.ReasonCode) (p finding.Reason) {
 	const form = "2006-01-02 15:04 UTC"
+	name := quote(c.Subject.CommonName)
 	switch {
 	case now.Before(c.NotBefore):
-		return problem(NotYetValid, "%s is valid from %s only, here it is %s", what, c.NotBefore.UTC().Format(form),
-			now.UTC().Format(form))
+		p = problem(tooNew, name, c.NotBefore.UTC().Format(form))
 	case now.After(c.NotAfter):
-		return problem(Expired, "certificate verify failed: %s has expired on %s, here it is %s", what,
-			c.NotAfter.UTC().Format(form), now.UTC().Format(form))
+		p = problem(expired, name, c.NotAfter.UTC().Format(form))
+	default:
+		return p
 	}
-	return nil
+	p.Because = []finding.Reason{problem(finding.ClockShows, "", now.UTC().Format(form))}
+	return p
 }
 
 // checkTrust returns the CA that signed the leaf. It is as strict as the servers: the CA file must have the whole
 // chain, up to a self-signed certificate.
-func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) (*x509.Certificate, *Problem) {
+func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) (
+	issuer *x509.Certificate, p finding.Reason,
+) {
 	roots, between := x509.NewCertPool(), x509.NewCertPool()
 	for _, a := range authorities {
 		if selfSigned(a) {
@@ -140,7 +118,6 @@ func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now tim
 			between.AddCert(a)
 		}
 	}
-	var issuer *x509.Certificate
 	for _, use := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
 		chains, err := leaf.Verify(x509.VerifyOptions{
 			Roots: roots, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{use},
@@ -150,22 +127,21 @@ func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now tim
 		}
 		issuer = chains[0][min(1, len(chains[0])-1)]
 	}
-	return issuer, nil
+	return issuer, p
 }
 
 // verifyProblem returns the problem for an error of [x509.Certificate.Verify].
-func verifyProblem(err error, leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) *Problem {
+func verifyProblem(err error, leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) finding.Reason {
 	invalid := x509.CertificateInvalidError{}
 	switch expired := errors.As(err, &invalid) && invalid.Reason == x509.Expired; {
 	case expired:
-		if p := checkTime("CA certificate "+quote(invalid.Cert.Subject.CommonName), invalid.Cert, now); p != nil {
+		if p := checkTime(invalid.Cert, now, finding.CATooNew, finding.CAExpired); !p.IsZero() {
 			return p
 		}
 	case invalid.Reason == x509.IncompatibleUsage:
-		return problem(Untrusted, "certificate, or one above it, is not for both servers and clients")
+		return problem(finding.CertificateUsage, "", "")
 	}
-	return problem(Untrusted, "certificate was not issued by the CA that is given with it: its issuer is %s, given are %s",
-		quote(leaf.Issuer.CommonName), subjects(authorities))
+	return problem(finding.CertificateOfOtherCA, quote(leaf.Issuer.CommonName), subjects(authorities))
 }
 
 func selfSigned(c *x509.Certificate) bool {
@@ -173,17 +149,21 @@ func selfSigned(c *x509.Certificate) bool {
 		c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }
 
-func checkAddresses(leaf *x509.Certificate, addresses []netip.Addr) *Problem {
+func checkAddresses(leaf *x509.Certificate, addresses []netip.Addr) (p finding.Reason) {
 	var missing []string
 	for _, a := range addresses {
 		if !slices.ContainsFunc(leaf.IPAddresses, func(ip net.IP) bool { return ip.Equal(a.AsSlice()) }) {
 			missing = append(missing, a.String())
 		}
 	}
-	if len(missing) == 0 {
-		return nil
+	names := sans(leaf)
+	switch {
+	case len(missing) == 0:
+		return p
+	case len(names) == 0:
+		return problem(finding.CertificateNamesNone, "", listed(missing))
 	}
-	return problem(MissingAddress, "certificate is for %s, this unit is %s", listed(sans(leaf)), listed(missing))
+	return problem(finding.CertificateLacks, listed(names), listed(missing))
 }
 
 // sans returns the certificate's names, then its addresses, each list sorted.
@@ -205,10 +185,7 @@ func sans(c *x509.Certificate) []string {
 // listed joins a list of names to a text of limited length: a certificate may have very many names.
 func listed(names []string) string {
 	const most = 6
-	switch {
-	case len(names) == 0:
-		return "no name at all"
-	case len(names) > most:
+	if len(names) > most {
 		names = append(slices.Clone(names[:most]), "…")
 	}
 	var short []string

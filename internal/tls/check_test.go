@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
@@ -38,7 +39,7 @@ func of(ca *vault.CA, sans ...string) tls.Credentials {
 	return tls.Credentials{Key: []byte(key), Certificate: []byte(certificate), CA: []byte(ca.PEM() + "\n" + ca.ChainPEM())}
 }
 
-func TestCheck_kind_of_problem(t *testing.T) {
+func TestCheck_code_of_problem(t *testing.T) {
 	t.Parallel()
 	ca, other := fixed("Vault", vault.Options{}), fixed("Elsewhere", vault.Options{})
 	chain, old := fixed("Vault", vault.Options{Chain: true}), fixed("Old", vault.Options{CATTL: time.Hour})
@@ -47,7 +48,7 @@ func TestCheck_kind_of_problem(t *testing.T) {
 	for name, tt := range map[string]struct {
 		credentials tls.Credentials
 		now         time.Time
-		kind        tls.Kind // empty if there is no problem
+		code        finding.ReasonCode // empty if there is no problem
 	}{
 		"good":               {good, later, ""},
 		"chain":              {chained, later, ""},
@@ -57,35 +58,29 @@ func TestCheck_kind_of_problem(t *testing.T) {
 		"chain_in_both":      {presenting(chained, string(chained.Certificate), chain.ChainPEM()), later, ""},
 		"text_before":        {presenting(good, "Certificate:\n    Data:", string(good.Certificate)), later, ""}, // easyrsa's
 		"text_after":         {trusting(good, ca.PEM(), "# the end"), later, ""},
-		"no_certificate":     {presenting(good), later, tls.Malformed},
-		"no_key":             {keyed(good, ""), later, tls.Malformed},
-		"no_CA":              {trusting(good), later, tls.Malformed},
-		"key_as_CA":          {trusting(good, string(good.Key)), later, tls.Malformed},
-		"CA_as_key":          {keyed(good, ca.PEM()), later, tls.Malformed},
-		"half_CA":            {trusting(good, ca.PEM()[:200]), later, tls.Malformed},
-		"damage_before_CA":   {trusting(good, "-----BEGIN CERTIFICATE-----\nMIIB", ca.PEM()), later, tls.Malformed},
-		"encrypted_key":      {keyed(good, encrypted), later, tls.Malformed},
-		"unknown_key":        {keyed(good, unknown), later, tls.Malformed},
-		"other_key":          {keyed(good, string(of(ca).Key)), later, tls.KeyMismatch},
-		"too_early":          {good, issued.Add(-time.Minute), tls.NotYetValid},
-		"too_late":           {good, expires.Add(1), tls.Expired},
-		"expired_CA":         {of(old, "10.0.0.1", "2001:db8::1"), issued.Add(2 * time.Hour), tls.Expired},
-		"other_CA":           {trusting(good, other.PEM()), later, tls.Untrusted},
-		"other_CA_same_name": {trusting(good, fixed("Vault", vault.Options{}).PEM()), later, tls.Untrusted},
-		"no_intermediate":    {trusting(chained, chain.PEM()), later, tls.Untrusted},
-		"other_address":      {of(ca, "10.0.0.9"), later, tls.MissingAddress},
-		"one_address":        {of(ca, "10.0.0.1"), later, tls.MissingAddress},
+		"no_certificate":     {presenting(good), later, finding.CertificateUnread},
+		"no_key":             {keyed(good, ""), later, finding.KeyUnread},
+		"no_CA":              {trusting(good), later, finding.CAUnread},
+		"key_as_CA":          {trusting(good, string(good.Key)), later, finding.CAUnread},
+		"CA_as_key":          {keyed(good, ca.PEM()), later, finding.KeyUnread},
+		"half_CA":            {trusting(good, ca.PEM()[:200]), later, finding.CAUnread},
+		"damage_before_CA":   {trusting(good, "-----BEGIN CERTIFICATE-----\nMIIB", ca.PEM()), later, finding.CAUnread},
+		"encrypted_key":      {keyed(good, encrypted), later, finding.KeyUnread},
+		"unknown_key":        {keyed(good, unknown), later, finding.KeyUnread},
+		"other_key":          {keyed(good, string(of(ca).Key)), later, finding.KeyDiffers},
+		"too_early":          {good, issued.Add(-time.Minute), finding.CertificateTooNew},
+		"too_late":           {good, expires.Add(1), finding.CertificateExpired},
+		"expired_CA":         {of(old, "10.0.0.1", "2001:db8::1"), issued.Add(2 * time.Hour), finding.CAExpired},
+		"other_CA":           {trusting(good, other.PEM()), later, finding.CertificateOfOtherCA},
+		"other_CA_same_name": {trusting(good, fixed("Vault", vault.Options{}).PEM()), later, finding.CertificateOfOtherCA},
+		"no_intermediate":    {trusting(chained, chain.PEM()), later, finding.CertificateOfOtherCA},
+		"other_address":      {of(ca, "10.0.0.9"), later, finding.CertificateLacks},
+		"one_address":        {of(ca, "10.0.0.1"), later, finding.CertificateLacks},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := tls.Check(tt.credentials, unit, tt.now)
-			if tt.kind == "" {
-				require.NoError(t, err)
-				return
-			}
-			var p *tls.Problem
-			require.ErrorAs(t, err, &p)
-			assert.Equal(t, tt.kind, p.Kind, p.Text)
+			_, p := tls.Check(tt.credentials, unit, tt.now)
+			assert.Equal(t, tt.code, p.Code, p)
 		})
 	}
 }
@@ -104,9 +99,8 @@ func TestCheck_text(t *testing.T) {
 		strings.Repeat("a.", 40) + "…, juju-0": {strings.Repeat("a.", 100)},
 		"a, b, c, d, e, f, …":                  strings.Split("a,b,c,d,e,f,g,h", ","),
 	} {
-		_, err := tls.Check(of(ca, sans...), unit, issued)
-		require.ErrorContains(t, err, " "+has+", ")
-		require.ErrorContains(t, err, " 10.0.0.1, 2001:db8::1")
+		_, p := tls.Check(of(ca, sans...), unit, issued)
+		assert.Equal(t, finding.Reason{Code: finding.CertificateLacks, Name: has, Value: "10.0.0.1, 2001:db8::1"}, p)
 	}
 }
 
@@ -121,23 +115,23 @@ func TestCheck_info(t *testing.T) {
 		NotBefore: issued, NotAfter: expires,
 		Fingerprint: fingerprints(t, c.Certificate)[0], Authorities: authorities, Issuer: authorities[2],
 	}
-	info, err := tls.Check(c, unit, issued)
-	require.NoError(t, err)
+	info, p := tls.Check(c, unit, issued)
+	require.Empty(t, p)
 	assert.Equal(t, want, info)
 
 	// Info lacks the certificates that Bundle omits.
 	c.CA = append(c.CA, []byte("\n"+fixed("Old", vault.Options{CATTL: -time.Hour}).PEM()+"\n"+string(c.Certificate))...)
-	info, err = tls.Check(c, unit, issued)
-	require.NoError(t, err)
+	info, p = tls.Check(c, unit, issued)
+	require.Empty(t, p)
 	assert.Equal(t, want, info)
 
 	// The same holds for unusable credentials.
-	info, err = tls.Check(c, []netip.Addr{netip.MustParseAddr("10.0.0.7")}, issued)
-	require.Error(t, err)
+	info, p = tls.Check(c, []netip.Addr{netip.MustParseAddr("10.0.0.7")}, issued)
+	require.Equal(t, finding.CertificateLacks, p.Code)
 	assert.Equal(t, want, info)
 	want.Issuer = ""
-	info, err = tls.Check(c, unit, expires.Add(time.Hour))
-	require.Error(t, err)
+	info, p = tls.Check(c, unit, expires.Add(time.Hour))
+	require.Equal(t, finding.CertificateExpired, p.Code)
 	assert.Equal(t, want, info)
 }
 
@@ -164,8 +158,8 @@ func TestCheck_forms_of_keys(t *testing.T) {
 	for name, c := range map[string]tls.Credentials{
 		"PKCS#1": rsa, "SEC 1": ec, "PKCS#8": pkcs8, "parameters": keyed(ec, string(parameters)+string(ec.Key)),
 	} {
-		_, err := tls.Check(c, unit, issued)
-		require.NoError(t, err, name)
+		_, p := tls.Check(c, unit, issued)
+		require.Empty(t, p, name)
 	}
 }
 

@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -62,10 +62,10 @@ func (w *watch) look(last map[string]credentials) {
 			if before[u.Name()] != now.certificate {
 				break
 			}
-			_, err := tls.Check(tls.Credentials{Key: []byte(now.key), Certificate: []byte(now.certificate), CA: []byte(trusted[other.Name()])}, nil, time.Now())
-			halfway := (*tls.Problem)(nil) // between the two renames the server has the old pair
-			if err != nil && !(errors.As(err, &halfway) && halfway.Kind == tls.KeyMismatch) {
-				w.broken = append(w.broken, fmt.Sprintf("%s does not trust %s: %v", other.Name(), u.Name(), err))
+			_, problem := tls.Check(tls.Credentials{Key: []byte(now.key), Certificate: []byte(now.certificate), CA: []byte(trusted[other.Name()])}, nil, time.Now())
+			halfway := problem.Code == finding.KeyDiffers // between the two renames the server has the old pair
+			if !problem.IsZero() && !halfway {
+				w.broken = append(w.broken, fmt.Sprintf("%s does not trust %s: %v", other.Name(), u.Name(), problem))
 			}
 		}
 		if now.ca != last[u.Name()].ca {
