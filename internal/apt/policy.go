@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -57,26 +58,27 @@ func (p Policy) link() string {
 	return filepath.Join(filepath.Dir(filepath.Dir(p.Paths.Etc)), policyLink)
 }
 
-// obstacle returns why packages' scripts ignore the policies. It is empty if the scripts ask a program that reads the
+// obstacle returns why packages' scripts ignore the policies. It is nil if the scripts ask a program that reads the
 // policies: ours or that of charm-helpers.
-func (p Policy) obstacle() string {
+func (p Policy) obstacle() error {
 	link, policies := p.link(), filepath.Dir(p.file())
 	is, err := filepath.EvalSymlinks(link)
 	if err != nil {
-		return fmt.Sprintf("cannot find what packages ask: %v", err)
+		return fmt.Errorf("cannot find what packages ask: %w", err)
 	}
 	text, err := os.ReadFile(is)
 	info, _ := os.Lstat(link)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("cannot read what packages ask: %v", err)
+		return fmt.Errorf("cannot read what packages ask: %w", err)
 	case strings.Contains(string(text), policies):
-		return ""
+		return nil
 	case info != nil && info.Mode().IsRegular():
-		return fmt.Sprintf("move %s away (it does not read %s)", link, policies)
+		return finding.Reason{Code: finding.PolicyFileInPlace, Name: link, Value: policies}.Err()
 	}
-	return fmt.Sprintf("%s leads to %s, which does not read %s; run: sudo update-alternatives --config policy-rc.d", link,
-		is, policies)
+	return finding.Reason{
+		Code: finding.PolicyOfOthers, Name: link, Value: is, Because: []finding.Reason{finding.Quote(policies)},
+	}.Err()
 }
 
 // Forbid refuses every restart and stop of the services by a package. If another program has replaced policy-rc.d,
@@ -111,18 +113,17 @@ func (p Policy) Forbid(ctx context.Context) error {
 // register makes packages ask our program, unless they already ask a program that reads the same policies. After a
 // failure, the next hook calls it again.
 func (p Policy) register(ctx context.Context) error {
-	if p.obstacle() == "" {
+	if p.obstacle() == nil {
 		return nil
 	}
 	_, err := p.Runner.Run(ctx, run.Command{
 		Name: "update-alternatives",
 		Args: []string{"--install", policyLink, "policy-rc.d", p.program(), policyPriority},
 	})
-	if obstacle := p.obstacle(); err == nil && obstacle != "" {
-		// update-alternatives(1) ignores a file that is not a link, and exits with 0.
-		return errors.New(obstacle)
+	if err != nil {
+		return err
 	}
-	return err
+	return p.obstacle() // update-alternatives(1) ignores a file that is not a link, and exits with 0
 }
 
 // Allow undoes [Policy.Forbid]. The program stays: it forbids nothing without a policy.

@@ -8,8 +8,10 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
@@ -28,12 +30,13 @@ type Source struct {
 	Repository string
 }
 
-// The possible values of `source`, for the error about any other value.
-const (
-	allowedUbuntu = "allowed are distro, an OpenStack release (caracal), cloud:SERIES-RELEASE[/proposed|/staging], " +
-		"ppa:OWNER/NAME, and a deb line or URL, with |KEY if need be"
-	allowedDebian = "allowed are distro and a deb line, with |KEY if need be"
-)
+// allowed returns the reason that names the possible values of `source` on a machine with this system.
+func allowed(release OS) finding.Reason {
+	if release.ID == ubuntu {
+		return finding.Reason{Code: finding.SourcesOfUbuntu}
+	}
+	return finding.Reason{Code: finding.SourcesOfDebian}
+}
 
 // ParseSource parses a value of the config option `source` for a machine with this system. If the value can't be used
 // there, the error has the value, without passwords and keys, the reason and the allowed values.
@@ -44,7 +47,7 @@ const (
 func ParseSource(value string, release OS) (Source, error) {
 	value = strings.TrimSpace(value)
 	source, problem := parseSource(value, release)
-	if problem != "" {
+	if !problem.IsZero() {
 		shown, _, _ := strings.Cut(value, "|")
 		return Source{}, fmt.Errorf("source %q cannot be used: %s", run.Redact(shown), problem)
 	}
@@ -52,40 +55,39 @@ func ParseSource(value string, release OS) (Source, error) {
 }
 
 // SourceProblem returns why a value of the config option `source` can't be used on a machine with this system, without
-// the value; "" if it can be used.
-func SourceProblem(value string, release OS) string {
+// the value; no reason if it can be used.
+func SourceProblem(value string, release OS) finding.Reason {
 	_, problem := parseSource(strings.TrimSpace(value), release)
 	return problem
 }
 
-func parseSource(value string, release OS) (Source, string) {
-	allowed := allowedDebian
-	if release.ID == ubuntu {
-		allowed = allowedUbuntu
-	}
+// parseSource returns a source, or the reason why the value can't be used.
+func parseSource(value string, release OS) (s Source, problem finding.Reason) {
 	scheme, rest, _ := strings.Cut(value, ":")
 	switch {
 	case value == "" || value == "distro":
-		return Source{}, ""
+		return s, problem
 	case strings.ContainsRune(value, '\x00'):
-		return Source{}, "it holds what is no text; " + allowed
+		return s, finding.Reason{Code: finding.SourceNoText, Because: []finding.Reason{allowed(release)}}
 	case strings.HasPrefix(value, "deb "):
 		return debLine(value, release)
 	case release.ID != ubuntu:
-		return Source{}, fmt.Sprintf("on %s %s", release, allowed)
+		return s, finding.Reason{
+			Code: finding.SourceOnSystem, Name: release.String(), Because: []finding.Reason{allowed(release)},
+		}
 	case scheme == "http" || scheme == "https":
 		return archiveURL(value, release)
 	case scheme == "ppa":
 		if !isPPA.MatchString(rest) {
-			return Source{}, "a personal archive is written ppa:OWNER/NAME"
+			return s, finding.Reason{Code: finding.SourceNoPPA}
 		}
-		return Source{Repository: value}, ""
+		return Source{Repository: value}, problem
 	case scheme == "cloud":
 		return cloudPocket(rest, release)
 	case isRelease(strings.TrimSuffix(value, "/proposed")):
 		return bareRelease(value, release)
 	}
-	return Source{}, allowed
+	return s, allowed(release)
 }
 
 var isPPA = regexp.MustCompile(`^[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*$`)
@@ -95,20 +97,23 @@ func isRelease(name string) bool {
 }
 
 // bareRelease returns a release's pocket for this system, or nothing if it is the system's own release.
-func bareRelease(value string, release OS) (Source, string) {
+func bareRelease(value string, release OS) (s Source, problem finding.Reason) {
 	name, proposed := strings.CutSuffix(value, "/proposed")
 	i := slices.IndexFunc(allSeries, func(s series) bool { return s.codename == release.Codename })
 	if i < 0 {
-		return Source{}, fmt.Sprintf("no releases are known for %s; use distro or a deb line", release)
+		return s, finding.Reason{Code: finding.SourceNoReleases, Name: release.String()}
 	}
 	switch known := allSeries[i]; {
 	case known.own == name && !proposed:
-		return Source{}, ""
+		return s, problem
 	case slices.Contains(known.added, name):
 		return cloudPocket(known.codename+"-"+value, release)
 	default:
-		releases := append([]string{known.own}, known.added...)
-		return Source{}, fmt.Sprintf("%s has no %s; it has %s", release, value, strings.Join(releases, ", "))
+		problem = finding.Reason{Code: finding.SourceNoRelease, Name: release.String(), Value: value}
+		for _, has := range append([]string{known.own}, known.added...) {
+			problem.Because = append(problem.Because, finding.Quote(has))
+		}
+		return s, problem
 	}
 }
 
@@ -119,7 +124,7 @@ const (
 )
 
 // cloudPocket parses SERIES-RELEASE or RELEASE, with /updates (the default), /proposed or /staging after it.
-func cloudPocket(text string, release OS) (Source, string) {
+func cloudPocket(text string, release OS) (source Source, problem finding.Reason) {
 	name, pocket, _ := strings.Cut(text, "/")
 	for _, s := range allSeries {
 		added, ok := strings.CutPrefix(name, s.codename+"-")
@@ -130,13 +135,13 @@ func cloudPocket(text string, release OS) (Source, string) {
 			continue
 		}
 		if s.codename != release.Codename {
-			return Source{}, fmt.Sprintf("it is for %s, and this machine runs %s", s.codename, release)
+			return source, finding.Reason{Code: finding.SourceOfOtherOS, Value: s.codename, Name: release.String()}
 		}
 		file := "cloud-archive.list"
 		if strings.HasPrefix(added, "ovn-") {
 			file = "cloud-archive-ovn.list" // next to the file of the other source
 		}
-		source := Source{Keyring: cloudKeyring, File: file}
+		source = Source{Keyring: cloudKeyring, File: file}
 		switch pocket {
 		case "", "updates":
 			source.Line = fmt.Sprintf("deb %s %s-updates/%s main", cloudArchive, s.codename, added)
@@ -145,19 +150,21 @@ func cloudPocket(text string, release OS) (Source, string) {
 		case "staging":
 			source = Source{Repository: "ppa:ubuntu-cloud-archive/" + added + "-staging"}
 		default:
-			return Source{}, fmt.Sprintf("a release has no %q; it has updates, proposed and staging", pocket)
+			return Source{}, finding.Reason{Code: finding.SourceNoPocket, Value: strconv.Quote(pocket)}
 		}
-		return source, ""
+		return source, problem
 	}
-	return Source{}, fmt.Sprintf("the cloud archive has no %q that is known here; %s", name, allowedUbuntu)
+	return source, finding.Reason{
+		Code: finding.SourceUnknown, Value: strconv.Quote(name), Because: []finding.Reason{allowed(release)},
+	}
 }
 
 // archiveURL returns the archive's main component for this system.
-func archiveURL(value string, release OS) (Source, string) {
+func archiveURL(value string, release OS) (Source, finding.Reason) {
 	address, key, _ := strings.Cut(value, "|")
 	address = strings.TrimSpace(address)
 	if u, err := url.Parse(address); err != nil || u.Host == "" || strings.ContainsAny(address, " \t\n") {
-		return Source{}, "it is no URL; " + allowedUbuntu
+		return Source{}, finding.Reason{Code: finding.SourceNoURL, Because: []finding.Reason{allowed(release)}}
 	}
 	return debLine("deb "+address+" "+release.Codename+" main|"+key, release)
 }
@@ -170,27 +177,26 @@ var hasSignedBy = regexp.MustCompile(`^deb \[[^\]]*\bsigned-by\s*[+-]?=`)
 
 // debLine puts a line of sources.list into a file of its own. The file's name depends on the line, so that two
 // options can have different lines. The system's codename replaces {series}.
-func debLine(value string, release OS) (Source, string) {
+func debLine(value string, release OS) (source Source, problem finding.Reason) {
 	line, key, _ := strings.Cut(value, "|")
 	several := strings.Contains(line, "\n")
 	line = strings.ReplaceAll(strings.Join(strings.Fields(line), " "), "{series}", release.Codename)
 	if several || !isDebLine.MatchString(line) {
-		return Source{}, "one deb line is written deb URL SUITE COMPONENT..."
+		return source, finding.Reason{Code: finding.SourceNoDebLine}
 	}
-	source := Source{Line: line, File: fmt.Sprintf(ownPrefix+"%.4x.list", sha256.Sum256([]byte(line)))}
+	source = Source{Line: line, File: fmt.Sprintf(ownPrefix+"%.4x.list", sha256.Sum256([]byte(line)))}
 	switch key = strings.TrimSpace(key); {
 	case key == "":
 	case hasSignedBy.MatchString(line):
-		return Source{}, "it has both the option signed-by and a key after |; one of them is enough"
+		return Source{}, finding.Reason{Code: finding.SourceKeysTwice}
 	case isArmoured(key):
 		source.Key = key + "\n"
 	case isKeyID(key):
 		source.KeyID = strings.TrimPrefix(key, "0x")
 	default:
-		return Source{},
-			"the key after | is neither an OpenPGP public key in ASCII armour nor 16 or 40 hex digits of one's ID"
+		return Source{}, finding.Reason{Code: finding.SourceKeyNone}
 	}
-	return source, ""
+	return source, problem
 }
 
 // isKeyID refuses IDs of 8 digits: keys with such an ID can be forged.

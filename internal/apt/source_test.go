@@ -110,7 +110,7 @@ func TestParseSource_unusable_value(t *testing.T) {
 			assert.True(t, key == "" || !strings.Contains(err.Error(), key))
 			problem := apt.SourceProblem(value, release)
 			require.NotEmpty(t, problem)
-			assert.NotContains(t, problem, strconv.Quote(shown), "the option's finding has the value already")
+			assert.NotContains(t, problem.String(), strconv.Quote(shown), "the option's finding has the value already")
 		}
 	}
 	_, err := apt.ParseSource("deb https://me:secret@example.com", jammy)

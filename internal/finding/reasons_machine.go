@@ -17,6 +17,26 @@ const (
 	CertificateNamesNone ReasonCode = "CERTIFICATE_NAMES_NONE"
 )
 
+// Reasons why packages can't be got from a source.
+const (
+	SourcesOfUbuntu   ReasonCode = "SOURCES_OF_UBUNTU"
+	SourcesOfDebian   ReasonCode = "SOURCES_OF_DEBIAN"
+	SourceNoText      ReasonCode = "SOURCE_NO_TEXT"
+	SourceOnSystem    ReasonCode = "SOURCE_ON_SYSTEM"
+	SourceNoPPA       ReasonCode = "SOURCE_NO_PPA"
+	SourceNoReleases  ReasonCode = "SOURCE_NO_RELEASES"
+	SourceNoRelease   ReasonCode = "SOURCE_NO_RELEASE"
+	SourceOfOtherOS   ReasonCode = "SOURCE_OF_OTHER_SYSTEM"
+	SourceNoPocket    ReasonCode = "SOURCE_NO_POCKET"
+	SourceUnknown     ReasonCode = "SOURCE_UNKNOWN"
+	SourceNoURL       ReasonCode = "SOURCE_NO_URL"
+	SourceNoDebLine   ReasonCode = "SOURCE_NO_DEB_LINE"
+	SourceKeysTwice   ReasonCode = "SOURCE_KEYS_TWICE"
+	SourceKeyNone     ReasonCode = "SOURCE_KEY_NONE"
+	PolicyFileInPlace ReasonCode = "POLICY_FILE_IN_PLACE"
+	PolicyOfOthers    ReasonCode = "POLICY_OF_OTHERS"
+)
+
 var machineReasons = map[ReasonCode]string{
 	CertificateUnread:  "certificate can't be read: {value}",
 	KeyUnread:          "key of the certificate can't be read: {value}",
@@ -32,4 +52,24 @@ var machineReasons = map[ReasonCode]string{
 		"{value}",
 	CertificateLacks:     "certificate is for {name}, this unit is {value}",
 	CertificateNamesNone: "certificate is for no name at all, this unit is {value}",
+
+	SourcesOfUbuntu: "allowed are distro, an OpenStack release (caracal), cloud:SERIES-RELEASE[/proposed|/staging], " +
+		"ppa:OWNER/NAME, and a deb line or URL, with |KEY if need be",
+	SourcesOfDebian:  "allowed are distro and a deb line, with |KEY if need be",
+	SourceNoText:     "it holds what is no text; {because}",
+	SourceOnSystem:   "on {name} {because}",
+	SourceNoPPA:      "a personal archive is written ppa:OWNER/NAME",
+	SourceNoReleases: "no releases are known for {name}; use distro or a deb line",
+	SourceNoRelease:  "{name} has no {value}; it has {list}",
+	SourceOfOtherOS:  "it is for {value}, and this machine runs {name}",
+	SourceNoPocket:   "a release has no {value}; it has updates, proposed and staging",
+	SourceUnknown:    "the cloud archive has no {value} that is known here; {because}",
+	SourceNoURL:      "it is no URL; {because}",
+	SourceNoDebLine:  "one deb line is written deb URL SUITE COMPONENT...",
+	SourceKeysTwice:  "it has both the option signed-by and a key after |; one of them is enough",
+	SourceKeyNone: "the key after | is neither an OpenPGP public key in ASCII armour nor 16 or 40 hex digits of one's " +
+		"ID",
+	PolicyFileInPlace: "move {name} away (it does not read {value})",
+	PolicyOfOthers: "{name} leads to {value}, which does not read {list}; run: sudo update-alternatives --config " +
+		"policy-rc.d",
 }

@@ -91,10 +91,8 @@ func leaderless(r *record, o steps.Snapshot) bool {
 func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]finding.Args) {
 	s, invalid := plan.ParseSettings(config)
 	for option, value := range map[string]string{plan.OptionSource: s.Source, plan.OptionOverlay: s.Overlay} {
-		if problem := apt.SourceProblem(value, u.OS); problem != "" && invalid[option].Value == "" {
-			invalid[option] = finding.Args{
-				Value: fmt.Sprintf("%.60q", value), Reasons: []finding.Reason{finding.Quote(problem)},
-			}
+		if problem := apt.SourceProblem(value, u.OS); !problem.IsZero() && invalid[option].Value == "" {
+			invalid[option] = finding.Args{Value: fmt.Sprintf("%.60q", value), Reasons: []finding.Reason{problem}}
 		}
 	}
 	return s, invalid
