@@ -232,7 +232,7 @@ var clusterReasons = map[ReasonCode]string{
 	NorthdStopped:          "this unit's is not running",
 	NorthdElsewhere:        "another unit's is active",
 	NorthdLastSeen:         "as of the other units' last hooks",
-	NorthdTakesOver:        "another one takes over by {value} UTC",
+	NorthdTakesOver:        "one becomes active by {value} UTC",
 	RestartsQueued:         "Services queued for restart: {value}",
 	CertificateFor:         "from {name} for {value}",
 	OldCAKept:              "old CA kept until {name} uses the new one",

@@ -45,7 +45,7 @@ const (
 
 var northdEntries = []Entry{
 	entry(NorthdNoneActive, Waiting, Application, "no ovn-northd is active",
-		"Changes of the Northbound database do not reach the networks. After the active ovn-northd ends, another one "+
+		"Changes of the Northbound database do not reach the networks. After the active ovn-northd ends, another unit's "+
 			"takes over at once; after its machine ends, within two inactivity probes.",
 		"Wait for two inactivity probes. If none takes over, restart the one that hangs in the table of "+
 			"`cluster-status`: `restart-services services=ovn-northd` on its unit.").alert(2 * time.Minute),
@@ -110,8 +110,8 @@ var unitEntries = []Entry{
 	entry(StepPostponed, Info, Unit, "a step waits for its turn",
 		"Another unit is changing a cluster, or the others would be no majority. The next hook tries again.", ""),
 	entry(AgentFailed, Warning, Unit, "agent: {value}",
-		"The unit's agent doesn't work as it should. The databases don't depend on it, and the agent of another unit "+
-			"acts.", "Look at the log of ovn-central-agent on the unit.").alert(5 * time.Minute),
+		"The unit's agent doesn't work as it should. The databases don't depend on it; the agent of another unit "+
+			"acts, if there is one.", "Look at the log of ovn-central-agent on the unit.").alert(5 * time.Minute),
 	entry(BackupOverdue, Warning, Unit, "backup: {reason}",
 		"The unit's own backups are not as the option `backup-interval` wants them.",
 		"Run the action backup, and look at the log of ovn-central-backup on the unit."),
