@@ -75,6 +75,7 @@ func TestDashboard_arrives_whole(t *testing.T) {
 		for _, target := range p.Targets {
 			selects(t, target.Expr)
 		}
+		assert.NotEmpty(t, p.Links, p.Title)
 		for _, l := range p.Links {
 			leads(t, l.URL, findings)
 		}
