@@ -77,7 +77,8 @@ type Details struct {
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 }
 
-// Status is an answer in Airship's form (Promenade's utils/message.py has the fields).
+// Status is an answer in Airship's form (Promenade's utils/message.py has the fields). The specification of a node's
+// teardown demands this form, so its keys errorCount, messageList and apiVersion differ in style from all others.
 type Status struct {
 	Kind       string            `json:"kind" yaml:"kind"`
 	APIVersion string            `json:"apiVersion" yaml:"apiVersion"`
