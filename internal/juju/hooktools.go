@@ -140,19 +140,9 @@ func (t *Tools) StatusSet(ctx context.Context, word StatusWord, message string) 
 // OpenPorts asks Juju to let others reach TCP ports of this unit, for all endpoints, if the application is exposed. A
 // port that is already open is no error. Juju opens the ports after the hook succeeds.
 func (t *Tools) OpenPorts(ctx context.Context, ports ...int) error {
-	return t.eachPort(ctx, "open", ports)
-}
-
-// ClosePorts reverts [Tools.OpenPorts], after the hook succeeds. A port that is already closed is no error.
-func (t *Tools) ClosePorts(ctx context.Context, ports ...int) error {
-	return t.eachPort(ctx, "close", ports)
-}
-
-// eachPort makes one call for each port: the tools take no list.
-func (t *Tools) eachPort(ctx context.Context, verb string, ports []int) error {
-	for _, port := range ports {
-		if err := t.tell(ctx, verb+"-port", strconv.Itoa(port)+"/tcp"); err != nil {
-			return fmt.Errorf("cannot %s TCP port %d: %w", verb, port, err)
+	for _, port := range ports { // the tool takes no list
+		if err := t.tell(ctx, "open-port", strconv.Itoa(port)+"/tcp"); err != nil {
+			return fmt.Errorf("cannot open TCP port %d: %w", port, err)
 		}
 	}
 	return nil

@@ -40,7 +40,6 @@ var everyTool = map[string]func(context.Context, *juju.Tools) error{
 	"leader-get":  func(ctx context.Context, t *juju.Tools) error { return second(t.LeaderGet(ctx)) },
 	"leader-set":  func(ctx context.Context, t *juju.Tools) error { return t.LeaderSet(ctx, some) },
 	"open-port":   func(ctx context.Context, t *juju.Tools) error { return t.OpenPorts(ctx, 6641) },
-	"close-port":  func(ctx context.Context, t *juju.Tools) error { return t.ClosePorts(ctx, 6641) },
 	"is-leader":   func(ctx context.Context, t *juju.Tools) error { return second(t.IsLeader(ctx)) },
 	"goal-state":  func(ctx context.Context, t *juju.Tools) error { return second(t.GoalState(ctx)) },
 	"status-set":  func(ctx context.Context, t *juju.Tools) error { return t.StatusSet(ctx, juju.Active, "") },
@@ -194,11 +193,8 @@ func TestConfig_has_options_with_value(t *testing.T) {
 
 func TestPorts_one_call_each(t *testing.T) {
 	t.Parallel()
-	script := tools(t,
-		runtest.Expect("open-port", "6641/tcp"), runtest.Expect("open-port", "16642/tcp"),
-		runtest.Expect("close-port", "6642/tcp"))
+	script := tools(t, runtest.Expect("open-port", "6641/tcp"), runtest.Expect("open-port", "16642/tcp"))
 	require.NoError(t, script.OpenPorts(t.Context(), 6641, 16642))
-	require.NoError(t, script.ClosePorts(t.Context(), 6642))
 }
 
 // A message is one argument and no flag. In a status it is one line.

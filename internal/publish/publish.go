@@ -27,7 +27,6 @@ type Juju interface {
 	RelationSet(ctx context.Context, id string, values map[string]string) error
 	RelationSetApp(ctx context.Context, id string, values map[string]string) error
 	OpenPorts(ctx context.Context, ports ...int) error
-	ClosePorts(ctx context.Context, ports ...int) error
 	ApplicationVersionSet(ctx context.Context, version string) error
 }
 
@@ -154,10 +153,6 @@ func (m *Manager) toJuju(ctx context.Context, s Snapshot, last *kept) error {
 		ports := []int{int(ovndb.NorthboundPort), int(ovndb.SouthboundPort)}
 		if s.Thorough || !slices.Equal(ports, last.Ports) {
 			if err := m.Juju.OpenPorts(ctx, ports...); err != nil {
-				return err
-			}
-			closed := slices.DeleteFunc(last.Ports, func(port int) bool { return slices.Contains(ports, port) })
-			if err := m.Juju.ClosePorts(ctx, closed...); err != nil {
 				return err
 			}
 			last.Ports = ports

@@ -51,13 +51,6 @@ func (t *tools) RelationSetApp(_ context.Context, id string, values map[string]s
 
 func (t *tools) OpenPorts(context.Context, ...int) error { return t.call("open-port") }
 
-func (t *tools) ClosePorts(_ context.Context, ports ...int) error {
-	if len(ports) == 0 {
-		return nil
-	}
-	return t.call("close-port")
-}
-
 func (t *tools) ApplicationVersionSet(_ context.Context, version string) error {
 	return t.call("application-version-set " + version)
 }
