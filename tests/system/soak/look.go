@@ -62,7 +62,7 @@ func whyDown(faults map[string]int, step int, db lab.DB, running, cannotVote, pa
 	for _, name := range []string{"gone", "power-off", "cut", "mute", "hang " + string(db)} {
 		fault(name, true)
 	}
-	fault("kill "+string(db), !running)
+	fault("kill "+string(db), !running && !paused) // the pause keeps down what would be started again
 	fault("destroy "+string(db), !running)
 	if why == Up {
 		fault("full", true)

@@ -79,6 +79,7 @@ func TestObserve_member_down_is_attributed_to_fault(t *testing.T) {
 		"its file is destroyed":               {map[string]int{"destroy nb": 7}, false, false, false, New},
 		"it was, and it has joined anew":      {map[string]int{"destroy nb": 6}, true, false, false, Up},
 		"killed, and started again":           {map[string]int{"kill nb": 6}, true, false, false, Up},
+		"killed, started again, and paused":   {map[string]int{"kill nb": 6}, false, false, true, Asked},
 		"a full disk may take it":             {map[string]int{"full": 6}, true, false, false, Standing},
 		"a full disk had not taken it":        {map[string]int{"full": 6, "power-off": 7}, false, false, false, New},
 		"what it lost on one is seen later":   {map[string]int{"was full": 6}, false, false, false, Standing},
