@@ -71,11 +71,11 @@ func (c *clusters) observeNow(ctx context.Context) (observe.Report, ovndb.Northd
 func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 	for _, cluster := range seen.Clusters {
 		published := slices.Contains(cluster.View.Lost, cluster.Status.Server)
-		if !cluster.Checked || cluster.Damage == "" && !published {
+		if !cluster.Checked || cluster.Damage.IsZero() && !published {
 			delete(c.files, cluster.Database)
 			continue
 		}
-		found, damaged := c.files[cluster.Database], cluster.Damage != ""
+		found, damaged := c.files[cluster.Database], !cluster.Damage.IsZero()
 		if found == nil || found.server != cluster.Status.Server || found.damaged != damaged {
 			found = &file{server: cluster.Status.Server, damaged: damaged}
 			c.files[cluster.Database] = found
@@ -84,7 +84,7 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, clusterTimeout)
-		err := c.servers.PublishDamage(limited, cluster.ServerState, cluster.Damage)
+		err := c.servers.PublishDamage(limited, cluster.ServerState, cluster.Damage.String())
 		cancel()
 		log := c.agent.log.With("database", cluster.Database.Short(), "missing", cluster.Damage)
 		found.published = err == nil

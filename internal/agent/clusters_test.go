@@ -145,8 +145,8 @@ func TestPublishDamage_once_per_state(t *testing.T) {
 			r := staleReport()
 			c := &r.Clusters[0]
 			c.Status.Server, c.Checked = "a1", true
-			c.Damage = damage.Load().(string) //nolint:forcetypeassert // nothing else is stored
-			if c.Damage != "" || published.Load() {
+			c.Damage = finding.Quote(damage.Load().(string)) //nolint:forcetypeassert // nothing else is stored
+			if !c.Damage.IsZero() || published.Load() {
 				c.View.Lost = []raft.ID{"a1"}
 			}
 			return r, ""

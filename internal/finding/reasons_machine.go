@@ -1,5 +1,13 @@
 package finding
 
+// Reasons why a file lacks entries of its server's log, or a server does not start.
+const (
+	FileMissing     ReasonCode = "FILE_MISSING"
+	FileBehind      ReasonCode = "FILE_BEHIND"
+	WriteFailed     ReasonCode = "WRITE_FAILED"
+	PIDFileOfOthers ReasonCode = "PID_FILE_OF_OTHERS"
+)
+
 // Reasons why a certificate can't be used, or lacks an address.
 const (
 	CertificateUnread    ReasonCode = "CERTIFICATE_UNREAD"
@@ -38,6 +46,12 @@ const (
 )
 
 var machineReasons = map[ReasonCode]string{
+	FileMissing: "{value} is gone",
+	FileBehind:  "the server has entries up to {total}, its file has them up to {count}",
+	WriteFailed: "the server leads and has entries up to {total}, and has stored them up to {count}: a write to its " +
+		"disk has failed",
+	PIDFileOfOthers: "pid file {name} is of {value}",
+
 	CertificateUnread:  "certificate can't be read: {value}",
 	KeyUnread:          "key of the certificate can't be read: {value}",
 	CAUnread:           "CA certificate can't be read: {value}",

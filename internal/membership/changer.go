@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -27,7 +28,7 @@ type Observer interface {
 	ObserveServersWithin(ctx context.Context, timeout time.Duration) map[ovndb.Database]observe.ServerState
 	View(ctx context.Context, l observe.ServerState, names []raft.ID) (raft.View, error)
 	RemovedElsewhere(context.Context, observe.ServerState, observe.Cache) bool
-	MissingEntries(context.Context, observe.ServerState) (string, error)
+	MissingEntries(context.Context, observe.ServerState) (finding.Reason, error)
 	Probe(context.Context, observe.ServerState) []raft.ProbeResult
 	QuorumWithout(ctx context.Context, m observe.Application, cache observe.Cache, l observe.ServerState,
 		log raftfile.Log) (q raft.Quorum, removed bool)

@@ -164,7 +164,7 @@ const rewriteInterval = 50 * time.Millisecond
 type DamagedFileError struct {
 	Database ovndb.Database
 	// Missing describes the lacking entries. Err explains why the file was not rewritten.
-	Missing string
+	Missing finding.Reason
 	Err     error
 }
 
@@ -185,13 +185,13 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	if err != nil {
 		return fmt.Errorf("cannot find out whether the file of %s is whole: %w", d, err)
 	}
-	if lost == "" && l.Condition == ovndb.Hung {
+	if lost.IsZero() && l.Condition == ovndb.Hung {
 		log, err := raftfile.ReadLog(ctx, s.Files.Paths, d)
 		if err == nil && log.Damage != "" {
-			return &DamagedFileError{d, log.Damage, l.Err}
+			return &DamagedFileError{d, finding.Quote(log.Damage), l.Err}
 		}
 	}
-	if lost == "" {
+	if lost.IsZero() {
 		return nil
 	}
 	s.Log.WarnContext(ctx, "the server's file lacks entries; the server rewrites it", "database", d.Short(), "lost", lost)
@@ -201,15 +201,17 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	// The server may write the file a moment later.
 	poll.Await(ctx, s.Patience(d, rewritePatience), rewriteInterval, nil, func() bool {
 		lost, err = s.Observer.MissingEntries(ctx, s.Observer.ObserveServer(ctx, d))
-		return err != nil || lost == ""
+		return err != nil || lost.IsZero()
 	})
-	if err == nil && lost == "" {
-		lost, err = s.Files.Damaged(ctx, d)
+	if err == nil && lost.IsZero() {
+		var damage string
+		damage, err = s.Files.Damaged(ctx, d)
+		lost = finding.Quote(damage)
 	}
 	switch {
 	case err != nil:
 		return &DamagedFileError{d, lost, err}
-	case lost != "":
+	case !lost.IsZero():
 		return &DamagedFileError{d, lost, finding.Reason{Code: finding.FileNotRewritten}.Err()}
 	}
 	s.Log.InfoContext(ctx, "the server has rewritten its file, which is whole", "database", d.Short())

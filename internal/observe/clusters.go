@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -49,7 +50,7 @@ type Cluster struct {
 	Rows   []Row
 	// Damage describes the entries of its server's log that this unit's file lacks ([Observer.MissingEntries]). It is
 	// valid if the file was Checked.
-	Damage  string
+	Damage  finding.Reason
 	Checked bool
 	// Facts are facts about this unit's server; nil if not requested.
 	Facts *ServerFacts
@@ -110,7 +111,7 @@ func (s *Observer) checkFile(ctx context.Context, c *Cluster) {
 	if c.Checked = err == nil; !c.Checked {
 		s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole",
 			"database", c.Database.Short(), "error", err)
-	} else if c.Damage != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
+	} else if !c.Damage.IsZero() && !slices.Contains(c.View.Lost, c.Status.Server) {
 		c.View.Lost = append(c.View.Lost, c.Status.Server)
 	}
 }

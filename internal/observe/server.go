@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -37,8 +38,8 @@ type ServerState struct {
 	File ovsctl.File
 	// Starting reports, if Condition is Unreadable, whether the server may not have read its file yet.
 	Starting bool
-	// Cause is, if Condition is Down, the reason why the server does not start; empty if unknown.
-	Cause string
+	// Cause is, if Condition is Down, the reason why the server does not start; none if unknown.
+	Cause finding.Reason
 	// Err explains any Condition but Serving. FileErr explains why File could not be read.
 	Err, FileErr error
 }
@@ -92,18 +93,18 @@ func (l ServerState) Reason() finding.Reason {
 		if l.FileErr != nil {
 			return finding.Reason{Code: finding.ServerFileUnusable, Value: l.FileErr.Error()}
 		}
-		return finding.Reason{Code: finding.ServerNotRunning, Because: quoted(l.Cause)}
+		return finding.Reason{Code: finding.ServerNotRunning, Because: given(l.Cause)}
 	case ovndb.Hung:
-		return finding.Reason{Code: finding.ServerSilentFor, Because: quoted(l.Err.Error())}
+		return finding.Reason{Code: finding.ServerSilentFor, Because: given(finding.Quote(l.Err.Error()))}
 	}
 	return finding.Quote(l.Err.Error())
 }
 
-func quoted(text string) []finding.Reason {
-	if text == "" {
+func given(why finding.Reason) []finding.Reason {
+	if why.IsZero() {
 		return nil
 	}
-	return []finding.Reason{finding.Quote(text)}
+	return []finding.Reason{why}
 }
 
 // ObserveServer determines the database's state on this unit. It asks the server first, and reads the file if the
@@ -162,11 +163,12 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 			s.observeFile(ctx, l, ovndb.Down)
 			refused, err := RefusedStart(s.Control.Paths, l.Database)
 			if err == nil && refused.Reason != "" && refused.Cluster == l.File.Cluster {
-				l.Cause = refused.Reason
+				l.Cause = finding.Quote(refused.Reason)
 				return
 			}
-			if foreign, err := systemd.ForeignPID(s.Control.Paths, ovndb.ServiceOf(l.Database)); err == nil && foreign != "" {
-				l.Cause = "pid file " + foreign
+			other, err := systemd.ForeignPID(s.Control.Paths, ovndb.ServiceOf(l.Database))
+			if name := filepath.Base(s.Control.Paths.PID(l.Database)); err == nil && other != "" {
+				l.Cause = finding.Reason{Code: finding.PIDFileOfOthers, Name: name, Value: other}
 			}
 			return
 		case poll.Wait(patience, 5*PollInterval) != nil:

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
@@ -98,7 +99,7 @@ func TestObserveServer_refused_by_start_guard(t *testing.T) {
 	} {
 		note := `{"cluster": "` + cluster + `", "reason": "given up"}`
 		require.NoError(t, os.WriteFile(observer.Control.Paths.StartRefusal(ovndb.NB), []byte(note), 0o600))
-		assert.Equal(t, said, observer.ObserveServer(t.Context(), ovndb.NB).Cause, note)
+		assert.Equal(t, finding.Quote(said), observer.ObserveServer(t.Context(), ovndb.NB).Cause, note)
 	}
 }
 
@@ -110,9 +111,9 @@ func TestMissingEntries_file_is_gone(t *testing.T) {
 		scenario func(s *observetest.Scenario)
 		// ends: the server ends during the observation, since its unit moves its file away.
 		ends bool
-		want string
+		want finding.ReasonCode
 	}{
-		"a member":       {func(*observetest.Scenario) {}, false, " is gone"},
+		"a member":       {func(*observetest.Scenario) {}, false, finding.FileMissing},
 		"ending_server":  {func(*observetest.Scenario) {}, true, ""},
 		"joining_server": {func(s *observetest.Scenario) { s.NB = s.NB.In(raft.JoiningCluster) }, false, ""},
 		"leaving_server": {func(s *observetest.Scenario) { s.NB = s.NB.In(raft.LeavingCluster) }, false, ""},
@@ -132,10 +133,8 @@ func TestMissingEntries_file_is_gone(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				missing, err := observer.MissingEntries(t.Context(), l)
 				require.NoError(t, err)
-				if test.want != "" {
-					test.want = path + test.want
-				}
-				assert.Equal(t, test.want, missing)
+				assert.Equal(t, test.want, missing.Code)
+				assert.Equal(t, test.want != "", missing.Value == path)
 			})
 		})
 	}

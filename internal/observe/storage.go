@@ -54,8 +54,8 @@ const (
 var ErrOutdated = errors.New("the server no longer answers")
 
 // MissingEntries explains what is wrong with the file of a server that runs as a member: no server could be started
-// on it, or a started server would lack entries that this one has acknowledged. It returns an empty text if the file
-// has the whole log.
+// on it, or a started server would lack entries that this one has acknowledged. It returns no reason if the file has
+// the whole log.
 //
 // After a failed write the entry is already in the log in memory, and is acknowledged with the next successful write
 // (raft_write_entry() in ovsdb/raft.c of Open vSwitch, all releases up to 3.6): no member's status shows it. After a
@@ -63,69 +63,72 @@ var ErrOutdated = errors.New("the server no longer answers")
 // one (ovsdb_log_replace_commit() in ovsdb/log.c), so a file always exists.
 //
 // The error is the error of ctx, or wraps [ErrOutdated].
-func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, error) {
+func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (whole finding.Reason, err error) {
 	d := l.Database
 	for look := 1; ; look++ {
 		if l.Condition != ovndb.Serving || l.Status.State == raft.JoiningCluster || l.Status.State == raft.LeavingCluster {
-			return "", nil
+			return whole, nil
 		}
 		// The order matters: the server writes an entry before it counts it.
 		log, err := raftfile.ReadLog(ctx, s.Files.Paths, d)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && look == lostLooks:
-			return s.Files.Paths.File(d) + " is gone", nil
+			return finding.Reason{Code: finding.FileMissing, Value: s.Files.Paths.File(d)}, nil
 		case errors.Is(err, fs.ErrNotExist): // an ended server's file may just have been moved away
 		case err != nil && ctx.Err() == nil:
-			return err.Error(), nil // the server has the entries nevertheless
+			return finding.Quote(err.Error()), nil // the server has the entries nevertheless
 		case err != nil:
-			return "", err
+			return whole, err
 		case log.Damage != "":
-			return log.Damage, nil
+			return finding.Quote(log.Damage), nil
 		case log.End >= l.Status.Log.End:
 			return s.unstoredEntries(ctx, l)
 		case look == lostLooks:
-			return fmt.Sprintf("the server has entries up to %d, its file has them up to %d", l.Status.Log.End-1, log.End-1), nil
+			return fileBehind(l.Status.Log.End-1, log), nil
 		}
 		if err := poll.Wait(ctx, lostInterval); err != nil {
-			return "", err
+			return whole, err
 		}
 		if l = s.ObserveServer(ctx, d); l.Condition != ovndb.Serving && l.Condition != ovndb.Absent && l.Err != nil {
-			return "", fmt.Errorf("%w: %w", ErrOutdated, l.Err)
+			return whole, fmt.Errorf("%w: %w", ErrOutdated, l.Err)
 		}
 	}
+}
+
+func fileBehind(last uint64, log raftfile.Log) finding.Reason {
+	return finding.Reason{Code: finding.FileBehind, Count: int(log.End - 1), Total: int(last)}
 }
 
 // unstoredEntries describes entries that a leading server has appended to its log but not stored. Its file may have
 // them: a write or an fsync that failed once is not repeated until the file is rewritten (measured with Open vSwitch
 // 3.1). Entries are always in flight, so the server gets some time to store the first ones.
-func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, error) {
+func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (none finding.Reason, err error) {
 	appended := l.Status.Log.End - 1
 	for until := s.Now().Add(s.Patience(l.Database, fsyncPatience)); ; {
 		stored, leads := l.Status.Stored()
 		if !leads || stored >= appended {
-			return "", nil
+			return none, nil
 		}
 		if s.Now().After(until) {
-			return fmt.Sprintf("the server leads and has entries up to %d, and has stored them up to %d: "+
-				"a write to its disk has failed", appended, stored), nil
+			return finding.Reason{Code: finding.WriteFailed, Count: int(stored), Total: int(appended)}, nil
 		}
 		if err := poll.Wait(ctx, lostInterval); err != nil {
-			return "", err
+			return none, err
 		}
 		if l = s.ObserveServer(ctx, l.Database); l.Condition != ovndb.Serving {
-			return "", fmt.Errorf("%w: %w", ErrOutdated, l.Err)
+			return none, fmt.Errorf("%w: %w", ErrOutdated, l.Err)
 		}
 	}
 }
 
 // EntriesMissing describes how many more entries than its file has a server may have acknowledged that has given up
-// the database; empty if none, or unknown. No other server has its last entry, on which it failed.
-func (l ServerState) EntriesMissing(log raftfile.Log) string {
+// the database; no reason if none, or unknown. No other server has its last entry, on which it failed.
+func (l ServerState) EntriesMissing(log raftfile.Log) finding.Reason {
 	failed := (*ovsctl.FailedError)(nil)
 	if !errors.As(l.Err, &failed) || log.End+1 >= failed.Status.Log.End {
-		return ""
+		return finding.Reason{}
 	}
-	return fmt.Sprintf("the server has entries up to %d, its file has them up to %d", failed.Status.Log.End-2, log.End-1)
+	return fileBehind(failed.Status.Log.End-2, log)
 }
 
 // fsyncPatience is how long a server may take to store appended entries: an fsync on a busy disk takes hundreds of

@@ -125,7 +125,7 @@ func (u Unit) Deferred(ctx context.Context) (map[ovndb.Service]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if lost != "" {
+		if !lost.IsZero() {
 			pending[ovndb.ServiceOf(db)] = reason + "; its file lacks entries and must be rewritten first"
 		}
 	}

@@ -191,7 +191,7 @@ func TestCheckUpgrade_text(t *testing.T) {
 		"units-that-block": func(s *plan.State, u *plan.UpgradeCandidate) {
 			servers := map[ovndb.Database]raft.ID{ovndb.NB: "aaaaaaaa-e8e4-4719-b344-902444227dd7"}
 			x := s.Databases[ovndb.NB]
-			x.Damage = "entries 5 to 7"
+			x.Damage = finding.Quote("entries 5 to 7")
 			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = x, plan.Database{Condition: ovndb.Down}
 			u.Schemas[ovndb.SB] = plan.UpgradeSchema{Brought: "20.33.0"}
 			s.Peers = []plan.Peer{

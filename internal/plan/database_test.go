@@ -64,7 +64,7 @@ func TestDecide_every_condition(t *testing.T) {
 	}
 	none := plan.File{}
 	own := plan.File{Address: "ssl:10.0.0.0:6643"}
-	lacking := plan.File{Address: own.Address, Damage: gap}
+	lacking := plan.File{Address: own.Address, Damage: finding.Quote(gap)}
 	outside := plan.File{Outside: true}
 	cutOff := plan.File{Outside: true, WasMember: true}
 	tooNew := down(nbCluster, own)
@@ -168,10 +168,10 @@ func TestDecide_damaged_file_comes_first(t *testing.T) {
 		givenUp   = "waiting COPY_GIVEN_UP nb"
 		malformed = "error PUBLISHED_DATA_INVALID Detail=no ID"
 	)
-	damaged := nb(func(x *plan.Database) { x.Damage = "it lacks entry 9" })
+	damaged := nb(func(x *plan.Database) { x.Damage = finding.Quote("it lacks entry 9") })
 	stopped := func(c ovndb.Condition) change {
 		return nb(func(x *plan.Database) {
-			*x = plan.Database{Condition: c, Cluster: nbCluster, Rejoin: rejoin, File: plan.File{Damage: "it lacks entry 9"}}
+			*x = plan.Database{Condition: c, Cluster: nbCluster, Rejoin: rejoin, File: plan.File{Damage: finding.Quote("it lacks entry 9")}}
 		})
 	}
 	without := having(nil, nil, func(s *plan.State) { s.Certificates.Related = false })

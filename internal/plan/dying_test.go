@@ -3,6 +3,7 @@ package plan_test
 import (
 	"testing"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -89,7 +90,7 @@ func TestDying_resumed_starts_members_only(t *testing.T) {
 	both := func(x plan.Database) change { return func(s *plan.State) { set(s, x, ovndb.NB, ovndb.SB) } }
 	stopped := down("", plan.File{})
 	sbStopped := func(s *plan.State) { set(s, stopped, ovndb.SB) }
-	lacking := down("", plan.File{Damage: "a gap"})
+	lacking := down("", plan.File{Damage: finding.Quote("a gap")})
 	lacking.Rejoin = rejoin
 	check(t, map[string]situation{
 		"both down": {

@@ -95,7 +95,7 @@ func (s State) removesForOthers(db ovndb.Database, x Database) bool {
 
 // Unusable reports whether no server can be started on a former member's file.
 func (x Database) Unusable() bool {
-	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
+	return x.FileUnknown || !x.File.Damage.IsZero() || x.File.Outside && x.File.WasMember
 }
 
 // Replaceable reports whether an operator may request a new server in place of this one: no server can be started on

@@ -255,7 +255,7 @@ var conditions = []ovndb.Condition{
 
 var databaseChanges = []func(*rand.Rand, ovndb.Database, *plan.Database){
 	func(r *rand.Rand, db ovndb.Database, x *plan.Database) {
-		*x = down(clusterOf(db), plan.File{Damage: "a gap"})
+		*x = down(clusterOf(db), plan.File{Damage: finding.Quote("a gap")})
 		x.Removed, x.TooNew = r.IntN(2) == 0, r.IntN(2) == 0
 	},
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {
@@ -272,20 +272,20 @@ var databaseChanges = []func(*rand.Rand, ovndb.Database, *plan.Database){
 	func(r *rand.Rand, db ovndb.Database, x *plan.Database) {
 		*x = down(
 			clusterOf(db),
-			plan.File{Damage: one(r, "", "a gap"), Outside: r.IntN(2) == 0, WasMember: r.IntN(2) == 0, Sole: r.IntN(2) == 0},
+			plan.File{Damage: finding.Quote(one(r, "", "a gap")), Outside: r.IntN(2) == 0, WasMember: r.IntN(2) == 0, Sole: r.IntN(2) == 0},
 		)
 	},
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {
 		x.Cluster = one(r, "", nbCluster, otherCluster)
 	},
-	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.File.Damage = "a gap" },
+	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.File.Damage = finding.Quote("a gap") },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Removed = true },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.TooNew = true },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.FileUnknown = true },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Starting = true },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Former = "ovn-central/8" },
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {
-		x.Damage, x.RewriteFailure = "a gap", one(r, "", "", "no space")
+		x.Damage, x.RewriteFailure = finding.Quote("a gap"), one(r, "", "", "no space")
 	},
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Inconsistent.Code = finding.NotApplied },
 	func(_ *rand.Rand, _ ovndb.Database, x *plan.Database) { x.Unrestricted = true },

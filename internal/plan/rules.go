@@ -136,7 +136,7 @@ var startRules = []rule{
 	{name: "server has failed", of: server, when: in(ovndb.Failed), step: (*view).restartFailed, find: (*view).findFailed},
 	{
 		name: "the other members have removed this server", of: server,
-		when: func(v *view) bool { return v.serves() && v.x.Damage == "" && !v.x.Status.HasLeader() && v.x.Removed },
+		when: func(v *view) bool { return v.serves() && v.x.Damage.IsZero() && !v.x.Status.HasLeader() && v.x.Removed },
 		step: because(Leave), find: says(finding.ServerRemoved),
 	},
 	{
@@ -302,7 +302,7 @@ var serverRules = slices.Concat([]rule{
 	{
 		name: "server is down",
 		find: func(v *view) finding.Finding {
-			return v.find(finding.ServerDown, finding.Quote(v.x.Cause).Args(),
+			return v.find(finding.ServerDown, v.x.Cause.Args(),
 				finding.If(finding.BeforeHook, command.RunHook(v.Unit)))
 		},
 	},

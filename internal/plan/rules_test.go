@@ -78,7 +78,7 @@ func TestRules_data_come_first(t *testing.T) {
 		for _, db := range ovndb.Databases() {
 			x := s.Databases[db]
 			given := slices.Contains(s.Clusters.Superseded[db], x.Cluster)
-			lacks := x.Condition == ovndb.Serving && x.Damage != "" && !given
+			lacks := x.Condition == ovndb.Serving && !x.Damage.IsZero() && !given
 			assert.Equal(t, lacks, has(db, finding.FileLacksEntries), "%s: by rules %q", db, d.Rules)
 			if lacks && x.RewriteFailure == "" {
 				assert.Equal(t, plan.RewriteFile, d.Step.Kind, "%s: by rule %q", db, d.By)
@@ -115,7 +115,7 @@ func TestDecide_interrupted_upgrade(t *testing.T) {
 	full := func(s *plan.State) { s.Disk = "no space left" }
 	down := plan.Database{Condition: ovndb.Down, Cluster: nbCluster}
 	damaged := serving(ovndb.NB, 0)
-	damaged.Damage = "it lacks entry 9"
+	damaged.Damage = finding.Quote("it lacks entry 9")
 	const lacks = "error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9" + makeSpaceOrReplace
 	check(t, map[string]situation{
 		"finished":                 {interrupted(false, down), does(plan.Install, "")},

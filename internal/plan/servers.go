@@ -16,7 +16,7 @@ import (
 func (s State) members() bool {
 	for _, db := range ovndb.Databases() {
 		x := s.Databases[db]
-		if !x.MemberWithLeader() || x.Damage != "" || !x.Inconsistent.IsZero() || x.Cluster != s.Clusters.IDs[db] {
+		if !x.MemberWithLeader() || !x.Damage.IsZero() || !x.Inconsistent.IsZero() || x.Cluster != s.Clusters.IDs[db] {
 			return false
 		}
 	}
@@ -41,10 +41,12 @@ func (v *view) ours() bool { return v.x.Cluster == "" || v.x.Cluster == v.cluste
 
 // runsDamaged reports whether the file of a running server lacks entries that count.
 func (v *view) runsDamaged() bool {
-	return v.x.Condition == ovndb.Serving && v.x.Damage != "" && !v.replaced()
+	return v.x.Condition == ovndb.Serving && !v.x.Damage.IsZero() && !v.replaced()
 }
 
-func (v *view) rewrite() Step { return Step{Kind: RewriteFile, Database: v.db, Reason: v.x.Damage} }
+func (v *view) rewrite() Step {
+	return Step{Kind: RewriteFile, Database: v.db, Reason: v.x.Damage.String()}
+}
 
 // isOfReplaced reports whether the unit has a server or file of a replaced cluster: that server must not serve beside
 // the new cluster's (R10). A unit that is being removed moves it away before `stop`, which may be refused, or be
@@ -55,7 +57,7 @@ func (v *view) isOfReplaced() bool {
 
 // cannotStart reports whether no server can be started on a former member's file.
 func (v *view) cannotStart() bool {
-	return v.x.Condition == ovndb.Down && v.x.Unusable() || v.x.Condition == ovndb.Failed && v.x.File.Damage != ""
+	return v.x.Condition == ovndb.Down && v.x.Unusable() || v.x.Condition == ovndb.Failed && !v.x.File.Damage.IsZero()
 }
 
 // isUnusable reports whether the unit has such a file, and it belongs to the application's cluster.
@@ -115,7 +117,7 @@ func (v *view) whyStart() string {
 
 func (v *view) isStartable() bool {
 	f := v.x.File
-	return v.isDown() && !v.x.TooNew && !v.x.FileUnknown && v.ours() && !f.Outside && f.Damage == "" && !v.hasMoved() &&
+	return v.isDown() && !v.x.TooNew && !v.x.FileUnknown && v.ours() && !f.Outside && f.Damage.IsZero() && !v.hasMoved() &&
 		(v.mode() != working || !v.held())
 }
 
@@ -165,7 +167,7 @@ func (v *view) isUnasked() bool {
 	return !slices.Contains(known, v.x.Condition)
 }
 
-func (v *view) serves() bool { return v.x.Condition == ovndb.Serving && v.x.Damage == "" }
+func (v *view) serves() bool { return v.x.Condition == ovndb.Serving && v.x.Damage.IsZero() }
 
 func is(state raft.MemberState) func(*view) bool {
 	return func(v *view) bool { return v.serves() && v.x.Status.State == state }
@@ -246,7 +248,12 @@ func (s State) action(name string, params ...command.Param) command.Command {
 func (v *view) findDamaged() finding.Finding {
 	replace := v.replace()
 	replace.When = finding.IfNoSpace
-	args := finding.Args{Path: path.Dir(v.x.File.Path), Detail: finding.Said(cmp.Or(v.x.RewriteFailure, v.x.Damage))}
+	why := v.x.Damage
+	if v.x.RewriteFailure != "" {
+		why = finding.Quote(v.x.RewriteFailure)
+	}
+	args := why.Args()
+	args.Path = path.Dir(v.x.File.Path)
 	return v.find(finding.FileLacksEntries, args, finding.ByHand(finding.MakeSpace), replace)
 }
 
@@ -255,9 +262,9 @@ func (v *view) findFile(code finding.Code, args finding.Args) finding.Finding {
 }
 
 func (v *view) findUnusable() finding.Finding {
-	args := finding.Quote(v.x.File.Damage).Args()
+	args := v.x.File.Damage.Args()
 	if v.x.Condition != ovndb.Down && !v.x.Why.IsZero() {
-		args.Reasons = []finding.Reason{v.x.Why}
+		args.Reasons = append(args.Reasons, v.x.Why)
 	}
 	return v.findFile(finding.FileUnusable, args)
 }

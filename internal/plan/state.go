@@ -131,8 +131,8 @@ type Database struct {
 	Cluster raft.ID
 	// Why is why Condition is not Serving.
 	Why finding.Reason
-	// Cause is why a stopped server did not start; empty if unknown.
-	Cause string
+	// Cause is why a stopped server did not start; none if unknown.
+	Cause finding.Reason
 	// Starting reports, if Condition is Unreadable, whether the server may not have read its file yet.
 	Starting bool
 	// File describes the database's file; set if the server could not be asked.
@@ -151,7 +151,8 @@ type Database struct {
 	// Damage describes what the file of a running server lacks of its log after a failed write. No server could be
 	// started on the file, so this one must not be stopped. RewriteFailure is why the server could not rewrite it in
 	// this hook.
-	Damage, RewriteFailure string
+	Damage         finding.Reason
+	RewriteFailure string
 	// Inconsistent is the reason why the data of a running server differs from the cluster's: it could not apply an entry
 	// of its log, and skipped it. A restart does not repair that.
 	Inconsistent finding.Reason
@@ -199,7 +200,7 @@ type File struct {
 	// Path is set even if there is no file.
 	Path string
 	// Damage explains why no server can be started on the file: it lacks entries.
-	Damage string
+	Damage finding.Reason
 	// Outside reports whether the configuration in the file lacks the file's server, which was killed while it joined or
 	// was removed: no server can start on it.
 	Outside bool

@@ -131,7 +131,7 @@ func (s State) blockingUnits() []string {
 	for _, db := range ovndb.Databases() {
 		if x := s.Databases[db]; !x.MemberWithLeader() {
 			all = append(all, fmt.Sprintf("%s: its server of %s is not a member, or knows no leader", s.Unit, db.Short()))
-		} else if x.Damage != "" {
+		} else if !x.Damage.IsZero() {
 			all = append(all, fmt.Sprintf("%s: its file of %s lacks entries", s.Unit, db.Short()))
 		} else if !x.Inconsistent.IsZero() {
 			all = append(all, fmt.Sprintf("%s: its data of %s differ from the other members'", s.Unit, db.Short()))

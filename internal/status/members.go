@@ -69,7 +69,7 @@ func notServed(c observe.Cluster, unit string) finding.Finding {
 	case c.Condition == ovndb.Hung:
 		code, why = finding.ServerHangs, finding.Quote(c.Err.Error())
 	case c.Condition == ovndb.Down && c.FileErr == nil:
-		code, why = finding.ServerDown, finding.Quote(c.Cause)
+		code, why = finding.ServerDown, c.Cause
 		ways = []finding.Remedy{finding.If(finding.BeforeHook, command.RunHook(unit))}
 	}
 	return finding.Of(code, c.Database, why.Args(), ways...)

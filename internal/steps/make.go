@@ -235,7 +235,8 @@ func (u *Unit) PublishDamage(ctx context.Context, o Snapshot) {
 		if !observed { // its damage stays published
 			continue
 		}
-		lost, published := found.Damage, c.Condition == ovndb.Serving && slices.Contains(c.View.Lost, c.Status.Server)
+		lost := found.Damage.String()
+		published := c.Condition == ovndb.Serving && slices.Contains(c.View.Lost, c.Status.Server)
 		if l.Condition != ovndb.Serving || lost == "" && !published {
 			continue
 		}

@@ -315,9 +315,9 @@ func (u *Unit) lookAtFile(ctx context.Context, o Snapshot, db ovndb.Database, x 
 	if ctx.Err() != nil {
 		return err
 	}
-	f.Damage = log.Damage
+	f.Damage = finding.Quote(log.Damage)
 	if l.Condition == ovndb.Failed {
-		if err == nil && f.Damage == "" {
+		if err == nil && f.Damage.IsZero() {
 			f.Damage = l.EntriesMissing(log)
 		}
 		return nil

@@ -122,9 +122,9 @@ func pidFile(p ovndb.Paths, service ovndb.Service) string {
 	return ""
 }
 
-// ForeignPID describes the process if a service's pid file names one of another program, as it may after the
-// service's own process was killed. It returns an empty text if the pid file is right. A daemon of Open vSwitch locks
-// its pid file for as long as it runs (make_pidfile() in lib/daemon-unix.c).
+// ForeignPID returns the name and number of the process if a service's pid file names one of another program, as it
+// may after the service's own process was killed. It returns an empty text if the pid file is right. A daemon of Open
+// vSwitch locks its pid file for as long as it runs (make_pidfile() in lib/daemon-unix.c).
 func ForeignPID(p ovndb.Paths, service ovndb.Service) (string, error) {
 	path := pidFile(p, service)
 	if path == "" {
@@ -141,7 +141,7 @@ func ForeignPID(p ovndb.Paths, service ovndb.Service) (string, error) {
 	if held, err := locked(path); held || err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s is of %s %d", filepath.Base(path), strings.TrimSpace(string(name)), pid), nil
+	return fmt.Sprintf("%s %d", strings.TrimSpace(string(name)), pid), nil
 }
 
 // dropForeignPIDs removes pid files that name another program's process, before systemd runs ovn-ctl. With such a

@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,7 +112,6 @@ func TestServices_remove_foreign_pid_file(t *testing.T) {
 		writePID(t, pid, os.Getpid())
 		foreign, err := systemd.ForeignPID(s.Paths, ovndb.NorthboundServer)
 		require.NoError(t, err)
-		assert.Contains(t, foreign, filepath.Base(pid))
 		assert.Contains(t, foreign, strconv.Itoa(os.Getpid()))
 		require.NoError(t, act(t.Context(), ovndb.Umbrella, ovndb.SouthboundServer))
 		assert.FileExists(t, pid, "of another service")
