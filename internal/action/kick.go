@@ -7,6 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // kick removes the members of a unit that is gone. The specification and the previous charm use different names for
@@ -33,6 +34,7 @@ func kick(name, sbKey, nbKey string) handler {
 		}
 		if changed && !request.DryRun {
 			u.refreshStatus(ctx)
+			u.tellPeers(ctx, snapshot.Application.Relations)
 		}
 		return found, finding.Refuse(against)
 	})
@@ -58,6 +60,16 @@ func (u Unit) refreshStatus(ctx context.Context) {
 	}
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot set the unit's status after the kick; the next hook will", "error", err)
+	}
+}
+
+// tellPeers makes Juju run a hook on each other unit, whose status may ask for the same kick. If that fails, their next
+// update-status corrects it.
+func (u Unit) tellPeers(ctx context.Context, relations []string) {
+	for _, id := range relations {
+		if err := u.Tools.RelationSet(ctx, id, relation.Kicked(u.Now())); err != nil {
+			u.Log.WarnContext(ctx, "cannot tell the other units of the kick; their next hooks will see it", "error", err)
+		}
 	}
 }
 

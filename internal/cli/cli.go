@@ -147,7 +147,6 @@ func newVersion(program string) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    "Print the version that this binary was built as.",
 		Example: "  " + program + " version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -84,6 +84,8 @@ const (
 	keyClients = "-clients"
 	// keyWithdrawn is read together with the application's keyClaim.
 	keyWithdrawn = "withdrawn-claim"
+	// keyKicked makes peers forget a member, as keyNorthdAsked makes them report again. Nothing reads it.
+	keyKicked = "kicked"
 	// keyRequest and the following keys are appended to the database's short name.
 	keyRequest = "-recovery"
 	keyCopy    = "-copy"
@@ -92,6 +94,12 @@ const (
 	// keyUnusable makes peers name the repair in place of the start of a machine that is on.
 	keyUnusable = "-unusable"
 )
+
+// Kicked returns what a unit publishes on [Peer] when it has removed a member: Juju runs a hook on each peer, whose
+// status then no longer asks for the removal.
+func Kicked(at time.Time) map[string]string {
+	return map[string]string{keyKicked: at.UTC().Format(time.RFC3339)}
+}
 
 // Databag returns the state as the unit's complete data: a key that does not apply has an empty value, which makes Juju
 // delete it.

@@ -65,13 +65,17 @@ func TestKick_removes_dead_member(t *testing.T) {
 		for _, u := range m.Remaining() {
 			assert.Contains(m.T, m.Act(u, "cluster-status")["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
 		}
-		// The unit's own status follows the kick at once, not only at the next update-status.
+		// The statuses follow the kick at once, not only at the next update-status.
 		require.Contains(m.T, m.NextCommands(leader), "juju run "+leader.Name()+" kick unit="+gone.Name()+" i-really-mean-it=true")
 		hooks := len(leader.Hooks())
 		m.Act(leader, "kick", "unit="+gone.Name(), "i-really-mean-it=true")
 		assert.NotContains(m.T, leader.Workload().Message, "kick")
 		assert.Contains(m.T, leader.Workload().Message, "2 of 2 up")
 		assert.Len(m.T, leader.Hooks(), hooks, "without a hook")
+		require.NoError(m.T, m.Settle(m.T.Context()))
+		for _, u := range m.Remaining() {
+			assert.NotContains(m.T, u.Workload().Message, "kick", u.Name())
+		}
 		assert.Contains(m.T, m.Act(leader, "kick", "unit="+gone.Name(), "i-really-mean-it=true")["ovnnb"], "already gone")
 
 		// R8: the record of the removal stays.
