@@ -329,7 +329,8 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew fun
 			return nil
 		}
 		if len(looks) > plan.SettledObservations {
-			progress(ctx, fmt.Sprintf("%s; waiting for them, at most %s", state, patience))
+			left := until.Sub(s.Now()).Round(time.Second)
+			progress(ctx, fmt.Sprintf("%s; waiting for them, at most %s more", state, left))
 		}
 		if err := poll.Wait(ctx, clientsInterval); err != nil {
 			return err
