@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -285,7 +286,16 @@ func OKToStop(r observe.Report, unit string) (Answer, error) {
 	if len(lost) > 0 && a.Against != nil {
 		a.Against.Remedies = append(a.Against.Remedies, finding.ByHand(finding.MakeSpaceThere))
 	}
+	if a.Against != nil && works(r) && slices.ContainsFunc(r.Clusters, tooFew) {
+		a.Against.Remedies = append(a.Against.Remedies,
+			finding.Do(command.Client("add-unit", unitname.Application(unit))))
+	}
 	return a, err
+}
+
+// tooFew reports whether all members of a cluster are up, and yet none may go down.
+func tooFew(c observe.Cluster) bool {
+	return c.Quorum.Up == c.Quorum.Members && c.Quorum.Tolerance() == 0
 }
 
 // OKToRemove reports whether a unit may be removed, and so leave. A unit that is down can't leave: Juju waits for its

@@ -256,6 +256,9 @@ func TestOKToStop(t *testing.T) {
 			func(s *observetest.Scenario) { s.SB = observetest.Up("bb00", "bb01").Down("bb02") }, "ovn-central/1", false, false,
 			1, 1,
 		},
+		"of two": {func(s *observetest.Scenario) {
+			s.NB, s.SB = observetest.Up("aa00", "aa01"), observetest.Up("bb00", "bb01")
+		}, "ovn-central/1", false, true, 1, 0},
 		"this unit is cut off": {func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Up("aa00", "aa01", "aa02").CutOff(), observetest.Up("bb00", "bb01", "bb02").CutOff()
 		}, "ovn-central/1", false, false, 0, 0},
