@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -213,44 +212,4 @@ func TestBootstrap_own_claim_continues(t *testing.T) {
 	d := plan.Decide(s)
 	assert.Nil(t, d.Step, "the other clusters are served: only an operator may choose")
 	assert.Equal(t, finding.Error, finding.Worst(d.Findings))
-}
-
-// The hook of one unit outlasts its leadership; another unit leads meanwhile; then the first leads again, and Juju 4
-// lets it overwrite the other's claim. No unit can detect that in advance, so a hook must claim soon after it found
-// that it leads. If it happens, every unit reports it.
-func TestBootstrap_overwritten_claim_is_reported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(1, 3)
-	slow, other := w.units[0], w.units[1]
-	w.calm, w.leader = true, slow
-	for _, u := range w.units {
-		w.issue(u)
-	}
-	for w.begin(slow); slow.staged[ovndb.SB] == nil; {
-		require.NotNil(t, slow.hook)
-		w.advance(slow)
-	}
-	w.lead(other)
-	w.run(other)
-	w.run(w.units[2])
-	require.Len(t, w.claims, 1)
-	w.leader, slow.deposed = slow, false
-	for slow.hook != nil {
-		w.advance(slow)
-	}
-	require.Len(t, w.claims, 2)
-	require.NotEmpty(t, w.broken)
-	for _, u := range w.units {
-		for _, from := range w.units {
-			deliver(u, from)
-		}
-		d := plan.Decide(w.state(u, w.ask(u)))
-		for i, db := range ovndb.Databases() {
-			require.Greater(t, len(d.Findings), i)
-			assert.Equal(t, finding.TwoClusters, d.Findings[i].Code)
-			for _, claim := range w.claims {
-				assert.Contains(t, findingtest.Brief(d.Findings[i]), claim.IDs[db].Brief())
-			}
-		}
-	}
 }

@@ -133,31 +133,6 @@ func TestDecide_every_condition(t *testing.T) {
 	})
 }
 
-// Servers start at the same time, once both files exist. They don't wait for another unit's turn.
-func TestDecide_servers_start_together(t *testing.T) {
-	t.Parallel()
-	both := func(x plan.Database) change {
-		return only(x, func(s *plan.State) {
-			set(s, down(sbCluster, plan.File{Address: "ssl:10.0.0.0:6644"}), ovndb.SB)
-		})
-	}
-	const sbDown = "waiting SERVER_DOWN sb" + nextHook
-	check(t, map[string]situation{
-		"both down": {
-			both(down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"})),
-			does(plan.Start, nbServer+" "+sbServer, "waiting SERVER_DOWN nb"+nextHook, sbDown),
-		},
-		"one absent": {
-			both(plan.Database{Condition: ovndb.Absent}),
-			does(plan.JoinCluster, "nb", sbDown, "waiting SERVER_JOINING nb Count=2 Total=3"),
-		},
-		"one failed": {
-			both(plan.Database{Condition: ovndb.Failed}),
-			does(plan.Start, sbServer, sbDown, "error SERVER_FAILED nb Path=."+makeSpace),
-		},
-	})
-}
-
 // Neither a missing certificate nor a pause keeps a file from being rewritten or reported. TestRules_data_come_first
 // shows that for all states.
 func TestDecide_damaged_file_comes_first(t *testing.T) {

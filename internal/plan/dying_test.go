@@ -10,18 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// A dying unit votes until it is gone, so it follows a change of the CA. `stop` decides about everything else.
-func TestDying_keeps_certificates_only(t *testing.T) {
-	t.Parallel()
-	dying := func(s *plan.State) { s.Dying = true }
-	check(t, map[string]situation{
-		"everything differs": {all(dying, drift, only(plan.Database{Condition: ovndb.Absent})), decided{}},
-		"new CA":             {having(certificate("cert1", "B"), certificate("cert0", "A"), dying), works(plan.TrustCA, "")},
-		"paused":             {all(dying, func(s *plan.State) { s.Paused = true }), finds(paused)},
-		"never installed":    {func(s *plan.State) { *s = plan.State{Dying: true} }, decided{}},
-	})
-}
-
 // drift makes the machine's files differ from the wanted ones.
 func drift(s *plan.State) {
 	s.Defaults, s.Firewall, s.NorthdParams = plan.Drifted, plan.Drifted, plan.NeedsRestart
@@ -65,19 +53,6 @@ func TestDying_archives_superseded_cluster(t *testing.T) {
 			s.Resumed = true
 			set(s, down(sbCluster, plan.File{}), ovndb.SB)
 		}), archives},
-	})
-}
-
-// Juju keeps the IDs of an application's first clusters, and no other unit can make these.
-func TestDying_serves_published_first_cluster(t *testing.T) {
-	t.Parallel()
-	first := func(x plan.Database) change { return only(x, func(s *plan.State) { s.Dying = true }) }
-	check(t, map[string]situation{
-		"staged": {
-			first(plan.Database{Condition: ovndb.Absent, Staged: nbCluster}), does(plan.CommitCluster, "nb"),
-		},
-		"staged, unpublished": {first(plan.Database{Condition: ovndb.Absent, Staged: otherCluster}), decided{}},
-		"down":                {first(down(nbCluster, plan.File{Sole: true})), does(plan.Start, nbServer)},
 	})
 }
 

@@ -87,21 +87,6 @@ func TestRules_data_come_first(t *testing.T) {
 	})
 }
 
-func TestDecide_healthy_unit(t *testing.T) {
-	t.Parallel()
-	check(t, map[string]situation{
-		"one of three": {func(*plan.State) {}, ready()},
-		"alone": {func(s *plan.State) {
-			s.Peers, s.Units = nil, 1
-			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
-		}, ready()},
-		"not observed": {func(s *plan.State) {
-			s.Defaults, s.Firewall, s.NorthdParams = "", "", ""
-			edit(s, ovndb.NB, func(x *plan.Database) { x.Listeners, x.Schema = "", "" })
-		}, ready()},
-	})
-}
-
 // dpkg was killed, or the disk was full, and the upgrade can't be finished now.
 func TestDecide_interrupted_upgrade(t *testing.T) {
 	t.Parallel()

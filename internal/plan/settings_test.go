@@ -123,17 +123,6 @@ func TestParseSettings_invalid(t *testing.T) {
 	}
 }
 
-func TestParseSettings_options_are_independent(t *testing.T) {
-	t.Parallel()
-	config := `{"ovsdb-server-election-timer": 61, "ovsdb-server-inactivity-probe": 30, "ovn-source": 22.03}`
-	got, invalid := plan.ParseSettings(given(t, config))
-	assert.Len(t, invalid, 2)
-	assert.Equal(t, 30*time.Second, got.InactivityProbe)
-	// A number that was decoded as a float may have lost its value.
-	_, invalid = plan.ParseSettings(map[string]any{"ovsdb-server-election-timer": float64(4)})
-	assert.Len(t, invalid, 1)
-}
-
 // The options are written into files that root's programs read.
 func TestParseSettings_Nagios_options(t *testing.T) {
 	t.Parallel()
