@@ -141,25 +141,6 @@ func TestR8_observe_removals_under_load(t *testing.T) {
 	}
 }
 
-func TestR8_observe_keeps_first_time(t *testing.T) {
-	t.Parallel()
-	h := knows(0, 1).removed(ovndb.NB, serverID(2), "ovn-central/2", monday)
-	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
-	got, _ := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday.AddDate(0, 0, 1)})
-	assert.Equal(t, h, got)
-}
-
-func TestR8_observe_one_database_only(t *testing.T) {
-	t.Parallel()
-	h := knows(0, 1, 2)
-	h.set(ovndb.SB, serverID(2), ServerRecord{})
-	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002", "0009"}}
-	got, _ := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday})
-	assert.True(t, got[ovndb.SB][serverID(2)].Removed.IsZero())
-	assert.False(t, got[ovndb.NB][serverID(2)].Removed.IsZero())
-	assert.NotContains(t, got[ovndb.NB], serverID(9))
-}
-
 // The removal of a member is not visible if a remaining member shares its four digits.
 func TestR8_observe_shared_digits_are_not_guessed(t *testing.T) {
 	t.Parallel()
