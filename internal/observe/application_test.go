@@ -129,14 +129,6 @@ func TestApplication_places_are_cached(t *testing.T) {
 	assert.Equal(t, map[string]observe.Place{"ovn-central/1": one, "ovn-central/2": one}, m.Places)
 }
 
-// Juju 4 continues to list removed units.
-func TestApplication_omits_removed_units(t *testing.T) {
-	m := modelOf(t, answers(
-		[]string{"ovn-central/0 active"}, map[string]data{"ovn-central/1": bag("aa01", "bb01")}, data{},
-	), observe.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
-	assert.Equal(t, []string{"ovn-central/0"}, m.Published.Names())
-}
-
 // In the hook stop the relation may be empty or gone.
 func TestR9_application_without_relation_is_cache(t *testing.T) {
 	remembered := observe.Cache{
