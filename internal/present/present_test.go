@@ -56,9 +56,6 @@ func TestPresent_golden(t *testing.T) {
 		own    []finding.Finding
 	}{
 		"healthy": {healthy, nil},
-		"machine-down": {func(s *observetest.Scenario) {
-			s.NB, s.SB = up("aa00", "aa01").Down("aa02"), up("bb00", "bb01").Down("bb02")
-		}, nil},
 		"no-quorum": {func(s *observetest.Scenario) {
 			s.NB, s.SB = up("aa00").Down("aa01", "aa02").CutOff(), up("bb00").Down("bb01", "bb02").CutOff()
 		}, []finding.Finding{unit(finding.NorthdNoneActive, finding.Args{}).As(finding.Error)}},
