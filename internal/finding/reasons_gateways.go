@@ -63,7 +63,6 @@ const (
 	PinnedAlone       ReasonCode = "PINNED_ALONE"
 	PinnedToNone      ReasonCode = "PINNED_TO_NONE"
 	PinnedToSilent    ReasonCode = "PINNED_TO_SILENT"
-	PinnedToHost      ReasonCode = "PINNED_TO_HOST_NAME"
 	HostsUnrecorded   ReasonCode = "HOSTS_NOT_RECORDED"
 	HadNone           ReasonCode = "HAD_NO_CANDIDATES"
 	CanNoLonger       ReasonCode = "CAN_NO_LONGER_HOST"
@@ -148,7 +147,6 @@ var gatewayReasons = map[ReasonCode]string{
 	PinnedAlone:       "by options:{value}, and no other chassis can host it",
 	PinnedToNone:      "there is no such chassis",
 	PinnedToSilent:    "its ovn-controller does not respond",
-	PinnedToHost:      "that is the host name of chassis {name}",
 	HostsUnrecorded:   "no record says any more which chassis may host it",
 	HadNone:           "it had no candidates",
 	CanNoLonger:       "{name} can no longer host it",

@@ -5,6 +5,7 @@ package gateway
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,6 +67,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 		c.find(finding.NorthdBehind, "", finding.Args{Count: int(sb.Config), Total: int(nb.Config)})
 	}
 	t := newTopology(nb, c.State.Chassis)
+	c.pinned(t)
 	c.misnamed()
 	users, unhosted := c.gateways(t)
 	for _, g := range nb.Groups {
@@ -75,7 +77,6 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	for _, p := range t.external[""] { // no ovn-controller binds them
 		c.find(finding.ExternalUngrouped, p.Name, finding.Args{})
 	}
-	c.pinned(t)
 	c.localnets(t)
 	c.Findings = schedule.SortFindings(c.Findings)
 	return c
@@ -85,7 +86,7 @@ func (inv *Inventory) find(code finding.Code, name string, args finding.Args, re
 	inv.Findings = append(inv.Findings, finding.About(code, name, args, remedies...))
 }
 
-const wrongMappings = 3
+const namedMappings = 3
 
 // chassis reads what ovn-controller has written about its machine.
 func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chassis {
@@ -104,20 +105,32 @@ func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chas
 			x.Zones = foreign.Names(items(zones, ":"))
 		}
 	}
-	var wrong []string
-	for _, mapping := range items(row.Config["ovn-bridge-mappings"], ",") {
-		network, bridge, found := strings.Cut(mapping, ":")
-		if found && network != "" && bridge != "" {
-			x.Networks = append(x.Networks, foreign.Name(network))
-		} else {
-			wrong = append(wrong, fmt.Sprintf("%q", foreign.Name(mapping)))
-		}
-	}
-	if len(wrong) > 0 {
-		named := strings.Join(wrong[:min(wrongMappings, len(wrong))], ", ")
-		inv.find(finding.MappingsInvalid, row.Name, finding.Args{Count: len(wrong), Detail: finding.Said(named)})
+	var ignored []string
+	x.Networks, ignored = mappings(row.Config["ovn-bridge-mappings"])
+	if len(ignored) > 0 {
+		named := strings.Join(ignored[:min(namedMappings, len(ignored))], ", ")
+		inv.find(finding.MappingsInvalid, row.Name, finding.Args{Count: len(ignored), Detail: finding.Said(named)})
 	}
 	return x
+}
+
+// mappings returns the networks of bridge mappings, and the mappings that ovn-controller ignores. It takes spaces as a
+// part of a name, and reads no further than the first mapping that is not NETWORK:BRIDGE (add_ovs_bridge_mappings in
+// controller/patch.c).
+func mappings(list string) (networks, ignored []string) {
+	ends := false
+	for mapping := range strings.SplitSeq(list, ",") {
+		network, bridge, _ := strings.Cut(mapping, ":")
+		ends = ends || network == "" || bridge == ""
+		switch {
+		case strings.TrimSpace(mapping) == "":
+		case ends, strings.TrimSpace(network) != network, strings.TrimSpace(bridge) != bridge:
+			ignored = append(ignored, fmt.Sprintf("%q", foreign.Name(mapping)))
+		default:
+			networks = append(networks, foreign.Name(network))
+		}
+	}
+	return networks, ignored
 }
 
 func items(list, separator string) (all []string) {
@@ -165,16 +178,26 @@ func (inv *Inventory) localnets(t *topology) {
 	}
 }
 
+// portOfRow is how Neutron finds the port of a row of Gateway_Chassis, by the row's name (RE_PORT_FROM_GWC in
+// neutron/common/ovn/constants.py).
+var portOfRow = regexp.MustCompile(`lrp-([\w-]+)_[\w-]+`)
+
+// readable reports whether Neutron finds the port by the name of a row.
+func readable(row, port string) bool {
+	found := portOfRow.FindStringSubmatch(row)
+	return found != nil && portPrefix+found[1] == port
+}
+
 func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.GatewayChassis, p.GatewayChassis)
 	for _, r := range rows {
-		if p.ExternalIDs[gatewayKey] != "" && r.Name != foreign.Name(p.Name+"_"+r.Chassis) {
-			named := finding.Reason{Code: finding.RowNamed, Value: r.Name, Name: p.Name + "_" + r.Chassis}
-			rename := command.Direct("ovn-nbctl", "set", "Gateway_Chassis", r.UUID,
-				fmt.Sprintf("name=%q", p.Name+"_"+r.Chassis))
-			inv.find(finding.CandidateMisnamed, p.Name, finding.Args{Value: r.Chassis, Reasons: []finding.Reason{named}},
-				finding.Do(rename))
+		if p.ExternalIDs[gatewayKey] == "" || r.Name == foreign.Name(p.Name+"_"+r.Chassis) || readable(r.Name, p.Name) {
+			continue
 		}
+		name := inv.freeName(p.Name + "_" + r.Chassis)
+		inv.find(finding.CandidateMisnamed, p.Name, finding.Args{
+			Value: r.Chassis, Reasons: []finding.Reason{{Code: finding.RowNamed, Value: r.Name, Name: name}},
+		}, finding.Do(command.Direct("ovn-nbctl", "set", "Gateway_Chassis", r.UUID, fmt.Sprintf("name=%q", name))))
 	}
 	inv.add(schedule.Group{
 		Name: p.Name, Storage: schedule.GatewayChassis, Owner: t.ownerOf(ovsdb.HAChassisGroup{}, p),
@@ -275,31 +298,6 @@ func (inv *Inventory) add(g schedule.Group, kept ovsdb.Candidates) {
 	inv.State.Groups = append(inv.State.Groups, g)
 	kept.Name, kept.Port = g.Name, g.Storage == schedule.GatewayChassis
 	inv.stored[g.Name] = stored{kept, g.Owner}
-}
-
-// misnamed describes the candidates that are not given by the name of a chassis. ovn-controller knows chassis by name
-// only (ha_chassis_group in ovn-nb(5)).
-func (inv *Inventory) misnamed() {
-	inv.State.Misnamed = map[string]finding.Reason{}
-	names, hosts := map[string]bool{}, map[string]finding.Reason{}
-	for _, c := range inv.SB.Chassis {
-		names[c.Name] = true
-		hosts[c.UUID] = finding.Reason{Code: finding.NameIsUUID, Name: c.Name}
-	}
-	for _, c := range inv.SB.Chassis {
-		if hosts[c.Hostname].IsZero() {
-			hosts[c.Hostname] = finding.Reason{Code: finding.NameIsHost, Name: c.Name}
-		} else {
-			hosts[c.Hostname] = finding.Reason{Code: finding.NameIsHostOfSeveral}
-		}
-	}
-	for _, rows := range []map[string]ovsdb.CandidateRow{inv.NB.GatewayChassis, inv.NB.HAChassis} {
-		for _, r := range rows {
-			if is := hosts[r.Chassis]; !is.IsZero() && r.Chassis != "" && !names[r.Chassis] {
-				inv.State.Misnamed[r.Chassis] = is
-			}
-		}
-	}
 }
 
 // followed returns the group of the router that external ports are connected to; it is empty if there is none.

@@ -83,7 +83,7 @@ func southbound() ovsdb.Southbound {
 				Known: true, Follows: 4,
 			},
 			{Name: "c3", Config: map[string]string{"is-remote": "true"}},
-			{Name: "c4", Config: config("card-serial-number=1", "physnet1,:br-ex, physnet2:br-ex ,")},
+			{Name: "c4", Config: config("card-serial-number=1", "physnet2:br-ex,,physnet1:br-ex")},
 		},
 		Redirects: map[string]string{"cr-lrp-1": "c1", "cr-lrp-2": "c2"}, Externals: map[string]string{"baremetal": "c2"},
 	}
@@ -121,8 +121,37 @@ func TestBuildInventory(t *testing.T) {
 			Candidates: []schedule.Candidate{{Chassis: "c2", Priority: 1}},
 		},
 	}, c.State.Groups)
-	assert.Equal(t, []string{`warning BRIDGE_MAPPINGS_INVALID c4 Count=2 Detail="physnet1", ":br-ex"`},
+	assert.Equal(t, []string{`warning BRIDGE_MAPPINGS_INVALID c4 Count=1 Detail="physnet1:br-ex"`},
 		findingtest.All(c.Findings))
+}
+
+// A chassis has the networks that ovn-controller finds in its bridge mappings (add_ovs_bridge_mappings in
+// controller/patch.c), also if Neutron would find more.
+func TestBuildInventory_bridge_mappings(t *testing.T) {
+	t.Parallel()
+	for mappings, want := range map[string]struct {
+		networks []string
+		ignored  string
+	}{
+		"":                 {nil, ""},
+		"a:br-a,b:br-b":    {[]string{"a", "b"}, ""},
+		"a:br-a,a:br-b,":   {[]string{"a", "a"}, ""},
+		"a:br-a, b:br-b":   {[]string{"a"}, `Count=1 Detail=" b:br-b"`},
+		"a: br-a,b:br-b":   {[]string{"b"}, `Count=1 Detail="a: br-a"`},
+		"a,b:br-b":         {nil, `Count=2 Detail="a", "b:br-b"`},
+		"a:br-a,:x,b:br-b": {[]string{"a"}, `Count=2 Detail=":x", "b:br-b"`},
+		"a:br-a,,b:br-b":   {[]string{"a"}, `Count=1 Detail="b:br-b"`},
+	} {
+		c := gateway.BuildInventory(ovsdb.Northbound{}, ovsdb.Southbound{Chassis: []ovsdb.ChassisRow{
+			{Name: "c", Config: map[string]string{"ovn-bridge-mappings": mappings}},
+		}})
+		assert.Equal(t, want.networks, c.State.Chassis[0].Networks, mappings)
+		var found []string
+		if want.ignored != "" {
+			found = []string{"warning BRIDGE_MAPPINGS_INVALID c " + want.ignored}
+		}
+		assert.Equal(t, found, findingtest.All(c.Findings), mappings)
+	}
 }
 
 // ovn-controllers can't have followed an nb_cfg that ovn-northd has not passed on to them. They lag behind if they are

@@ -112,6 +112,37 @@ func (inv *Inventory) pin(p schedule.Pinned) {
 	inv.State.Pinned = append(inv.State.Pinned, p)
 }
 
+// misnamed describes the chassis of candidates and pins that are not given by name. ovn-controller knows their names
+// alone (ha_chassis_group in ovn-nb(5)).
+func (inv *Inventory) misnamed() {
+	inv.State.Misnamed = map[string]finding.Reason{}
+	names, hosts := map[string]bool{"": true}, map[string]finding.Reason{}
+	for _, c := range inv.SB.Chassis {
+		names[c.Name] = true
+		hosts[c.UUID] = finding.Reason{Code: finding.NameIsUUID, Name: c.Name}
+	}
+	for _, c := range inv.SB.Chassis {
+		if hosts[c.Hostname].IsZero() {
+			hosts[c.Hostname] = finding.Reason{Code: finding.NameIsHost, Name: c.Name}
+		} else {
+			hosts[c.Hostname] = finding.Reason{Code: finding.NameIsHostOfSeveral}
+		}
+	}
+	named := func(chassis string) {
+		if is := hosts[chassis]; !is.IsZero() && !names[chassis] {
+			inv.State.Misnamed[chassis] = is
+		}
+	}
+	for _, rows := range []map[string]ovsdb.CandidateRow{inv.NB.GatewayChassis, inv.NB.HAChassis} {
+		for _, r := range rows {
+			named(r.Chassis)
+		}
+	}
+	for _, p := range inv.State.Pinned {
+		named(p.Chassis)
+	}
+}
+
 // Ignored finds the rows of Gateway_Chassis that have a chassis as a candidate and that OVN ignores: those of a pinned
 // router's port, and those of a port with a group. The findings have the command that deletes them.
 func (inv *Inventory) Ignored(chassis string) (all []finding.Finding) {

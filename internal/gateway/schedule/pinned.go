@@ -175,14 +175,17 @@ func (s State) findPinned() (all []finding.Finding) {
 		switch {
 		case p.Chassis == "":
 			unhosted(p, finding.Reason{})
+		case at < 0 && s.Misnamed[p.Chassis].Name != "":
+			is := s.Misnamed[p.Chassis]
+			args := is.Args()
+			args.Value = p.Chassis
+			all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, p.moveTo(is.Name)))
 		case at < 0:
-			if host := s.namedAs(p.Chassis); host != "" {
-				args := finding.Reason{Code: finding.PinnedToHost, Name: host}.Args()
-				args.Value = p.Chassis
-				all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, p.moveTo(host)))
-				continue
+			why := s.Misnamed[p.Chassis]
+			if why.IsZero() {
+				why.Code = finding.PinnedToNone
 			}
-			unhosted(p, finding.Reason{Code: finding.PinnedToNone})
+			unhosted(p, why)
 		case p.Kind != PinnedVTEP && s.Chassis[at].alien() != "":
 			unhosted(p, finding.Reason{Code: s.Chassis[at].alien()})
 		case s.Chassis[at].Unresponsive:
@@ -220,16 +223,4 @@ func (p Pinned) best() string {
 		return p.Chassis
 	}
 	return ranked(p.Members)[0].Chassis
-}
-
-func (s State) namedAs(host string) (name string) {
-	for _, c := range s.Chassis {
-		if c.Hostname == host && !c.Remote {
-			if name != "" {
-				return ""
-			}
-			name = c.Name
-		}
-	}
-	return name
 }

@@ -157,6 +157,7 @@ func TestConditions_pinned(t *testing.T) {
 			pinned("c1", "c1"), pinned("c1", ""), pinned("c2", "c2"), pinned("c2", "c1"),
 			pinned("gone", ""), pinned("one", ""), off, empty,
 		},
+		Misnamed: map[string]finding.Reason{"one": {Code: finding.NameIsHost, Name: "c1"}},
 	}
 	var reasons []string
 	for _, f := range schedule.Evaluate(s, schedule.Options{}).Findings {
@@ -164,7 +165,7 @@ func TestConditions_pinned(t *testing.T) {
 			reasons = append(reasons, findingtest.Reasons(f.Args.Reasons...))
 		}
 	}
-	assert.ElementsMatch(t, []string{"PINNED_TO_SILENT", "PINNED_TO_NONE", "PINNED_TO_HOST_NAME c1"}, reasons)
+	assert.ElementsMatch(t, []string{"PINNED_TO_SILENT", "PINNED_TO_NONE", "IS_HOST_OF c1"}, reasons)
 	count := schedule.Conditions(s)
 	assert.Equal(t, 3, count[finding.GatewayUnbound])
 	assert.Equal(t, 1, count[finding.GatewayHostSilent])

@@ -16,7 +16,7 @@ type State struct {
 	Chassis []Chassis
 	Groups  []Group
 	Pinned  []Pinned
-	// Misnamed describes candidates that are not given by the name of a chassis.
+	// Misnamed describes the chassis of candidates and pins that are not given by the name of a chassis.
 	Misnamed map[string]finding.Reason
 }
 

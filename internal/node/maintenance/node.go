@@ -267,15 +267,11 @@ func (c *collection) countCandidates() {
 	}
 }
 
-// addPinned adds the gateways that are pinned to each chassis. A gateway that is pinned to a host name is on no node.
+// addPinned adds the gateways that are pinned to each chassis. A gateway whose chassis is misnamed is on no node.
 func (c *collection) addPinned() {
-	hostnames := map[string]bool{}
-	for _, row := range c.State.Chassis {
-		hostnames[row.Hostname] = true
-	}
 	for _, p := range c.State.Pinned {
 		row, is := c.rows[p.Chassis]
-		if p.Chassis != "" && !row.Remote && (is || !hostnames[p.Chassis]) {
+		if p.Chassis != "" && !row.Remote && (is || c.State.Misnamed[p.Chassis].IsZero()) {
 			n := c.at(p.Chassis)
 			n.Pinned = append(n.Pinned, p.Name)
 		}

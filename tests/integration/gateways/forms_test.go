@@ -195,7 +195,7 @@ func TestForms_name_of_new_row_is_taken(t *testing.T) {
 	assert.Equal(t, []string{
 		"lrp-a_c2", "lrp-a_c2.2", "lrp-a_c3", "lrp-b_c1", "lrp-b_c3", "lrp-c_c1", "lrp-c_c2", "lrp-c_c2.2", "lrp-c_c3",
 	}, names)
-	assert.Contains(t, codes(told[shownStatus](c, "status").Problems), "CANDIDATE_MISNAMED lrp-c")
+	assert.Equal(t, []string{"CANDIDATE_MISNAMED lrp-b", "NO_GATEWAY_BOUND "}, codes(told[shownStatus](c, "status").Problems))
 }
 
 // Irregular rows are named, and the others are read as usual.
@@ -205,7 +205,7 @@ func TestForms_rows_of_unknown_origin_are_named(t *testing.T) {
 	ports := c.addGateways(2, "c1")
 	c.nbctl("lrp-set-gateway-chassis", ports[0], "c2", "7") // this row's name has a hyphen
 	c.nbctl("ha-chassis-group-add", "by-hand", "--", "ha-chassis-group-add-chassis", "by-hand", "c1", "1")
-	c.sbctl("set", "Chassis", "c2", `other_config:ovn-bridge-mappings="physnet1,physnet1:br-ex,:x"`)
+	c.sbctl("set", "Chassis", "c2", `other_config:ovn-bridge-mappings="physnet1:br-ex,physnet1,:x"`)
 	out := c.operated("reschedule", "--wait", "0")
 	assert.Contains(t, out, "reschedule: 1 gateway")
 	found := codes(told[shownStatus](c, "status").Problems)
