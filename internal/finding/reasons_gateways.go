@@ -57,6 +57,7 @@ const (
 	NeutronGivesNone  ReasonCode = "NEUTRON_GIVES_NONE"
 	NeutronsDiffer    ReasonCode = "NEUTRONS_DIFFER"
 	NetworksAre       ReasonCode = "NETWORKS_ARE"
+	OnNetworks        ReasonCode = "ON_NETWORKS"
 	RowNamed          ReasonCode = "ROW_NAMED"
 	PinnedBy          ReasonCode = "PINNED_BY"
 	PinnedVTEP        ReasonCode = "PINNED_VTEP"
@@ -141,6 +142,7 @@ var gatewayReasons = map[ReasonCode]string{
 	NeutronsDiffer: "Neutron up to 2023.1 takes every chassis that has the network, later ones give " +
 		"new gateways none",
 	NetworksAre:       "networks with gateways: {value}",
+	OnNetworks:        "on {value}",
 	RowNamed:          "the row is named {value}, and should be {name}",
 	PinnedBy:          "by options:{value}",
 	PinnedVTEP:        "by options:{value}, which only another VTEP gateway could take over",

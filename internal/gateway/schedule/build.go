@@ -37,15 +37,16 @@ func (in *instance) needs(g Group, external bool) (m mark, grows bool) {
 		return noMark, true
 	case external:
 		return externalMark, true
-	case g.Kind != RouterPorts || g.Owner == Neutron:
-		if in.marked {
-			return gatewayMark, true
-		}
-		return noMark, false
-	case anyChassis(in.chassis, func(c Chassis) bool { return c.Gateway && g.unconnected(c) == "" }):
+	case in.marked(g):
 		return gatewayMark, true
 	}
-	return noMark, true
+	return noMark, g.Kind == RouterPorts && g.Owner == EarlierNeutron
+}
+
+// marked reports whether a chassis with the group's networks has enable-chassis-as-gw. If none has, Neutron leaves the
+// group as it is (get_unhosted_gateways in impl_idl_ovn.py).
+func (in *instance) marked(g Group) bool {
+	return anyChassis(in.chassis, func(c Chassis) bool { return c.Gateway && g.unconnected(c) == "" })
 }
 
 // onExternalHosts reports whether a group of external ports belongs on chassis with the mark for external ports.
@@ -56,13 +57,13 @@ func (in *instance) onExternalHosts(g Group) bool {
 	case g.Kind == OneExternalPort:
 		return true
 	}
-	gateways := false
+	gateways, marked := false, in.marked(g)
 	for _, x := range g.Candidates {
 		if n, found := in.number[x.Chassis]; found && !in.chassis[n].Remote {
 			if in.chassis[n].External {
 				return true
 			}
-			gateways = gateways || g.unconnected(in.chassis[n]) == "" && (in.chassis[n].Gateway || !in.marked)
+			gateways = gateways || g.unconnected(in.chassis[n]) == "" && (in.chassis[n].Gateway || !marked)
 		}
 	}
 	return !gateways
@@ -101,7 +102,6 @@ func newInstance(s State) *instance {
 		in.number[c.Name] = i
 	}
 	in.networks = gatewayNetworks(s.Groups)
-	in.marked = anyChassis(in.chassis, func(c Chassis) bool { return c.Gateway })
 	in.external = anyChassis(in.chassis, func(c Chassis) bool { return c.External })
 	in.marks = slices.Repeat([]mark{gatewayMark}, len(in.networks))
 	groups := slices.Clone(s.Groups)

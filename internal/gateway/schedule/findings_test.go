@@ -65,8 +65,8 @@ func TestEvaluate_findings(t *testing.T) {
 			[]schedule.Chassis{chassis("c1", "provnet2"), chassis("c2", "provnet2"), unmarked},
 			[]schedule.Group{bind(hostedIn("provnet2", 1, "c1", "c2"), "c1"), hosted(0)},
 			"",
-			"warning GATEWAY_WITHOUT_CANDIDATE " + name + " Reasons=NONE_ELIGIBLE (" +
-				"CHASSIS_COUNT 2 (NOT_CONNECTED_TO provnet1); CHASSIS_COUNT 1 (NO_GATEWAY_CHASSIS))",
+			"warning NO_CHASSIS_MARKED Reasons=NEUTRON_GIVES_NONE; ON_NETWORKS provnet1" +
+				" -> config ovn-chassis prefer-chassis-as-gw=true\nwarning GATEWAY_WITHOUT_CANDIDATE " + name,
 		},
 		"one candidate of two": {
 			both, []schedule.Group{single}, "", "warning SINGLE_CANDIDATE " + name + " Value=c1 Count=2",
@@ -126,7 +126,7 @@ func TestEvaluate_findings(t *testing.T) {
 			s := schedule.State{Chassis: test.chassis, Groups: test.groups}
 			var want []string
 			if test.want != "" {
-				want = []string{test.want}
+				want = strings.Split(test.want, "\n")
 			}
 			assert.Equal(t, want, findingtest.All(schedule.Evaluate(s, o).Findings))
 		})

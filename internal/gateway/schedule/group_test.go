@@ -236,7 +236,7 @@ func TestEligible(t *testing.T) {
 	}{
 		"Neutron, one marked":              {schedule.Neutron, schedule.RouterPorts, "c1", "", "c1", "c1"},
 		"Neutron, none marked":             {schedule.Neutron, schedule.RouterPorts, "", "", "", "c1 c2"},
-		"Neutron, another network marked":  {schedule.Neutron, schedule.RouterPorts, "c3", "", "", "c1 c2 c3"},
+		"Neutron, another network marked":  {schedule.Neutron, schedule.RouterPorts, "c3", "", "", "c1 c2"},
 		"earlier, one marked":              {schedule.EarlierNeutron, schedule.RouterPorts, "c1", "", "c1", "c1"},
 		"earlier, none marked":             {schedule.EarlierNeutron, schedule.RouterPorts, "", "", "c1 c2", "c1 c2"},
 		"earlier, another network marked":  {schedule.EarlierNeutron, schedule.RouterPorts, "c3", "", "c1 c2", "c1 c2"},
@@ -246,6 +246,7 @@ func TestEligible(t *testing.T) {
 		"external, none marked":            {schedule.EarlierNeutron, schedule.ExternalPorts, "", "", "", "c1 c2"},
 		"external, hosts for them":         {schedule.Neutron, schedule.ExternalPorts, "c1", "c2", "c2", "c2"},
 		"external, hosts for them, routed": {schedule.Neutron, schedule.RoutedExternalPorts, "c1", "c2", "c1", "c1"},
+		"external, another network marked": {schedule.Neutron, schedule.ExternalPorts, "c3", "", "", "c1 c2"},
 		"external, others":                 {schedule.Other, schedule.ExternalPorts, "c1", "c2", "c1 c2", "c1 c2"},
 	} {
 		s := schedule.State{Chassis: append(pool("n", "c1", "c2"), chassis("c3", "other"))}

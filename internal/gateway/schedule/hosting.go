@@ -157,19 +157,31 @@ func (in *instance) findMisplaced(g Group, silent bool) {
 	}
 }
 
+// findUnmarked makes one finding of all gateways and external ports of Neutron for which chassis have the networks, and
+// none of these has the mark.
 func (in *instance) findUnmarked() {
+	var networks []string
 	later, earlier := false, false
 	for _, g := range in.all() {
+		connected := func(c Chassis) bool { return g.unconnected(c) == "" }
+		if g.Owner == Other || in.onExternalHosts(g) || in.marked(g) || !anyChassis(in.chassis, connected) {
+			continue
+		}
+		networks = append(networks, g.networks()...)
 		later, earlier = later || g.Owner == Neutron, earlier || g.Owner == EarlierNeutron
 	}
 	effect := finding.NeutronGivesNone
 	switch {
-	case in.marked || !later && !earlier:
+	case !later && !earlier:
 		return
 	case !later:
 		effect = finding.NeutronsDiffer
 	}
-	in.find(finding.NoChassisMarked, "", finding.Args{Reasons: finding.Because(effect)},
+	why := finding.Because(effect)
+	if in.marked(Group{}) {
+		why = append(why, finding.Reason{Code: finding.OnNetworks, Value: JoinNetworks(networks)})
+	}
+	in.find(finding.NoChassisMarked, "", finding.Args{Reasons: why},
 		finding.Do(command.Client("config", "ovn-chassis", "prefer-chassis-as-gw=true")))
 }
 

@@ -26,9 +26,8 @@ type instance struct {
 	pinned    []Pinned
 	// misnamed describes candidates that are not given by the name of a chassis.
 	misnamed map[string]finding.Reason
-	// marked reports whether any chassis has enable-chassis-as-gw, external whether any has
-	// enable-chassis-as-extport-host, bound whether any port is bound.
-	marked, external, bound bool
+	// external reports whether any chassis has enable-chassis-as-extport-host, bound whether any port is bound.
+	external, bound bool
 	// schedulable has the chassis of each network that gateways may be moved to.
 	schedulable [][]int
 	// marks has the least mark that a gateway of each network needs.

@@ -157,8 +157,8 @@ func TestReschedule_completes_candidates(t *testing.T) {
 			for _, c := range s.Chassis {
 				possible += btoi(mayHost(c, g) && (slices.Contains(had, c.Name) || !c.Unresponsive && !c.Cordoned))
 			}
-			if possible == 0 {
-				assert.Equal(t, s.Groups[i], g)
+			if possible == 0 { // what a group has may stay without a mark
+				assert.Subset(t, had, g.Ranked())
 				continue
 			}
 			assert.GreaterOrEqual(t, len(g.Candidates), min(schedule.MaxCandidates, possible), g.Name)

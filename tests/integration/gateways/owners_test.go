@@ -36,6 +36,17 @@ func TestOwners_of_gateways(t *testing.T) {
 			},
 			bound: map[string]string{"cr-lrp-gw1": "c1"}, nowhere: 1, problems: []string{"", "lrp-gw1", "lrp-gw2"}, marks: true,
 		},
+		// get_unhosted_gateways in impl_idl_ovn.py leaves gateways for which no marked chassis has the network.
+		"Neutron of 2024.1 with marks on another network": {
+			build: func(c *cloud) {
+				c.provider("ext", "physnet1")
+				c.host("c1", "", "physnet1")
+				c.host("c2", "", "physnet1")
+				c.host("m1", marked, "physnet2")
+				c.hang("neutron-r1", "lrp-gw1", "ext", later, "c1=2", "c2=1")
+			},
+			bound: map[string]string{"cr-lrp-gw1": "c1"}, problems: []string{""}, marks: true,
+		},
 		// lxd/network/driver_ovn.go (6.9): every member is in the group, at a random priority, and no member is marked.
 		"LXD beside Neutron": {
 			build: func(c *cloud) {
