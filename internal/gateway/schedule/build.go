@@ -168,7 +168,7 @@ func (in *instance) addGroup(g Group) {
 		}
 	}
 	in.addCandidates(n)
-	in.findTooMany(g)
+	in.findTooMany(n)
 	n.was = slices.Clone(n.order)
 	n.possible = len(n.was) + n.missing()
 	if g.Kind == RouterPorts {

@@ -218,6 +218,9 @@ func TestEvaluate_too_many_candidates(t *testing.T) {
 		}
 		assert.Equal(t, []string{test.command}, found)
 	}
+	gone := crowded(schedule.HAChassisGroup, "c1", "gone", "c1", "c2", "c3", "c4", "c5")
+	assert.False(t, finding.Has(schedule.Evaluate(gone, schedule.Options{}).Findings, finding.CandidatesTooMany),
+		"a reschedule drops the one that is gone")
 	lxd := crowded(schedule.HAChassisGroup, "c1", "c1", "c2", "c3", "c4", "c5", "c6", "c7")
 	lxd.Groups[0].Name, lxd.Groups[0].Owner = "lxd-net49", schedule.Other
 	assert.Empty(t, schedule.Evaluate(lxd, schedule.Options{}).Findings, "LXD makes all servers candidates")

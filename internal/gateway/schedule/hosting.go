@@ -263,20 +263,19 @@ func (in *instance) unhosted() (all []*group) {
 	return all
 }
 
-// findTooMany finds a group with more candidates than Neutron gives a group, for instance because two Neutron workers
-// wrote the same group (LP#2139143). The finding has the command that drops the last candidates, but not the host.
-func (in *instance) findTooMany(g Group) {
-	different := distinct(g.Ranked())
-	if len(different) <= MaxCandidates || g.byDesign() {
+// findTooMany finds a group with more valid candidates than Neutron gives a group, for instance because two Neutron
+// workers wrote the same group (LP#2139143). The finding has the command that drops the last of them, but not the host.
+func (in *instance) findTooMany(g *group) {
+	if len(g.order) <= MaxCandidates || g.byDesign() {
 		return
 	}
 	var last []string
-	for _, name := range slices.Backward(different) {
-		if !g.boundTo(name) && len(different)-len(last) > MaxCandidates {
+	for _, name := range slices.Backward(in.names(g.order)) {
+		if !g.boundTo(name) && len(g.order)-len(last) > MaxCandidates {
 			last = append(last, name)
 		}
 	}
-	in.find(finding.CandidatesTooMany, g.Name, finding.Args{Count: len(different), Total: MaxCandidates, Units: last},
+	in.find(finding.CandidatesTooMany, g.Name, finding.Args{Count: len(g.order), Total: MaxCandidates, Units: last},
 		finding.Do(g.drop(last...)))
 }
 
