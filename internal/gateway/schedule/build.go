@@ -219,16 +219,16 @@ func (in *instance) classOf(g Group) *class {
 		return k
 	}
 	n := len(in.chassis)
-	m, grows := in.needs(g, external)
-	k := &class{kind: g.Kind, mark: m, eligible: make([]bool, n), accepts: make([]bool, n), takes: make([]bool, n)}
+	k := &class{kind: g.Kind, eligible: make([]bool, n), accepts: make([]bool, n), takes: make([]bool, n)}
+	k.mark, k.grows = in.needs(g, external)
 	for i, c := range in.chassis {
-		k.eligible[i] = ineligible(c, g, m).IsZero()
+		k.eligible[i] = ineligible(c, g, k.mark).IsZero()
 		switch {
 		case !k.eligible[i]:
 		case unavailable(c) != "":
 			k.unschedulable = append(k.unschedulable, i)
 		default:
-			k.accepts[i], k.takes[i] = true, grows && g.runsOn(c) == ""
+			k.accepts[i], k.takes[i] = true, k.grows
 			if k.takes[i] {
 				k.schedulable = append(k.schedulable, i)
 			}

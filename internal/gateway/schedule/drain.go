@@ -221,7 +221,8 @@ func (d *draining) demoteOthers(p *Plan) {
 		switch {
 		case !slices.Contains(g.Ranked(), d.chassis) || !d.concerns(g.Group):
 		case lead == nil:
-			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && c != d.drained }, g.class.schedulable)
+			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && c != d.drained }, g.class.schedulable,
+				d.whyExternalsStay(g)...)
 		case d.blocks[lead.Name] && (g.Ranked()[0] == d.chassis || g.boundTo(d.chassis)):
 			d.block(g.Name, finding.Reason{Code: finding.FollowsBlocked, Name: lead.Name})
 		case d.concerned[lead] && !d.blocks[lead.Name] || !slices.Contains(lead.Ranked(), d.chassis):
@@ -233,9 +234,16 @@ func (d *draining) demoteOthers(p *Plan) {
 			d.demote(p, g, func(c int) bool {
 				x := d.instance.chassis[c]
 				return x.takesOver() && g.unconnected(x) == ""
-			}, nil)
+			}, nil, finding.Because(finding.NoCandidateAlive)...)
 		}
 	}
+}
+
+func (d *draining) whyExternalsStay(g *group) []finding.Reason {
+	if !g.networked() {
+		return finding.Because(finding.NoCandidateAlive)
+	}
+	return d.whyNo(g, func(c int) bool { return c == d.drained })
 }
 
 // demoteFollower moves external ports with the gateway that they follow.
@@ -248,8 +256,8 @@ func (d *draining) demoteFollower(p *Plan, g *group) {
 }
 
 // demote puts the chassis behind the other candidates of a group, if one of these may take the group over, or one of
-// others.
-func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
+// others. why has the reasons why none may.
+func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int, why ...finding.Reason) {
 	names := g.Ranked()
 	at := slices.Index(names, d.chassis)
 	if at < 0 {
@@ -263,7 +271,7 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 	case next < 0 && d.gone(g):
 		return
 	case next < 0 && len(others) == 0:
-		d.block(g.Name, finding.Reason{Code: finding.NoCandidateAlive})
+		d.block(g.Name, why...)
 		return
 	case next < 0:
 		next = len(names)

@@ -123,6 +123,9 @@ func ineligible(c Chassis, g Group, m mark) finding.Reason {
 	if network := g.unconnected(c); network != "" {
 		return finding.Reason{Code: finding.ChassisUnconnected, Value: network}
 	}
+	if slices.Contains(g.Machines, c.Name) || slices.Contains(g.Machines, c.Hostname) {
+		return finding.Reason{Code: finding.ChassisOfMachine}
+	}
 	if len(g.Zones) > 0 && !slices.ContainsFunc(g.Zones, func(z string) bool { return slices.Contains(c.Zones, z) }) {
 		zones := strings.Join(slices.Sorted(slices.Values(g.Zones)), ", ")
 		return finding.Reason{Code: finding.ChassisOutside, Value: zones}

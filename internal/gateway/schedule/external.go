@@ -37,14 +37,6 @@ func (in *instance) pinnedRouter(name string) *group {
 	return nil
 }
 
-// runsOn returns as a reason that a chassis runs the port's virtual machine; it is empty if the chassis does not.
-func (g Group) runsOn(c Chassis) finding.ReasonCode {
-	if slices.Contains(g.Machines, c.Name) || slices.Contains(g.Machines, c.Hostname) {
-		return finding.ChassisOfMachine
-	}
-	return ""
-}
-
 func (in *instance) follow(g *group) {
 	lead := in.lead(g)
 	if lead == nil || g.held || len(g.order) > 0 && g.order[0] == lead.order[0] {

@@ -129,7 +129,9 @@ func TestReschedule_external_port_beside_its_machine(t *testing.T) {
 	}}}
 	s.Chassis[1].Hostname = "c2.maas"
 	assert.Equal(t, []string{"c3"}, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g"))
-	s.Chassis = s.Chassis[:2]
+	s.Groups[0].Candidates = candidates("c1", "c3")
+	assert.Equal(t, []string{"c3"}, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g"))
+	s.Groups[0].Candidates, s.Chassis = nil, s.Chassis[:2]
 	assert.Equal(t, []string{
 		"warning EXTERNAL_PORTS_UNSERVED g Detail=p Reasons=NONE_ELIGIBLE (CHASSIS_COUNT 2 (RUNS_MACHINE))",
 	}, findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings))

@@ -41,6 +41,8 @@ type class struct {
 	// eligible reports which chassis may host such groups. accepts reports which of these are schedulable: they take over
 	// if they are candidates. takes reports which may also become candidates; schedulable lists them.
 	eligible, accepts, takes []bool
+	// grows reports whether such groups may get new chassis.
+	grows bool
 	// serves reports which eligible chassis have the networks of the external ports that follow the group or, if none has,
 	// all of them.
 	serves                     []bool

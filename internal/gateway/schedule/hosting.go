@@ -237,11 +237,11 @@ func (in *instance) whyNo(g *group, leaveOut func(chassis int) bool) []finding.R
 		if leaveOut(in.number[c.Name]) {
 			return finding.Reason{}
 		}
-		why := ineligible(c, g.Group, g.class.mark)
-		if why.IsZero() {
-			why.Code = g.runsOn(c)
+		why := orUnavailable(ineligible(c, g.Group, g.class.mark), c)
+		if why.IsZero() && !g.class.grows && !g.has(in.number[c.Name]) {
+			why.Code = finding.ChassisUnmarked
 		}
-		return orUnavailable(why, c)
+		return why
 	})
 }
 

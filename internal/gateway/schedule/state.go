@@ -65,7 +65,7 @@ type Group struct {
 	// Zones are the availability zone hints; an empty list means any zone.
 	Zones []string
 	// Machines has the chassis, by name or host name, that run the virtual machine of [OneExternalPort]. As in Neutron
-	// they don't become candidates (get_chassis_host_for_port in impl_idl_ovn.py).
+	// these don't serve the port (get_chassis_host_for_port in impl_idl_ovn.py).
 	Machines   []string
 	Candidates []Candidate
 }
