@@ -13,6 +13,7 @@ const (
 	PinnedAgainstGroup      Code = "PINNED_AGAINST_GROUP"
 	ExternalUnserved        Code = "EXTERNAL_PORTS_UNSERVED"
 	ExternalUngrouped       Code = "EXTERNAL_PORT_UNGROUPED"
+	ExternalApart           Code = "EXTERNAL_PORTS_APART"
 	ExternalGatewayUnknown  Code = "EXTERNAL_GATEWAY_UNKNOWN"
 	ExternalRoutersSeveral  Code = "EXTERNAL_ROUTERS_SEVERAL"
 	NewHostSilent           Code = "NEW_HOST_SILENT"
@@ -94,6 +95,10 @@ var gatewayEntries = []Entry{
 	aboutGateways(ExternalUngrouped, Warning, Gateway,
 		"external port {name} has no HA_Chassis_Group: no chassis serves it",
 		"DHCP and ARP are not answered there.", "Let its client give it a group."),
+	aboutGateways(ExternalApart, Warning, Gateway,
+		"external ports of {name} are on {other}, their router's gateway is on {value}",
+		"Traffic between them and the router's provider network is lost.",
+		"Run reschedule, or connect the gateway's chassis to their network."),
 	aboutGateways(ExternalGatewayUnknown, Warning, Gateway, "{name} follows the gateway {value}, which is unknown",
 		"External ports work on the chassis of their router's gateway.", "Give the router a gateway."),
 	aboutGateways(ExternalRoutersSeveral, Info, Gateway,
@@ -161,8 +166,7 @@ var gatewayEntries = []Entry{
 		"The row, or a candidate of it, has no name that a chassis or port can have.",
 		"Find the client that wrote it."),
 	aboutGateways(MappingsInvalid, Warning, Chassis, "bridge mappings of {name} that ovn-controller ignores: {count}",
-		"It reads NETWORK:BRIDGE without spaces, up to the first mapping that has another form.",
-		"Correct them on that machine."),
+		"It reads no further than the first that is not NETWORK:BRIDGE.", "Correct them on that machine."),
 	aboutGateways(ChassisIncomplete, Warning, Chassis, "chassis {name} has no row of {value}",
 		"Without Chassis_Private it never responded; without Chassis, waits for all chassis never end.",
 		"If its machine is gone for good, remove the node."),

@@ -121,6 +121,10 @@ func newInstance(s State) *instance {
 			}
 		}
 	}
+	for _, g := range in.externals {
+		lead := in.groupNamed(g.Follows)
+		g.copied = lead != nil && g.Kind == RoutedExternalPorts && len(g.was) > 0 && slices.Equal(g.Ranked(), lead.Ranked())
+	}
 	in.locate()
 	in.siblings = in.byRouter()
 	return in

@@ -162,7 +162,7 @@ func (in *instance) forFailureOf(groups []*group, change map[*group]bool) {
 		if len(g.order) < 2 {
 			continue
 		}
-		open := filter(g.order[1:], g.accepts)
+		open := g.class.serving(filter(g.order[1:], g.accepts))
 		n := g.weight[0].network
 		switch free := change[g] && g.kept() == 1 && len(open) > 0; {
 		case free && g.single():

@@ -18,7 +18,7 @@ func (in *instance) lead(g *group) *group {
 	}
 	lead := in.groupNamed(g.Follows)
 	if lead == nil {
-		lead = in.pinnedRouter(g.Follows)
+		lead = in.pinnedRouter(g)
 	}
 	if lead == nil || lead.held || len(lead.order) == 0 || !g.class.eligible[lead.order[0]] ||
 		in.chassis[lead.order[0]].Unresponsive {
@@ -27,11 +27,11 @@ func (in *instance) lead(g *group) *group {
 	return lead
 }
 
-// pinnedRouter returns a pinned router as a group, or nil if SB does not have its chassis.
-func (in *instance) pinnedRouter(name string) *group {
+// pinnedRouter returns the pinned router that a group follows as a group, or nil if SB does not have its chassis.
+func (in *instance) pinnedRouter(follower *group) *group {
 	for _, p := range in.pinned {
-		if c, found := in.number[p.Chassis]; found && p.Kind == PinnedRouter && p.Name == name {
-			return &group{Group: Group{Name: name}, order: []int{c}}
+		if c, found := in.number[p.Chassis]; found && follower.followsPinned(p) {
+			return &group{Group: Group{Name: p.Name}, order: []int{c}}
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (in *instance) mendExternals() {
 		if g.held {
 			continue
 		}
-		if len(g.was) == 0 || len(g.gone) > 0 {
+		if len(g.was) == 0 || len(g.gone) > 0 && !g.copied {
 			in.fillExternal(g, count)
 		}
 		if in.lead(g) == nil {
@@ -121,6 +121,7 @@ func (in *instance) findExternals() {
 			continue
 		}
 		in.findInvalid(g)
+		in.findApart(g)
 		if len(g.order) > 0 || in.unhostedPorts(g.Group) == 0 {
 			continue
 		}
@@ -131,6 +132,27 @@ func (in *instance) findExternals() {
 		in.find(finding.ExternalUnserved, g.Name, args)
 	}
 }
+
+// findApart finds external ports that are bound to another chassis than their router's gateway (LP#1995078). Neutron
+// itself keeps them apart if there are chassis for external ports, and the gateway's is none of these.
+func (in *instance) findApart(g *group) {
+	gateway := ""
+	if lead := in.groupNamed(g.Follows); lead != nil {
+		gateway = lead.Ports[0].Active
+	} else if at := slices.IndexFunc(in.pinned, g.followsPinned); at >= 0 {
+		gateway = in.pinned[at].Active
+	}
+	apart := slices.IndexFunc(g.Ports, func(p Port) bool { return p.Active != "" && p.Active != gateway })
+	why := in.invalid(g, gateway)
+	if gateway == "" || apart < 0 || why.Code == finding.ChassisNotExternal {
+		return
+	}
+	args := why.Args()
+	args.Value, args.Other = gateway, g.Ports[apart].Active
+	in.find(finding.ExternalApart, g.Name, args)
+}
+
+func (g *group) followsPinned(p Pinned) bool { return p.Kind == PinnedRouter && p.Name == g.Follows }
 
 const namedPorts = 3
 
@@ -154,7 +176,6 @@ func (in *instance) findLostFollowers() {
 }
 
 func (in *instance) isLost(g *group) bool {
-	isIt := func(p Pinned) bool { return p.Kind == PinnedRouter && p.Name == g.Follows }
-	return g.Follows != "" && in.groupNamed(g.Follows) == nil && !slices.ContainsFunc(in.pinned, isIt) &&
+	return g.Follows != "" && in.groupNamed(g.Follows) == nil && !slices.ContainsFunc(in.pinned, g.followsPinned) &&
 		!slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == g.Follows })
 }

@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -135,4 +136,108 @@ func TestReschedule_external_port_beside_its_machine(t *testing.T) {
 	assert.Equal(t, []string{
 		"warning EXTERNAL_PORTS_UNSERVED g Detail=p Reasons=NONE_ELIGIBLE (CHASSIS_COUNT 2 (RUNS_MACHINE))",
 	}, findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings))
+}
+
+// A gateway's first backups serve its external ports too, if any chassis does: bare metal of another physical network
+// goes with the gateway when its chassis fails.
+func TestReschedule_backups_serve_external_ports(t *testing.T) {
+	t.Parallel()
+	with := func(lead ...string) schedule.State {
+		return schedule.State{
+			Chassis: append(pool("provnet1", "c2", "c3", "c5"), chassis("c1", "provnet1", "provnet2"),
+				chassis("c4", "provnet1", "provnet2")),
+			Groups: append(many(0, 6, "c1"), hosted(9, lead...), schedule.Group{
+				Name: "baremetal", Storage: schedule.HAChassisGroup, Kind: schedule.RoutedExternalPorts, Follows: hosted(9).Name,
+				Ports: []schedule.Port{{Name: "vm", Network: "provnet2", External: true}}, Candidates: candidates("c1", "c4"),
+			}),
+		}
+	}
+	for _, lead := range [][]string{{"c1"}, {"c1", "c2", "c3", "c4"}, {"c1", "c2", "c3", "c4", "c5"}} {
+		for seed := range uint64(5) {
+			for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
+				if len(lead) > 1 && scheduler == schedule.Random {
+					continue // it leaves first backups
+				}
+				s := with(lead...)
+				after := applied(s, schedule.Reschedule(s, options(scheduler, seed)))
+				assert.Equal(t, []string{"c1", "c4"}, order(after, hosted(9).Name)[:2], "%s %v", scheduler, lead)
+			}
+		}
+	}
+	for seed := range uint64(9) {
+		s := with()
+		after := applied(s, schedule.Reschedule(s, options(schedule.Random, seed)))
+		assert.ElementsMatch(t, []string{"c1", "c4"}, order(after, hosted(9).Name)[:2])
+	}
+
+	// An added chassis gets no share of the backups that serve them.
+	s := with("c1", "c4", "c2", "c3", "c5")
+	s.Chassis = append(s.Chassis, chassis("c6", "provnet1"))
+	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
+		after := applied(s, schedule.Reschedule(s, options(scheduler, 1)))
+		assert.NotContains(t, order(after, hosted(9).Name), "c6", scheduler)
+	}
+}
+
+// Neutron from 2026.1 on copies the candidates of a router's gateway to the group of external ports behind it, also
+// chassis without their network: it only warns of these (sync_ha_chassis_group_network_unified in utils.py). To drop
+// them would be undone whenever the gateway's candidates change.
+func TestReschedule_leaves_copy_of_gateway(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: append(pool("provnet1", "c2"), chassis("c1", "provnet1", "provnet2"), chassis("c3", "provnet1", "provnet2")),
+		Groups: []schedule.Group{hosted(9, "c1", "c3", "c2"), {
+			Name: "baremetal", Storage: schedule.HAChassisGroup, Kind: schedule.RoutedExternalPorts, Follows: hosted(9).Name,
+			Ports:      []schedule.Port{{Name: "vm", Network: "provnet2", External: true}},
+			Candidates: candidates("c1", "c3", "c2"),
+		}},
+	}
+	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Changes)
+	assert.Contains(t, findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings),
+		"warning CANDIDATE_INVALID baremetal Value=c2 Reasons=NOT_CONNECTED_TO provnet2")
+	after, _, _ := drained(s, "c1")
+	assert.Equal(t, "c3", order(after, "baremetal")[0])
+
+	s.Groups[1].Candidates = candidates("c1", "c2") // no copy
+	assert.Equal(t, []string{"c1", "c3"}, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "baremetal"))
+}
+
+// LP#1995078: external ports are served on one chassis, and their router's gateway is on another one.
+func TestEvaluate_external_ports_apart_from_gateway(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		gateway, ports string
+		want           []string
+	}{
+		"together":          {"c1", "c1", nil},
+		"apart":             {"c1", "c3", []string{"warning EXTERNAL_PORTS_APART x Other=c3 Value=c1"}},
+		"gateway unbound":   {"", "c1", nil},
+		"ports unbound":     {"c1", "", nil},
+		"without a network": {"c2", "c1", []string{"warning EXTERNAL_PORTS_APART x Other=c1 Value=c2 Reasons=NOT_CONNECTED_TO n"}},
+	} {
+		ports := schedule.Group{
+			Name: "x", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: hosted(9).Name,
+			Ports: []schedule.Port{{Name: "vm", Network: "n", External: true}}, Candidates: candidates("c1", "c3"),
+		}
+		pinned := ports
+		pinned.Follows = "gr"
+		for _, s := range []schedule.State{
+			{Groups: []schedule.Group{bind(hosted(9, "c1", "c2", "c3"), x.gateway), bind(ports, x.ports)}},
+			{
+				Groups: []schedule.Group{bind(pinned, x.ports)},
+				Pinned: []schedule.Pinned{{
+					Name: "gr", Kind: schedule.PinnedRouter, Chassis: x.gateway, Active: x.gateway, Ports: []string{"p"},
+				}},
+			},
+		} {
+			s.Chassis = append(pool("provnet1", "c2"), chassis("c1", "provnet1", "n"), chassis("c3", "provnet1", "n"))
+			var found []string
+			for _, f := range findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings) {
+				if strings.Contains(f, "EXTERNAL_PORTS_APART") {
+					found = append(found, f)
+				}
+			}
+			assert.Equal(t, x.want, found, name)
+		}
+	}
 }

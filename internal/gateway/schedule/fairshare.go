@@ -102,7 +102,7 @@ func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 		if len(g.order) < 2 {
 			continue
 		}
-		allowed := filter(short, func(c int) bool { return !g.has(c) && g.takes(c) })
+		allowed := filter(short, func(c int) bool { return !g.has(c) && g.gains(c) })
 		switch {
 		case !g.single() || g.kept() > 1 || len(g.order) < MaxCandidates || len(allowed) == 0:
 			load[g.order[1]] += g.weight[0].ports
@@ -140,7 +140,7 @@ func (e *entries) fill(in *instance, c int) {
 // were chosen for the load after the failure of a master.
 func (e *entries) spare(c int) (from *group, rank int) {
 	for _, g := range e.groups {
-		if g.has(c) || !g.takes(c) {
+		if g.has(c) || !g.gains(c) {
 			continue
 		}
 		for r := max(2, g.kept()); r < min(len(g.order), MaxCandidates); r++ {

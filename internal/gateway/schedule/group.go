@@ -17,15 +17,18 @@ func unload(loads [][]int, g *group) {
 // chassis. Those that also serve the external ports that follow the group come first.
 func (g *group) open() []int {
 	some := filter(g.order, g.accepts)
-	for _, serving := range [][]int{filter(some, g.serves), filter(g.class.schedulable, g.serves)} {
-		if len(serving) > 0 {
-			return serving
-		}
+	if len(some) == 0 || !slices.ContainsFunc(some, g.serves) && slices.ContainsFunc(g.class.schedulable, g.serves) {
+		some = g.class.schedulable
 	}
-	if len(some) > 0 {
-		return some
+	return g.class.serving(some)
+}
+
+// serving returns those of the chassis that also serve the external ports that follow the group or, if none does, all.
+func (k *class) serving(some []int) []int {
+	if serving := filter(some, func(c int) bool { return k.serves[c] }); len(serving) > 0 {
+		return serving
 	}
-	return g.class.schedulable
+	return some
 }
 
 func put(loads [][]int, g *group, c, sign int) {
@@ -38,11 +41,11 @@ func put(loads [][]int, g *group, c, sign int) {
 type class struct {
 	kind Kind
 	mark mark
+	// grows reports whether such groups may get new chassis.
+	grows bool
 	// eligible reports which chassis may host such groups. accepts reports which of these are schedulable: they take over
 	// if they are candidates. takes reports which may also become candidates; schedulable lists them.
 	eligible, accepts, takes []bool
-	// grows reports whether such groups may get new chassis.
-	grows bool
 	// serves reports which eligible chassis have the networks of the external ports that follow the group or, if none has,
 	// all of them.
 	serves                     []bool
@@ -73,6 +76,9 @@ type group struct {
 	loads int
 	// repeated and tied report whether a chassis is listed twice, and whether two candidates have the same priority.
 	repeated, tied bool
+	// copied reports whether Neutron has copied the candidates of the gateway that the group follows. It copies them again
+	// whenever these change, so that nothing is mended in the copy (sync_ha_chassis_group_network_unified in utils.py).
+	copied bool
 }
 
 type share struct{ network, ports int }
@@ -108,6 +114,9 @@ func (g *group) accepts(chassis int) bool { return g.class.accepts[chassis] }
 func (g *group) takes(chassis int) bool { return g.class.takes[chassis] }
 
 func (g *group) serves(chassis int) bool { return g.class.serves[chassis] }
+
+// gains reports whether the chassis may get a share of the group's backups.
+func (g *group) gains(chassis int) bool { return g.takes(chassis) && g.serves(chassis) }
 
 // in reports whether the group's first port is in the network.
 func (g *group) in(network int) bool { return g.weight[0].network == network }

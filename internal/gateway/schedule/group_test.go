@@ -246,10 +246,10 @@ func TestEligible(t *testing.T) {
 		"others, one marked":               {schedule.Other, schedule.RouterPorts, "c1", "", "c1 c2", "c1 c2"},
 		"others, none marked":              {schedule.Other, schedule.RouterPorts, "", "", "c1 c2", "c1 c2"},
 		"external, gateways marked":        {schedule.Neutron, schedule.ExternalPorts, "c1", "", "c1", "c1"},
+		"external, another network marked": {schedule.Neutron, schedule.ExternalPorts, "c3", "", "", "c1 c2"},
 		"external, none marked":            {schedule.EarlierNeutron, schedule.ExternalPorts, "", "", "", "c1 c2"},
 		"external, hosts for them":         {schedule.Neutron, schedule.ExternalPorts, "c1", "c2", "c2", "c2"},
 		"external, hosts for them, routed": {schedule.Neutron, schedule.RoutedExternalPorts, "c1", "c2", "c1", "c1"},
-		"external, another network marked": {schedule.Neutron, schedule.ExternalPorts, "c3", "", "", "c1 c2"},
 		"external, others":                 {schedule.Other, schedule.ExternalPorts, "c1", "c2", "c1 c2", "c1 c2"},
 	} {
 		s := schedule.State{Chassis: append(pool("n", "c1", "c2"), chassis("c3", "other"))}

@@ -73,7 +73,9 @@ func (leastLoaded) backups(in *instance) {
 		if len(g.order) == 0 {
 			continue
 		}
-		fewer := func(a, b int) bool { return count[a] < count[b] }
+		fewer := func(a, b int) bool {
+			return cmp.Or(btoi(g.serves(b))-btoi(g.serves(a)), count[a]-count[b]) < 0
+		}
 		for _, c := range smallest(g.class.schedulable, g.missing(), g.has, fewer) {
 			g.append(in, c)
 			count[c]++
@@ -164,7 +166,8 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	}
 	var l jobList
 	for _, g := range chosen {
-		l.add(g, g.firstBackup(), f.backupClass(g, &l, choices))
+		class := f.backupClass(g, &l, choices)
+		l.add(g, l.currentBackup(g, class), class)
 	}
 	a := l.start(load, f.firsts, nil)
 	a.Optimize()
@@ -175,11 +178,21 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	}
 }
 
+// currentBackup returns the first backup of a group; it is none if the group leaves it for chassis that serve its
+// external ports.
+func (l *jobList) currentBackup(g *group, class int) int {
+	current := g.firstBackup()
+	if current != mincost.None && !g.serves(current) && class != mincost.None && g.serves(l.classes[class][0]) {
+		return mincost.None
+	}
+	return current
+}
+
 func (f *firstBackupChoice) backupClass(g *group, l *jobList, choices map[*class][]int) int {
 	if f.free(g) {
 		return l.sharedClass(g.class, choices[g.class])
 	}
-	return l.class(filter(g.order[1:], g.accepts))
+	return l.class(g.class.serving(filter(g.order[1:], g.accepts)))
 }
 
 func (f *firstBackupChoice) movable(g *group) bool {
@@ -211,7 +224,8 @@ func (g *group) swapFirstBackup(in *instance, c int) {
 // lightest ones as there are gateways. If a gateway went to any other chassis, one of these with no larger load would
 // be left unused.
 func (k *class) choices(gateways, failed int, load, ties, current []int) []int {
-	all := smallest(k.schedulable, gateways, func(c int) bool { return c == failed }, func(a, b int) bool {
+	never := func(int) bool { return false }
+	all := smallest(k.serving(without(k.schedulable, failed)), gateways, never, func(a, b int) bool {
 		return cmp.Or(cmp.Compare(load[a], load[b]), cmp.Compare(ties[a], ties[b])) < 0
 	})
 	for _, c := range current {
@@ -220,5 +234,5 @@ func (k *class) choices(gateways, failed int, load, ties, current []int) []int {
 		}
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	return k.serving(slices.Compact(all))
 }

@@ -33,7 +33,7 @@ func costOf(changes []Change) Cost {
 // changes reports whether the group gets other candidates, or another order. Only a reschedule drops invalid and
 // repeated candidates, and gives each a priority of its own; the other operations leave groups that they do not move.
 func (g *group) changes(operation string) bool {
-	wrong := (len(g.gone) > 0 || g.repeated || g.tied) && operation == reschedule
+	wrong := (len(g.gone) > 0 || g.repeated || g.tied) && !g.copied && operation == reschedule
 	return !g.held && len(g.order) > 0 && (wrong || !slices.Equal(g.order, g.was))
 }
 

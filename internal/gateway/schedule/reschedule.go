@@ -174,14 +174,20 @@ func (d randomScheduler) shuffled(n int) []int {
 
 func (d randomScheduler) masters(in *instance) {
 	for _, g := range in.unhosted() {
-		g.append(in, g.class.schedulable[d(len(g.class.schedulable))])
+		some := g.open()
+		g.append(in, some[d(len(some))])
 	}
 }
 
 func (d randomScheduler) backups(in *instance) {
 	for _, g := range in.groups {
-		for _, n := range d.shuffled(len(g.class.schedulable)) {
-			if c := g.class.schedulable[n]; g.missing() > 0 && !g.has(c) {
+		order := d.shuffled(len(g.class.schedulable))
+		for i, n := range order {
+			order[i] = g.class.schedulable[n]
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return btoi(g.serves(b)) - btoi(g.serves(a)) })
+		for _, c := range order {
+			if g.missing() > 0 && !g.has(c) {
 				g.append(in, c)
 			}
 		}
@@ -209,7 +215,7 @@ func (d randomScheduler) giveBackup(in *instance, e *entries, g *group, c int) {
 			ranks = append(ranks, rank)
 		}
 	}
-	if len(ranks) > 0 && !g.has(c) && g.takes(c) {
+	if len(ranks) > 0 && !g.has(c) && g.gains(c) {
 		e.replace(in, g, ranks[d(len(ranks))], c)
 	}
 }

@@ -219,6 +219,16 @@ func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 			bound: map[string]string{"bm1": "gw2"}, problems: []string{"default_ha_chassis_group"},
 			after: map[string]string{"default_ha_chassis_group": "gw2 gw1"},
 		},
+		// LP#1995078: Neutron up to 2025.2 chooses the members of both lists without the other.
+		"apart from the gateway": {
+			build: func(c *cloud) {
+				gateways(c)
+				behind(c, "neutron-n1")
+				c.grouped("neutron-n1", hints, "Logical_Switch_Port", []string{"bm1"}, "gw1=32767", "gw2=32766")
+			},
+			bound: map[string]string{"cr-lrp-gw1": "gw2", "bm1": "gw1"}, problems: []string{"neutron-n1"},
+			after: map[string]string{"neutron-n1": "gw2 gw1"}, moves: 1,
+		},
 		"a port without a group":         {build: gateways, problems: []string{"bm1"}},
 		"hosts for external ports alone": {build: func(c *cloud) { extport(c, "x2=32766") }, bound: served},
 		// An earlier plan of this product made this group.
@@ -261,6 +271,30 @@ func TestNetworks_switch_with_several(t *testing.T) {
 				c.hang("neutron-r1", "lrp-gw1", "multisegment", later, "c1=3", "c3=2")
 			},
 			bound: map[string]string{"cr-lrp-gw1": "c1"}, problems: []string{"lrp-gw1"}, after: map[string]string{"lrp-gw1": "c1 c2"},
+		},
+		// ovn-kubernetes PR 6971: a node's uplink has changed, and the old localnet port is still on its external switch. An
+		// other node has the old network. The router is pinned, and works.
+		"stale localnet port of a node": {
+			build: func(c *cloud) {
+				c.host("w1", "", "uplink")
+				c.host("w2", "", "physnet")
+				c.provider("ext_w1", "physnet", "uplink")
+				c.nbctl("lr-add", "GR_w1", "--", "set", "Logical_Router", "GR_w1", "options:chassis=w1")
+				c.hang("GR_w1", "rtoe-GR_w1", "ext_w1", nil)
+			},
+			bound: map[string]string{"rtoe-GR_w1": "w1"},
+		},
+		// Bare metal on a routed provider network: a chassis of each rack serves it, whichever network the rack has.
+		"bare metal in racks": {
+			build: func(c *cloud) {
+				c.provider("neutron-n1", "rack1", "rack2")
+				c.host("c1", marked, "rack1")
+				c.host("c2", marked, "rack2")
+				c.host("c3", marked, "elsewhere")
+				c.external("neutron-n1", "bm1")
+				c.grouped("neutron-n1", hints, "Logical_Switch_Port", []string{"bm1"}, "c2=32767", "c3=32766")
+			},
+			bound: map[string]string{"bm1": "c2"}, problems: []string{"neutron-n1"}, after: map[string]string{"neutron-n1": "c2 c1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { x.try(t) })

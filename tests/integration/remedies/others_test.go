@@ -35,6 +35,7 @@ var elsewhere = map[string][]finding.Code{
 	"TestDrain_that_would_leave_gateway_is_refused":  {finding.GatewayStays},
 	"TestDying_archives_superseded_cluster":          {finding.OldClusterServed},
 	"TestDying_recovery":                             {finding.RecoveryHolds},
+	"TestEvaluate_external_ports_apart_from_gateway": {finding.ExternalApart},
 	"TestEvict_requires_proof_that_node_is_unreachable": {
 		finding.NodeResponds, finding.NothingForced, finding.SilenceUnproved,
 	},
