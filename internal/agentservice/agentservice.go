@@ -94,7 +94,8 @@ func (m *Manager) Ask(ctx context.Context) (s report.Status, found []finding.Fin
 	}
 	if err != nil {
 		m.Log.WarnContext(ctx, "the agent does not answer", "error", err)
-		return report.Status{}, failed("does not answer; look at: journalctl -u " + string(ovndb.Agent))
+		silent := finding.Reason{Code: finding.AgentSilent, Name: string(ovndb.Agent)}
+		return report.Status{}, failed(silent.String())
 	}
 	return s, failed(s.Problem())
 }

@@ -45,6 +45,12 @@ const (
 	PolicyOfOthers    ReasonCode = "POLICY_OF_OTHERS"
 )
 
+// Reasons about other programs on the machine.
+const (
+	FirewallAbsent ReasonCode = "FIREWALL_ABSENT"
+	AgentSilent    ReasonCode = "AGENT_SILENT"
+)
+
 var machineReasons = map[ReasonCode]string{
 	FileMissing: "{value} is gone",
 	FileBehind:  "the server has entries up to {total}, its file has them up to {count}",
@@ -86,4 +92,7 @@ var machineReasons = map[ReasonCode]string{
 	PolicyFileInPlace: "move {name} away (it does not read {value})",
 	PolicyOfOthers: "{name} leads to {value}, which does not read {list}; run: sudo update-alternatives --config " +
 		"policy-rc.d",
+
+	FirewallAbsent: "there is no ufw on this machine",
+	AgentSilent:    "does not answer; look at: journalctl -u {name}",
 }

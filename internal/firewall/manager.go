@@ -84,7 +84,7 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, ErrAbsent):
-		last.Rules, last.Failure = want.format(), "there is no ufw on this machine"
+		last.Rules, last.Failure = want.format(), finding.Reason{Code: finding.FirewallAbsent}.String()
 	case err != nil:
 		last.Failure, _, _ = strings.Cut(err.Error(), "\n")
 	default:
