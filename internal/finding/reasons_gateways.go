@@ -103,7 +103,7 @@ var gatewayReasons = map[ReasonCode]string{
 	AfterGrace:    "after the grace period of {after}",
 	NotYetStable:  "it has not responded for {after} yet",
 	IsNegative:    "{value} is negative",
-	IsNotSmaller:  "{value} is not smaller than {name}",
+	IsNotSmaller:  "{value} is not smaller than timeout {name}",
 	NameTooLong:   "it has {count} characters, and {total} are allowed",
 	NameMalformed: "{value} is not lower case letters, digits, dots, dashes and underscores, with a " +
 		"letter or a digit first",

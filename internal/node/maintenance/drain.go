@@ -44,7 +44,7 @@ func (l Limits) Check() *answer.Status {
 		return invalid("grace-period", finding.Reason{Code: finding.IsNegative, Value: seconds(l.Grace)})
 	case l.Grace >= l.Timeout:
 		return invalid("grace-period",
-			finding.Reason{Code: finding.IsNotSmaller, Value: seconds(l.Grace), Name: "timeout " + seconds(l.Timeout)})
+			finding.Reason{Code: finding.IsNotSmaller, Value: seconds(l.Grace), Name: seconds(l.Timeout)})
 	}
 	return nil
 }
