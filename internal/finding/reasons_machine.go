@@ -73,9 +73,9 @@ var machineReasons = map[ReasonCode]string{
 	CertificateLacks:     "certificate is for {name}, this unit is {value}",
 	CertificateNamesNone: "certificate is for no name at all, this unit is {value}",
 
-	SourcesOfUbuntu: "allowed are distro, an OpenStack release (caracal), cloud:SERIES-RELEASE[/proposed|/staging], " +
-		"ppa:OWNER/NAME, and a deb line or URL, with |KEY if need be",
-	SourcesOfDebian:  "allowed are distro and a deb line, with |KEY if need be",
+	SourcesOfUbuntu: "it takes distro, an OpenStack release (caracal), cloud:SERIES-RELEASE[/proposed|/staging], " +
+		"ppa:OWNER/NAME, or a deb line or URL, with |KEY if need be",
+	SourcesOfDebian:  "it takes distro or a deb line, with |KEY if need be",
 	SourceNoText:     "it holds what is no text; {because}",
 	SourceOnSystem:   "on {name} {because}",
 	SourceNoPPA:      "a personal archive is written ppa:OWNER/NAME",
