@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/operate"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
@@ -35,6 +36,10 @@ func operating(do func(context.Context, Unit, *params, operate.Unit) (results, e
 
 // pause stops the unit's services until resume.
 func pause(ctx context.Context, u Unit, _ *params, recovery bool) (results, error) {
+	done := "paused; the unit stays a member that is down until action resume"
+	if stopped := withoutMajority(u.Observer.Observe(ctx, u.Tools).Servers); len(stopped) > 0 {
+		done += "; until then no majority serves " + strings.Join(stopped, ", ") + ", and nothing can be written"
+	}
 	o, err := u.Operate()
 	if err == nil {
 		err = o.Pause(ctx, recovery) // if it is killed, the pause is already recorded, and continues
@@ -42,16 +47,27 @@ func pause(ctx context.Context, u Unit, _ *params, recovery bool) (results, erro
 	if err != nil {
 		return nil, fmt.Errorf("cannot pause: %w", err)
 	}
-	shown, err := u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
+	shown, err := u.reconcile(ctx, done)
 	if err != nil { // otherwise the status would still show a healthy unit
 		err = errors.Join(fmt.Errorf("the unit is paused, and could not tell its peers: %w", err), u.setPaused(ctx))
 	}
 	return shown, err
 }
 
+// withoutMajority returns the databases that no majority serves without this unit: a pause is not refused in a cluster
+// of one or two.
+func withoutMajority(servers map[ovndb.Database]observe.ServerState) (names []string) {
+	for _, db := range ovndb.Databases() {
+		if l := servers[db]; l.Member() && len(l.Status.Servers) <= 2 {
+			names = append(names, db.Short())
+		}
+	}
+	return names
+}
+
 // resume starts the services that pause has stopped.
 func resume(ctx context.Context, u Unit, _ *params, o operate.Unit) (results, error) {
-	done := "the unit was not paused"
+	done := "the unit was not paused; did what any hook does"
 	if o.Paused {
 		done = "resumed"
 	}
