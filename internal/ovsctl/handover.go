@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // exitPatience bounds the wait for a server to exit. A transfer of the leadership takes milliseconds, more on a busy
@@ -19,20 +20,14 @@ const exitPatience = 10 * time.Second
 // exitPoll is the interval of the checks during that wait.
 const exitPoll = 50 * time.Millisecond
 
-// starter makes systemd restart a service.
-type starter interface {
-	MakeStartable(ctx context.Context, service ovndb.Service) error
-	Restart(ctx context.Context, services ...ovndb.Service) error
-}
-
 // HandOver restarts the server of database d; a leader transfers its leadership first. It returns when systemd has
 // started the server again, which may be before the server has caught up. It starts a server that does not run, and
 // lets systemd kill a server that hangs.
 //
-// It does not stop a server that systemd would not start again (ErrNotStartable of package systemd). It calls begin
+// It does not stop a server that systemd would not start again ([systemd.ErrNotStartable]). It calls begin
 // right before it tells the server to exit, and again before it kills it. begin returns until when HandOver may do so,
 // or an error.
-func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database,
+func (c Control) HandOver(ctx context.Context, s systemd.Services, d ovndb.Database,
 	begin func() (until time.Time, err error),
 ) error {
 	if err := s.MakeStartable(ctx, ovndb.ServiceOf(d)); err != nil {
