@@ -23,9 +23,6 @@ type cycle struct {
 // Optimize makes the loads as even as possible, with the fewest moves that achieve it.
 func (a *Assignment) Optimize() {
 	a.greedyBalance()
-	if a.isOptimal() {
-		return
-	}
 	g := a.newResidualGraph()
 	for {
 		c, found := a.findNegativeCycle(g, a.lexicographic())
@@ -33,9 +30,6 @@ func (a *Assignment) Optimize() {
 			return
 		}
 		a.cancel(g, c)
-		if a.isOptimal() {
-			return
-		}
 	}
 }
 

@@ -168,25 +168,6 @@ func (a *Assignment) bestMove(from int) (job, to int) {
 	return job, to
 }
 
-// isOptimal reports whether the assignment is known to be optimal without a search: all jobs have the same class, or
-// the loads are within one of each other after the fewest possible moves.
-func (a *Assignment) isOptimal() bool {
-	return len(a.load) == 0 || a.oneClass() || slices.Max(a.load)-slices.Min(a.load) <= 1 && a.Moves() == a.LowerBound()
-}
-
-func (a *Assignment) oneClass() bool {
-	class := None
-	for _, j := range a.problem.Jobs {
-		if class == None {
-			class = j.Class
-		}
-		if j.Class != None && j.Class != class {
-			return false
-		}
-	}
-	return true
-}
-
 // LowerBound returns the least number of moves after which the loads can be within one of each other, if each job may
 // go everywhere.
 func (a *Assignment) LowerBound() int {
