@@ -14,8 +14,8 @@ type Version struct{ OVN, OVS string }
 // between separates the two parts in the text. A package's version never has a blank (deb-version(7)).
 const between = " openvswitch "
 
-// String returns the form that is published and stored. An older version of this charm, without openvswitch-common,
-// writes only the first part.
+// String returns the form that is published and stored. It has only the first part if the version of Open vSwitch is
+// unknown.
 func (v Version) String() string {
 	if v.OVS == "" {
 		return v.OVN
