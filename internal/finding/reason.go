@@ -12,7 +12,8 @@ type ReasonCode string
 
 // textOf returns the text of a reason, with values in braces. A code of another release has none.
 func textOf(code ReasonCode) string {
-	return cmp.Or(clusterReasons[code], gatewayReasons[code], machineReasons[code], operationReasons[code], string(code))
+	return cmp.Or(clusterReasons[code], gatewayReasons[code], machineReasons[code], operationReasons[code],
+		upgradeReasons[code], string(code))
 }
 
 // Reason is an observed reason: a code, and the values that its text has. The zero value is no reason.

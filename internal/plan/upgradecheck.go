@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -83,29 +84,32 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 		Databases: []UpgradeDatabase{}, Units: s.blockingUnits(), First: []string{}, Unknown: []string{},
 	}
 	if u.Unknown != "" {
-		r.Unknown = append(r.Unknown, "what the source brings: "+u.Unknown)
+		r.Unknown = append(r.Unknown, finding.Reason{Code: finding.UpgradeOfferUnknown, Value: u.Unknown}.String())
 	}
 	converts := false
+	var first []finding.Reason
 	for _, db := range ovndb.Databases() {
 		d := s.checkDatabase(db, u)
 		converts = converts || d.Converted
 		r.Databases = append(r.Databases, d)
 		if d.Schema == "" {
-			unknown := ": which schema is served: this unit's server serves none; run it on another unit"
-			r.Unknown = append(r.Unknown, d.Name+unknown)
+			r.Unknown = append(r.Unknown, finding.Reason{Code: finding.UpgradeSchemaUnknown, Name: d.Name}.String())
 		}
-		r.First = append(r.First, s.beforeConversion(db, d, u)...)
+		first = append(first, s.beforeConversion(db, d, u)...)
 	}
 	if len(r.Units) > 0 {
-		r.First = append(r.First, "bring back or remove each unit that is named: restarts and schema conversions wait for it")
+		first = append(first, finding.Reason{Code: finding.FirstBringBack})
 	}
 	if r.Newer || u.Unknown != "" {
-		r.First = append(r.First, "a backup: "+u.Typed(s.action("backup")))
+		first = append(first, finding.Reason{Code: finding.FirstBackUp, Value: u.Typed(s.action("backup"))})
 	}
 	if r.Newer && !s.NorthdHeld {
-		r.First = append(r.First, "if chassis still run older packages: on every unit, before the upgrade: "+
-			u.Typed(s.action("hold-northd"))+"; once the chassis are upgraded, on every unit: "+
-			u.Typed(s.action("release-northd")))
+		first = append(first, finding.Reason{
+			Code: finding.FirstHoldNorthd, Name: u.Typed(s.action("hold-northd")), Value: u.Typed(s.action("release-northd")),
+		})
+	}
+	for _, what := range first {
+		r.First = append(r.First, what.String())
 	}
 	return r
 }
@@ -113,32 +117,35 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 // blockingUnits returns the other units for which restarts or conversions wait.
 func (s State) blockingUnits() []string {
 	all := []string{}
+	add := func(code finding.ReasonCode, unit, database string) {
+		all = append(all, finding.Reason{Code: code, Name: unit, Value: database}.String())
+	}
 	here := s.Packages.Version
 	for _, p := range s.Peers {
 		switch {
 		case p.Dying:
-			all = append(all, p.Unit+" is being removed")
+			add(finding.UpgradeUnitDying, p.Unit, "")
 		case p.Data.Unread():
-			all = append(all, p.Unit+": cannot read what it publishes")
+			add(finding.UpgradeUnitUnread, p.Unit, "")
 		case len(p.Servers) == 0:
-			all = append(all, p.Unit+" has not joined yet")
+			add(finding.UpgradeUnitNew, p.Unit, "")
 		case !s.hears(p):
-			all = append(all, p.Unit+" is down, or cut off")
+			add(finding.UpgradeUnitDown, p.Unit, "")
 		case slices.ContainsFunc(p.Running, func(v ovndb.Version) bool { return v != here }):
-			all = append(all, p.Unit+" does not run the packages installed here: an earlier upgrade is not finished")
+			add(finding.UpgradeUnitBehind, p.Unit, "")
 		}
 	}
 	for _, db := range ovndb.Databases() {
 		if x := s.Databases[db]; !x.MemberWithLeader() {
-			all = append(all, fmt.Sprintf("%s: its server of %s is not a member, or knows no leader", s.Unit, db.Short()))
+			add(finding.UpgradeServerUnfit, s.Unit, db.Short())
 		} else if !x.Damage.IsZero() {
-			all = append(all, fmt.Sprintf("%s: its file of %s lacks entries", s.Unit, db.Short()))
+			add(finding.UpgradeFileLacks, s.Unit, db.Short())
 		} else if !x.Inconsistent.IsZero() {
-			all = append(all, fmt.Sprintf("%s: its data of %s differ from the other members'", s.Unit, db.Short()))
+			add(finding.UpgradeDataDiffer, s.Unit, db.Short())
 		}
 	}
 	if len(s.Pending) > 0 {
-		all = append(all, s.Unit+": restarts are due")
+		add(finding.UpgradeRestartsDue, s.Unit, "")
 	}
 	return all
 }
@@ -186,33 +193,36 @@ func fileFormat(ovs string) string {
 func roundUp(seconds float64) float64 { return max(1, float64(int64(seconds+0.999))) }
 
 // beforeConversion returns what to do or know before a database is converted.
-func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeCandidate) (all []string) {
+func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeCandidate) (all []finding.Reason) {
 	if !d.Converted {
 		return nil
 	}
 	name := db.Short()
 	if u.Disk > 0 && u.Disk < d.NeededDiskBytes {
-		all = append(all, fmt.Sprintf("%s: make space: its conversion may take %s of the disk, %s are free here",
-			name, Mebibytes(d.NeededDiskBytes), Mebibytes(u.Disk)))
+		all = append(all, finding.Reason{
+			Code: finding.FirstMakeSpace, Name: name, Count: int(d.NeededDiskBytes >> 20), Total: int(u.Disk >> 20),
+		})
 	}
 	if u.Memory > 0 && u.Memory < d.NeededMemoryBytes {
-		all = append(all, fmt.Sprintf("%s: its conversion may take %s of memory, %s are available here",
-			name, Mebibytes(d.NeededMemoryBytes), Mebibytes(u.Memory)))
+		all = append(all, finding.Reason{
+			Code: finding.FirstMemory, Name: name, Count: int(d.NeededMemoryBytes >> 20), Total: int(u.Memory >> 20),
+		})
 	}
 	if d.FileBytes >= largeFile {
-		all = append(all, fmt.Sprintf(
-			"%s: compact its file, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact",
-			name, s.Unit, s.Databases[db].control()))
+		all = append(all, finding.Reason{
+			Code: finding.FirstCompact, Name: name, Value: s.Unit,
+			Because: []finding.Reason{finding.Quote(s.Databases[db].control())},
+		})
 	}
 	needed := time.Duration(d.NeededTimerSeconds) * time.Second
 	switch {
 	case needed >= longestConversionTimer:
-		all = append(all, name+": 5 minutes may not be enough for its conversion; if so, the unit becomes blocked "+
-			"and shows the command to run when clients may wait")
+		all = append(all, finding.Reason{Code: finding.FirstAwaitClients, Name: name})
 	case d.TimerSeconds < d.NeededTimerSeconds:
-		all = append(all, fmt.Sprintf("%s: the charm itself raises the election timer from %g to %g s for the conversion "+
-			"and lowers it afterwards; until then a dead leader is replaced later than usual",
-			name, d.TimerSeconds, d.NeededTimerSeconds))
+		all = append(all, finding.Reason{
+			Code: finding.FirstTimerRises, Name: name, Value: fmt.Sprint(d.TimerSeconds),
+			Because: []finding.Reason{finding.Quote(fmt.Sprint(d.NeededTimerSeconds))},
+		})
 	}
 	return all
 }
