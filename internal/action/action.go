@@ -93,7 +93,8 @@ func Run(ctx context.Context, u Unit, name string) error {
 		return fmt.Errorf("%w %q", ErrUnknown, name)
 	}
 	report := context.WithoutCancel(ctx) // an interrupted action reports, too
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout(name), fmt.Errorf("timed out after %s", timeout(name)))
+	limit := timeout(name)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, finding.Reason{Code: finding.TimedOut, Age: limit}.Err())
 	defer cancel()
 	given, err := u.Tools.ActionParams(ctx)
 	if err != nil {

@@ -262,7 +262,7 @@ func (u Unit) charm(ctx context.Context) maintenance.Charm {
 	hostname, err := os.Hostname()
 	c := node.CharmOf(snapshot.Application, snapshot.Servers, hostname)
 	if err != nil {
-		c.Unknown = append(c.Unknown, err.Error())
+		c.Unknown = append(c.Unknown, finding.Cause(err))
 	}
 	return c
 }

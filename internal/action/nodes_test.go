@@ -109,11 +109,11 @@ func TestCharm_unknown_without_Juju(t *testing.T) {
 	for _, broken := range []string{"goal-state", "relation-ids"} {
 		c := unit(t, &agent{broken: broken}).charm(t.Context())
 		require.NotEmpty(t, c.Unknown, broken)
-		assert.Contains(t, c.Unknown[0], "connection is shut down")
+		assert.Contains(t, c.Unknown[0].Value, "connection is shut down")
 	}
 	c := unit(t, new(agent)).charm(t.Context())
 	require.Len(t, c.Unknown, 1)
-	assert.Contains(t, c.Unknown[0], "OVN_Southbound")
+	assert.Equal(t, "OVN_Southbound", c.Unknown[0].Name)
 	require.Len(t, c.Units, 1)
 	assert.NotEmpty(t, c.Units[0].Hostname)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -100,7 +101,8 @@ func (o *operations) run(ctx context.Context, route route, request node.Request)
 	default:
 		return answer.New(answer.Conflict, fmt.Sprintf("%d operations are running already", maxOperations))
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
+	late := finding.Reason{Code: finding.TimedOut, Age: node.Timeout}
+	ctx, cancel := context.WithTimeoutCause(ctx, node.Timeout, late.Err())
 	defer cancel()
 	s := o.open()
 	defer s.Close()
@@ -198,7 +200,7 @@ func (a *Agent) charm(ctx context.Context) maintenance.Charm {
 	seen.Application.Unit = a.config.Unit
 	c := node.CharmOf(seen.Application, servers, hostname)
 	if err != nil {
-		c.Unknown = append(c.Unknown, err.Error())
+		c.Unknown = append(c.Unknown, finding.Cause(err))
 	}
 	add := func(at, unit string) {
 		if address, err := netip.ParseAddrPort(at); err == nil && unit != "" {

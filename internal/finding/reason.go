@@ -63,6 +63,14 @@ func (e *ReasonError) Error() string { return e.Reason.String() }
 // Err returns the reason as an error, a [*ReasonError].
 func (r Reason) Err() error { return &ReasonError{r} }
 
+// Cause returns the reason of a [*ReasonError], or the text of another error as [Quote] does.
+func Cause(err error) Reason {
+	if e, is := err.(*ReasonError); is { //nolint:errorlint // the text of an error that wraps it has more
+		return e.Reason
+	}
+	return Quote(err.Error())
+}
+
 // IsZero reports whether there is no reason.
 func (r Reason) IsZero() bool { return r.Code == "" }
 

@@ -39,6 +39,51 @@ const (
 	LockExpired       ReasonCode = "LOCK_EXPIRED"
 )
 
+// Reasons about operations on nodes.
+const (
+	Listed            ReasonCode = "LISTED"
+	TimedOut          ReasonCode = "TIMED_OUT"
+	InterruptsTraffic ReasonCode = "INTERRUPTS_TRAFFIC"
+	MembersOf         ReasonCode = "MEMBERS_OF"
+	MachineUnnamed    ReasonCode = "MACHINE_UNNAMED"
+	UnitsUnseen       ReasonCode = "UNITS_UNSEEN"
+	HealthUnseen      ReasonCode = "HEALTH_UNSEEN"
+	StillResponds     ReasonCode = "STILL_RESPONDS"
+	ResponseUnknown   ReasonCode = "RESPONSE_UNKNOWN"
+	RefusedIfResponds ReasonCode = "REFUSED_IF_IT_RESPONDS"
+	ChassisIsNew      ReasonCode = "CHASSIS_IS_NEW"
+	RecordUnread      ReasonCode = "RECORD_UNREAD"
+)
+
+// Reasons why a drain waits, and about holds.
+const (
+	NotCordoned      ReasonCode = "NOT_CORDONED"
+	GatewaysToMove   ReasonCode = "GATEWAYS_TO_MOVE"
+	GatewaysBlocked  ReasonCode = "GATEWAYS_BLOCKED"
+	GatewaysNotBound ReasonCode = "GATEWAYS_NOT_BOUND"
+	PortsHeld        ReasonCode = "PORTS_HELD"
+	HoldSet          ReasonCode = "HOLD_SET"
+	NothingProved    ReasonCode = "NOTHING_LEFT_NOT_PROVED"
+	NothingLeft      ReasonCode = "NOTHING_LEFT"
+	NotBound         ReasonCode = "NOT_BOUND"
+	PortOfMachine    ReasonCode = "PORT_OF_MACHINE"
+	PortGone         ReasonCode = "PORT_GONE"
+	PortMisplaced    ReasonCode = "PORT_MISPLACED"
+	HoldPorts        ReasonCode = "HOLD_OF_PORTS"
+	HoldSetBy        ReasonCode = "HOLD_SET_BY"
+	HoldAge          ReasonCode = "HOLD_AGE"
+	HoldSeenFor      ReasonCode = "HOLD_SEEN_FOR"
+	HoldUnexplained  ReasonCode = "HOLD_UNEXPLAINED"
+)
+
+// Reasons about the health of a cluster.
+const (
+	DatabaseUnreached ReasonCode = "DATABASE_UNREACHED"
+	MembersUp         ReasonCode = "MEMBERS_UP"
+	LeaderKnown       ReasonCode = "LEADER_KNOWN"
+	UpStandalone      ReasonCode = "UP_STANDALONE"
+)
+
 var operationReasons = map[ReasonCode]string{
 	LeaveQueued:     "the server hangs; it was told to leave, and leaves when it responds again",
 	LeaveBegun:      "the leave has begun and is not finished",
@@ -74,4 +119,40 @@ var operationReasons = map[ReasonCode]string{
 	LeadershipLost:    "the server has lost the leadership; the next try uses a larger election timer",
 	LockLost:          "another unit has taken over the lock",
 	LockExpired:       "the lock was not renewed in time; nothing was started",
+
+	Listed:            "{list}",
+	TimedOut:          "timed out after {after}",
+	InterruptsTraffic: "{value}; this interrupts traffic: confirm it",
+	MembersOf:         "members of {name}",
+	MachineUnnamed:    "{name} has not published the name of its machine",
+	UnitsUnseen:       "this command cannot tell which units are on its machine; with the charm, run: {value}",
+	HealthUnseen:      "this command cannot tell the health of the clusters; with the charm, run: {value}",
+	StillResponds:     "its ovn-controller still responds",
+	ResponseUnknown:   "cannot tell whether its ovn-controller responds: {value}",
+	RefusedIfResponds: "it responded when it was last asked, and the command is refused if it still does",
+	ChassisIsNew:      "new: uncordon it once you know it",
+	RecordUnread:      "record {value} cannot be read",
+
+	NotCordoned:      "not cordoned",
+	GatewaysToMove:   "{value} to move",
+	GatewaysBlocked:  "{value} blocked",
+	GatewaysNotBound: "{value} not bound to any chassis",
+	PortsHeld:        "{name} {count}",
+	HoldSet:          "hold {name}",
+	NothingProved:    "nothing is left, not proved yet",
+	NothingLeft:      "nothing is left",
+	NotBound:         "not bound to any chassis",
+	PortOfMachine:    "a port of a virtual machine",
+	PortGone:         "no row of NB has it on this node any more",
+	PortMisplaced:    "bound to this node, though it should be on {name}",
+	HoldPorts:        "{value} ({name})",
+	HoldSetBy:        "set by {name}",
+	HoldAge:          "{after} old",
+	HoldSeenFor:      "for at least {after}",
+	HoldUnexplained:  "no reason was given",
+
+	DatabaseUnreached: "Unable to access {name}",
+	MembersUp:         "{count} of {total} members up",
+	LeaderKnown:       "a leader is known",
+	UpStandalone:      "up, not clustered",
 }

@@ -83,7 +83,7 @@ func (s *Service) laterSteps(n maintenance.Node, force bool) (steps []answer.Mes
 		text := fmt.Sprintf("would unbind up to %s, once its ovn-controller is proved unreachable",
 			schedule.Count(ports, "port"))
 		if n.Life == maintenance.Up {
-			text += "; it responded when it was last asked, and the command is refused if it still does"
+			text += "; " + finding.Reason{Code: finding.RefusedIfResponds}.String()
 		}
 		step("evict", text)
 	}
@@ -151,8 +151,8 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 const skipped = "skipped"
 
 // skip returns the answer of a step that could not be made. It does not end a decommission.
-func skip(why string) answer.Status {
-	s := answer.New(answer.Success, why)
+func skip(why finding.Reason) answer.Status {
+	s := answer.New(answer.Success, why.String())
 	s.Metadata[skipped] = "true"
 	return s
 }
@@ -207,7 +207,7 @@ func (s *Service) retire(ctx context.Context, n maintenance.Node, timeout time.D
 }
 
 func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timedOut(timeout))
 	defer cancel()
 	changed, err := s.Gateways.Clear(ctx, n.Chassis)
 	if err != nil {
@@ -237,9 +237,9 @@ func (s *Service) shutdown(ctx context.Context, n maintenance.Node) (done answer
 	_, found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
 	switch {
 	case refused == nil && found.Life == maintenance.Up:
-		return skip("its ovn-controller still responds"), true
+		return skip(finding.Reason{Code: finding.StillResponds}), true
 	case refused != nil && refused.Reason != answer.NotFound:
-		return skip("cannot tell whether its ovn-controller responds: " + refused.Message), true
+		return skip(finding.Reason{Code: finding.ResponseUnknown, Value: refused.Message}), true
 	}
 	return answer.New(answer.Success, "its ovn-controller does not respond"), false
 }
@@ -259,7 +259,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bo
 		return nil
 	}
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // this asks every ovn-controller for a sign of life
-		return refused(answer.ClusterNotAccessible, finding.SilenceUnproved, finding.Quote(err.Error()).Args())
+		return refused(answer.ClusterNotAccessible, finding.SilenceUnproved, finding.Cause(err).Args())
 	}
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
@@ -283,7 +283,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node, dryRun bo
 	case verdict == maintenance.Unprovable:
 		return refused(answer.Conflict, finding.SilenceUnproved, finding.Args{})
 	}
-	return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Quote(context.Cause(ctx).Error()).Args())
+	return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Cause(context.Cause(ctx)).Args())
 }
 
 // awaitVerdict waits until it is known whether the node's ovn-controller can be reached. The verdict is
@@ -341,5 +341,5 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
 }
 
 func unread(reason answer.Reason, n maintenance.Node, err error) answer.Status {
-	return answer.Of(reason, about(n, finding.NodesUnread, finding.Quote(err.Error()).Args()))
+	return answer.Of(reason, about(n, finding.NodesUnread, finding.Cause(err).Args()))
 }

@@ -47,7 +47,7 @@ func (s *Service) beginDrain(ctx context.Context, r Request) (maintenance.Node, 
 	if wrong := r.Limits.Check(); wrong != nil {
 		return ends(*wrong)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, r.Limits.Timeout, fmt.Errorf("timed out after %s", r.Limits.Timeout))
+	limited, cancel := context.WithTimeoutCause(ctx, r.Limits.Timeout, timedOut(r.Limits.Timeout))
 	defer cancel()
 	for range attempts {
 		n, refused, err := s.begin(limited, r)
@@ -56,7 +56,7 @@ func (s *Service) beginDrain(ctx context.Context, r Request) (maintenance.Node, 
 			continue // another node was cordoned: judge again
 		case errors.Is(err, gateway.ErrBehind):
 			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { // the intent is recorded
-				return s.unfinishedDrain(n, finding.Quote(err.Error()), nil)
+				return s.unfinishedDrain(n, finding.Cause(err), nil)
 			}))
 		case err != nil:
 			return ends(inaccessible(err))
@@ -232,7 +232,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 		do.tell(ctx, line, err)
 		switch {
 		case err != nil && (outcome == maintenance.TimeOver || ctx.Err() != nil):
-			return s.unfinishedDrain(n, finding.Quote(err.Error()), nil)
+			return s.unfinishedDrain(n, finding.Cause(err), nil)
 		case outcome != maintenance.GoOn:
 			return s.ended(n, outcome, d)
 		}
@@ -244,7 +244,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 			err = poll.Wait(ctx, pause)
 		}
 		if err != nil {
-			return s.unfinishedDrain(n, finding.Quote(context.Cause(ctx).Error()), nil)
+			return s.unfinishedDrain(n, finding.Cause(context.Cause(ctx)), nil)
 		}
 	}
 }
@@ -262,11 +262,11 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 	if outcome == maintenance.GraceOver {
 		why = finding.Reason{Code: finding.AfterGrace, Age: d.Limits.Grace}
 	}
-	why.Because = []finding.Reason{finding.Quote(p.Text())}
+	why.Because = []finding.Reason{p.Reason()}
 	left := blocked(p.Blocked)
 	for _, name := range p.Unbound {
 		left = append(left, answer.Message{
-			Message: "not bound to any chassis", Error: true, Kind: answer.MessageGateway,
+			Message: finding.Reason{Code: finding.NotBound}.String(), Error: true, Kind: answer.MessageGateway,
 			Name: name,
 		})
 	}
@@ -299,7 +299,8 @@ func (s *Service) confirmed(ctx context.Context, r Request, operation string,
 	if !would.OK() || !shown {
 		return would
 	}
-	asked := answer.New(answer.BadRequest, what+"; this interrupts traffic: confirm it", would.Details.MessageList...)
+	why := finding.Reason{Code: finding.InterruptsTraffic, Value: what}
+	asked := answer.New(answer.BadRequest, why.String(), would.Details.MessageList...)
 	asked.Metadata["finding"] = string(finding.Unconfirmed)
 	return asked.With(s.typed(s.command(operation, r.Node)))
 }

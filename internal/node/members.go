@@ -69,14 +69,14 @@ func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerSta
 	hostname string,
 ) (c maintenance.Charm) {
 	if m.Unread != nil {
-		c.Unknown = append(c.Unknown, m.Unread.Error())
+		c.Unknown = append(c.Unknown, finding.Cause(m.Unread))
 	}
 	for _, d := range ovndb.Databases() {
 		switch server, seen := servers[d]; {
 		case !seen:
-			c.Unknown = append(c.Unknown, fmt.Sprintf("members of %s: it was not checked", d))
+			c.Unknown = append(c.Unknown, membersUnknown(d, finding.Reason{Code: finding.NotChecked}))
 		case server.Condition != ovndb.Serving:
-			c.Unknown = append(c.Unknown, fmt.Sprintf("members of %s: %s", d, server.Text()))
+			c.Unknown = append(c.Unknown, membersUnknown(d, server.Reason()))
 		default:
 			c.Members = append(c.Members, members(m, d, server)...)
 		}
@@ -91,9 +91,13 @@ func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerSta
 	return c
 }
 
+func membersUnknown(d ovndb.Database, why finding.Reason) finding.Reason {
+	return finding.Reason{Code: finding.MembersOf, Name: string(d), Because: []finding.Reason{why}}
+}
+
 func addUnit(c *maintenance.Charm, name string, place observe.Place) {
 	if place.Hostname == "" {
-		c.Unknown = append(c.Unknown, name+" has not published the name of its machine")
+		c.Unknown = append(c.Unknown, finding.Reason{Code: finding.MachineUnnamed, Name: name})
 	}
 	c.Units = append(c.Units, maintenance.Unit{Name: name, Hostname: place.Hostname})
 	if place.Address != "" {
@@ -120,7 +124,9 @@ func members(m observe.Application, d ovndb.Database, server observe.ServerState
 
 // mayGo returns why a node may not be decommissioned, or nil if it may. It judges the clusters without the members on
 // the node's machine (R1, 002-6). That is judged again when the unit leaves.
-func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []string, minMembers int) *answer.Status {
+func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []finding.Reason,
+	minMembers int,
+) *answer.Status {
 	var why []answer.Message
 	say := func(step string, reason answer.Reason, f finding.Finding) {
 		m := s.detail(answer.MessageStep, step, f)
@@ -130,8 +136,8 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 	named := func(code finding.Code, name string, args finding.Args) finding.Finding {
 		return finding.New(code, finding.Subject{Name: name}, args)
 	}
-	for _, what := range unknown {
-		say("remove-member", answer.RemoveMemberError, named(finding.MachineUnknown, "", finding.Quote(what).Args()))
+	for _, why := range unknown {
+		say("remove-member", answer.RemoveMemberError, named(finding.MachineUnknown, "", why.Args()))
 	}
 	if s.Health != nil {
 		all := s.Health(ctx)
@@ -169,8 +175,10 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 // members are proved to have left both clusters.
 func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
 	if s.Charm == nil || s.Health == nil {
-		return skip("this command cannot tell which units are on its machine; with the charm, run: " +
-			ofCharm(maintenance.OperationDecommission, command.Param{Key: "node", Value: n.Typed()}))
+		return skip(finding.Reason{
+			Code:  finding.UnitsUnseen,
+			Value: ofCharm(maintenance.OperationDecommission, command.Param{Key: "node", Value: n.Typed()}),
+		})
 	}
 	var departure maintenance.Departure
 	var left []answer.Message
@@ -263,7 +271,7 @@ func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout ti
 	minMembers int,
 ) answer.Status {
 	if s.Health == nil {
-		return skip("this command cannot tell the health of the clusters; with the charm, run: " + ofCharm("cluster-health"))
+		return skip(finding.Reason{Code: finding.HealthUnseen, Value: ofCharm("cluster-health")})
 	}
 	var health answer.Status
 	tell := func() { s.progress(ctx, "waiting for the clusters: %s", health.Message) }

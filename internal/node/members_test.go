@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -51,15 +51,8 @@ func TestCharmOf_unknown_parts(t *testing.T) {
 	m.Unread = errors.New("silent")
 	both[ovndb.SB] = observe.ServerState{Database: ovndb.SB, Condition: ovndb.Down}
 	c = node.CharmOf(m, both, "zero")
-	names(t, c.Unknown, "silent", "OVN_Southbound: "+both[ovndb.SB].Text(), "u/2 ")
-	names(t, node.CharmOf(observe.Application{Unit: "u/0"}, nil, "zero").Unknown, "OVN_Northbound: ", "OVN_Southbound: ")
-}
-
-// names asserts that each text contains the name at the same place.
-func names(t *testing.T, texts []string, names ...string) {
-	t.Helper()
-	require.Len(t, texts, len(names))
-	for i, name := range names {
-		assert.Contains(t, texts[i], name)
-	}
+	assert.Equal(t, "QUOTED silent; MEMBERS_OF OVN_Southbound (NOT_RUNNING); MACHINE_UNNAMED u/2",
+		findingtest.Reasons(c.Unknown...))
+	assert.Equal(t, "MEMBERS_OF OVN_Northbound (NOT_CHECKED); MEMBERS_OF OVN_Southbound (NOT_CHECKED)",
+		findingtest.Reasons(node.CharmOf(observe.Application{Unit: "u/0"}, nil, "zero").Unknown...))
 }

@@ -42,7 +42,7 @@ func (s *Service) Remove(ctx context.Context, r Request) answer.Status {
 }
 
 func (s *Service) notRemoved(n maintenance.Node, err error, ways ...finding.Remedy) answer.Status {
-	f := about(n, finding.NodeNotRemoved, finding.Quote(err.Error()).Args(), ways...)
+	f := about(n, finding.NodeNotRemoved, finding.Cause(err).Args(), ways...)
 	return s.refuse(answer.DeleteNodeError, f)
 }
 
@@ -96,9 +96,9 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	case maintenance.VTEP:
 		why = append(why, s.detail(answer.MessageStep, n.Chassis, about(n, finding.NodeIsVTEP, finding.Args{})))
 	}
-	for _, what := range x.charm.Unknown {
+	for _, unknown := range x.charm.Unknown {
 		why = append(why, s.detail(answer.MessageHold, maintenance.HoldMember,
-			about(n, finding.MachineUnknown, finding.Quote(what).Args())))
+			about(n, finding.MachineUnknown, unknown.Args())))
 	}
 	why = append(why, s.holds(n.Holds, time.Time{})...)
 	for _, g := range slices.SortedFunc(slices.Values(x.inventory.State.Groups), func(a, b schedule.Group) int {

@@ -45,6 +45,14 @@ type snapshot struct {
 	charm     maintenance.Charm
 }
 
+// unknown returns why units of the charm may be on nodes that have no hold for them.
+func (x snapshot) unknown() (all []string) {
+	for _, why := range x.charm.Unknown {
+		all = append(all, why.String())
+	}
+	return all
+}
+
 func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
@@ -113,7 +121,7 @@ func (s *Service) find(ctx context.Context, id string) (snapshot, maintenance.No
 
 func inaccessible(err error) answer.Status {
 	return answer.Of(answer.ClusterNotAccessible,
-		finding.New(finding.NodesUnread, finding.Subject{}, finding.Quote(err.Error()).Args()))
+		finding.New(finding.NodesUnread, finding.Subject{}, finding.Cause(err).Args()))
 }
 
 // refuse returns the answer for a finding about a node. The finding's remedies follow the details.
@@ -157,6 +165,11 @@ func contended() answer.Status {
 func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, c maintenance.Change, notes journal.Writing) error {
 	_, err := s.Gateways.Write(ctx, ovsdb.Change{Guard: guard, Put: c.Set, Drop: c.Drop, Notes: ovsdb.Notes(notes)})
 	return err
+}
+
+// timedOut is the cause of the end of a context.
+func timedOut(limit time.Duration) error {
+	return finding.Reason{Code: finding.TimedOut, Age: limit}.Err()
 }
 
 // again judges and writes until the write is not lost to another client's change of the records.
@@ -220,14 +233,14 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *ans
 	report := maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second)}
 	if id != "" {
 		x, n, refused := s.find(ctx, id)
-		report.Nodes, report.Unknown = []maintenance.Node{n}, x.charm.Unknown
+		report.Nodes, report.Unknown = []maintenance.Node{n}, x.unknown()
 		return report, refused
 	}
 	x, err := s.observe(ctx)
 	if err != nil {
 		return maintenance.Report{}, new(inaccessible(err))
 	}
-	report.Nodes, report.Unknown = x.nodes, x.charm.Unknown
+	report.Nodes, report.Unknown = x.nodes, x.unknown()
 	return report, nil
 }
 

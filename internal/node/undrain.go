@@ -95,7 +95,7 @@ func (s *Service) putBack(ctx context.Context, n maintenance.Node, record map[st
 			err = context.Cause(ctx)
 		}
 		if err != nil {
-			f := about(n, finding.UndrainUnproved, finding.Quote(err.Error()).Args())
+			f := about(n, finding.UndrainUnproved, finding.Cause(err).Args())
 			var unproved *gateway.UnprovedError
 			if errors.As(err, &unproved) {
 				details = append(details, blocked(unproved.Findings)...)
@@ -123,7 +123,7 @@ func restored(changed []schedule.Change, blocked []finding.Finding) string {
 }
 
 func (s *Service) unfinished(n maintenance.Node, err error) answer.Status {
-	f := about(n, finding.UndrainUnfinished, finding.Quote(err.Error()).Args(), s.way(maintenance.OperationUndrain, n))
+	f := about(n, finding.UndrainUnfinished, finding.Cause(err).Args(), s.way(maintenance.OperationUndrain, n))
 	return s.refuse(answer.DrainNodeError, f)
 }
 
@@ -185,7 +185,8 @@ func (s *Service) silent(ctx context.Context, n maintenance.Node) answer.Status 
 func (s *Service) Admit(ctx context.Context, inventory *gateway.Inventory,
 	cordons bool,
 ) (cordoned []string, err error) {
-	a := maintenance.Admit(inventory.NB.IDs, inventory.State, cordons, s.note(maintenance.Node{}, maintenance.NewChassis))
+	why := finding.Reason{Code: finding.ChassisIsNew}.String()
+	a := maintenance.Admit(inventory.NB.IDs, inventory.State, cordons, s.note(maintenance.Node{}, why))
 	if a.Empty() {
 		return nil, nil
 	}

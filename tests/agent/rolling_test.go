@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
@@ -95,7 +95,7 @@ func TestAgent_new_chassis_waits_for_operator(t *testing.T) {
 
 	p.arrive("c2")
 	p.until(func() bool { return record("maintenance/c2") == `"true"` })
-	assert.Contains(t, record("maintenance-by/c2"), maintenance.NewChassis)
+	assert.Contains(t, record("maintenance-by/c2"), finding.Reason{Code: finding.ChassisIsNew}.String())
 	assert.Contains(t, record("maintenance-by/c2"), holder.unit+", agent")
 	p.idle()
 	assert.Equal(t, []string{"c1"}, p.candidates("r0"))

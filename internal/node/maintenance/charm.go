@@ -41,8 +41,8 @@ func (m Member) text() string {
 type Charm struct {
 	Units   []Unit
 	Members []Member
-	// Unknown describes what could not be read; there may be more units and members.
-	Unknown []string
+	// Unknown tells what could not be read; there may be more units and members.
+	Unknown []finding.Reason
 }
 
 // Add records a unit's address.

@@ -112,7 +112,7 @@ func TestR6_departure_needs_commit(t *testing.T) {
 		}
 	}
 	var d maintenance.Departure
-	observe := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
+	observe := func(units []string, unknown []finding.Reason, all []maintenance.DatabaseHealth, says ...string) {
 		t.Helper()
 		var said []string
 		for _, f := range d.Observe(units, []maintenance.Member{member}, finding.ClaimsTunnel,
@@ -136,7 +136,7 @@ func TestR6_departure_needs_commit(t *testing.T) {
 	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: finding.Quote("down")}},
 		"error MEMBERS_UNREAD OVN_Northbound Detail=down")
 	observe(nil, nil, nil, "error MEMBERS_UNREAD the databases")
-	observe(nil, []string{"Juju"}, health(13, 0), "error MACHINE_UNKNOWN Detail=Juju")
+	observe(nil, []finding.Reason{finding.Quote("Juju")}, health(13, 0), "error MACHINE_UNKNOWN Detail=Juju")
 	observe(nil, nil, health(13, 0))
 	units, members := d.Gone()
 	assert.Equal(t, []string{"ovn-central/3"}, units)

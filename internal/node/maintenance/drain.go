@@ -3,7 +3,6 @@ package maintenance
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
@@ -114,33 +113,40 @@ func (p Progress) Done() bool {
 }
 
 // Text describes the progress in one line.
-func (p Progress) Text() string {
-	var parts []string
+func (p Progress) Text() string { return p.Reason().String() }
+
+// Reason returns what is left.
+func (p Progress) Reason() finding.Reason {
+	var parts []finding.Reason
 	if p.Open {
-		parts = append(parts, "not cordoned")
+		parts = append(parts, finding.Reason{Code: finding.NotCordoned})
 	}
 	for _, g := range []struct {
 		count int
-		state string
-	}{{p.Left, "to move"}, {len(p.Blocked), "blocked"}, {len(p.Unbound), "not bound to any chassis"}} {
+		state finding.ReasonCode
+	}{
+		{p.Left, finding.GatewaysToMove},
+		{len(p.Blocked), finding.GatewaysBlocked},
+		{len(p.Unbound), finding.GatewaysNotBound},
+	} {
 		if g.count > 0 {
-			parts = append(parts, schedule.Count(g.count, "gateway")+" "+g.state)
+			parts = append(parts, finding.Reason{Code: g.state, Value: schedule.Count(g.count, "gateway")})
 		}
 	}
 	for _, h := range p.Holds {
 		if h.Derived {
-			parts = append(parts, fmt.Sprintf("%s %d", h.Name, h.Count))
+			parts = append(parts, finding.Reason{Code: finding.PortsHeld, Name: h.Name, Count: h.Count})
 		} else {
-			parts = append(parts, "hold "+h.Name)
+			parts = append(parts, finding.Reason{Code: finding.HoldSet, Name: h.Name})
 		}
 	}
 	switch {
 	case len(parts) == 0 && p.Unproved:
-		return "nothing is left, not proved yet"
+		return finding.Reason{Code: finding.NothingProved}
 	case len(parts) == 0:
-		return "nothing is left"
+		return finding.Reason{Code: finding.NothingLeft}
 	}
-	return strings.Join(parts, ", ")
+	return finding.Reason{Code: finding.Listed, Because: parts}
 }
 
 // Outcome is the state of a wait for a drain.

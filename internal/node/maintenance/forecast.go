@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -12,7 +13,8 @@ import (
 type Awaited struct {
 	Port string
 	// Hold is the port's hold; it is empty if the port is on no chassis. Why is the reason to wait for the port.
-	Hold, Why string
+	Hold string
+	Why  finding.Reason
 }
 
 // Forecast returns the ports that a drain by that plan will wait for, out of the ports bound to the chassis and the
@@ -33,16 +35,16 @@ func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding
 		g, known := groups[name]
 		switch {
 		case hold == HoldCompute:
-			all = append(all, Awaited{b.Port, hold, "a port of a virtual machine"})
+			all = append(all, Awaited{b.Port, hold, finding.Reason{Code: finding.PortOfMachine}})
 		case leaves[g.Name]:
 		case !known:
-			all = append(all, Awaited{b.Port, hold, "no row of NB has it on this node any more"})
+			all = append(all, Awaited{b.Port, hold, finding.Reason{Code: finding.PortGone}})
 		default:
-			all = append(all, Awaited{b.Port, hold, "bound to this node, though it should be on " + best(g)})
+			all = append(all, Awaited{b.Port, hold, finding.Reason{Code: finding.PortMisplaced, Name: best(g)}})
 		}
 	}
 	for _, name := range unbound {
-		all = append(all, Awaited{Port: name, Why: "not bound to any chassis"})
+		all = append(all, Awaited{Port: name, Why: finding.Reason{Code: finding.NotBound}})
 	}
 	slices.SortFunc(all, func(a, b Awaited) int { return schedule.CompareNames(a.Port, b.Port) })
 	return all
@@ -68,7 +70,7 @@ func best(g schedule.Group) string {
 // Text returns the hold, and the reason why the drain waits for the port.
 func (a Awaited) Text() string {
 	if a.Hold == "" {
-		return a.Why
+		return a.Why.String()
 	}
 	return fmt.Sprintf("hold %s: %s", a.Hold, a.Why)
 }

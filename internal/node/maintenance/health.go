@@ -73,14 +73,18 @@ func AllHealthy(all []DatabaseHealth, minMembers int) bool {
 }
 
 // detail describes the members and the leader of an accessible database.
-func (d DatabaseHealth) detail() string {
+func (d DatabaseHealth) detail() finding.Reason {
+	leader := finding.Reason{Code: finding.LeaderUnknown}
 	switch {
 	case d.Standalone:
-		return "up, not clustered"
+		return finding.Reason{Code: finding.UpStandalone}
 	case d.HasRaftLeader:
-		return fmt.Sprintf("%d of %d members up, a leader is known", d.Up, d.Members)
+		leader.Code = finding.LeaderKnown
 	}
-	return fmt.Sprintf("%d of %d members up, no leader is known", d.Up, d.Members)
+	return finding.Reason{
+		Code:    finding.Listed,
+		Because: []finding.Reason{{Code: finding.MembersUp, Count: d.Up, Total: d.Members}, leader},
+	}
 }
 
 // ClusterHealth returns the answer about all databases. An unhealthy database is not a failure. The answer is a failure
@@ -92,10 +96,11 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
 		m := answer.Message{Message: "Unhealthy", Kind: answer.MessageHealth, Name: d.Name}
 		switch {
 		case !d.Accessible && !d.Standalone:
-			m.Message, m.Error = "Unable to access "+d.Name, true
+			why := finding.Reason{Code: finding.DatabaseUnreached, Name: d.Name}
 			if !d.Why.IsZero() {
-				m.Message += ": " + d.Why.String()
+				why.Because = []finding.Reason{d.Why}
 			}
+			m.Message, m.Error = why.String(), true
 			inaccessible++
 		case d.Healthy(minMembers):
 			m.Message = "Healthy"
@@ -103,7 +108,7 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
 		}
 		messages = append(messages, m)
 		if d.Accessible || d.Standalone {
-			messages = append(messages, answer.Message{Message: d.detail(), Kind: answer.MessageStep, Name: d.Name})
+			messages = append(messages, answer.Message{Message: d.detail().String(), Kind: answer.MessageStep, Name: d.Name})
 		}
 	}
 	message := fmt.Sprintf("databases healthy: %d of %d", healthy, len(all))
@@ -127,14 +132,14 @@ type departing struct {
 
 // Observe takes the units and members on the machine, the claim that matched them, and the health of the clusters. It
 // returns those that are left; an unknown one counts as left.
-func (d *Departure) Observe(units []string, members []Member, claim finding.ReasonCode, unknown []string,
+func (d *Departure) Observe(units []string, members []Member, claim finding.ReasonCode, unknown []finding.Reason,
 	all []DatabaseHealth,
 ) (left []finding.Finding) {
 	say := func(code finding.Code, name string, args finding.Args, ways ...finding.Remedy) {
 		left = append(left, finding.New(code, finding.Subject{Name: name}, args, ways...))
 	}
-	for _, what := range unknown {
-		say(finding.MachineUnknown, "", finding.Quote(what).Args())
+	for _, why := range unknown {
+		say(finding.MachineUnknown, "", why.Args())
 	}
 	d.units = append(d.units, units...)
 	for _, u := range units {

@@ -55,33 +55,34 @@ func (h Hold) Age(now time.Time) (age time.Duration, known bool) {
 
 // Detail describes the hold for people; since is when a derived hold was first seen.
 func (h Hold) Detail(now, since time.Time) string {
-	var parts []string
+	var parts []finding.Reason
+	add := func(r finding.Reason) { parts = append(parts, r) }
 	switch {
 	case h.Name == HoldMember && h.Derived:
-		parts = append(parts, strings.TrimSpace(strings.Join(h.Examples, ", ")+" "+h.Reason))
+		add(finding.Quote(strings.TrimSpace(strings.Join(h.Examples, ", ") + " " + h.Reason)))
 	case h.Derived:
 		ports := strings.Join(h.Examples, ", ")
 		if more := h.Count - len(h.Examples); more > 0 {
 			ports += fmt.Sprintf(", … %d more", more)
 		}
-		parts = append(parts, fmt.Sprintf("%s (%s)", schedule.Count(h.Count, "port"), ports))
+		add(finding.Reason{Code: finding.HoldPorts, Value: schedule.Count(h.Count, "port"), Name: ports})
 	default:
 		if h.Reason != "" {
-			parts = append(parts, h.Reason)
+			add(finding.Quote(h.Reason))
 		}
 		if h.By != "" {
-			parts = append(parts, "set by "+h.By)
+			add(finding.Reason{Code: finding.HoldSetBy, Name: h.By})
 		}
 	}
 	if age, known := h.Age(now); known {
-		parts = append(parts, fmt.Sprintf("%s old", age))
+		add(finding.Reason{Code: finding.HoldAge, Age: age})
 	} else if !since.IsZero() {
-		parts = append(parts, fmt.Sprintf("for at least %s", max(0, now.Sub(since)).Round(time.Second)))
+		add(finding.Reason{Code: finding.HoldSeenFor, Age: max(0, now.Sub(since)).Round(time.Second)})
 	}
 	if len(parts) == 0 {
-		return "no reason was given"
+		add(finding.Reason{Code: finding.HoldUnexplained})
 	}
-	return strings.Join(parts, ", ")
+	return finding.Reason{Code: finding.Listed, Because: parts}.String()
 }
 
 // Binding is a port that is bound to a chassis in SB.

@@ -11,9 +11,6 @@ import (
 // gateways when it was written are not new.
 const admitKey = "ovn-central:cordon-new-chassis"
 
-// NewChassis is the reason for the cordon of a chassis that can host gateways for the first time.
-const NewChassis = "new: uncordon it once you know it"
-
 // Admission is the change that records the chassis without a record of a cordon: known ones as not cordoned, new ones
 // as cordoned.
 type Admission struct {

@@ -26,7 +26,7 @@ func TestAdmit(t *testing.T) {
 			delete(ids, key)
 		}
 	}
-	admit := func() Admission { return Admit(ids, s, true, Note{By: "u/0, agent", Reason: NewChassis}) }
+	admit := func() Admission { return Admit(ids, s, true, Note{By: "u/0, agent", Reason: "new"}) }
 
 	assert.False(t, Admit(ids, schedule.State{}, true, Note{}).Empty(), "a chassis that comes later is new")
 	begin := admit()
@@ -48,7 +48,7 @@ func TestAdmit(t *testing.T) {
 	write(next.Change)
 	require.True(t, admit().Empty(), "R17")
 	records := ParseRecords(ids)
-	assert.Equal(t, Note{By: "u/0, agent", Reason: NewChassis}, records.Cordons["arrived"])
+	assert.Equal(t, Note{By: "u/0, agent", Reason: "new"}, records.Cordons["arrived"])
 	assert.Len(t, records.Cordons, 2)
 	assert.Equal(t, []string{}, records.Hosted["arrived"], "what comes to it since goes again")
 

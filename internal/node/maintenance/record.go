@@ -4,12 +4,13 @@ package maintenance
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 )
@@ -126,7 +127,7 @@ func ofChassis(key, beginning string) (chassis string, is bool) {
 }
 
 func unreadable(key string) Note {
-	return Note{Reason: fmt.Sprintf("record %q cannot be read", foreign.Name(key))}
+	return Note{Reason: finding.Reason{Code: finding.RecordUnread, Value: strconv.Quote(foreign.Name(key))}.String()}
 }
 
 // clean returns the note with cleaned texts (R18).
