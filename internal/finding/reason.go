@@ -77,6 +77,9 @@ func (r Reason) IsZero() bool { return r.Code == "" }
 // String returns the text: of a reason with others, its own text and then theirs.
 func (r Reason) String() string {
 	text := textOf(r.Code)
+	if len(r.Because) == 0 && !strings.Contains(text, "{") {
+		return text
+	}
 	because := joined(r.Because, "; ")
 	if r.Code == ChassisCount {
 		because = ofSeveral(because)

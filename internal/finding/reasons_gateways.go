@@ -85,6 +85,32 @@ const (
 	PlannedBy         ReasonCode = "PLANNED_BY"
 )
 
+// Reasons why a plan changes the rank of a candidate.
+const (
+	CandidateDrained ReasonCode = "DRAINED"
+	CordonedSince    ReasonCode = "CORDONED_SINCE"
+	TakesOverFrom    ReasonCode = "TAKES_OVER_FROM"
+	WouldTakeStray   ReasonCode = "WOULD_TAKE_OVER_WITHOUT_NETWORK"
+	OneTooMany       ReasonCode = "ONE_TOO_MANY"
+	TakenOut         ReasonCode = "TAKEN_OUT"
+	MovedInRank      ReasonCode = "MOVED_IN_RANK"
+	OtherPriority    ReasonCode = "OTHER_PRIORITY"
+	ListedTwice      ReasonCode = "LISTED_TWICE"
+	AsBeforePlan     ReasonCode = "AS_BEFORE_PLAN"
+	NotBeforePlan    ReasonCode = "NOT_BEFORE_PLAN"
+	AsInRevision     ReasonCode = "AS_IN_REVISION"
+	NotInRevision    ReasonCode = "NOT_IN_REVISION"
+	AsBeforeDrain    ReasonCode = "AS_BEFORE_DRAIN"
+	NotBeforeDrain   ReasonCode = "NOT_BEFORE_DRAIN"
+	OnHostOnly       ReasonCode = "ON_HOST_ONLY"
+	HadTooFew        ReasonCode = "HAD_TOO_FEW"
+	GetsShare        ReasonCode = "GETS_SHARE"
+	MayNotCarry      ReasonCode = "MAY_NOT_CARRY"
+	BalancesFailure  ReasonCode = "BALANCES_FAILURE"
+	SeparatesRouter  ReasonCode = "SEPARATES_ROUTER"
+	HostsMore        ReasonCode = "HOSTS_MORE"
+)
+
 // Reasons why a plan balances a network no better.
 const (
 	BoundByMaxMoves  ReasonCode = "MAX_MOVES"
@@ -168,6 +194,28 @@ var gatewayReasons = map[ReasonCode]string{
 	LayoutGone:        "the layout of operation {name} is gone",
 	LayoutDamaged:     "the layout of operation {name} is damaged",
 	PlannedBy:         "by {name}",
+	CandidateDrained:  "drained",
+	CordonedSince:     "it is cordoned, and took this since",
+	TakesOverFrom:     "takes over from {name}",
+	WouldTakeStray:    "it would take this over without its network",
+	OneTooMany:        "it is unschedulable, and a gateway has no more than five candidates",
+	TakenOut:          "it is taken out",
+	MovedInRank:       "moved in rank",
+	OtherPriority:     "another priority",
+	ListedTwice:       "it is listed twice",
+	AsBeforePlan:      "restored: it was so before the plan",
+	NotBeforePlan:     "not a candidate before the plan",
+	AsInRevision:      "restored: it was so in the revision",
+	NotInRevision:     "not a candidate in the revision",
+	AsBeforeDrain:     "as before {name} was drained",
+	NotBeforeDrain:    "not a candidate before {name} was drained",
+	OnHostOnly:        "external ports work only on the chassis that hosts {name}",
+	HadTooFew:         "the gateway had {count} of {total} candidates",
+	GetsShare:         "{name} was added and gets its share of the backups",
+	MayNotCarry:       "moved to a chassis that may not carry it",
+	BalancesFailure:   "balances the load if {name} fails",
+	SeparatesRouter:   "a chassis should not host two gateways of a router",
+	HostsMore:         "{name} hosts more than {value}",
 	BoundByMaxMoves:   "as balanced as max-moves={count} allows",
 	BoundByChassis:    "no chassis can take a gateway now",
 	BoundUnhosted:     "no gateway is bound",

@@ -12,7 +12,7 @@ import (
 // schedulable candidate unless new candidates are allowed, and keeps candidates that a group needs to reach
 // [MaxCandidates]. It leaves groups that another client has changed since.
 func Revert(s State, o Options, taken []AppliedChange) Plan {
-	why := [2]string{"restored: it was so before the plan", "not a candidate before the plan"}
+	why := [2]finding.ReasonCode{finding.AsBeforePlan, finding.NotBeforePlan}
 	return bringBack(s, o, taken, revert, why)
 }
 
@@ -26,7 +26,7 @@ func Restore(s State, o Options, layout map[string][]string) Plan {
 			taken = append(taken, AppliedChange{Group: name, Before: prioritized(nil, chassis), After: g.Candidates})
 		}
 	}
-	why := [2]string{"restored: it was so in the revision", "not a candidate in the revision"}
+	why := [2]finding.ReasonCode{finding.AsInRevision, finding.NotInRevision}
 	p := bringBack(s, o, taken, restore, why)
 	found := map[string]bool{}
 	for _, f := range p.Findings {
@@ -47,7 +47,9 @@ func Restore(s State, o Options, layout map[string][]string) Plan {
 
 // bringBack plans for [Revert] and [Restore]. why has the reasons for candidates that stay or come back, and for those
 // that go.
-func bringBack(s State, o Options, taken []AppliedChange, operation string, why [2]string) Plan {
+func bringBack(s State, o Options, taken []AppliedChange, operation string,
+	why [2]finding.ReasonCode,
+) Plan {
 	in := newInstance(s)
 	in.hold(o)
 	before := in.networkReports()
@@ -71,7 +73,7 @@ func bringBack(s State, o Options, taken []AppliedChange, operation string, why 
 		}
 		g.order = order
 		for _, c := range slices.Concat(g.was, order) {
-			g.reasons[in.chassis[c].Name] = why[btoi(!g.has(c))]
+			g.reasons[in.chassis[c].Name] = finding.Reason{Code: why[btoi(!g.has(c))]}
 		}
 	}
 	in.findLostFollowers()
@@ -162,12 +164,12 @@ func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 		if names == nil {
 			continue
 		}
-		reasons := map[string]string{}
+		reasons := map[string]finding.Reason{}
 		for _, name := range g.Ranked() {
-			reasons[name] = fmt.Sprintf("not a candidate before %s was drained", chassis)
+			reasons[name] = finding.Reason{Code: finding.NotBeforeDrain, Name: chassis}
 		}
 		for _, name := range names {
-			reasons[name] = fmt.Sprintf("as before %s was drained", chassis)
+			reasons[name] = finding.Reason{Code: finding.AsBeforeDrain, Name: chassis}
 		}
 		in.add(&p, g, names, reasons)
 	}

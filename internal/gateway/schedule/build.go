@@ -164,7 +164,7 @@ func (in *instance) addGroup(g Group) {
 	if len(g.Ports) == 0 {
 		return
 	}
-	n := &group{Group: g, class: in.classOf(g), reasons: map[string]string{}, order: make([]int, 0, MaxCandidates)}
+	n := &group{Group: g, class: in.classOf(g), reasons: map[string]finding.Reason{}, order: make([]int, 0, MaxCandidates)}
 	for i := range in.networks {
 		if networks[i] > 0 {
 			n.weight = append(n.weight, share{i, networks[i]})
@@ -196,7 +196,7 @@ func (in *instance) addCandidates(g *group) {
 			g.order = append(g.order, number)
 		default:
 			g.gone = append(g.gone, c.Chassis)
-			g.reasons[c.Chassis] = in.invalid(g, c.Chassis).String()
+			g.reasons[c.Chassis] = in.invalid(g, c.Chassis)
 		}
 	}
 }

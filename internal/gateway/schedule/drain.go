@@ -14,7 +14,8 @@ import (
 // candidates before the first drain to the candidates that were written last.
 func Drain(s State, chassis string, was []AppliedChange) Plan {
 	d := &draining{
-		instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "drained",
+		instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis,
+		why:      finding.CandidateDrained,
 		concerns: func(Group) bool { return true }, was: map[string]AppliedChange{},
 	}
 	for _, c := range was {
@@ -29,7 +30,7 @@ func Drain(s State, chassis string, was []AppliedChange) Plan {
 // groups in stay, and groups of which the chassis is a backup.
 func Demote(s State, chassis string, stay []string) Plan {
 	d := &draining{instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis}
-	d.why = "it is cordoned, and took this since"
+	d.why = finding.CordonedSince
 	d.concerns = func(g Group) bool {
 		names := g.Ranked()
 		return len(names) > 0 && names[0] == chassis && !slices.Contains(stay, g.Name)
@@ -69,7 +70,7 @@ type draining struct {
 	chassis string
 	drained int // its number; -1 if the chassis does not exist
 	// why is the reason for the change of the chassis; concerns reports whether a group should leave it.
-	why      string
+	why      finding.ReasonCode
 	concerns func(Group) bool
 	was      map[string]AppliedChange
 	blocked  []finding.Finding
@@ -133,29 +134,28 @@ func (d *draining) isOnBackup(g *group, rank int) bool {
 func (d *draining) takeOut(g *group, before []string) int {
 	d.concerned[g] = true
 	g.order = without(g.was, d.drained)
-	if why := d.silentMaster(g); why != "" {
+	if why := d.silentMaster(g); !why.IsZero() {
 		g.reasons[d.instance.chassis[g.order[0]].Name] = why
 		return 0
 	}
 	return len(filter(g.order, func(c int) bool { return slices.Contains(before, d.instance.chassis[c].Name) }))
 }
 
-// silentMaster returns why a group has to leave a master whose ovn-controller is not responding; it is empty if the
+// silentMaster returns why a group has to leave a master whose ovn-controller is not responding; no reason if the
 // group may stay. If the group is bound nowhere, all chassis may be waiting for that master. And a chassis that has
 // claimed a moved group may have died before it had set the flows: the other chassis hear its tunnels, and do not take
 // over (measured: tests/dataplane).
-func (d *draining) silentMaster(g *group) string {
+func (d *draining) silentMaster(g *group) finding.Reason {
 	if len(g.order) == 0 || !d.instance.chassis[g.order[0]].Unresponsive {
-		return ""
+		return finding.Reason{}
 	}
-	silent := "ovn-controller on " + d.instance.chassis[g.order[0]].Name + " is not responding"
 	switch {
 	case g.nowhere:
-		return "not bound to any chassis: " + silent
+		return d.silent(finding.NotBound, g.order[0])
 	case g.was[g.works] == g.order[0] && d.moved(g):
-		return "moved to a chassis that may not carry it: " + silent
+		return d.silent(finding.MayNotCarry, g.order[0])
 	}
-	return ""
+	return finding.Reason{}
 }
 
 // moved reports whether the group is as this drain last wrote it, and has a master that took it over from the drained
@@ -175,13 +175,13 @@ func (d *draining) moved(g *group) bool {
 // except chassis that would take the group over without its network.
 func (d *draining) last(g *group) []string {
 	order := without(g.order, d.drained)
-	g.reasons[d.chassis] = d.why
+	g.reasons[d.chassis] = finding.Reason{Code: d.why}
 	var names, back []string
 	for _, name := range distinct(g.Ranked()) {
 		switch {
 		case name == d.chassis:
 		case slices.Contains(g.gone, name) && d.responds(name) && g.unconnected(d.instance.chassis[d.number[name]]) != "":
-			g.reasons[name] = "it would take this over without its network"
+			g.reasons[name] = finding.Reason{Code: finding.WouldTakeStray}
 			back = append(back, name)
 		case slices.Contains(g.gone, name):
 			names = append(names, name)
@@ -281,7 +281,7 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int, wh
 	if next > at { // the candidates between would host it, and are dead or may not
 		names = slices.Insert(slices.Delete(slices.Clone(names), next, next+1), at, host)
 	}
-	reasons := map[string]string{d.chassis: d.why, host: "takes over from " + d.chassis}
+	reasons := map[string]finding.Reason{d.chassis: {Code: d.why}, host: {Code: finding.TakesOverFrom, Name: d.chassis}}
 	d.add(p, g, d.farBack(g, behind(names, d.chassis)), reasons)
 }
 
@@ -313,11 +313,11 @@ func (d *draining) host(g *group, r, c int) {
 	g.order = without(g.order, c)
 	if len(g.order) >= MaxCandidates-1 && !slices.Contains(g.was, c) {
 		dropped := g.order[len(g.order)-1]
-		g.reasons[d.instance.chassis[dropped].Name] = "it is unschedulable, and a gateway has no more than five candidates"
+		g.reasons[d.instance.chassis[dropped].Name] = finding.Reason{Code: finding.OneTooMany}
 		g.order = g.order[:len(g.order)-1]
 	}
 	g.order = slices.Insert(g.order, min(r, len(g.order)), c)
-	g.reasons[d.instance.chassis[c].Name] = "takes over from " + d.chassis
+	g.reasons[d.instance.chassis[c].Name] = finding.Reason{Code: finding.TakesOverFrom, Name: d.chassis}
 }
 
 // Clear removes a drained chassis from the candidates of every group. It leaves a group, and adds it to [Plan.Blocked],
@@ -350,7 +350,7 @@ func Clear(s State, chassis string) Plan {
 			stays(g, finding.WouldStray)
 		default:
 			p.Changes = append(p.Changes, changed(g, prioritized(g.Candidates, rest),
-				map[string]string{chassis: "it is taken out"}))
+				map[string]finding.Reason{chassis: {Code: finding.TakenOut}}))
 		}
 	}
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })

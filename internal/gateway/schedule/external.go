@@ -42,12 +42,12 @@ func (in *instance) follow(g *group) {
 	if lead == nil || g.held || len(g.order) > 0 && g.order[0] == lead.order[0] {
 		return
 	}
-	in.lift(g, lead.order[0], "external ports work only on the chassis that hosts "+g.Follows)
+	in.lift(g, lead.order[0], finding.Reason{Code: finding.OnHostOnly, Name: g.Follows})
 }
 
 // lift puts a chassis first. It swaps places with the first one, or is added; if there are then too many, the last one
 // is dropped.
-func (in *instance) lift(g *group, c int, reason string) {
+func (in *instance) lift(g *group, c int, reason finding.Reason) {
 	g.reasons[in.chassis[c].Name] = reason
 	if at := slices.Index(g.order, c); at >= 0 {
 		g.order[0], g.order[at] = g.order[at], g.order[0]

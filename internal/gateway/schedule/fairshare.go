@@ -2,8 +2,9 @@ package schedule
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // entries counts, for each chassis, the groups of a network that have it as a candidate. share is the count in an even
@@ -41,7 +42,7 @@ func (e *entries) replace(in *instance, g *group, rank, c int) {
 	old := g.order[rank]
 	e.count[old]--
 	e.count[c]++
-	reason := fmt.Sprintf("%s was added and gets its share of the backups", in.chassis[c].Name)
+	reason := finding.Reason{Code: finding.GetsShare, Name: in.chassis[c].Name}
 	g.reasons[in.chassis[c].Name], g.reasons[in.chassis[old].Name] = reason, reason
 	g.order[rank] = c
 }

@@ -1,9 +1,9 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
@@ -65,8 +65,8 @@ type group struct {
 	// possible is the number of candidates that the group can have.
 	possible int
 	// reasons has why chassis come, go or change rank; lacking is the reason for chassis that complete the list.
-	reasons map[string]string
-	lacking string
+	reasons map[string]finding.Reason
+	lacking finding.Reason
 	held    bool
 	// works is the rank of the candidate that the group is bound to. nowhere reports whether the group is bound to no
 	// chassis, though others are.
@@ -176,8 +176,14 @@ func (in *instance) replaceUnresponsiveMaster(g *group) {
 	if at := slices.IndexFunc(g.order, g.accepts); at > 0 {
 		silent, c := g.order[0], g.order[at]
 		g.order[0], g.order[at] = c, silent
-		g.explain(in, fmt.Sprintf("not bound to any chassis: ovn-controller on %s is not responding",
-			in.chassis[silent].Name), c, silent)
+		g.explain(in, in.silent(finding.NotBound, silent), c, silent)
+	}
+}
+
+// silent returns a reason of which a chassis with a dead ovn-controller is the cause.
+func (in *instance) silent(code finding.ReasonCode, chassis int) finding.Reason {
+	return finding.Reason{
+		Code: code, Because: []finding.Reason{{Code: finding.BestSilent, Name: in.chassis[chassis].Name}},
 	}
 }
 

@@ -126,14 +126,14 @@ func isOf(some []string, joined string) bool {
 }
 
 func (g *group) append(in *instance, c int) {
-	if g.lacking == "" {
-		g.lacking = fmt.Sprintf("the gateway had %d of %d candidates", len(g.was), g.possible)
+	if g.lacking.IsZero() {
+		g.lacking = finding.Reason{Code: finding.HadTooFew, Count: len(g.was), Total: g.possible}
 	}
 	g.reasons[in.chassis[c].Name] = g.lacking
 	g.order = append(g.order, c)
 }
 
-func (g *group) explain(in *instance, reason string, chassis ...int) {
+func (g *group) explain(in *instance, reason finding.Reason, chassis ...int) {
 	for _, c := range chassis {
 		if slices.Contains(g.was, c) {
 			g.reasons[in.chassis[c].Name] = reason

@@ -2,9 +2,9 @@ package schedule
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
@@ -217,7 +217,8 @@ func (f *firstBackupChoice) set(g *group, c int) {
 func (g *group) swapFirstBackup(in *instance, c int) {
 	at := slices.Index(g.order, c)
 	g.order[1], g.order[at] = c, g.order[1]
-	g.explain(in, fmt.Sprintf("balances the load if %s fails", in.chassis[g.order[0]].Name), c, g.order[at])
+	why := finding.Reason{Code: finding.BalancesFailure, Name: in.chassis[g.order[0]].Name}
+	g.explain(in, why, c, g.order[at])
 }
 
 // choices returns the only chassis that matter to that many free gateways: the chassis they are on, and as many of the

@@ -3,6 +3,8 @@ package schedule
 import (
 	"cmp"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 func (in *instance) plan(operation string, o Options, before []Network) Plan {
@@ -37,14 +39,14 @@ func (g *group) changes(operation string) bool {
 	return !g.held && len(g.order) > 0 && (wrong || !slices.Equal(g.order, g.was))
 }
 
-func (in *instance) change(g Group, names []string, reasons map[string]string) Change {
+func (in *instance) change(g Group, names []string, reasons map[string]finding.Reason) Change {
 	c := changed(g, prioritized(g.Candidates, names), reasons)
 	c.Interrupts = in.interrupts(g, names)
 	return c
 }
 
 // add adds the change of a group to other candidates, unless it already has them.
-func (in *instance) add(p *Plan, g Group, names []string, reasons map[string]string) {
+func (in *instance) add(p *Plan, g Group, names []string, reasons map[string]finding.Reason) {
 	if !slices.Equal(names, g.Ranked()) {
 		p.Changes = append(p.Changes, in.change(g, names, reasons))
 	}
@@ -59,7 +61,7 @@ func (in *instance) names(order []int) []string {
 }
 
 // changed returns the change of a group to other candidates, best first.
-func changed(g Group, to []Candidate, reasons map[string]string) Change {
+func changed(g Group, to []Candidate, reasons map[string]finding.Reason) Change {
 	c := Change{Group: g.Name, Storage: g.Storage, Ports: g.Ports, Before: ranked(g.Candidates), After: to}
 	before, after := map[string]*int{}, map[string]*int{}
 	c.Rows = make([]Row, 0, max(len(c.Before), len(c.After)))
@@ -69,19 +71,23 @@ func changed(g Group, to []Candidate, reasons map[string]string) Change {
 	for i, a := range c.After {
 		after[a.Chassis] = &a.Priority
 		if b := before[a.Chassis]; b == nil || *b != a.Priority {
-			why := "moved in rank"
-			if at := slices.Index(chassisOf(c.Before), a.Chassis); at == i {
-				why = "another priority"
+			why := reasons[a.Chassis]
+			if why.IsZero() {
+				why.Code = finding.MovedInRank
+				if at := slices.Index(chassisOf(c.Before), a.Chassis); at == i {
+					why.Code = finding.OtherPriority
+				}
 			}
-			c.Rows = append(c.Rows, Row{a.Chassis, b, &a.Priority, cmp.Or(reasons[a.Chassis], why)})
+			c.Rows = append(c.Rows, Row{a.Chassis, b, &a.Priority, why.String()})
 		}
 	}
 	for i, b := range c.Before {
 		switch {
 		case after[b.Chassis] == nil:
-			c.Rows = append(c.Rows, Row{b.Chassis, &b.Priority, nil, reasons[b.Chassis]})
+			c.Rows = append(c.Rows, Row{b.Chassis, &b.Priority, nil, reasons[b.Chassis].String()})
 		case occurrences(c.Before[:i], b.Chassis) >= occurrences(c.After, b.Chassis):
-			c.Rows = append(c.Rows, Row{b.Chassis, &b.Priority, nil, "it is listed twice"})
+			twice := finding.Reason{Code: finding.ListedTwice}
+			c.Rows = append(c.Rows, Row{b.Chassis, &b.Priority, nil, twice.String()})
 		}
 	}
 	return c

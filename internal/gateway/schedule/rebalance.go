@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -138,7 +137,7 @@ func (r *rebalancing) moveSinglePorts(n int) {
 		a.OptimizeWithBudget(budget)
 	}
 	for i, g := range l.groups {
-		r.promote(g, a.of(i), "")
+		r.promote(g, a.of(i), finding.Reason{})
 	}
 }
 
@@ -170,7 +169,7 @@ func (r *rebalancing) separate(n int) {
 	r.separating[n] = left - s.left
 	for i, g := range s.groups {
 		if s.at[i] != g.order[0] {
-			r.promote(g, s.at[i], "a chassis should not host two gateways of a router")
+			r.promote(g, s.at[i], finding.Reason{Code: finding.SeparatesRouter})
 		}
 	}
 }
@@ -193,7 +192,7 @@ func (r *rebalancing) moveSeveralPorts() (moved bool) {
 		}
 		put(loads, g, from, -1)
 		put(loads, g, to, 1)
-		r.promote(g, to, "")
+		r.promote(g, to, finding.Reason{})
 		moved = true
 	}
 	return moved
@@ -288,18 +287,18 @@ func (r *rebalancing) slotLoads(n int, load []int) (all []int) {
 
 // promote makes a chassis the master; the old one takes its place. The reason is that the old one hosts more, unless
 // there is another one.
-func (in *instance) promote(g *group, c int, reason string) {
+func (in *instance) promote(g *group, c int, reason finding.Reason) {
 	old := g.was[0]
 	g.order = slices.Clone(g.was)
 	clear(g.reasons)
 	for _, name := range g.gone {
-		g.reasons[name] = in.invalid(g, name).String()
+		g.reasons[name] = in.invalid(g, name)
 	}
 	if c == old {
 		return
 	}
-	if reason == "" {
-		reason = fmt.Sprintf("%s hosts more than %s", in.chassis[old].Name, in.chassis[c].Name)
+	if reason.IsZero() {
+		reason = finding.Reason{Code: finding.HostsMore, Name: in.chassis[old].Name, Value: in.chassis[c].Name}
 	}
 	g.reasons[in.chassis[old].Name] = reason
 	in.lift(g, c, reason)
