@@ -13,7 +13,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
@@ -99,7 +98,8 @@ func (o *operations) run(ctx context.Context, route route, request node.Request)
 	case o.running <- struct{}{}:
 		defer func() { <-o.running }()
 	default:
-		return answer.New(answer.Conflict, fmt.Sprintf("%d operations are running already", maxOperations))
+		busy := finding.Reason{Code: finding.OperationsRun, Count: maxOperations}
+		return answer.New(answer.Conflict, busy.String())
 	}
 	late := finding.Reason{Code: finding.TimedOut, Age: node.Timeout}
 	ctx, cancel := context.WithTimeoutCause(ctx, node.Timeout, late.Err())
@@ -218,20 +218,21 @@ func (a *Agent) charm(ctx context.Context) maintenance.Charm {
 type query struct {
 	values url.Values
 	known  map[string]bool
-	bad    []string
+	bad    []finding.Reason
 }
 
 // wrong returns the answer to a request with invalid parameters, or nil if all are valid.
 func (q *query) wrong() *answer.Status {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if !q.known[name] {
-			q.bad = append(q.bad, fmt.Sprintf("there is no parameter %s; there are %v", name, slices.Sorted(maps.Keys(q.known))))
+			known := fmt.Sprint(slices.Sorted(maps.Keys(q.known)))
+			q.bad = append(q.bad, finding.Reason{Code: finding.NoParameter, Name: name, Value: known})
 		}
 	}
 	if len(q.bad) == 0 {
 		return nil
 	}
-	return new(answer.New(answer.BadRequest, strings.Join(q.bad, "; ")))
+	return new(answer.New(answer.BadRequest, finding.Texts(q.bad)))
 }
 
 // one returns the given parameter, under the first of its names that the request has.
@@ -245,6 +246,12 @@ func (q *query) one(names ...string) (name, value string, given bool) {
 	return name, value, given
 }
 
+func (q *query) invalid(name, value string, takes finding.Reason) {
+	q.bad = append(q.bad, finding.Reason{
+		Code: finding.ValueIs, Name: name, Value: strconv.Quote(value), Because: []finding.Reason{takes},
+	})
+}
+
 // number parses a parameter as a whole number from least to most, under the first of its names that the request has.
 func (q *query) number(otherwise, least, most int, names ...string) int {
 	name, value, given := q.one(names...)
@@ -253,7 +260,8 @@ func (q *query) number(otherwise, least, most int, names ...string) int {
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < least || n > most {
-		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes a whole number from %d to %d", name, value, least, most))
+		takes := finding.Reason{Code: finding.TakesNumber, Count: least, Total: most}
+		q.invalid(name, value, takes)
 	}
 	return n
 }
@@ -275,7 +283,7 @@ func (q *query) limits(timeout, grace string) maintenance.Limits {
 func (q *query) flag(name string) bool {
 	_, value, given := q.one(name)
 	if given && value != "true" && value != "false" {
-		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes true or false", name, value))
+		q.invalid(name, value, finding.Reason{Code: finding.TakesBoolean})
 	}
 	return value == "true"
 }

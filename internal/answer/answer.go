@@ -158,6 +158,6 @@ type RefusedError struct{ Status Status }
 func (e *RefusedError) Error() string { return e.Status.Message }
 
 // Refuse returns a [*RefusedError].
-func Refuse(reason Reason, format string, args ...any) error {
-	return &RefusedError{New(reason, fmt.Sprintf(format, args...))}
+func Refuse(reason Reason, why finding.Reason) error {
+	return &RefusedError{New(reason, why.String())}
 }

@@ -111,6 +111,36 @@ const (
 	HostsMore        ReasonCode = "HOSTS_MORE"
 )
 
+// Reasons why an operation on gateways is refused, left out, or not proved.
+const (
+	ValueIs         ReasonCode = "VALUE_IS"
+	NoParameter     ReasonCode = "NO_PARAMETER"
+	TakesVersion    ReasonCode = "TAKES_VERSION"
+	SameVersion     ReasonCode = "SAME_VERSION"
+	OnlyPlanned     ReasonCode = "ONLY_PLANNED"
+	OperationsRun   ReasonCode = "OPERATIONS_RUN"
+	RevertOrRestore ReasonCode = "REVERT_OR_RESTORE"
+	JournalEmpty    ReasonCode = "JOURNAL_EMPTY"
+	NotInJournal    ReasonCode = "NOT_IN_JOURNAL"
+	LayoutNotKept   ReasonCode = "LAYOUT_NOT_KEPT"
+	ByOtherClient   ReasonCode = "BY_OTHER_CLIENT"
+	ByPlan          ReasonCode = "BY_PLAN"
+	ByPlanShown     ReasonCode = "BY_PLAN_SHOWN"
+	PlanInterrupts  ReasonCode = "PLAN_INTERRUPTS"
+	PlanExceeds     ReasonCode = "PLAN_EXCEEDS"
+	CheckSkipped    ReasonCode = "CHECK_SKIPPED"
+	NoIntermediate  ReasonCode = "NO_INTERMEDIATE"
+	ReviewAgain     ReasonCode = "REVIEW_AGAIN"
+	LeftUnreviewed  ReasonCode = "LEFT_UNREVIEWED"
+	TakesNoneBack   ReasonCode = "TAKES_NONE_BACK"
+	NorthdBehindNow ReasonCode = "NORTHD_IS_BEHIND"
+	WithinLimit     ReasonCode = "WITHIN_LIMIT"
+	InTime          ReasonCode = "IN_TIME"
+	NotBoundAfter   ReasonCode = "NOT_BOUND_AFTER"
+	RestartIt       ReasonCode = "RESTART_IT"
+	RestartOrUndo   ReasonCode = "RESTART_OR_UNDO"
+)
+
 // Reasons why a plan balances a network no better.
 const (
 	BoundByMaxMoves  ReasonCode = "MAX_MOVES"
@@ -122,6 +152,8 @@ const (
 	BoundOfAll       ReasonCode = "OPTIMAL"
 	BoundSeparating  ReasonCode = "SEPARATING_MOVES"
 )
+
+const checkNorthd = "check that it is running and what its log says, then run this again"
 
 var gatewayReasons = map[ReasonCode]string{
 	CordonedCould: "these cordoned nodes could host them: {value}",
@@ -216,11 +248,38 @@ var gatewayReasons = map[ReasonCode]string{
 	BalancesFailure:   "balances the load if {name} fails",
 	SeparatesRouter:   "a chassis should not host two gateways of a router",
 	HostsMore:         "{name} hosts more than {value}",
-	BoundByMaxMoves:   "as balanced as max-moves={count} allows",
-	BoundByChassis:    "no chassis can take a gateway now",
-	BoundUnhosted:     "no gateway is bound",
-	BoundBalanced:     "already balanced",
-	BoundFewestMoves:  "balanced; {value} is the lower bound: chassis hold {name} above their share",
+	ValueIs:           "{name} is {value}",
+	NoParameter:       "there is no parameter {name}; there are {value}",
+	TakesVersion:      "it takes {value} or an ID from the list",
+	SameVersion:       "base and diff are both {value}: there is nothing to compare",
+	OnlyPlanned:       "networks and a plan can only be given if diff is {value}",
+	OperationsRun:     "{count} operations are running already",
+	RevertOrRestore:   "revert a plan or bring back a layout, not both at once",
+	JournalEmpty:      "the journal has no plan {name}: it is empty",
+	NotInJournal:      "the journal has no plan {name}; it has {value}",
+	LayoutNotKept:     "its layout is not kept",
+	ByOtherClient:     "by another client",
+	ByPlan:            "by plan {name} at {value}",
+	ByPlanShown:       "by plan {name} at {value}; to see it, run: {because}",
+	PlanInterrupts:    "the plan now interrupts gateways; run it again to review",
+	PlanExceeds:       "the plan now exceeds the {value}; run it again to review",
+	CheckSkipped:      "skipping the check for intermediate commits: {because}",
+	NoIntermediate:    "there are none",
+	ReviewAgain: "nothing is changed: review the plan again with a dry run, or allow intermediate " +
+		"commits",
+	LeftUnreviewed:   "left: {value}: their plan was not reviewed; review it with a dry run",
+	TakesNoneBack:    "{name} cannot take its gateways back",
+	NorthdBehindNow:  "ovn-northd did not process the changes",
+	WithinLimit:      "within {after}; " + checkNorthd,
+	InTime:           "in time ({value}); " + checkNorthd,
+	NotBoundAfter:    "not bound as expected after {after}: {value}",
+	RestartIt:        "{value}; restart it",
+	RestartOrUndo:    "{value}; restart it, or to move them back, run: {name}",
+	BoundByMaxMoves:  "as balanced as max-moves={count} allows",
+	BoundByChassis:   "no chassis can take a gateway now",
+	BoundUnhosted:    "no gateway is bound",
+	BoundBalanced:    "already balanced",
+	BoundFewestMoves: "balanced; {value} is the lower bound: chassis hold {name} above their share",
 	BoundOfSingle: "optimal for gateways of one port; not proved optimal for {value} of several ports, which " +
 		"move together",
 	BoundSeparating: "{value} more, so that no chassis hosts two gateways of a router",

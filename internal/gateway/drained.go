@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -70,7 +69,8 @@ func (s *Service) Undrain(
 	}
 	changed, err = s.onChassis(ctx, run{chassis: chassis}, plan)
 	if err == nil && !unavailable.IsZero() {
-		err = fmt.Errorf("%s cannot take its gateways back: %s", chassis, unavailable)
+		why := finding.Reason{Code: finding.TakesNoneBack, Name: chassis, Because: []finding.Reason{unavailable}}
+		err = why.Err()
 	}
 	return changed, first, err
 }

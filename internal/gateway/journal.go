@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -130,10 +131,11 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 	}
 	switch {
 	case id != "" && len(known) == 0:
-		return History{}, answer.Refuse(answer.NotFound, "the journal has no plan %q: it is empty", id)
+		return History{}, answer.Refuse(answer.NotFound,
+			finding.Reason{Code: finding.JournalEmpty, Name: strconv.Quote(id)})
 	case id != "":
-		return History{}, answer.Refuse(answer.NotFound, "the journal has no plan %q; it has %s", id,
-			strings.Join(known, ", "))
+		return History{}, answer.Refuse(answer.NotFound,
+			finding.Reason{Code: finding.NotInJournal, Name: strconv.Quote(id), Value: strings.Join(known, ", ")})
 	}
 	return h, nil
 }

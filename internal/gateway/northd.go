@@ -2,15 +2,15 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // ErrBehind is returned if ovn-northd does not process changes: further writes would have no effect.
-var ErrBehind = errors.New("ovn-northd did not process the changes")
+var ErrBehind = finding.Reason{Code: finding.NorthdBehindNow}.Err()
 
 // slownessFactor bounds the wait for ovn-northd, as a multiple of its longest time so far. With 10,000 routers and
 // other work on its machine, ovn-northd's time rose from 20 s to more than 2 minutes.
@@ -87,11 +87,11 @@ func (s *Service) awaitNorthd(
 		<-patience.Done() // a write to the server can end a moment before the context does
 	}
 	if err != nil && patience.Err() != nil {
-		until := "within " + bound.Round(time.Second).String()
+		until := finding.Reason{Code: finding.WithinLimit, Age: bound.Round(time.Second)}
 		if ctx.Err() != nil {
-			until = fmt.Sprintf("in time (%v)", context.Cause(ctx))
+			until = finding.Reason{Code: finding.InTime, Value: context.Cause(ctx).Error()}
 		}
-		return fmt.Errorf("%w %s; check that it is running and what its log says, then run this again", ErrBehind, until)
+		return fmt.Errorf("%w %s", ErrBehind, until)
 	}
 	if err == nil {
 		took := s.Now().Sub(begun)

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -91,7 +90,7 @@ func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error)
 		}
 		p := schedule.Reschedule(state, o)
 		if !first && !r.Confirmed && p.Moves() > 0 { // another client has changed something
-			s.progress(ctx, "the plan now interrupts gateways; run it again to review")
+			s.progress(ctx, finding.Reason{Code: finding.PlanInterrupts}.String())
 			return schedule.Plan{}
 		}
 		first = false
@@ -109,7 +108,7 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 	plan := schedule.Rebalance
 	switch {
 	case r.Revert != "" && r.Target != "":
-		return nil, answer.Refuse(answer.BadRequest, "revert a plan or bring back a layout, not both at once")
+		return nil, answer.Refuse(answer.BadRequest, finding.Reason{Code: finding.RevertOrRestore})
 	case r.Target != "":
 		if plan, err = s.restoring(ctx, r.Target); err != nil {
 			return nil, err
@@ -126,7 +125,8 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 		case shown < 0:
 			shown = p.Moves()
 		case p.Moves() > left: // another client has changed something
-			s.progress(ctx, "the plan now exceeds the "+schedule.Count(shown, "confirmed move")+"; run it again to review")
+			more := finding.Reason{Code: finding.PlanExceeds, Value: schedule.Count(shown, "confirmed move")}
+			s.progress(ctx, more.String())
 			if left == 0 {
 				return schedule.Plan{}
 			}
@@ -175,7 +175,7 @@ func (s *Service) reverting(
 			named := func(g schedule.Group) bool { return g.Name == f.Subject.Name }
 			if f.Code == finding.CandidatesChanged {
 				now := state.Groups[slices.IndexFunc(state.Groups, named)]
-				p.Findings[i].Args.Detail = finding.Said(s.changedBy(j, id, now))
+				p.Findings[i].Args.Reasons = []finding.Reason{s.changedBy(j, id, now)}
 			}
 		}
 		return p
@@ -183,16 +183,16 @@ func (s *Service) reverting(
 }
 
 // changedBy describes what has changed a group after a plan.
-func (s *Service) changedBy(j journal.Journal, plan string, now schedule.Group) string {
+func (s *Service) changedBy(j journal.Journal, plan string, now schedule.Group) finding.Reason {
 	later, found := j.ChangedSince(plan, now)
 	if !found {
-		return "by another client"
+		return finding.Reason{Code: finding.ByOtherClient}
 	}
-	text := fmt.Sprintf("by plan %s at %s", later.ID, later.At.UTC().Format(time.RFC3339))
+	why := finding.Reason{Code: finding.ByPlan, Name: later.ID, Value: later.At.UTC().Format(time.RFC3339)}
 	if s.Show != nil {
-		text += "; to see it, run: " + s.Show(later.ID)
+		why.Code, why.Because = finding.ByPlanShown, []finding.Reason{finding.Quote(s.Show(later.ID))}
 	}
-	return text
+	return why
 }
 
 // plan makes a plan; acts reports whether it may be carried out.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -52,8 +53,6 @@ func (s *Service) restoring(
 	}, nil
 }
 
-const skipping = "skipping the check for intermediate commits: "
-
 // reviewed gives a plan that is only shown its review ID, and refuses a plan that differs from the reviewed one. The
 // returned planner plans nothing that was not reviewed.
 func (s *Service) reviewed(
@@ -73,15 +72,16 @@ func (s *Service) reviewed(
 		case refused == nil && !r.AllowIntermediate:
 			plan = s.onlyReviewed(ctx, *p, plan)
 		case refused == nil:
-			s.progress(ctx, skipping+"there are none")
+			skipped := finding.Reason{Code: finding.CheckSkipped, Because: finding.Because(finding.NoIntermediate)}
+			s.progress(ctx, skipped.String())
 		case r.AllowIntermediate && refused.Reason == answer.Conflict:
-			line := skipping + refused.Message
+			skipped := finding.Reason{Code: finding.CheckSkipped, Because: []finding.Reason{finding.Quote(refused.Message)}}
 			for _, m := range refused.Details.MessageList {
-				line += "; " + m.Name + " " + m.Message
+				skipped.Because = append(skipped.Because, finding.Quote(m.Name+" "+m.Message))
 			}
-			s.progress(ctx, line)
+			s.progress(ctx, skipped.String())
 		case refused.Reason == answer.Conflict:
-			refused.Message += "; nothing is changed: review the plan again with a dry run, or allow intermediate commits"
+			refused.Message += "; " + finding.Reason{Code: finding.ReviewAgain}.String()
 			fallthrough
 		default:
 			return nil, &answer.RefusedError{Status: *refused}
@@ -106,8 +106,8 @@ func (s *Service) onlyReviewed(ctx context.Context, reviewed schedule.Plan, plan
 			return !slices.Equal(after[c.Group], c.After)
 		})
 		if left := all - len(p.Changes); left > 0 {
-			s.progress(ctx, "left: "+schedule.Count(left, "gateway")+
-				": their plan was not reviewed; review it with a dry run")
+			why := finding.Reason{Code: finding.LeftUnreviewed, Value: schedule.Count(left, "gateway")}
+			s.progress(ctx, why.String())
 		}
 		return p
 	}
@@ -124,27 +124,33 @@ type RevisionsRequest struct {
 
 func (r RevisionsRequest) lists() bool { return r.Base == "" && r.Diff == "" }
 
-// wrong returns why these layouts can't be compared; empty if they can.
-func (r RevisionsRequest) wrong(base, diff journal.Version) string {
-	named := fmt.Sprintf("%s, %s, %s or an ID from the list", journal.Committed, journal.Successful, journal.Last)
+// wrong returns why these layouts can't be compared; no reason if they can.
+func (r RevisionsRequest) wrong(base, diff journal.Version) finding.Reason {
+	takes := fmt.Sprintf("%s, %s, %s", journal.Committed, journal.Successful, journal.Last)
+	is := func(name string, version journal.Version, takes string) finding.Reason {
+		return finding.Reason{
+			Code: finding.ValueIs, Name: name, Value: strconv.Quote(string(version)),
+			Because: []finding.Reason{{Code: finding.TakesVersion, Value: takes}},
+		}
+	}
 	switch {
 	case !base.Valid():
-		return fmt.Sprintf("base is %q: it takes %s", base, named)
+		return is("base", base, takes)
 	case diff != journal.Planned && !diff.Valid():
-		return fmt.Sprintf("diff is %q: it takes %s, %s", diff, journal.Planned, named)
+		return is("diff", diff, string(journal.Planned)+", "+takes)
 	case base == diff:
-		return fmt.Sprintf("base and diff are both %s: there is nothing to compare", base)
+		return finding.Reason{Code: finding.SameVersion, Value: string(base)}
 	case (r.Reschedule || len(r.Options.Networks) > 0) && (r.lists() || diff != journal.Planned):
-		return fmt.Sprintf("networks and a plan can only be given where diff is %s", journal.Planned)
+		return finding.Reason{Code: finding.OnlyPlanned, Value: string(journal.Planned)}
 	}
-	return ""
+	return finding.Reason{}
 }
 
 // Revisions lists revisions, or compares two layouts.
 func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) answer.Status {
 	base, diff := cmp.Or(r.Base, journal.Committed), cmp.Or(r.Diff, journal.Planned)
-	if wrong := r.wrong(base, diff); wrong != "" {
-		return answer.New(answer.BadRequest, wrong)
+	if wrong := r.wrong(base, diff); !wrong.IsZero() {
+		return answer.New(answer.BadRequest, wrong.String())
 	}
 	inventory, j, err := s.observeWithJournal(ctx)
 	if err != nil {

@@ -30,13 +30,15 @@ type UnprovedError struct {
 // Error returns the number of ports, which the caller names, or the names of the chassis.
 func (e *UnprovedError) Error() string {
 	if !finding.Has(e.Findings, finding.NewHostSilent) {
-		return fmt.Sprintf("not bound as expected after %s: %s", e.Wait, schedule.Count(len(e.Findings), "port"))
+		return finding.Reason{
+			Code: finding.NotBoundAfter, Age: e.Wait, Value: schedule.Count(len(e.Findings), "port"),
+		}.String()
 	}
-	text := e.Unwrap().Error() + "; restart it"
+	silent := finding.Reason{Code: finding.RestartIt, Value: e.Unwrap().Error()}
 	if e.Undo != "" {
-		text += ", or to move them back, run: " + e.Undo
+		silent.Code, silent.Name = finding.RestartOrUndo, e.Undo
 	}
-	return text
+	return silent.String()
 }
 
 // Unwrap returns the findings as the reasons of the error.

@@ -124,7 +124,7 @@ func (j Journal) List(now Layout) answer.Status {
 			text = names + ": " + text
 		}
 		if !j.kept(e) {
-			text += "; its layout is not kept"
+			text += "; " + finding.Reason{Code: finding.LayoutNotKept}.String()
 		}
 		status = status.With(answer.Message{Message: text, Kind: messageRevision, Name: e.ID})
 	}
