@@ -222,8 +222,7 @@ func shown[T presentable[T]](format string, d T, text func(T) string) (string, e
 		return true
 	})
 	if fits == "" {
-		return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: " +
-			"sudo /var/lib/ovn-central-operator/ovn-central-operator gateways status")
+		return "", finding.Reason{Code: finding.AnswerTooLong}.Err()
 	}
 	return fits, nil
 }

@@ -71,8 +71,10 @@ func (u Unit) refuseIncomplete(report observe.Report) error {
 	text := command.Command{
 		Unit: u.Env.Unit, Action: "cluster-status", Params: []command.Param{{Key: "format", Value: "text"}},
 	}
-	return fmt.Errorf("%s does not serve each database: %s; run: %s",
-		u.Env.Unit, strings.Join(missing, "; "), u.Env.Version.Render(text))
+	return finding.Reason{
+		Code: finding.NotServingEach, Name: u.Env.Unit, Value: strings.Join(missing, "; "),
+		Because: []finding.Reason{finding.Quote(u.Env.Version.Render(text))},
+	}.Err()
 }
 
 // look is the state of this unit and its clusters at one moment.

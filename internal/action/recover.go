@@ -265,8 +265,8 @@ func takesBackup(hint finding.ReasonCode, path string) finding.Reason {
 func warn(found results, databases []backup.Database) {
 	for _, x := range databases {
 		if x.Source == backup.FromFile {
-			found["warnings"] += lines([]string{x.Name.Short() +
-				": this unit's server serves nothing; the copy is of its file, and other units may have newer data"})
+			why := finding.Reason{Code: finding.CopyOfFile}
+			found["warnings"] += lines([]string{x.Name.Short() + ": " + why.String()})
 		}
 	}
 }

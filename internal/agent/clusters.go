@@ -117,7 +117,7 @@ func (s *sight) northdError() string {
 	if s.idle < northdObservations {
 		return ""
 	}
-	return fmt.Sprintf("this unit's ovn-northd: %s", s.northd)
+	return finding.Reason{Code: finding.NorthdIs, Value: fmt.Sprint(s.northd)}.String()
 }
 
 // fresh returns the last observation, or nothing if it is older than most.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -46,7 +47,7 @@ const (
 const DefaultKeep = 7
 
 // ErrBusy is returned if another backup is being made in the same directory.
-var ErrBusy = errors.New("another backup is being made there")
+var ErrBusy = finding.Reason{Code: finding.BackupBusy}.Err()
 
 // askTimeout limits the query whether this unit's server serves a database.
 const askTimeout = 10 * time.Second
@@ -212,7 +213,7 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 	x.Size, x.SHA256, x.Packed = written.size, written.plain, written.packed
 	read, err := unpack(ctx, path, "", written.size)
 	if err == nil && read != written {
-		err = fmt.Errorf("%s does not contain what was written to it", path)
+		err = finding.Reason{Code: finding.WrittenWrong, Value: path}.Err()
 	}
 	return x, err
 }
@@ -259,7 +260,7 @@ func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (d
 		return "", err
 	}
 	if !file.Exists || !file.Clustered {
-		return "", fmt.Errorf("%s is not a clustered database", file.Path)
+		return "", finding.Reason{Code: finding.FileNotClustered, Value: file.Path}.Err()
 	}
 	log, err := raftfile.ReadLog(ctx, s.Files.Paths, d)
 	if err != nil {
@@ -271,8 +272,7 @@ func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (d
 	if state, err := s.Dialer.Server(asking, d, "unix:"+s.Files.Paths.Socket(d)); err == nil && state.Connected {
 		x.Source, x.Index = Served, state.Index
 	} else if log.Damage != "" {
-		return "", fmt.Errorf("%s is not served here, and its file is damaged: %s; back up on another unit", d.Short(),
-			log.Damage)
+		return "", finding.Reason{Code: finding.DamagedUnserved, Name: d.Short(), Value: log.Damage}.Err()
 	}
 	return log.Damage, nil
 }

@@ -3,13 +3,13 @@ package backup
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ctxio"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -75,7 +75,7 @@ func (s *Service) loads(ctx context.Context, path string, m Manifest) error {
 		}
 		packed, err := checksum(ctx, filepath.Join(path, x.File))
 		if err == nil && packed != x.Packed {
-			err = fmt.Errorf("%s is damaged: its SHA-256 is %s, its manifest says %s", x.File, packed, x.Packed)
+			err = wrongChecksum(x.File, packed, x.Packed)
 		}
 		if err != nil {
 			return err
@@ -86,8 +86,9 @@ func (s *Service) loads(ctx context.Context, path string, m Manifest) error {
 		}
 		newer, err := ovsctl.Newer(x.Schema, installed)
 		if newer {
-			err = fmt.Errorf("the schema of %s is %s, newer than that of the installed packages, %s", d.Short(), x.Schema,
-				installed)
+			err = finding.Reason{
+				Code: finding.BackupTooNew, Name: d.Short(), Value: x.Schema, Because: []finding.Reason{finding.Quote(installed)},
+			}.Err()
 		}
 		if err != nil {
 			return err

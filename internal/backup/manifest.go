@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -91,7 +91,7 @@ func (m Manifest) Of(d ovndb.Database) (Database, error) {
 			return x, nil
 		}
 	}
-	return Database{}, fmt.Errorf("the backup has no copy of %s", d)
+	return Database{}, finding.Reason{Code: finding.NoCopyOf, Name: string(d)}.Err()
 }
 
 func (m Manifest) write(dir string) error {
@@ -113,10 +113,12 @@ func Read(path string) (Manifest, error) {
 		err = json.Unmarshal(text, &m)
 	}
 	if err == nil && m.Format != format {
-		err = fmt.Errorf("its format is %d, not %d", m.Format, format)
+		err = finding.Reason{Code: finding.FormatUnknown, Count: m.Format, Total: format}.Err()
 	}
 	if err == nil && m.Checksum != seal(text, m.Checksum) {
-		err = fmt.Errorf("it is damaged: its SHA-256 is %s, but it states %.70q", seal(text, m.Checksum), m.Checksum)
+		err = finding.Reason{
+			Code: finding.ManifestDamaged, Name: seal(text, m.Checksum), Value: fmt.Sprintf("%.70q", m.Checksum),
+		}.Err()
 	}
 	if err == nil {
 		err = m.check()
@@ -135,14 +137,14 @@ func (m Manifest) check() error {
 			x.SHA256, x.Packed)
 		switch {
 		case x.File == "" || x.File != filepath.Base(x.File):
-			return errors.New("a file that it names is missing")
+			return finding.Reason{Code: finding.NamedFileMissing}.Err()
 		case x.Size < 0 || x.Size > maxSize:
-			return fmt.Errorf("it states a size of %d bytes", x.Size)
+			return finding.Reason{Code: finding.SizeStated, Count: int(x.Size)}.Err()
 		}
 	}
 	for _, text := range texts {
 		if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return fmt.Errorf("a text in it is too long, or has control characters: %.60q", text)
+			return finding.Reason{Code: finding.TextUnusable, Value: fmt.Sprintf("%.60q", text)}.Err()
 		}
 	}
 	return nil

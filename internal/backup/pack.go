@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ctxio"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
@@ -80,7 +81,7 @@ func unpack(ctx context.Context, from, to string, most int64) (found digests, er
 		err = errors.Join(err, out.Sync(), out.Close())
 	}
 	if err == nil && size > most {
-		err = fmt.Errorf("it is damaged: it holds more than the %d bytes that its manifest says", most)
+		err = finding.Reason{Code: finding.HoldsMore, Count: int(most)}.Err()
 	}
 	if err != nil {
 		if out != nil {
@@ -111,12 +112,21 @@ func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to s
 	switch {
 	case err != nil:
 	case found.size != x.Size || found.plain != x.SHA256:
-		err = fmt.Errorf("%s is damaged: it holds %d bytes with SHA-256 %s, its manifest says %d and %s", packed, found.size,
-			found.plain, x.Size, x.SHA256)
+		err = finding.Reason{
+			Code: finding.HoldsOther, Name: packed, Value: fmt.Sprintf("%d bytes with SHA-256 %s", found.size, found.plain),
+			Because: []finding.Reason{finding.Quote(fmt.Sprintf("%d and %s", x.Size, x.SHA256))},
+		}.Err()
 	case found.packed != x.Packed:
-		err = fmt.Errorf("%s is damaged: its SHA-256 is %s, its manifest says %s", packed, found.packed, x.Packed)
+		err = wrongChecksum(packed, found.packed, x.Packed)
 	}
 	return err
+}
+
+// wrongChecksum returns the error of a file whose checksum is not the one that the manifest says.
+func wrongChecksum(file, is, says string) error {
+	return finding.Reason{
+		Code: finding.WrongChecksum, Name: file, Value: is, Because: []finding.Reason{finding.Quote(says)},
+	}.Err()
 }
 
 // A backup's needs in relation to the size of the databases' files. Measured with OVS 3.1: ovsdb-tool, which loads

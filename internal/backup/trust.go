@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // maxLinks is the largest number of symbolic links in a path, as in Linux (path_resolution(7)).
@@ -83,17 +85,15 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 	case !ok:
 		return fmt.Errorf("cannot tell the owner of %s", path)
 	case !owners[stat.Uid]:
-		return fmt.Errorf("%s belongs to user %d, which could replace what root writes there; "+
-			"use a folder of root's: chown root %s", path, stat.Uid, path)
+		return finding.Reason{Code: finding.OwnedByOther, Value: path, Count: int(stat.Uid)}.Err()
 	case info.Mode()&fs.ModeSymlink != 0: // a link's permissions have no effect
 		return nil
 	case !info.IsDir():
-		return fmt.Errorf("%s is not a folder", path)
+		return finding.Reason{Code: finding.NotFolder, Value: path}.Err()
 	case info.Mode().Perm()&others != 0 && last && info.Mode()&fs.ModeSticky != 0:
-		return fmt.Errorf("other users may write to %s; use a new folder in it", path)
+		return finding.Reason{Code: finding.OthersMayWrite, Value: path}.Err()
 	case info.Mode().Perm()&others != 0 && info.Mode()&fs.ModeSticky == 0:
-		return fmt.Errorf("other users may write to %s, and could replace what root writes there; "+
-			"use a folder of root's, or: chmod go-w %s", path, path)
+		return finding.Reason{Code: finding.OthersMayReplace, Value: path}.Err()
 	}
 	return nil
 }
@@ -102,14 +102,14 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 func openRegular(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
-		return nil, fmt.Errorf("%s is a link", path)
+		return nil, finding.Reason{Code: finding.IsLink, Value: path}.Err()
 	}
 	if err != nil {
 		return nil, err
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
+		err = finding.Reason{Code: finding.NotRegular, Value: path}.Err()
 	}
 	if err != nil {
 		_ = file.Close()
@@ -126,7 +126,7 @@ func readRegular(path string, most int64) ([]byte, error) {
 	defer func() { _ = file.Close() }() // the file is only read
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s has more than %d bytes", path, most)
+		err = finding.Reason{Code: finding.FileTooLarge, Value: path, Count: int(most)}.Err()
 	}
 	return text, err
 }

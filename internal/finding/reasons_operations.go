@@ -84,6 +84,60 @@ const (
 	UpStandalone      ReasonCode = "UP_STANDALONE"
 )
 
+// Reasons why a backup, or the contents of a new cluster, can't be used.
+const (
+	BackupBusy       ReasonCode = "BACKUP_BUSY"
+	WrittenWrong     ReasonCode = "WRITTEN_WRONG"
+	FileNotClustered ReasonCode = "FILE_NOT_CLUSTERED"
+	DamagedUnserved  ReasonCode = "DAMAGED_AND_NOT_SERVED"
+	BackupTooNew     ReasonCode = "BACKUP_TOO_NEW"
+	NoCopyOf         ReasonCode = "NO_COPY_OF"
+	FormatUnknown    ReasonCode = "FORMAT_UNKNOWN"
+	ManifestDamaged  ReasonCode = "MANIFEST_DAMAGED"
+	NamedFileMissing ReasonCode = "NAMED_FILE_MISSING"
+	SizeStated       ReasonCode = "SIZE_STATED"
+	TextUnusable     ReasonCode = "TEXT_NOT_USABLE"
+	HoldsMore        ReasonCode = "HOLDS_MORE"
+	HoldsOther       ReasonCode = "HOLDS_OTHER"
+	WrongChecksum    ReasonCode = "WRONG_CHECKSUM"
+	OwnedByOther     ReasonCode = "OWNED_BY_OTHER_USER"
+	NotFolder        ReasonCode = "NOT_A_FOLDER"
+	OthersMayWrite   ReasonCode = "OTHERS_MAY_WRITE"
+	OthersMayReplace ReasonCode = "OTHERS_MAY_REPLACE"
+	IsLink           ReasonCode = "IS_A_LINK"
+	NotRegular       ReasonCode = "NOT_A_REGULAR_FILE"
+	FileTooLarge     ReasonCode = "FILE_TOO_LARGE"
+	CopyOfFile       ReasonCode = "COPY_OF_FILE"
+	SchemaTooNew     ReasonCode = "SCHEMA_TOO_NEW"
+	SpaceLacking     ReasonCode = "SPACE_LACKING"
+	QuorumAgain      ReasonCode = "QUORUM_AGAIN"
+	MachineSilent    ReasonCode = "MACHINE_SILENT"
+	OtherWrites      ReasonCode = "OTHER_WRITES"
+	NotSeenWithin    ReasonCode = "NOT_SEEN_WITHIN"
+	NotAllServe      ReasonCode = "NOT_ALL_SERVE"
+	ServesNone       ReasonCode = "SERVES_NONE"
+	RejoinNotProved  ReasonCode = "REJOIN_NOT_PROVED"
+)
+
+// Reasons about units, their servers and their agents.
+const (
+	RewrittenFirst     ReasonCode = "REWRITTEN_FIRST"
+	SchemaIsOlder      ReasonCode = "SCHEMA_IS_OLDER"
+	SchemaIsNewer      ReasonCode = "SCHEMA_IS_NEWER"
+	SilentTimes        ReasonCode = "SILENT_TIMES"
+	UnknownMembersDown ReasonCode = "UNKNOWN_MEMBERS_DOWN"
+	NotReported        ReasonCode = "NOT_REPORTED"
+	NoSuchUnit         ReasonCode = "NO_SUCH_UNIT"
+	NoneActs           ReasonCode = "NONE_ACTS"
+	LeaseNames         ReasonCode = "LEASE_NAMES"
+	AddressTaken       ReasonCode = "ADDRESS_TAKEN"
+	ClockIsAhead       ReasonCode = "CLOCK_IS_AHEAD"
+	ClockIsBehind      ReasonCode = "CLOCK_IS_BEHIND"
+	NorthdIs           ReasonCode = "NORTHD_IS"
+	NotServingEach     ReasonCode = "NOT_SERVING_EACH"
+	AnswerTooLong      ReasonCode = "ANSWER_TOO_LONG"
+)
+
 var operationReasons = map[ReasonCode]string{
 	LeaveQueued:     "the server hangs; it was told to leave, and leaves when it responds again",
 	LeaveBegun:      "the leave has begun and is not finished",
@@ -119,6 +173,61 @@ var operationReasons = map[ReasonCode]string{
 	LeadershipLost:    "the server has lost the leadership; the next try uses a larger election timer",
 	LockLost:          "another unit has taken over the lock",
 	LockExpired:       "the lock was not renewed in time; nothing was started",
+
+	BackupBusy:       "another backup is being made there",
+	WrittenWrong:     "{value} does not contain what was written to it",
+	FileNotClustered: "{value} is not a clustered database",
+	DamagedUnserved:  "{name} is not served here, and its file is damaged: {value}; back up on another unit",
+	BackupTooNew:     "the schema of {name} is {value}, newer than that of the installed packages, {because}",
+	NoCopyOf:         "the backup has no copy of {name}",
+	FormatUnknown:    "its format is {count}, not {total}",
+	ManifestDamaged:  "it is damaged: its SHA-256 is {name}, but it states {value}",
+	NamedFileMissing: "a file that it names is missing",
+	SizeStated:       "it states a size of {count} bytes",
+	TextUnusable:     "a text in it is too long, or has control characters: {value}",
+	HoldsMore:        "it is damaged: it holds more than the {count} bytes that its manifest says",
+	HoldsOther:       "{name} is damaged: it holds {value}, its manifest says {because}",
+	WrongChecksum:    "{name} is damaged: its SHA-256 is {value}, its manifest says {because}",
+	OwnedByOther: "{value} belongs to user {count}, which could replace what root writes there; " +
+		"use a folder of root's: chown root {value}",
+	NotFolder:      "{value} is not a folder",
+	OthersMayWrite: "other users may write to {value}; use a new folder in it",
+	OthersMayReplace: "other users may write to {value}, and could replace what root writes there; " +
+		"use a folder of root's, or: chmod go-w {value}",
+	IsLink:       "{value} is a link",
+	NotRegular:   "{value} is not a regular file",
+	FileTooLarge: "{value} has more than {count} bytes",
+	CopyOfFile: "this unit's server serves nothing; the copy is of its file, and other units may have newer " +
+		"data",
+	SchemaTooNew: "its schema is {value}, newer than that of this unit's packages, {name}; " +
+		"upgrade them first, or run it on a unit that has them",
+	SpaceLacking:    "the disk of {value} has {count} MiB free, and it takes {total}; make space",
+	QuorumAgain:     "the cluster has a quorum again: {value}",
+	MachineSilent:   "the machine of {name}, which has the new cluster, does not answer",
+	OtherWrites:     "another process writes {value}",
+	NotSeenWithin:   "not seen within {after}",
+	NotAllServe:     "the new cluster is in place, but not every member serves it",
+	ServesNone:      "it serves no database",
+	RejoinNotProved: "this unit has joined as a new member, but not every member serves the database",
+
+	RewrittenFirst:     "its file lacks entries and must be rewritten first",
+	SchemaIsOlder:      "schema {value}, older than the packages' {name}",
+	SchemaIsNewer:      "schema {value}, newer than the packages' {name}",
+	SilentTimes:        "silent {count} times for a second or more in the last hour, at most for {after}",
+	UnknownMembersDown: "not known (its members are down)",
+	NotReported:        "not reported as working (as of its last hook)",
+	NoSuchUnit:         "there is no unit {name}; there are {value}",
+	NoneActs:           "no unit is known to act",
+	LeaseNames:         "the lease names {name}",
+	AddressTaken:       "another program has {value}; look at: ss -ltnp",
+	ClockIsAhead: "clock: {name} is {value} ahead of this unit: certificates are not valid for both; " +
+		"look at: {because}",
+	ClockIsBehind: "clock: {name} is {value} behind this unit: certificates are not valid for both; " +
+		"look at: {because}",
+	NorthdIs:       "this unit's ovn-northd: {value}",
+	NotServingEach: "{name} does not serve each database: {value}; run: {because}",
+	AnswerTooLong: "the answer is too long for Juju; ask for one network, or on the unit run: " +
+		"sudo /var/lib/ovn-central-operator/ovn-central-operator gateways status",
 
 	Listed:            "{list}",
 	TimedOut:          "timed out after {after}",

@@ -126,7 +126,7 @@ func (u Unit) Deferred(ctx context.Context) (map[ovndb.Service]string, error) {
 			return nil, err
 		}
 		if !lost.IsZero() {
-			pending[ovndb.ServiceOf(db)] = reason + "; its file lacks entries and must be rewritten first"
+			pending[ovndb.ServiceOf(db)] = reason + "; " + finding.Reason{Code: finding.RewrittenFirst}.String()
 		}
 	}
 	return pending, nil

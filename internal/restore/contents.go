@@ -161,8 +161,7 @@ func (u *Unit) schemaFits(db ovndb.Database, schema string) error {
 	}
 	newer, err := ovsctl.Newer(schema, brought)
 	if newer {
-		err = fmt.Errorf("its schema is %s, newer than that of this unit's packages, %s; "+
-			"upgrade them first, or run it on a unit that has them", schema, brought)
+		err = finding.Reason{Code: finding.SchemaTooNew, Value: schema, Name: brought}.Err()
 	}
 	return err
 }
@@ -193,7 +192,9 @@ func room(dir string, sizes ...int64) error {
 // time is also beside its contents.
 func checkSpace(dir string, free int64, sizes ...int64) error {
 	if need := machine.CopySpace(sizes...) + spareSpace; free < need {
-		return fmt.Errorf("the disk of %s has %d MiB free, and it takes %d; make space", dir, free>>20, need>>20)
+		return finding.Reason{
+			Code: finding.SpaceLacking, Value: dir, Count: int(free >> 20), Total: int(need >> 20),
+		}.Err()
 	}
 	return nil
 }
@@ -266,11 +267,11 @@ func (u *Unit) MayReplace(
 ) error {
 	old := s.Clusters.IDs[db]
 	if served := u.askServers(ctx, snapshot, db, []raft.ID{old}).connected; len(served) > 0 {
-		return fmt.Errorf("the cluster has a quorum again: %s", first(served))
+		return finding.Reason{Code: finding.QuorumAgain, Value: first(served)}.Err()
 	}
 	for _, peer := range s.Peers {
 		if peer.Unit == unit && !reached(ctx, peer.Address, db) {
-			return fmt.Errorf("the machine of %s, which has the new cluster, does not answer", unit)
+			return finding.Reason{Code: finding.MachineSilent, Name: unit}.Err()
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package restore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -268,6 +267,6 @@ func (u Seen) proveRejoined(ctx context.Context, joined map[ovndb.Database]raft.
 }
 
 // errRejoinNotProved is returned if this unit has joined again, but not every member serves.
-var errRejoinNotProved = errors.New("this unit has joined as a new member, but not every member serves the database")
+var errRejoinNotProved = finding.Reason{Code: finding.RejoinNotProved}.Err()
 
 const fullID = 36

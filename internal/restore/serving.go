@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"maps"
 	"net"
 	"net/netip"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -210,7 +210,7 @@ func (u *Unit) writeProof(ctx context.Context, db ovndb.Database, address, key, 
 	return u.onGlobal(ctx, db, address, func(g *ovsdb.Global, ids map[string]string) error {
 		swapped, err := g.Swap(ctx, key, ids[key], value)
 		if err == nil && !swapped {
-			err = fmt.Errorf("another process writes %s", key)
+			err = finding.Reason{Code: finding.OtherWrites, Value: key}.Err()
 		}
 		return err
 	})
@@ -218,7 +218,8 @@ func (u *Unit) writeProof(ctx context.Context, db ovndb.Database, address, key, 
 
 // readProof reads from one server, whether or not it leads.
 func (u *Unit) readProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, readBack, fmt.Errorf("not seen within %s", readBack))
+	unseen := finding.Reason{Code: finding.NotSeenWithin, Age: readBack}
+	ctx, cancel := context.WithTimeoutCause(ctx, readBack, unseen.Err())
 	defer cancel()
 	err := poll.Until(ctx, readPoll, func() error {
 		return u.onGlobal(ctx, db, address, func(_ *ovsdb.Global, ids map[string]string) error {

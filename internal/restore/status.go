@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +33,7 @@ type Status struct {
 }
 
 // errNotProved is returned if a new cluster has replaced the old one, but not all of its members serve it.
-var errNotProved = errors.New("the new cluster is in place, but not every member serves it")
+var errNotProved = finding.Reason{Code: finding.NotAllServe}.Err()
 
 // Status reports the progress of recoveries and restores. If one of them made the served cluster, it proves that the
 // cluster serves: it writes a key, reads it back from each unit, and deletes it. It changes nothing else.
@@ -95,7 +94,7 @@ func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
 // readMark reads the mark of the cluster that this unit's server serves.
 func (u Seen) readMark(ctx context.Context, db ovndb.Database) (m mark, found bool, err error) {
 	if u.Plan.Databases[db].Condition != ovndb.Serving {
-		return m, false, errors.New("it serves no database")
+		return m, false, finding.Reason{Code: finding.ServesNone}.Err()
 	}
 	ctx, cancel := context.WithTimeout(ctx, readBack)
 	defer cancel()

@@ -253,7 +253,7 @@ func Tolerance(r observe.Report) (all []string) {
 		name, t := c.Database.Short(), c.Quorum.Tolerance()
 		switch h := healthOf(c, r.Application); {
 		case h == noQuorum:
-			all = append(all, name+": no quorum")
+			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{}).Line())
 		case c.Condition != ovndb.Serving, h == joining, t < 0 && h != working:
 			all = append(all, name+": not known")
 		default:
@@ -316,7 +316,7 @@ func answer(
 	units := append(m.Others(), m.Unit)
 	if !slices.Contains(units, unit) {
 		slices.SortFunc(units, unitname.Compare)
-		return a, fmt.Errorf("there is no unit %s; there are %s", unit, strings.Join(units, ", "))
+		return a, finding.Reason{Code: finding.NoSuchUnit, Name: unit, Value: strings.Join(units, ", ")}.Err()
 	}
 	var refused []raft.Plan
 	var ways []finding.Remedy

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -212,11 +213,11 @@ func Northds(own ovndb.NorthdHealth, r observe.Report) []string {
 	for _, report := range NorthdReports(r) {
 		switch member, up := memberOf(r, report.Unit); {
 		case member && !up:
-			all = append(all, report.Unit+": not known (its members are down)")
+			all = append(all, report.Unit+": "+finding.Reason{Code: finding.UnknownMembersDown}.String())
 		case report.Known && report.Health != "":
 			all = append(all, fmt.Sprintf("%s: %s (as of its last hook)", report.Unit, report.Health))
 		case report.Known:
-			all = append(all, report.Unit+": not reported as working (as of its last hook)")
+			all = append(all, report.Unit+": "+finding.Reason{Code: finding.NotReported}.String())
 		default:
 			all = append(all, report.Unit+": not known")
 		}

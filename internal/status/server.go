@@ -41,9 +41,9 @@ func serverLine(f *observe.ServerFacts) string {
 	if v := f.Schemas; v != nil {
 		switch {
 		case v.Older:
-			parts = append(parts, fmt.Sprintf("schema %s, older than the packages' %s", v.Served, v.Packages))
+			parts = append(parts, finding.Reason{Code: finding.SchemaIsOlder, Value: v.Served, Name: v.Packages}.String())
 		case v.Newer:
-			parts = append(parts, fmt.Sprintf("schema %s, newer than the packages' %s", v.Served, v.Packages))
+			parts = append(parts, finding.Reason{Code: finding.SchemaIsNewer, Value: v.Served, Name: v.Packages}.String())
 		default:
 			parts = append(parts, "schema "+v.Served+", the packages'")
 		}
@@ -56,8 +56,8 @@ func serverLine(f *observe.ServerFacts) string {
 		parts = append(parts, text)
 	}
 	if p := f.LongPolls; p != nil && p.Count > 0 {
-		parts = append(parts, fmt.Sprintf("silent %d times for a second or more in the last hour, at most for %s", p.Count,
-			p.Longest.Round(100*time.Millisecond)))
+		silent := finding.Reason{Code: finding.SilentTimes, Count: p.Count, Age: p.Longest.Round(100 * time.Millisecond)}
+		parts = append(parts, silent.String())
 	}
 	return strings.Join(parts, "; ")
 }

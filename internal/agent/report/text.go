@@ -25,7 +25,7 @@ func Seconds(s float64) string {
 
 // Lease describes in one line which unit acts.
 func (s Status) Lease() string {
-	line := "no unit is known to act"
+	line := finding.Reason{Code: finding.NoneActs}.String()
 	if s.Acting != "" {
 		line = s.Acting + " acts for gateways"
 		if s.Acts {
@@ -45,9 +45,9 @@ func (s Status) Lease() string {
 func (s Status) Problem() string {
 	switch {
 	case s.Stranger != "":
-		return "the lease names " + s.Stranger
+		return finding.Reason{Code: finding.LeaseNames, Name: s.Stranger}.String()
 	case s.TakenAddress != "":
-		return "another program has " + s.TakenAddress + "; look at: ss -ltnp"
+		return finding.Reason{Code: finding.AddressTaken, Value: s.TakenAddress}.String()
 	}
 	return ""
 }
@@ -69,7 +69,7 @@ func (d Drain) Line() string {
 	case "done":
 		return d.Node + " is drained"
 	case "stalled":
-		return fmt.Sprintf("drain of %s STALLED: %s", d.Node, d.Text)
+		return finding.About(finding.DrainStalled, d.Node, finding.Args{Value: d.Text}).Line()
 	}
 	return fmt.Sprintf("draining %s: %s", d.Node, d.Text)
 }
@@ -131,12 +131,14 @@ type WrongClock struct {
 }
 
 func (c WrongClock) String() string {
-	how := "ahead of"
-	if c.Ahead < 0 {
-		how = "behind"
+	why := finding.Reason{
+		Code: finding.ClockIsAhead, Name: c.Unit, Value: Seconds(math.Abs(c.Ahead.Seconds())),
+		Because: []finding.Reason{finding.Quote(shell.Line("juju", "ssh", c.Unit, "timedatectl"))},
 	}
-	return fmt.Sprintf("clock: %s is %s %s this unit: certificates are not valid for both; look at: %s", c.Unit,
-		Seconds(math.Abs(c.Ahead.Seconds())), how, shell.Line("juju", "ssh", c.Unit, "timedatectl"))
+	if c.Ahead < 0 {
+		why.Code = finding.ClockIsBehind
+	}
+	return why.String()
 }
 
 // WrongClocks returns the wrong clocks of the peers, in their order. If this unit's own clock is wrong, it returns all
