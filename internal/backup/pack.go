@@ -113,8 +113,8 @@ func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to s
 	case err != nil:
 	case found.size != x.Size || found.plain != x.SHA256:
 		err = finding.Reason{
-			Code: finding.HoldsOther, Name: packed, Value: fmt.Sprintf("%d bytes with SHA-256 %s", found.size, found.plain),
-			Because: []finding.Reason{finding.Quote(fmt.Sprintf("%d and %s", x.Size, x.SHA256))},
+			Code: finding.HoldsOther, Name: packed, Value: found.plain, Count: int(found.size), Total: int(x.Size),
+			Because: []finding.Reason{finding.Quote(x.SHA256)},
 		}.Err()
 	case found.packed != x.Packed:
 		err = wrongChecksum(packed, found.packed, x.Packed)

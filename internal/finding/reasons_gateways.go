@@ -262,7 +262,7 @@ var gatewayReasons = map[ReasonCode]string{
 	ByPlan:            "by plan {name} at {value}",
 	ByPlanShown:       "by plan {name} at {value}; to see it, run: {because}",
 	PlanInterrupts:    "the plan now interrupts gateways; run it again to review",
-	PlanExceeds:       "the plan now exceeds the {value}; run it again to review",
+	PlanExceeds:       "the plan now exceeds the {value} that were confirmed; run it again to review",
 	CheckSkipped:      "skipping the check for intermediate commits: {because}",
 	NoIntermediate:    "there are none",
 	ReviewAgain: "nothing is changed: review the plan again with a dry run, or allow intermediate " +

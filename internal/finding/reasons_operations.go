@@ -186,8 +186,9 @@ var operationReasons = map[ReasonCode]string{
 	SizeStated:       "it states a size of {count} bytes",
 	TextUnusable:     "a text in it is too long, or has control characters: {value}",
 	HoldsMore:        "it is damaged: it holds more than the {count} bytes that its manifest says",
-	HoldsOther:       "{name} is damaged: it holds {value}, its manifest says {because}",
-	WrongChecksum:    "{name} is damaged: its SHA-256 is {value}, its manifest says {because}",
+	HoldsOther: "{name} is damaged: it holds {count} bytes with SHA-256 {value}, its manifest says {total} " +
+		"and {because}",
+	WrongChecksum: "{name} is damaged: its SHA-256 is {value}, its manifest says {because}",
 	OwnedByOther: "{value} belongs to user {count}, which could replace what root writes there; " +
 		"use a folder of root's: chown root {value}",
 	NotFolder:      "{value} is not a folder",

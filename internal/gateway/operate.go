@@ -125,7 +125,7 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 		case shown < 0:
 			shown = p.Moves()
 		case p.Moves() > left: // another client has changed something
-			more := finding.Reason{Code: finding.PlanExceeds, Value: schedule.Count(shown, "confirmed move")}
+			more := finding.Reason{Code: finding.PlanExceeds, Value: schedule.Count(shown, "move")}
 			s.progress(ctx, more.String())
 			if left == 0 {
 				return schedule.Plan{}
