@@ -213,7 +213,7 @@ func surelyComplete(n, copies int) bool { return copies+n/2+1 > n }
 func (m Member) name() string {
 	short := m.ID.Short()
 	if m.Unit == "" {
-		return "member " + short + ", whose unit is not known,"
+		return short + " (unknown unit)"
 	}
 	if !m.Exists {
 		return short + " (was " + m.Unit + ")"
