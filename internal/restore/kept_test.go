@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -210,4 +211,16 @@ func FuzzParseMark(f *testing.F) {
 		assert.Equal(t, cleaned, m)
 		assert.Equal(t, found, m.Unit != "")
 	})
+}
+
+// A server that was stopped after it was asked is still this unit's own.
+func TestOthers_without_own_server(t *testing.T) {
+	t.Parallel()
+	const own, other = "ssl:10.0.0.10:6643", "ssl:10.0.0.11:6643"
+	for name, x := range map[string]plan.Database{
+		"runs":        {Status: raft.Status{Address: own}},
+		"was stopped": {File: plan.File{Address: own}},
+	} {
+		assert.Equal(t, []string{other}, others([]string{own, other}, x), name)
+	}
 }

@@ -125,15 +125,21 @@ func (u *Unit) States(
 			served = *u.served[db]
 		}
 		x := s.Databases[db]
-		// This unit's own server may report a connection for a while after it has lost its leader; its status is exact.
-		state.Serving = slices.DeleteFunc(slices.Clone(served.connected),
-			func(a string) bool { return a == x.Status.Address })
+		state.Serving = others(served.connected, x)
 		if err := u.ownCopy(ctx, &state, x, snapshot.Application, served.answering); err != nil {
 			return nil, err
 		}
 		all[db] = state
 	}
 	return all, nil
+}
+
+// others returns the addresses without that of this unit's own server. That server may report a connection for a while
+// after it has lost its leader; its status is exact. If it was stopped after it was asked, its address is in its file
+// alone.
+func others(connected []string, own plan.Database) []string {
+	return slices.DeleteFunc(slices.Clone(connected),
+		func(a string) bool { return a == own.Status.Address || a == own.File.Address })
 }
 
 // requested reports whether a recovery of the application's cluster was requested on any unit.
