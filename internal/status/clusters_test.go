@@ -366,8 +366,15 @@ func TestClusters_no_quorum_cause_is_published(t *testing.T) {
 		string(finding.MakeSpaceOn) + " {unit=ovn-central/2} -> IF_THIS_LASTS: ovn-central/0 recover dry-run=true"},
 		briefs(findingsOf(r))[:1])
 	damaged := relation.UnitState{Unusable: map[ovndb.Database]bool{ovndb.NB: true, ovndb.SB: true}}
-	r.Application.Peers = map[string]observe.Peer{"ovn-central/1": {State: damaged}, "ovn-central/2": {State: damaged}}
-	assert.Equal(t, []string{"error NO_QUORUM nb sb -> ovn-central/0 recover dry-run=true"}, briefs(findingsOf(r))[:1])
+	peers := map[string]observe.Peer{"ovn-central/1": {State: damaged}, "ovn-central/2": {State: damaged}}
+	r.Application.Peers = peers
+	lost := []string{"error NO_QUORUM nb sb -> ovn-central/0 recover dry-run=true"}
+	assert.Equal(t, lost, briefs(findingsOf(r))[:1])
+
+	s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02"), observetest.Up("bb00").Down("bb01", "bb02")
+	r = s.Report()
+	r.Application.Peers = peers
+	assert.Equal(t, lost, briefs(findingsOf(r))[:1], "the server has not given up the leadership yet")
 }
 
 func TestClusters_unit_of_other_cluster(t *testing.T) {

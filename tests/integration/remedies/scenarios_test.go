@@ -46,7 +46,10 @@ var scenarios = map[finding.Code][]scenario{
 			name: "machines_are_lost", arrange: (*world).loseQuorum, remedy: 1,
 			next: []finding.Code{finding.NotInNewCluster}, after: members(1),
 		},
-		{name: "file_is_unusable", units: 2, arrange: (*world).damageAnother, after: members(2)},
+		{name: "file_is_unusable", units: 2, arrange: func(w *world) {
+			w.damageAnother()
+			w.Eventually("nb alone has no leader", func() bool { return !w.HasLeader(w.on, lab.NB) && w.HasLeader(w.on, lab.SB) })
+		}, after: members(2)},
 	},
 	finding.NotInNewCluster: {{arrange: func(w *world) {
 		w.on = w.another()

@@ -114,6 +114,7 @@ var deeds = map[finding.Deed]func(w *world, args map[string]string){
 		}
 	},
 	finding.KickLeftovers:  func(*world, map[string]string) {}, // the finding STALE_MEMBER comes next
+	finding.AwaitRemoval:   func(*world, map[string]string) {}, // one of its servers is back, the other is about to be
 	finding.MakeSpace:      func(w *world, args map[string]string) { w.FreeDisk(args["path"]) },
 	finding.MakeSpaceThere: func(w *world, _ map[string]string) { w.FreeDisk(w.on.DBDir()) },
 	finding.MakeSpaceOn:    func(w *world, args map[string]string) { w.FreeDisk(w.Named(args["unit"]).DBDir()) },
