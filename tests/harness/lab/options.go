@@ -122,7 +122,7 @@ func (o *Options) makeDir() (err error) {
 		return err
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("%s: it isn't empty", o.Dir)
+		return fmt.Errorf("%s is not empty: end the lab there (ovn-lab down), or name another directory", o.Dir)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,5 +42,19 @@ func TestCommands(t *testing.T) {
 	} {
 		_, _, code := s.try(wrong)
 		assert.Equal(t, exitUsage, code, wrong)
+	}
+}
+
+// A person sees the hooks that run; a script sees them only with --verbose.
+func TestGlobal_shows_hooks_on_terminal(t *testing.T) {
+	const hook, logged = "ovn-central/0 install\n", "ovn-central/0 install: INFO install\n"
+	for want, g := range map[string]*global{"": {}, hook: {terminal: true}, hook + logged: {verbose: true}} {
+		var shown strings.Builder
+		g.errors = &shown
+		for _, line := range []string{hook, logged} {
+			_, err := g.Write([]byte(line))
+			require.NoError(t, err)
+		}
+		assert.Equal(t, want, shown.String())
 	}
 }

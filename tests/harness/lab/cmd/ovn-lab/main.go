@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -22,7 +23,9 @@ import (
 type global struct {
 	dir     string
 	verbose bool
-	errors  io.Writer
+	// terminal reports whether a person watches: the hooks that run are shown, since commands take many seconds.
+	terminal bool
+	errors   io.Writer
 }
 
 func newRoot(g *global) *cobra.Command {
@@ -69,9 +72,9 @@ EXIT STATUS
 	return root
 }
 
-// Write shows the charm's log if a flag requests it.
+// Write shows the charm's log if a flag requests it. On a terminal it shows at least the lines that name a hook.
 func (g *global) Write(text []byte) (int, error) {
-	if g.verbose {
+	if g.verbose || g.terminal && !bytes.Contains(text, []byte(": ")) {
 		return g.errors.Write(text)
 	}
 	return len(text), nil
@@ -134,7 +137,9 @@ const (
 func main() {
 	lab.Intercept()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, &global{}, os.Args[1:], os.Stdout, os.Stderr)
+	info, err := os.Stderr.Stat()
+	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
+	code := run(ctx, &global{terminal: terminal}, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
