@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
@@ -19,7 +20,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/restore"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
@@ -159,13 +162,34 @@ func (u *Reconciler) judging(ctx context.Context) (found restore.Seen, err error
 	}
 	var o Result
 	o.Thorough = true
-	o.Snapshot.Snapshot = u.Observer.Observe(ctx, u.Tools)
+	o.Snapshot.Snapshot = u.withoutLoneLeader(ctx, u.Observer.Observe(ctx, u.Tools))
 	if err := u.askJuju(ctx, r, &o.Snapshot); err != nil {
 		return found, err
 	}
 	r.Recovery.Judging = true
 	o.State, err = u.look(ctx, r, &o.Snapshot)
 	return seen(r, o), err
+}
+
+// withoutLoneLeader waits while a server leads without a majority: it gives that up within two election timers
+// (raft_run in ovsdb/raft.c), and a recovery is refused as long as there is a leader.
+func (u *Reconciler) withoutLoneLeader(ctx context.Context, s observe.Snapshot) observe.Snapshot {
+	timer := func() (longest time.Duration) {
+		for _, c := range u.Observer.Report(ctx, s.Application, s.Servers).Clusters {
+			if c.Status.Role == raft.Leader && !c.Quorum.Holds() && !c.Quorum.Held {
+				longest = max(longest, c.Status.ElectionTimer)
+			}
+		}
+		return longest
+	}
+	if longest := timer(); longest > 0 {
+		u.Members.Progress(ctx, "a server leads without a majority; waiting for the end of that")
+		poll.Await(ctx, 2*longest+time.Second, observe.PollInterval, nil, func() bool {
+			s = u.Observer.Refresh(ctx, s)
+			return timer() == 0
+		})
+	}
+	return s
 }
 
 func seen(r *record, o Result) restore.Seen {

@@ -48,7 +48,7 @@ var scenarios = map[finding.Code][]scenario{
 		},
 		{name: "file_is_unusable", units: 2, arrange: func(w *world) {
 			w.damageAnother()
-			w.Eventually("nb alone has no leader", func() bool { return !w.HasLeader(w.on, lab.NB) && w.HasLeader(w.on, lab.SB) })
+			w.Eventually("sb has a leader again", func() bool { return w.HasLeader(w.on, lab.SB) })
 		}, after: members(2)},
 	},
 	finding.NotInNewCluster: {{arrange: func(w *world) {
