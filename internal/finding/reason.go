@@ -87,13 +87,48 @@ func (r Reason) String() string {
 	if because != "" && !strings.Contains(text, "{because}") && !strings.Contains(text, "{list}") {
 		text += ": {because}"
 	}
-	return strings.NewReplacer(
-		"{name}", r.Name, "{value}", r.Value, "{count}", fmt.Sprint(r.Count), "{total}", fmt.Sprint(r.Total),
-		"{entries}", entries(r.Count),
-		"{tally}", Tally{r.Count, r.Total}.String(), "{age}", brief(r.Age), "{limit}", brief(r.Limit),
-		"{after}", r.Age.String(), "{milliseconds}", fmt.Sprint(r.Limit.Milliseconds()),
-		"{because}", because, "{list}", joined(r.Because, ", "),
-	).Replace(text)
+	var filled strings.Builder // a plan has many thousand reasons; a Replacer costs more than their texts
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		filled.WriteString(before)
+		if !found {
+			return filled.String()
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		filled.WriteString(r.argument(name, because))
+		text = after
+	}
+}
+
+// argument returns the text of the argument with this name in braces.
+func (r Reason) argument(name, because string) string {
+	switch name {
+	case "name":
+		return r.Name
+	case "value":
+		return r.Value
+	case "count":
+		return fmt.Sprint(r.Count)
+	case "total":
+		return fmt.Sprint(r.Total)
+	case "entries":
+		return entries(r.Count)
+	case "tally":
+		return Tally{r.Count, r.Total}.String()
+	case "age":
+		return brief(r.Age)
+	case "limit":
+		return brief(r.Limit)
+	case "after":
+		return r.Age.String()
+	case "milliseconds":
+		return fmt.Sprint(r.Limit.Milliseconds())
+	case "because":
+		return because
+	case "list":
+		return joined(r.Because, ", ")
+	}
+	return "{" + name + "}"
 }
 
 // Texts returns the texts of reasons, with a semicolon between two.
