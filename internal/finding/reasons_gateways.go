@@ -264,7 +264,7 @@ var gatewayReasons = map[ReasonCode]string{
 	PlanInterrupts:    "the plan now interrupts gateways; run it again to review",
 	PlanExceeds:       "the plan now exceeds the {value} that were confirmed; run it again to review",
 	CheckSkipped:      "skipping the check for intermediate commits: {because}",
-	NoIntermediate:    "there are none",
+	NoIntermediate:    "nothing was changed since the review",
 	ReviewAgain: "nothing is changed: review the plan again with a dry run, or allow intermediate " +
 		"commits",
 	LeftUnreviewed:   "left: {value}: their plan was not reviewed; review it with a dry run",
