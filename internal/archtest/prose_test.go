@@ -86,7 +86,7 @@ func forFinding(n ast.Node) bool {
 	return false
 }
 
-// packageOf returns the package of a selector; empty if the expression is none.
+// packageOf returns the package of a selector. It is empty for any other expression.
 func packageOf(x ast.Expr) string {
 	if selector, is := x.(*ast.SelectorExpr); is {
 		if name, is := selector.X.(*ast.Ident); is {

@@ -75,7 +75,7 @@ func (t *Tools) setRelationData(ctx context.Context, whose, relationID string, v
 // yamlJSON writes v as text that JSON parsers and YAML parsers, such as that of relation-set --file, understand
 // alike. All strings are quoted, so YAML sees no number in 13e4 and no boolean in true. JSON allows characters in
 // strings that YAML refuses (U+007F to U+009F, U+FEFF, U+FFFE) or folds to a space (U+0085). So all from U+007F to
-// U+FFFF are written as \uXXXX.
+// U+FFFF are written as \u and four hex digits.
 func yamlJSON[T string | map[string]string](v T) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -264,8 +264,8 @@ func WhileDown(m observe.Application, clusters Views, unit string) []finding.Rem
 }
 
 // repairs returns the remedies that bring the members of a unit back. If the unit's machine is known to be on, or the
-// unit has published what keeps its servers down, they are the remedies of the cause there. There is none for a file on
-// which no server can start if its cluster has no quorum: only a recovery makes a new member. mayBeLost reports whether
+// unit has published what keeps its servers down, they are the remedies of the cause there. Without a quorum, nothing
+// there repairs a file on which no server can start: only a recovery makes a new member. mayBeLost reports whether
 // nothing shows that the machine is on.
 func repairs(m observe.Application, clusters Views, unit string) (ways []finding.Remedy, mayBeLost bool) {
 	state := m.Peers[unit].State

@@ -134,7 +134,7 @@ func (in *instance) findExternals() {
 }
 
 // findApart finds external ports that are bound to another chassis than their router's gateway (LP#1995078). Neutron
-// itself keeps them apart if there are chassis for external ports, and the gateway's is none of these.
+// itself keeps them apart if there are chassis for external ports, and the gateway is on another chassis.
 func (in *instance) findApart(g *group) {
 	gateway := ""
 	if lead := in.groupNamed(g.Follows); lead != nil {

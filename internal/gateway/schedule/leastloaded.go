@@ -178,8 +178,8 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	}
 }
 
-// currentBackup returns the first backup of a group; it is none if the group leaves it for chassis that serve its
-// external ports.
+// currentBackup returns the first backup of a group, or mincost.None if the group exchanges that for a chassis that
+// serves its external ports.
 func (l *jobList) currentBackup(g *group, class int) int {
 	current := g.firstBackup()
 	if current != mincost.None && !g.serves(current) && class != mincost.None && g.serves(l.classes[class][0]) {
