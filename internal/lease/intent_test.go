@@ -31,7 +31,8 @@ func TestIntent_outlives_holder(t *testing.T) {
 func TestIntent_stored_form(t *testing.T) {
 	r := Record{Holder: "a/1", Term: 4, Sequence: 9, TTLSeconds: 23, Intents: []Intent{leave, down}}
 	assert.JSONEq(t, `{"holder":"a/1","term":4,"seq":9,"ttl":23,"noted":[
-		{"id":"aaaa","kind":"leave","by":"a/0","from":"aaaa"},{"id":"aaaa","kind":"down","by":"a/0","from":"aaaa"}]}`, r.String())
+		{"id":"aaaa","kind":"leave","by":"a/0","from":"aaaa"},
+		{"id":"aaaa","kind":"down","by":"a/0","from":"aaaa"}]}`, r.String())
 	again, err := Parse(r.String())
 	require.NoError(t, err)
 	assert.Equal(t, r, again)

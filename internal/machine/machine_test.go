@@ -68,7 +68,7 @@ func TestCountConnections_form_of_table(t *testing.T) {
    3: 0B00630A:19F1 1600630A:C352 06 00000000:00000000 03:00000014 00000000     0        0 0
    4: 1500630A:C350 0B00630A:19F1 01 00000000:00000000 00:00000000 00000000     0        0 4
    5: 0B00630A:19F2 1600630A:C353 01 00000000:00000100 00:00000000 00000000     0        0 5
-   6: 0B00630A:XXXX 1600630A:C353 01
+   6: 0B00630A:ZZZZ 1600630A:C353 01
 `
 	assert.Equal(t, ovndb.Clients{Connected: 2, Busy: 1}, countConnections([]byte(table), []uint16{6641}))
 	assert.Equal(t, ovndb.Clients{Connected: 1, Busy: 1}, countConnections([]byte(table), []uint16{6642, 16642}))

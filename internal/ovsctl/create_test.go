@@ -205,9 +205,7 @@ func TestCommit_interrupted(t *testing.T) {
 }
 
 func TestCreateCluster_full_disk(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can mount a small disk")
-	}
+	require.Zero(t, os.Geteuid(), "only root can mount a small disk")
 	s := newServer(t, ovndb.SB, "127.0.0.1")
 	s.Paths.DB = t.TempDir()
 	require.NoError(t, syscall.Mount("tmpfs", s.Paths.DB, "tmpfs", 0, "size=12k"))

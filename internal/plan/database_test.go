@@ -146,7 +146,8 @@ func TestDecide_damaged_file_comes_first(t *testing.T) {
 	damaged := nb(func(x *plan.Database) { x.Damage = finding.Quote("it lacks entry 9") })
 	stopped := func(c ovndb.Condition) change {
 		return nb(func(x *plan.Database) {
-			*x = plan.Database{Condition: c, Cluster: nbCluster, Rejoin: rejoin, File: plan.File{Damage: finding.Quote("it lacks entry 9")}}
+			damaged := plan.File{Damage: finding.Quote("it lacks entry 9")}
+			*x = plan.Database{Condition: c, Cluster: nbCluster, Rejoin: rejoin, File: damaged}
 		})
 	}
 	without := having(nil, nil, func(s *plan.State) { s.Certificates.Related = false })

@@ -272,7 +272,9 @@ var databaseChanges = []func(*rand.Rand, ovndb.Database, *plan.Database){
 	func(r *rand.Rand, db ovndb.Database, x *plan.Database) {
 		*x = down(
 			clusterOf(db),
-			plan.File{Damage: finding.Quote(one(r, "", "a gap")), Outside: r.IntN(2) == 0, WasMember: r.IntN(2) == 0, Sole: r.IntN(2) == 0},
+			plan.File{
+				Damage: finding.Quote(one(r, "", "a gap")), Outside: r.IntN(2) == 0, WasMember: r.IntN(2) == 0, Sole: r.IntN(2) == 0,
+			},
 		)
 	},
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {

@@ -209,11 +209,13 @@ func TestEvaluate_external_ports_apart_from_gateway(t *testing.T) {
 		gateway, ports string
 		want           []string
 	}{
-		"together":          {"c1", "c1", nil},
-		"apart":             {"c1", "c3", []string{"warning EXTERNAL_PORTS_APART x Other=c3 Value=c1"}},
-		"gateway unbound":   {"", "c1", nil},
-		"ports unbound":     {"c1", "", nil},
-		"without a network": {"c2", "c1", []string{"warning EXTERNAL_PORTS_APART x Other=c1 Value=c2 Reasons=NOT_CONNECTED_TO n"}},
+		"together":        {"c1", "c1", nil},
+		"apart":           {"c1", "c3", []string{"warning EXTERNAL_PORTS_APART x Other=c3 Value=c1"}},
+		"gateway unbound": {"", "c1", nil},
+		"ports unbound":   {"c1", "", nil},
+		"without a network": {
+			"c2", "c1", []string{"warning EXTERNAL_PORTS_APART x Other=c1 Value=c2 Reasons=NOT_CONNECTED_TO n"},
+		},
 	} {
 		ports := schedule.Group{
 			Name: "x", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: hosted(9).Name,

@@ -62,7 +62,9 @@ func (w *watch) look(last map[string]credentials) {
 			if before[u.Name()] != now.certificate {
 				break
 			}
-			_, problem := tls.Check(tls.Credentials{Key: []byte(now.key), Certificate: []byte(now.certificate), CA: []byte(trusted[other.Name()])}, nil, time.Now())
+			_, problem := tls.Check(tls.Credentials{
+				Key: []byte(now.key), Certificate: []byte(now.certificate), CA: []byte(trusted[other.Name()]),
+			}, nil, time.Now())
 			halfway := problem.Code == finding.KeyDiffers // between the two renames the server has the old pair
 			if !problem.IsZero() && !halfway {
 				w.broken = append(w.broken, fmt.Sprintf("%s does not trust %s: %v", other.Name(), u.Name(), problem))

@@ -22,8 +22,8 @@ func (c *cloud) addRow(name, encapsulation, config string) {
 	c.sbctl("chassis-add", name, encapsulation, "127.0.9.1", "--", "set", "Chassis", name, "other_config:"+config)
 }
 
-// R12, R13, R20: a chassis whose row is left over from an old host does not respond. Gateways that are bound to it count
-// as not hosted, and no plan moves a gateway to it. The node can be removed.
+// R12, R13, R20: a chassis whose row is left over from an old host does not respond. Gateways that are bound to it
+// count as not hosted, and no plan moves a gateway to it. The node can be removed.
 func TestR20_row_that_is_left_over_does_not_respond(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")

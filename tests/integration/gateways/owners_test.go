@@ -294,7 +294,8 @@ func TestNetworks_switch_with_several(t *testing.T) {
 				c.external("neutron-n1", "bm1")
 				c.grouped("neutron-n1", hints, "Logical_Switch_Port", []string{"bm1"}, "c2=32767", "c3=32766")
 			},
-			bound: map[string]string{"bm1": "c2"}, problems: []string{"neutron-n1"}, after: map[string]string{"neutron-n1": "c2 c1"},
+			bound: map[string]string{"bm1": "c2"}, problems: []string{"neutron-n1"},
+			after: map[string]string{"neutron-n1": "c2 c1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { x.try(t) })
