@@ -61,11 +61,14 @@ func script(b *testing.B, name, text string) string {
 	return path
 }
 
-// byHand converts calls to lines of a shell. Of the charm's arguments only dpkg-query's format has a space.
+// byHand converts calls to lines of a shell. Of the charm's arguments only the message of status-set has spaces.
 func byHand(calls []string) string {
 	var lines strings.Builder
 	for _, call := range calls {
-		words := strings.Fields(strings.ReplaceAll(call, "} ${", "}_${"))
+		words := strings.Fields(call)
+		if words[0] == "status-set" {
+			words = strings.SplitN(call, " ", 4)
+		}
 		for i, word := range words {
 			words[i] = "'" + word + "'"
 		}
