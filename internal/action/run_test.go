@@ -296,7 +296,7 @@ func TestRun_refusal(t *testing.T) {
 		code        finding.Code
 	}{
 		"nothing named":       {"kick", "", nil, true, finding.ParameterInvalid},
-		"not confirmed":       {"kick", "nb-identity", "abcd", false, finding.Unconfirmed},
+		"not confirmed":       {"kick", "nb-identity", "abcd", false, finding.UnknownMember},
 		"confirmed by a text": {"kick", "nb-identity", "abcd", "true", finding.ParameterInvalid},
 		"no member":           {"kick", "nb-identity", "abcd", true, finding.UnknownMember},
 		"garbage":             {"cluster-kick", "nb-server-id", "zzzz", true, finding.MemberIDInvalid},

@@ -28,7 +28,8 @@ type KickRequest struct {
 	IDs map[ovndb.Database]raft.IDArgument
 	// Unit, set in place of IDs, names the unit whose members to kick, in both databases.
 	Unit string
-	// Confirmed is the parameter i-really-mean-it. Permit permits kicks that rule R4 refuses.
+	// Confirmed is the parameter i-really-mean-it. An unconfirmed request is judged and changes nothing. Permit
+	// permits kicks that rule R4 refuses.
 	Confirmed bool
 	Permit    raft.Permit
 	// DryRun changes nothing.
@@ -66,7 +67,8 @@ func (r KickResult) Done() bool {
 }
 
 // Kick removes another unit's member from each database that the request names (rules R1 to R8). It judges all
-// databases before it changes any. It returns a result for each; it returns an error only if nothing was judged.
+// databases before it changes any. It returns a result for each; it returns an error only if nothing was judged, or if
+// all that the kick lacks is a confirmation.
 func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest) ([]KickResult, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -79,9 +81,15 @@ func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest
 		}
 		return nil
 	}
-	if r.DryRun {
+	switch {
+	case r.DryRun:
 		_ = judge(ctx) // the results have its error, and the error of the change
-	} else {
+	case !r.Confirmed:
+		if judge(ctx) == nil && slices.ContainsFunc(kicks, (*kickOperation).unresolved) {
+			return nil, finding.Refuse([]finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{},
+				finding.Args{Reasons: finding.Because(finding.NeverComesBack)})})
+		}
+	default:
 		_ = change[*kickOperation]{operations: kicks, judge: judge, ends: always}.carryOut(ctx)
 	}
 	return results(kicks), nil
@@ -96,9 +104,6 @@ func (r KickRequest) check() error {
 		return invalid("missing", finding.TakesMember)
 	case len(r.IDs) > 0 && r.Unit != "":
 		return invalid("invalid", finding.GivenTwice)
-	case !r.Confirmed && !r.DryRun:
-		return finding.Refuse([]finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{},
-			finding.Args{Reasons: finding.Because(finding.NeverComesBack)})})
 	}
 	return nil
 }

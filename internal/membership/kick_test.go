@@ -154,23 +154,46 @@ func TestR8_kick_of_removed_member_succeeds(t *testing.T) {
 	model.History = model.History.Merge(relation.History{
 		ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}},
 	})
-	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), model, dryKick("aa04"))
-	require.NoError(t, err)
-	require.Len(t, results, 1)
-	assert.Equal(t, membership.AlreadyGone, results[0].Outcome)
-	assert.True(t, results[0].Done())
+	request := dryKick("aa04")
+	for _, request.DryRun = range []bool{true, false} { // it needs no confirmation
+		results, err := on(s, new(observetest.Machine)).Kick(t.Context(), model, request)
+		require.NoError(t, err)
+		require.Len(t, results, 1)
+		assert.Equal(t, membership.AlreadyGone, results[0].Outcome)
+		assert.True(t, results[0].Done())
+	}
 }
 
-func TestKick_invalid_or_unconfirmed_request(t *testing.T) {
+// A kick that would be refused is refused before it asks for a confirmation, which would not help.
+func TestKick_unconfirmed(t *testing.T) {
+	for typed, code := range map[string]string{
+		"aa04": "UNCONFIRMED", "aa04 13fe": "UNCONFIRMED", "ffff": "nb UNKNOWN_MEMBER", "aa01": "nb UNIT_IN_MODEL",
+		"aa01 unit-in-model": "nb MEMBER_IS_LIVE", "aa04 bb02": "sb UNIT_IN_MODEL",
+	} {
+		s := observetest.JoinedBy4(t)
+		s.NB, s.SB = s.NB.Down("aa04"), s.Led().SB.Down("13fe")
+		m := new(observetest.Machine)
+		request := dryKick(typed)
+		request.DryRun = false
+		results, err := on(s, m).Kick(t.Context(), s.Application(), request)
+		for _, r := range results {
+			if r.Outcome == membership.Refused {
+				err = finding.Refuse(r.Against)
+			}
+		}
+		assert.Contains(t, findingtest.Codes(err), code, typed)
+		assert.Empty(t, m.Told, typed)
+	}
+}
+
+func TestKick_invalid_request(t *testing.T) {
 	id := map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: "aa04"}}
 	for name, test := range map[string]struct {
 		request membership.KickRequest
 		code    string
 	}{
-		"nothing named":            {membership.KickRequest{Confirmed: true}, "unit PARAMETER_INVALID"},
-		"named twice":              {membership.KickRequest{Confirmed: true, IDs: id, Unit: "u/4"}, "unit PARAMETER_INVALID"},
-		"not confirmed":            {membership.KickRequest{IDs: id}, "UNCONFIRMED"},
-		"force is no confirmation": {membership.KickRequest{IDs: id, Permit: raft.PermitForce}, "UNCONFIRMED"},
+		"nothing named": {membership.KickRequest{Confirmed: true}, "unit PARAMETER_INVALID"},
+		"named twice":   {membership.KickRequest{Confirmed: true, IDs: id, Unit: "u/4"}, "unit PARAMETER_INVALID"},
 	} {
 		results, err := new(membership.Changer).Kick(t.Context(), observe.Application{}, test.request)
 		assert.Equal(t, []string{test.code}, findingtest.Codes(err), name)
