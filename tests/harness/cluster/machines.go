@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
@@ -200,6 +201,13 @@ func ReadFindings(results any) (all Findings, err error) {
 		return nil, fmt.Errorf("cannot read findings: %w", err)
 	}
 	return all, nil
+}
+
+// Outcome returns the outcome of a kick from its result for one database.
+func Outcome(result string) membership.KickOutcome {
+	first, _, _ := strings.Cut(result, "\n")
+	outcome, _, _ := strings.Cut(first, ":")
+	return membership.KickOutcome(outcome)
 }
 
 // Find returns the first finding with the code about a subject such as `nb sb ovn-central/2`; "" matches any subject.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -30,8 +32,8 @@ func (w *world) claimKick(args []string, results map[string]string) {
 		return
 	}
 	for _, db := range lab.Databases {
-		said := results["ovn"+string(db)]
-		if !strings.HasPrefix(said, "removed") && !strings.Contains(said, "already gone") {
+		outcome := cluster.Outcome(results["ovn"+string(db)])
+		if outcome != membership.Removed && outcome != membership.AlreadyGone {
 			continue
 		}
 		var ids []string
@@ -45,7 +47,7 @@ func (w *world) claimKick(args []string, results map[string]string) {
 				}
 			}
 		}
-		w.claim(fmt.Sprintf("%s %v: %s", db, ids, said), func(ctx context.Context) bool {
+		w.claim(fmt.Sprintf("%s %v: %s", db, ids, outcome), func(ctx context.Context) bool {
 			v := w.look(ctx, db)
 			return !v.leads || !slices.ContainsFunc(v.members, func(m member) bool { return slices.Contains(ids, m.Short) })
 		})

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -75,7 +77,7 @@ func TestR5_kick_of_stopped_process_counts_until_it_continues(t *testing.T) {
 	require.NoError(t, kicks.SignalHook(syscall.SIGCONT))
 	// The call has outlived its deadline, so it is unknown whether it was carried out.
 	if r := <-done; r.Status != "completed" {
-		assert.Equal(t, "pending\n", r.Results["ovnnb"])
+		assert.Equal(t, membership.Pending, cluster.Outcome(r.Results["ovnnb"]))
 		assert.Contains(t, r.Message, "nb: ")
 		assert.Contains(t, r.Message, id[:4])
 		assert.Contains(t, r.Message, "next: "+string(finding.RunAgain))
