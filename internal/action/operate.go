@@ -37,8 +37,9 @@ func operating(do func(context.Context, Unit, *params, operate.Unit) (results, e
 // pause stops the unit's services until resume.
 func pause(ctx context.Context, u Unit, _ *params, recovery bool) (results, error) {
 	done := "paused; the unit stays a member that is down until action resume"
-	if stopped := withoutMajority(u.Observer.Observe(ctx, u.Tools).Servers); len(stopped) > 0 {
-		done += "; until then no majority serves " + strings.Join(stopped, ", ") + ", and nothing can be written"
+	unserved := strings.Join(withoutMajority(u.Observer.Observe(ctx, u.Tools).Servers), ", ")
+	if unserved != "" {
+		done += "; until then no majority serves " + unserved + ", and nothing can be written"
 	}
 	o, err := u.Operate()
 	if err == nil {
@@ -49,9 +50,12 @@ func pause(ctx context.Context, u Unit, _ *params, recovery bool) (results, erro
 	}
 	shown, err := u.reconcile(ctx, done)
 	if err != nil { // otherwise the status would still show a healthy unit
-		err = errors.Join(fmt.Errorf("the unit is paused, and could not tell its peers: %w", err), u.setPaused(ctx))
+		return nil, errors.Join(fmt.Errorf("the unit is paused, and could not tell its peers: %w", err), u.setPaused(ctx))
 	}
-	return shown, err
+	if unserved != "" {
+		shown["without-majority"] = unserved
+	}
+	return shown, nil
 }
 
 // withoutMajority returns the databases that no majority serves without this unit: a pause is not refused in a cluster
