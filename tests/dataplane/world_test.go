@@ -139,6 +139,13 @@ func (w *world) changesNothing(args ...string) {
 	assert.True(w.t, p.Empty(), args)
 }
 
+// planned returns the plan of an operation without carrying it out.
+func (w *world) planned(operation string) (p schedule.Plan) {
+	w.t.Helper()
+	w.read(&p, "gateways", operation, "--dry-run")
+	return p
+}
+
 func (w *world) status() (s schedule.Status) {
 	w.t.Helper()
 	w.read(&s, "gateways", "status")

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -102,7 +103,7 @@ func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, code)
 	require.Eventually(t, func() bool { return labtest.ActingUnit(t, units...) != second }, labtest.Patience, time.Second, "another unit acts")
-	assert.Contains(t, labtest.AgentOf(t, second).Northd, "not running")
+	assert.Contains(t, labtest.AgentOf(t, second).Northd, string(ovndb.NorthdDown))
 	c.RunUpdateStatus(second)
 	require.Eventually(t, func() bool { return labtest.AgentOf(t, second).Northd == "" }, labtest.Patience, time.Second, "the hook has started ovn-northd")
 	second = labtest.ActingUnit(t, units...)

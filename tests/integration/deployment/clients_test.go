@@ -119,7 +119,7 @@ func (k client) areCountedAndAwaited(units []*lab.Unit) {
 	assert.Equal(k.c.T, before+24, k.counted(u, u))
 	c.RunUpdateStatus(u)
 	assert.Equal(k.c.T, before+24, k.counted(other, u), "the other units know it by its last hook")
-	assert.Contains(k.c.T, c.Act(other, "cluster-status", "format=json")["clients"], fmt.Sprintf("%s about %d ", u.Name(), before+24))
+	assert.Contains(k.c.T, c.Act(other, "cluster-status", "format=json")["clients"], strconv.Itoa(before+24))
 
 	for _, pid := range processesOf[:3] { // they don't read the data that they receive
 		require.NoError(k.c.T, syscall.Kill(pid, syscall.SIGSTOP))

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,7 +107,11 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 		assert.Contains(t, unhealthy(), "ovn-central:unhealthy/"+string(c.Raft(joiner, db).Server))
 	}
 	own := c.Act(joiner, "cluster-status", "format=json") // P7: the unit reports the same about itself
-	assert.Equal(t, 2, strings.Count(own["fault-tolerance"], ": 0 more of 3 members"))
+	for _, db := range lab.Databases {
+		var document struct{ Quorum struct{ Members, Up int } }
+		require.NoError(t, json.Unmarshal([]byte(own["ovn"+string(db)]), &document))
+		assert.Equal(t, []int{3, 2}, []int{document.Quorum.Members, document.Quorum.Up}, db)
+	}
 	told := unhealthy()
 	c.RunUpdateStatus(joiner)
 	assert.Equal(t, told, unhealthy(), "R17: nothing is written twice")
@@ -201,7 +206,7 @@ func TestRestart_deleted_file_is_rewritten_first(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(u.SysconfDir(), "ovn", "cert_host")))
 	require.NoError(t, os.Rename(u.DBFile(lab.NB), u.DBFile(lab.NB)+".moved"))
 	c.RunUpdateStatus(u)
-	c.Says(u, "blocked", "'certificates' missing")
+	c.Says(u, "blocked", finding.Lookup(finding.CertificatesMissing).Line)
 	c.FindsNone(u, finding.FileLacksEntries)
 	assert.FileExists(t, u.DBFile(lab.NB))
 }

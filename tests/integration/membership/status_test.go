@@ -3,6 +3,7 @@ package membership
 import (
 	"encoding/json"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -42,7 +44,7 @@ func TestClusterStatus(t *testing.T) {
 		for _, u := range m.Deployed {
 			messages += u.Workload().Message + "\n"
 		}
-		assert.Regexp(m.T, `(?m)^Unit is ready \((.*; )?leader: ovn[ns]b_db.*; 3 of 3 up, 1 .*\)$`, messages)
+		assert.Regexp(m.T, "(?m)^"+regexp.QuoteMeta(strings.TrimSuffix(present.Ready(""), ")"))+`(.*; )?leader: ovn[ns]b_db.*; 3 of 3 up, 1 .*\)$`, messages)
 	})
 
 	gone := m.Followers()[0]

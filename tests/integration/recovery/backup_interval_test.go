@@ -51,7 +51,9 @@ func TestBackup_interval_option_makes_backups(t *testing.T) {
 	assert.Contains(t, updated(), "backup: ")
 	m.Finds(u, finding.BackupOverdue, "")
 	require.NoError(t, backup(m, u))
-	assert.Regexp(t, `^Unit is ready \(.*1 of 1 up, .* backup .* 1 h `, updated())
+	assert.Regexp(t, ` backup .* 1 h `, updated())
+	assert.Equal(t, "active", u.Workload().Status)
+	m.FindsNone(u, finding.BackupOverdue)
 	m.Wait(1100 * time.Millisecond) // their names have a resolution of a second
 	require.NoError(t, backup(m, u))
 	kept, err := filepath.Glob(filepath.Join(filepath.Dir(u.DBDir()), "backups", "*Z"))
