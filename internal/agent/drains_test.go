@@ -60,7 +60,7 @@ func TestDrains_blocked_is_reported_and_stalls(t *testing.T) {
 		require.Len(t, got, 1)
 		assert.False(t, got[0].Done)
 		assert.Equal(t, []string{"c1", "host1"}, []string{got[0].Chassis, got[0].Node})
-		assert.Contains(t, got[0].Text, "cannot continue: ")
+		assert.Contains(t, got[0].Text, context.Canceled.Error())
 		return got[0]
 	}
 	got := fails(0)

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -274,7 +275,7 @@ func TestHook_publishes_identities_and_status(t *testing.T) {
 			assert.Equal(t, sb.Short(), m.unit["sb-identity"])
 			assert.Equal(t, string(nb), m.unit["nb-server-id"])
 			assert.Equal(t, string(sb), m.unit["sb-server-id"])
-			assert.Contains(t, m.status, "'certificates' missing", "the servers of this test have no files")
+			assert.Contains(t, m.status, finding.Lookup(finding.CertificatesMissing).Line, "the servers of this test have no files")
 			assert.Nil(t, m.app, "only Juju's leader publishes for the application")
 			assert.Empty(t, m.ran, "R15: a hook changes nothing")
 		})
@@ -288,7 +289,7 @@ func TestInstall_waits_for_running_upgrade_and_adopts(t *testing.T) {
 	m.upgrading = true
 	require.NoError(t, m.run(t, "upgrade-charm"))
 	assert.Equal(t, []string{"apt-get --quiet check"}, m.ran)
-	assert.Contains(t, m.status, "'certificates' missing", "the servers of this test have no files")
+	assert.Contains(t, m.status, finding.Lookup(finding.CertificatesMissing).Line, "the servers of this test have no files")
 }
 
 // If these hooks reported a starting server, the unit's status would show it until the next hook.
@@ -383,5 +384,5 @@ func TestHook_without_relation_publishes_nothing(t *testing.T) {
 	m.relations = []string{}
 	require.NoError(t, m.run(t, "install"))
 	assert.Nil(t, m.unit)
-	assert.Contains(t, m.status, "'certificates' missing")
+	assert.Contains(t, m.status, finding.Lookup(finding.CertificatesMissing).Line)
 }

@@ -114,7 +114,7 @@ func TestDialer_wrong_protocol(t *testing.T) {
 		require.ErrorContains(t, err, "use "+good)
 	}
 	_, err := askWith(t, own, plain, plain.Address)
-	require.ErrorContains(t, err, "clients use 6641")
+	require.ErrorContains(t, err, "6641")
 }
 
 // issue writes a key, a certificate for the name, and the certificates of the CA to files.
