@@ -74,7 +74,7 @@ func (u *upgrade) takePackages(ctx context.Context, t *testing.T) {
 	}
 	deferred := u.deferred(ctx, t, u.second)
 	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
-		assert.Contains(t, deferred, "restart "+service+": upgrade from ", u.second)
+		assert.Contains(t, deferred, "restart "+service+": ", u.second)
 	}
 	u.notConverted(ctx, t, u.first, u.second, u.last)
 	u.writes(ctx, t)
