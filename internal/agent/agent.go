@@ -232,6 +232,7 @@ type gatewayReport struct {
 	seen    *observation  // nil: no pass yet
 	at      time.Duration // of the pass
 	held    map[string]time.Duration
+	outage  time.Duration          // since when no gateway works; 0: one may
 	advised time.Duration          // since when gateways have to be scheduled; 0: none have to
 	moves   map[schedule.Class]int // candidates changed
 	northd  progress

@@ -282,6 +282,10 @@ func (a *Agent) findings(seen observe.Report, gateways map[finding.Code]int, kno
 	if err != nil {
 		a.log.Warn("cannot read what the last hook has found", "error", err)
 	}
+	all = slices.DeleteFunc(all, func(d present.Document) bool {
+		_, own := gateways[finding.Code(d.Code)]
+		return known && own
+	})
 	if known { // one finding for each code, however many gateways have it
 		for code, n := range gateways {
 			if n > 0 {

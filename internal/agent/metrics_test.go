@@ -21,6 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -185,6 +186,35 @@ func TestMetrics_series_are_bounded(t *testing.T) {
 		`ovn_central_candidates_changed_total{reason="rank"} 0`,
 		`ovn_central_gateways_by_finding{finding="GATEWAY_UNBOUND"} 1`,
 		`ovn_central_gateways_by_finding{finding="GATEWAY_MISPLACED"} 0`)
+}
+
+// The agent looks more often than a hook, so what the hook has stored of an outage does not count.
+func TestMetrics_outage_is_error(t *testing.T) {
+	t.Parallel()
+	a, now := newTestAgent(t)
+	a.paths = ovndb.Paths{Run: t.TempDir()}
+	hook := finding.New(finding.NoChassisResponds, finding.Subject{}, finding.Args{}).As(finding.Warning)
+	require.NoError(t, present.Save(a.paths.Findings(), present.Documents(juju.Version{}, []finding.Finding{hook})))
+	silent := schedule.State{
+		Chassis: []schedule.Chassis{{Name: "c1", Unresponsive: true}},
+		Groups: []schedule.Group{{
+			Name: "g", Ports: []schedule.Port{{Name: "g", Network: "net", Active: "c1"}},
+			Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 1}},
+		}},
+	}
+	a.gateways.recordObservation(&gateway.Inventory{State: silent}, schedule.Plan{}, false, *now)
+	text := exports(t, a, `ovn_central_finding{code="NO_CHASSIS_RESPONDS",severity="error",subject=""} 1`,
+		`ovn_central_gateways_by_finding{finding="NO_CHASSIS_RESPONDS"} 1`)
+	assert.NotContains(t, text, `code="NO_CHASSIS_RESPONDS",severity="warning"`)
+	*now += time.Hour
+	s := a.gateways.status(*now)
+	assert.Equal(t, finding.NoChassisResponds, s.Outage.Code)
+	assert.InDelta(t, time.Hour.Seconds(), s.OutageSeconds, 0)
+
+	silent.Chassis[0].Unresponsive = false
+	a.gateways.recordObservation(&gateway.Inventory{State: silent}, schedule.Plan{}, false, *now)
+	assert.NotContains(t, exports(t, a), `code="NO_CHASSIS_RESPONDS"`)
+	assert.Zero(t, a.gateways.status(*now).OutageSeconds)
 }
 
 func TestServerMetrics_present_if_files_exist(t *testing.T) {

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,6 +77,12 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 		if g.undone.Left(group.Name) {
 			s.Left = append(s.Left, group.Name)
 		}
+	}
+	switch s.Outage = schedule.FindOutage(state); {
+	case s.Outage == nil:
+		r.outage = 0
+	case r.outage == 0:
+		r.outage = now
 	}
 	r.seen, r.at, r.held = seen, now, g.detector.Held(now)
 	r.northd = r.northd.update(inv.NB.Config, inv.SB.Config, now)
@@ -174,7 +179,10 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 			s.HeldDown = append(s.HeldDown, report.HeldDown{Name: name, ForSeconds: (until - now).Seconds()})
 		}
 	}
-	slices.SortFunc(s.HeldDown, func(a, b report.HeldDown) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.HeldDown, func(a, b report.HeldDown) int { return schedule.CompareNames(a.Name, b.Name) })
+	if r.outage != 0 {
+		s.OutageSeconds = (now - r.outage).Seconds()
+	}
 	if r.advised != 0 {
 		s.AdvisedSeconds = (now - r.advised).Seconds()
 	}

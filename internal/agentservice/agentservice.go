@@ -97,7 +97,7 @@ func (m *Manager) Ask(ctx context.Context) (s report.Status, found []finding.Fin
 		silent := finding.Reason{Code: finding.AgentSilent, Name: string(ovndb.Agent)}
 		return report.Status{}, failed(silent.String())
 	}
-	return s, failed(s.Problem())
+	return s, append(failed(s.Problem()), s.Gateways.Findings()...)
 }
 
 func failed(problem string) []finding.Finding {

@@ -182,7 +182,11 @@ func Nodes(r maintenance.Report) string {
 			n.Name(), n.Chassis, controller(n, r.At), n.State(),
 			n.Held(maintenance.HoldGateway).Count, n.First, n.Backups, len(n.Pinned)+n.OmittedPinned, lost, held(n)))
 	}
-	return table(rows) + more("", r.Omitted, "nodes") + beside(r)
+	outage := ""
+	if r.Outage != nil {
+		outage, _ = bySeverity([]finding.Finding{r.Outage.Finding()})
+	}
+	return outage + table(rows) + more("", r.Omitted, "nodes") + beside(r)
 }
 
 // controller returns when a node's ovn-controller last answered, and whether it is silent. An answer gets old, because

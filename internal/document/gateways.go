@@ -19,6 +19,8 @@ import (
 // suffices.
 func Plan(p schedule.Plan) string {
 	var b strings.Builder
+	serious, others := bySeverity(p.Findings)
+	b.WriteString(serious)
 	fmt.Fprintln(&b, summary(p))
 	for i, n := range p.After {
 		b.WriteString("\n" + network(p.Before[i], n))
@@ -39,7 +41,7 @@ func Plan(p schedule.Plan) string {
 		b.WriteString("\nblocked\n")
 	}
 	b.WriteString(findings(p.Blocked) + more("  ", p.OmittedBlocked, ""))
-	b.WriteString(problems(p.Findings, p.OmittedFindings))
+	b.WriteString(problems(others, p.OmittedFindings))
 	for _, command := range p.Next {
 		fmt.Fprintf(&b, "\nnext: %s\n", command)
 	}
@@ -55,6 +57,24 @@ func more(before string, omitted int, what string) string {
 		return ""
 	}
 	return strings.TrimRight(fmt.Sprintf("%s… and %d more %s", before, omitted, what), " ") + "\n"
+}
+
+// bySeverity returns the errors as the beginning of a text, and the other findings.
+func bySeverity(all []finding.Finding) (errors string, others []finding.Finding) {
+	serious := func(f finding.Finding) bool { return f.Severity == finding.Error }
+	var first []finding.Finding
+	for _, f := range all {
+		if serious(f) {
+			first = append(first, f)
+		}
+	}
+	for _, line := range present.Lines(juju.Version{}, first) {
+		errors += line + "\n"
+	}
+	if errors != "" {
+		errors += "\n"
+	}
+	return errors, slices.DeleteFunc(slices.Clone(all), serious)
 }
 
 func problems(all []finding.Finding, omitted int) string {
@@ -208,6 +228,8 @@ func pinned(p schedule.Pinned) string {
 // Gateways renders the spread of gateways.
 func Gateways(s schedule.Status) string {
 	var b strings.Builder
+	serious, others := bySeverity(s.Findings)
+	b.WriteString(serious)
 	for i, n := range s.Networks {
 		if i > 0 {
 			b.WriteString("\n")
@@ -232,7 +254,7 @@ func Gateways(s schedule.Status) string {
 		fmt.Fprintf(&b, "  %s: on %s\n", g.Name, cmp.Or(g.Active, "no chassis"))
 	}
 	b.WriteString(more("  ", s.OmittedLess, "without a provider network"))
-	b.WriteString(problems(s.Findings, s.OmittedFindings))
+	b.WriteString(problems(others, s.OmittedFindings))
 	if s.Elsewhere > 0 {
 		fmt.Fprintf(&b, "\n%s of other networks: to see all, name no network\n", schedule.Count(s.Elsewhere, "problem"))
 	}

@@ -67,14 +67,14 @@ const (
 )
 
 var gatewayEntries = []Entry{
-	aboutGateways(NoGatewayBound, Warning, Gateway,
-		"no gateway is bound; ovn-controllers that respond: {count} of {total}",
+	aboutGateways(NoGatewayBound, Error, Gateway,
+		"outage: no gateway is bound; ovn-controllers that respond: {count} of {total}",
 		"No router reaches its provider network.",
-		"See whether the ovn-controllers run and reach the Southbound database."),
-	aboutGateways(NoChassisResponds, Warning, Chassis,
-		"none of {total} ovn-controllers responds: what they host may not work",
+		"See whether the ovn-controllers run and reach the Southbound database.").alert(5 * time.Minute),
+	aboutGateways(NoChassisResponds, Error, Chassis,
+		"outage: none of {total} ovn-controllers responds: what they host may not work",
 		"No chassis follows the Southbound database.",
-		"See whether ovn-northd works, and whether the chassis reach the Southbound database."),
+		"See whether ovn-northd works, and whether the chassis reach the Southbound database.").alert(5 * time.Minute),
 	aboutGateways(GatewayUnbound, Warning, Gateway, "{name} is not bound to any chassis; expected {value}",
 		"No chassis hosts it. That is normal for a second after a change.",
 		"If it lasts, have the expected chassis compute everything again, which interrupts nothing.").alert(5 * time.Minute),

@@ -214,7 +214,11 @@ func (s *Service) plan(
 	if planner, err = s.reviewed(ctx, r, inventory, &p, planner); err != nil {
 		return nil, err
 	}
-	p.Findings = schedule.SortFindings(append(p.Findings, inventory.Findings...))
+	p.Findings = append(p.Findings, inventory.Findings...)
+	if outage := schedule.FindOutage(inventory.State); outage != nil { // a reader of "nothing to do" must see it
+		p.Findings = append(p.Findings, outage.Finding())
+	}
+	p.Findings = schedule.SortFindings(p.Findings)
 	return &Operation{Plan: p, service: s, request: r, planner: planner, earlier: earlier}, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -240,7 +241,7 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *ans
 	if err != nil {
 		return maintenance.Report{}, new(inaccessible(err))
 	}
-	report.Nodes, report.Unknown = x.nodes, x.unknown()
+	report.Nodes, report.Unknown, report.Outage = x.nodes, x.unknown(), schedule.FindOutage(x.inventory.State)
 	return report, nil
 }
 

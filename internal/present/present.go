@@ -154,13 +154,43 @@ func Messages(all []finding.Finding) (lines []string) {
 	return lines
 }
 
-// Lines renders the findings, each with its remedies below it.
+// alikeShown is the number of findings that [Lines] renders of many that are alike.
+const alikeShown = 3
+
+// Lines renders the findings, each with its remedies below it. It counts the rest of many findings that are about
+// different subjects and alike otherwise: a chassis that is gone can be a candidate of a thousand gateways.
 func Lines(v juju.Version, all []finding.Finding) (lines []string) {
 	said := map[string]bool{}
-	for _, f := range finding.Sort(all) {
-		lines = append(append(lines, f.Message()), indented(v, f, said)...)
+	for _, alike := range groups(v, finding.Sort(all)) {
+		for i, f := range alike {
+			if i == alikeShown && len(alike) > alikeShown+1 {
+				lines = append(lines, fmt.Sprintf("… and %d more like it: %s", len(alike)-i, f.Code))
+				break
+			}
+			lines = append(append(lines, f.Message()), indented(v, f, said)...)
+		}
 	}
 	return lines
+}
+
+// groups returns the findings by kind, in the order of the first one of each kind.
+func groups(v juju.Version, all []finding.Finding) (groups [][]finding.Finding) {
+	at := map[string]int{}
+	for _, f := range all {
+		kind := []string{string(f.Code), f.Args.Value}
+		kind = append(kind, f.Details()...)
+		for _, r := range f.Remedies {
+			kind = append(kind, Remedy(v, f, r))
+		}
+		key := strings.Join(kind, "\n")
+		i, found := at[key]
+		if !found {
+			i, groups = len(groups), append(groups, nil)
+			at[key] = i
+		}
+		groups[i] = append(groups[i], f)
+	}
+	return groups
 }
 
 // indented renders the remedies of a finding, unless an earlier one has the same: said records them.

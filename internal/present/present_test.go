@@ -44,6 +44,24 @@ func reported(t *testing.T, change func(*observetest.Scenario)) observe.Report {
 
 func healthy(*observetest.Scenario) {}
 
+// Of findings that differ in their subjects alone, the first ones and a number are enough.
+func TestLines_counts_alike(t *testing.T) {
+	t.Parallel()
+	var all []finding.Finding
+	for i := range 9 {
+		for _, chassis := range []string{"c1", "c2"} {
+			all = append(all, finding.About(finding.CandidateInvalid, fmt.Sprint("lrp-", i), finding.Args{Value: chassis}))
+		}
+	}
+	lines := present.Lines(juju3, all)
+	require.Len(t, lines, 2*(3+1))
+	for _, i := range []int{3, 7} {
+		assert.Contains(t, lines[i], "6")
+		assert.Contains(t, lines[i], finding.CandidateInvalid)
+	}
+	assert.Len(t, present.Lines(juju3, all[:8]), 8, "four of each")
+}
+
 // The rendered text of each situation, one file each.
 func TestPresent_golden(t *testing.T) {
 	t.Parallel()

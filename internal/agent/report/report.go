@@ -6,6 +6,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // Status is an agent's state.
@@ -99,6 +100,9 @@ type GatewayStatus struct {
 	Error            string  `json:"error,omitempty" yaml:"error,omitempty"`
 	Chassis          int     `json:"chassis" yaml:"chassis"`
 	Gateways         int     `json:"gateways" yaml:"gateways"`
+	// Outage is set if no gateway works, OutageSeconds is for how long the agent has seen that.
+	Outage        *schedule.Outage `json:"outage,omitempty" yaml:"outage,omitempty"`
+	OutageSeconds float64          `json:"outage_seconds,omitempty" yaml:"outage_seconds,omitempty"`
 	// HeldDown lists the chassis and gateways with a change that is not acted upon yet.
 	HeldDown []HeldDown `json:"held_down" yaml:"held_down"`
 	// Planned is how many gateways should have other candidates, Advice lists the first of them, and AdvisedSeconds is for

@@ -106,6 +106,18 @@ func first[T any](all []T, most int, rest func(more string) T) []T {
 	return append(slices.Clone(all[:most]), rest(fmt.Sprintf("and %d more", len(all)-most)))
 }
 
+// outageLasts is for how long no gateway works before a unit reports it: no ovn-controller responds for a moment
+// whenever nb_cfg is raised.
+const outageLasts = time.Minute
+
+// Findings returns what a unit reports of the gateways. It is a warning there, because the unit itself works.
+func (g GatewayStatus) Findings() []finding.Finding {
+	if g.Outage == nil || g.OutageSeconds < outageLasts.Seconds() {
+		return nil
+	}
+	return []finding.Finding{g.Outage.Finding().As(finding.Warning)}
+}
+
 // ClockSlack is by how much clocks may differ. A certificate that vault issues is valid from 30 seconds before its
 // issue (not_before_duration of the PKI secrets engine's roles), so a machine with a clock that is further behind
 // refuses it.

@@ -17,6 +17,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
 func TestStatus_text(t *testing.T) {
@@ -115,6 +118,26 @@ func TestAsk_uses_socket_of_file(t *testing.T) {
 	s, err := report.Ask(t.Context(), file)
 	require.NoError(t, err, "a restarting agent is absent for a moment")
 	assert.True(t, s.Acts)
+}
+
+// An ovn-controller lags for a moment whenever nb_cfg is raised.
+func TestFindings_outage_lasts(t *testing.T) {
+	t.Parallel()
+	g := report.GatewayStatus{
+		Outage:        &schedule.Outage{Code: finding.NoChassisResponds, Gateways: 24, Chassis: 4},
+		OutageSeconds: 59,
+	}
+	assert.Empty(t, g.Findings())
+	g.OutageSeconds = 60
+	found := g.Findings()
+	require.Len(t, found, 1)
+	assert.Equal(t, finding.NoChassisResponds, found[0].Code)
+	assert.Equal(t, finding.Warning, found[0].Severity, "the unit works")
+	assert.Equal(t, 4, found[0].Args.Total)
+	word, line := present.Workload(juju.Version{Major: 3}, found)
+	assert.Equal(t, juju.Active, word)
+	assert.Contains(t, line, found[0].Line(), "the status names it")
+	assert.Empty(t, report.GatewayStatus{OutageSeconds: 60}.Findings())
 }
 
 func TestClockAhead(t *testing.T) {

@@ -56,7 +56,7 @@ func TestEvaluate_findings(t *testing.T) {
 			both,
 			[]schedule.Group{hosted(0, "c1", "c2")},
 			"",
-			"warning NO_GATEWAY_BOUND Count=2 Total=2 Reasons=GATEWAY_COUNT 1",
+			"error NO_GATEWAY_BOUND Count=2 Total=2 Reasons=GATEWAY_COUNT 1 -> " + string(finding.ReadLogsOfOVN),
 		},
 		"a gateway without candidates": {
 			both, []schedule.Group{good, hosted(0)}, "", "warning GATEWAY_WITHOUT_CANDIDATE " + name,
@@ -133,7 +133,7 @@ func TestEvaluate_findings(t *testing.T) {
 	}
 	lone := schedule.State{Chassis: dead[2:], Groups: []schedule.Group{bind(first, "c3")}}
 	assert.Contains(t, findingtest.All(schedule.Evaluate(lone, schedule.Options{}).Findings),
-		"warning NO_CHASSIS_RESPONDS Total=1")
+		"error NO_CHASSIS_RESPONDS Total=1 Reasons=GATEWAY_COUNT 1 -> "+string(finding.StartControllers))
 	s := schedule.State{Chassis: both, Groups: []schedule.Group{good}}
 	p := schedule.Reschedule(s, schedule.Options{Added: []string{"c9"}})
 	assert.Equal(t, []string{"info CHASSIS_UNKNOWN c9"}, findingtest.All(p.Findings))
@@ -169,6 +169,7 @@ func TestConditions(t *testing.T) {
 	assert.Equal(t, map[finding.Code]int{
 		finding.GatewayUnbound: 1, finding.SingleCandidate: 1, finding.CandidateInvalid: 1, finding.GatewayMisplaced: 1,
 		finding.ExternalGatewayUnknown: 1, finding.ExternalUnserved: 0, finding.GatewayHostSilent: 0,
+		finding.NoGatewayBound: 0, finding.NoChassisResponds: 0,
 	}, schedule.Conditions(s))
 	assert.Len(t, schedule.Evaluate(s, schedule.Options{}).Findings, 5)
 

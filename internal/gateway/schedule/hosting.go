@@ -89,46 +89,22 @@ func (in *instance) all() (groups []Group) {
 
 // findHosting finds ports that are unhosted or misplaced. If no gateway is bound, it makes only one finding.
 func (in *instance) findHosting() {
-	if in.findNoneBound() {
+	if in.findOutage() == finding.NoGatewayBound {
 		return
 	}
-	here, respond := in.countChassis()
-	if respond == 0 && slices.ContainsFunc(in.all(), Group.bound) {
-		in.find(finding.NoChassisResponds, "", finding.Args{Total: here})
-	}
 	for _, g := range in.all() {
-		in.findMisplaced(g, respond > 0)
+		in.findMisplaced(g, anyChassis(in.chassis, Chassis.responds))
 	}
 }
 
-// findNoneBound reports whether there are gateways and none is bound, and makes a finding of that.
-func (in *instance) findNoneBound() bool {
-	gateways, externals := 0, 0
-	for _, g := range in.all() {
-		if g.bound() {
-			return false
-		}
-		for _, p := range g.Ports {
-			gateways += btoi(!p.Disabled && !p.External)
-			externals += btoi(p.External)
-		}
+// findOutage makes a finding of an outage, and returns its code; empty if there is no outage.
+func (in *instance) findOutage() finding.Code {
+	o := findOutage(in.all(), in.chassis)
+	if o == nil {
+		return ""
 	}
-	if gateways == 0 {
-		return false
-	}
-	here, respond := in.countChassis()
-	left := finding.Reason{Code: finding.GatewayCount, Count: gateways, Total: externals}
-	in.find(finding.NoGatewayBound, "", finding.Args{Count: respond, Total: here, Reasons: []finding.Reason{left}})
-	return true
-}
-
-// countChassis counts the ovn-controllers of this OVN, and how many of them respond.
-func (in *instance) countChassis() (here, respond int) {
-	for _, c := range in.chassis {
-		here += btoi(c.alien() == "")
-		respond += btoi(c.responds())
-	}
-	return here, respond
+	in.findings = append(in.findings, o.Finding())
+	return o.Code
 }
 
 func (in *instance) findMisplaced(g Group, silent bool) {
@@ -315,7 +291,7 @@ func SortFindings(findings []finding.Finding) []finding.Finding {
 	compare := func(a, b finding.Finding) int {
 		order := cmp.Or(
 			cmp.Compare(b.Severity, a.Severity), CompareNames(a.Subject.Name, b.Subject.Name), cmp.Compare(a.Code, b.Code),
-			cmp.Compare(a.Args.Value, b.Args.Value), cmp.Compare(a.Args.Detail.String(), b.Args.Detail.String()))
+			CompareNames(a.Args.Value, b.Args.Value), cmp.Compare(a.Args.Detail.String(), b.Args.Detail.String()))
 		if order != 0 {
 			return order
 		}

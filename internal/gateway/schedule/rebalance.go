@@ -47,7 +47,7 @@ func Rebalance(s State, o Options) Plan {
 	}
 	in.chooseFirstBackups(func(g *group) bool { return touched[g.weight[0].network] }, false)
 	in.findLostFollowers()
-	r.unbound = in.findNoneBound()
+	r.unbound = in.findOutage() == finding.NoGatewayBound
 	p := in.plan(rebalance, o, before)
 	for _, after := range p.After {
 		n, _ := slices.BinarySearch(in.networks, after.Name)

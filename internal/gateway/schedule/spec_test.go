@@ -196,6 +196,16 @@ func TestPlan_texts(t *testing.T) {
 	} {
 		goldentest.Equal(t, name+".txt", document.Plan(p))
 	}
+	silent := two(4, 4)
+	for i := range silent.Groups {
+		silent.Groups[i].Ports[0].Active = silent.Groups[i].Candidates[0].Chassis
+	}
+	for i := range silent.Chassis {
+		silent.Chassis[i].Unresponsive = true
+	}
+	gone := schedule.State{Groups: slices.Clone(silent.Groups)}
+	goldentest.Equal(t, "status-silent.txt", document.Gateways(schedule.Evaluate(silent, schedule.Options{})))
+	goldentest.Equal(t, "status-gone.txt", document.Gateways(schedule.Evaluate(gone, schedule.Options{})))
 	odd.Groups[3].Ports[0].Active = "c2"
 	goldentest.Equal(t, "status.txt", document.Gateways(schedule.Evaluate(odd, schedule.Options{})))
 	goldentest.Equal(t, "status-empty.txt", document.Gateways(schedule.Evaluate(schedule.State{}, schedule.Options{})))

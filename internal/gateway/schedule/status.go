@@ -122,10 +122,12 @@ func (c Change) Class(r Row) Class {
 
 // Conditions counts the gateways that a finding is about, by its code.
 func Conditions(s State) map[finding.Code]int {
-	in := newInstance(s)
+	in, outage := newInstance(s), FindOutage(s)
 	count := map[finding.Code]int{
 		finding.GatewayUnbound: 0, finding.SingleCandidate: 0, finding.CandidateInvalid: 0, finding.GatewayMisplaced: 0,
 		finding.ExternalGatewayUnknown: 0, finding.ExternalUnserved: 0, finding.GatewayHostSilent: 0,
+		finding.NoGatewayBound:    outage.gateways(finding.NoGatewayBound),
+		finding.NoChassisResponds: outage.gateways(finding.NoChassisResponds),
 	}
 	for _, g := range in.all() {
 		switch hosted := in.unhostedPorts(g) == 0; {

@@ -121,7 +121,10 @@ func TestNodes_documents(t *testing.T) {
 	for name, d := range map[string]any{
 		"nodes": maintenance.Report{At: at, Nodes: nodes},
 		"node":  maintenance.Report{At: at, Nodes: []maintenance.Node{two}},
-		"none":  maintenance.Report{At: at, Nodes: []maintenance.Node{}},
+		"outage": maintenance.Report{
+			At: at, Nodes: nodes, Outage: &schedule.Outage{Code: finding.NoGatewayBound, Gateways: 3, Chassis: 2},
+		},
+		"none": maintenance.Report{At: at, Nodes: []maintenance.Node{}},
 		"success": answer.New(answer.Success, "two.maas is drained",
 			answer.Message{Message: "9 gateways moved", Kind: answer.MessageStep, Name: "drain"},
 			answer.Message{Message: "juju run ovn-central/0 undrain node=two.maas", Kind: answer.MessageNext, Name: "undrain"}),

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // Operations on nodes, as named in commands.
@@ -22,6 +24,8 @@ type Report struct {
 	Nodes []Node    `json:"nodes" yaml:"nodes"`
 	// Omitted counts the nodes that were left out to save space.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
+	// Outage is set in a report on all nodes if no gateway works.
+	Outage *schedule.Outage `json:"outage,omitempty" yaml:"outage,omitempty"`
 	// Unknown has the reasons why units of the charm may be on nodes that have no hold for them.
 	Unknown []string `json:"unknown,omitempty" yaml:"unknown,omitempty"`
 }
