@@ -22,6 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/operate"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
@@ -125,6 +126,19 @@ func TestFound(t *testing.T) {
 		all := (&Reconciler{Observer: &observe.Observer{Machine: new(observe.Machine)}}).found(Result{Failure: test.failure})
 		assert.True(t, finding.Has(all, test.code), name)
 	}
+}
+
+// A restore whose action was interrupted is carried out by the next hook. An action that only looks shows it.
+func TestFound_pending_restore(t *testing.T) {
+	t.Parallel()
+	o := Result{Snapshot: steps.Snapshot{State: plan.State{Recovery: map[ovndb.Database]recovery.State{ovndb.SB: {
+		Database: ovndb.SB, Unit: "u/0", JujuLeader: true, Cluster: "c1", Own: &recovery.Copy{Cluster: "c1"},
+		Request: &recovery.Request{Cluster: "c1", Backup: "/b"},
+	}}}}}
+	u := &Reconciler{Observer: &observe.Observer{Machine: new(observe.Machine)}}
+	assert.False(t, finding.Has(u.found(o), finding.RecoveryNotAccepted), "a hook accepts it")
+	o.Preview = true
+	assert.True(t, finding.Has(u.found(o), finding.RecoveryNotAccepted))
 }
 
 // A lost quorum needs no second recovery while the one that was requested here waits.

@@ -246,12 +246,26 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	if o.State.Paused {
 		return all
 	}
+	if o.Preview { // a hook makes the step instead
+		all = append(all, pendingRecoveries(o.State)...)
+	}
 	all = append(all, clusters(o, all)...)
 	if !plan.Pressing(all) && !o.Decision.Ready && !o.State.Dying {
 		all = append(all, finding.New(finding.ClientPortsClosed, finding.Subject{}, finding.Args{}))
 	}
 	stalled, _ := acting(o.agent)
 	return slices.Concat(all, o.managed, stalled)
+}
+
+func pendingRecoveries(s plan.State) (all []finding.Finding) {
+	for _, db := range ovndb.Databases() {
+		if r, known := s.Recovery[db]; known {
+			if f, is := r.Pending(); is {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
 }
 
 // clusters returns the findings about the clusters. If this unit itself waits for something, that is probably their

@@ -267,6 +267,17 @@ func (s State) unheard() []finding.Remedy {
 	return []finding.Remedy{finding.If(finding.IfThisLasts, command.Resolved(s.Peers[i].Unit, true))}
 }
 
+// Pending returns the finding that this unit, as Juju's leader, accepts a request in its next hook. An action that was
+// interrupted leaves such a request behind, and a hook makes the step at once.
+func (s State) Pending() (f finding.Finding, is bool) {
+	next := s.Next()
+	if next.Action != Accept || next.Held { // a held server is found elsewhere
+		return f, false
+	}
+	withdraw := finding.If(finding.ToWithdraw, takeBack(next.For))
+	return s.finds(finding.RecoveryNotAccepted, "", finding.Args{Unit: next.For}, withdraw), true
+}
+
 // unaccepted returns the finding why this unit's request is not accepted yet. If the machine of Juju's leader is off,
 // Juju elects another unit within a minute or two, and that unit's next hook accepts the request.
 func (s State) unaccepted() finding.Finding {

@@ -260,12 +260,18 @@ func TestR21_one_request_is_accepted(t *testing.T) {
 	s.Peers[1].Dying, s.JujuLeader = false, true
 	next = s.Next()
 	assert.Equal(t, []any{Accept, unit(1)}, []any{next.Action, next.For})
+	pending, is := s.Pending()
+	require.True(t, is, "an action that only looks makes no step")
+	assert.Equal(t, "waiting RECOVERY_NOT_ACCEPTED nb Unit=ovn-central/1 -> TO_WITHDRAW: ovn-central/1 recover withdraw=true",
+		findingtest.Brief(pending))
 	s.Accepted = s.Accept(unit(1))
 	assert.Equal(t, Withdraw, s.Next().Action)
+	_, is = s.Pending()
+	assert.False(t, is)
 	s.Request = nil
 	assert.Equal(t, Stop, s.Next().Action)
 
-	_, is := s.Before(givingUp(2))
+	_, is = s.Before(givingUp(2))
 	assert.True(t, is, "another one is refused at once")
 	again := givingUp(1, 2)
 	_, is = s.Before(again)

@@ -68,6 +68,8 @@ func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
 	s.Running = append(s.Running, running...)
 	if why, is := state.Next().Waits(); is {
 		s.Findings = append(s.Findings, why)
+	} else if why, is := state.Pending(); is {
+		s.Findings = append(s.Findings, why)
 	}
 	if attempt.Stage == recovery.Withdrawn && len(running) == 0 {
 		s.Findings = append(s.Findings, plan.Withdrawn(db, attempt.Why))
