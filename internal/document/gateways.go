@@ -165,6 +165,8 @@ func interruptingFirst(a, b schedule.Change) int {
 	return 1
 }
 
+// change renders the change of a gateway. Candidates whose ranks change have a line, even if their rows do not change:
+// others came before them, or have gone.
 func change(c schedule.Change) string {
 	var b strings.Builder
 	what := c.From() + " stays"
@@ -178,8 +180,17 @@ func change(c schedule.Change) string {
 		}
 	}
 	fmt.Fprintf(&b, "  %s: %s\n", c.Group, what)
-	for _, r := range c.Rows {
-		fmt.Fprintf(&b, "    %s %s: %s\n", r.Chassis, ranks(c, r), r.Reason)
+	rows := c.Rows
+	for i, kept := range c.After {
+		if len(rows) > 0 && rows[0].After != nil && rows[0].Chassis == kept.Chassis {
+			fmt.Fprintf(&b, "    %s %s: %s\n", kept.Chassis, ranks(c, rows[0]), rows[0].Reason)
+			rows = rows[1:]
+		} else if before := 1 + slices.Index(c.Before, kept); before != i+1 {
+			fmt.Fprintf(&b, "    %s %d -> %d: its priority stays\n", kept.Chassis, before, i+1)
+		}
+	}
+	for _, dropped := range rows {
+		fmt.Fprintf(&b, "    %s %s: %s\n", dropped.Chassis, ranks(c, dropped), dropped.Reason)
 	}
 	return b.String()
 }
