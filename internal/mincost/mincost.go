@@ -15,9 +15,7 @@
 // The package is pure: the same problem always has the same assignment.
 package mincost
 
-import (
-	"slices"
-)
+import "slices"
 
 // None is the slot of an unassigned job, and the class of a job that can't be moved.
 const None = -1
@@ -77,16 +75,6 @@ func New(p Problem) *Assignment {
 
 // Slot returns a job's slot, or [None].
 func (a *Assignment) Slot(job int) int { return a.slot[job] }
-
-// Moves counts the jobs that have left their current slot.
-func (a *Assignment) Moves() (n int) {
-	for i, j := range a.problem.Jobs {
-		if j.Current != None && j.Current != a.slot[i] {
-			n++
-		}
-	}
-	return n
-}
 
 func (a *Assignment) put(job, slot int) {
 	a.slot[job] = slot
@@ -168,47 +156,24 @@ func (a *Assignment) bestMove(from int) (job, to int) {
 	return job, to
 }
 
-// LowerBound returns the least number of moves after which the loads can be within one of each other, if each job may
-// go everywhere.
-func (a *Assignment) LowerBound() int {
-	first := slices.Clone(a.load)
-	for i, j := range a.problem.Jobs {
-		if a.slot[i] != None {
-			first[a.slot[i]]--
-		}
-		if j.Current != None {
-			first[j.Current]++
-		}
-	}
-	return lowerBound(first, sum(a.load))
-}
-
 // LowerBound returns the least number of moves, of one unit each, after which the loads can be within one of each
-// other.
-func LowerBound(loads []int) int { return lowerBound(loads, sum(loads)) }
-
-// lowerBound is LowerBound for slots with that total load; first has their loads before any move, without the jobs that
-// have no current slot. In the end each slot has one of two loads. The part of a load above the larger of the two has
-// to move. If more slots have at least the larger load than may keep it, one more unit has to move from each excess
-// slot.
-func lowerBound(first []int, total int) int {
-	if len(first) == 0 {
+// other. In the end each slot has one of two loads. The part of a load above the larger of the two has to move. If more
+// slots have at least the larger load than may keep it, one more unit has to move from each excess slot.
+func LowerBound(loads []int) int {
+	if len(loads) == 0 {
 		return 0
 	}
-	floor := total / len(first)
-	moves, larger := 0, -total%len(first)
-	for _, l := range first {
+	total := 0
+	for _, l := range loads {
+		total += l
+	}
+	floor := total / len(loads)
+	moves, larger := 0, -total%len(loads)
+	for _, l := range loads {
 		if l > floor {
 			moves += l - floor - 1
 			larger++
 		}
 	}
 	return moves + max(0, larger)
-}
-
-func sum(loads []int) (total int) {
-	for _, l := range loads {
-		total += l
-	}
-	return total
 }

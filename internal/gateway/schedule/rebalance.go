@@ -22,18 +22,13 @@ func Rebalance(s State, o Options) Plan {
 	in.hold(o)
 	in.leaveDeadMasters()
 	before := in.networkReports()
-	r := rebalancing{
-		instance: in, options: o, bounds: make([]Bound, len(in.networks)), separating: make([]int, len(in.networks)),
-	}
-	// With a bound on moves the loop may not end by itself: groups take moves from each other.
-	for range len(in.groups) + 1 {
+	r := rebalancing{instance: in, options: o, separating: make([]int, len(in.networks))}
+	for moved := true; moved; moved = r.moveSeveralPorts() { // each time the load is more even
 		for n := range in.networks {
 			r.moveSinglePorts(n)
 		}
-		if !r.moveSeveralPorts() {
-			break
-		}
 	}
+	r.keepWithinBound()
 	r.separateAll()
 	moved, touched := map[*group]bool{}, map[int]bool{}
 	for _, g := range in.groups {
@@ -51,7 +46,7 @@ func Rebalance(s State, o Options) Plan {
 	p := in.plan(rebalance, o, before)
 	for _, after := range p.After {
 		n, _ := slices.BinarySearch(in.networks, after.Name)
-		p.Bounds = append(p.Bounds, r.bound(r.bounds[n], n, moved, after))
+		p.Bounds = append(p.Bounds, r.bound(n, moved, after))
 	}
 	return p
 }
@@ -75,27 +70,21 @@ func (in *instance) leaveDeadMasters() {
 type rebalancing struct {
 	*instance
 	options Options
-	bounds  []Bound
 	// separating has the moves in each network that only separate gateways of one router.
 	separating []int
-	limited    bool
+	limited    bool // by [Options.MaxMoves]
 	unbound    bool // no gateway is bound
 }
 
 func (g *group) moves() bool { return len(g.order) > 0 && g.order[0] != g.was[0] }
 
-// left returns how many moves the bound leaves to the groups for which but is true, after the moves of all others.
-func (r *rebalancing) left(but func(*group) bool) int {
-	left := r.options.MaxMoves
-	if left == 0 {
-		return len(r.groups)
+// left returns how many more moves are allowed.
+func (r *rebalancing) left() int {
+	moved := len(filter(r.groups, (*group).moves))
+	if r.options.MaxMoves == 0 {
+		return len(r.groups) - moved
 	}
-	for _, g := range r.groups {
-		if g.moves() && !but(g) {
-			left--
-		}
-	}
-	return left
+	return r.options.MaxMoves - moved
 }
 
 func (r *rebalancing) destinations(g *group) []int {
@@ -110,12 +99,11 @@ func (r *rebalancing) anywhere(g *group) bool {
 }
 
 func (r *rebalancing) moveSinglePorts(n int) {
-	movable := func(g *group) bool { return len(g.order) > 0 && g.in(n) && g.single() && !g.held }
 	loads := r.loads()
 	load := slices.Clone(loads[n])
 	var l jobList
 	for _, g := range r.groups {
-		if !movable(g) {
+		if !g.in(n) || !g.single() || !g.movable() {
 			continue
 		}
 		load[g.order[0]]--
@@ -127,18 +115,67 @@ func (r *rebalancing) moveSinglePorts(n int) {
 		}
 		l.add(g, g.was[0], class)
 	}
-	total, slots := r.totals(loads), r.slots(n, loads[n])
-	a := l.start(load, total, slots)
+	a := l.start(load, r.totals(loads), r.slots(n, loads[n]))
 	a.Optimize()
-	r.bounds[n] = Bound{Fewest: a.LowerBound()}
-	if budget := r.left(movable); a.Moves() > budget {
-		r.limited = true
-		a = l.start(load, total, slots)
-		a.OptimizeWithBudget(budget)
-	}
 	for i, g := range l.groups {
 		r.promote(g, a.of(i), finding.Reason{})
 	}
+}
+
+func (g *group) movable() bool { return len(g.order) > 0 && !g.held }
+
+// keepWithinBound starts over if there are more moves than [Options.MaxMoves]: it makes the moves that help most, one
+// after the other.
+func (r *rebalancing) keepWithinBound() {
+	if r.limited = r.left() < 0; !r.limited {
+		return
+	}
+	var movable []choice
+	for _, g := range r.groups {
+		if g.movable() {
+			r.promote(g, g.was[0], finding.Reason{})
+			movable = append(movable, choice{g, r.destinations(g), g.was[0]})
+		}
+	}
+	loads := r.loads()
+	for range r.options.MaxMoves {
+		i, to := r.mostHelpful(movable, loads)
+		if i < 0 {
+			return
+		}
+		g := movable[i].group
+		put(loads, g, g.was[0], -1)
+		put(loads, g, to, 1)
+		r.promote(g, to, finding.Reason{})
+		movable = slices.Delete(movable, i, i+1)
+	}
+}
+
+// mostHelpful returns the index of the group whose move makes the load most even, and its new chassis. The index is -1
+// if no move helps.
+func (r *rebalancing) mostHelpful(movable []choice, loads [][]int) (group, to int) {
+	// Of the groups on a chassis that may go everywhere, one is enough.
+	type alike struct {
+		class         *class
+		network, from int
+	}
+	seen := map[alike]bool{}
+	group, gain := -1, 0
+	for i, m := range movable {
+		if r.anywhere(m.group) && m.group.single() {
+			key := alike{m.group.class, m.group.weight[0].network, m.at}
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+		}
+		for _, c := range m.among {
+			if d := m.group.gain(loads, m.at, c); d > gain {
+				group, to, gain = i, c, d
+			}
+		}
+	}
+	return group, to
 }
 
 // separateAll gives gateways of one router to different chassis, after the fewest moves that balance the load.
@@ -153,13 +190,13 @@ func (r *rebalancing) separateAll() {
 
 func (r *rebalancing) separate(n int) {
 	s := separation{
-		instance: r.instance, load: r.loads()[n], shifts: true, left: r.left(func(*group) bool { return false }),
+		instance: r.instance, load: r.loads()[n], shifts: true, left: r.left(),
 	}
 	for _, g := range r.groups {
 		switch {
 		case !g.single():
 			s.shifts = s.shifts && g.portsIn(n) == 0 // the places of these depend on each chassis's load
-		case g.in(n) && !g.held && len(g.order) > 0:
+		case g.in(n) && g.movable():
 			s.groups, s.options = append(s.groups, g), append(s.options, slices.Concat(r.destinations(g), g.was[:1]))
 			s.home, s.at = append(s.home, g.was[0]), append(s.at, g.order[0])
 		}
@@ -179,15 +216,11 @@ func (r *rebalancing) separate(n int) {
 func (r *rebalancing) moveSeveralPorts() (moved bool) {
 	loads := r.loads()
 	for _, g := range r.groups {
-		if g.single() || g.held || len(g.order) == 0 {
+		if g.single() || !g.movable() {
 			continue
 		}
 		from, to := g.order[0], r.best(g, loads)
 		if to == from {
-			continue
-		}
-		if to != g.was[0] && from == g.was[0] && r.left(func(*group) bool { return false }) < 1 {
-			r.limited = true
 			continue
 		}
 		put(loads, g, from, -1)
@@ -220,8 +253,8 @@ func (g *group) gain(loads [][]int, from, to int) (gain int) {
 	return gain
 }
 
-func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network) Bound {
-	b.Network, b.Spread = r.networks[n], after.Spread()
+func (r *rebalancing) bound(n int, moved map[*group]bool, after Network) Bound {
+	b := Bound{Network: r.networks[n], Spread: after.Spread(), Separating: r.separating[n]}
 	several, largest := 0, 1
 	home := make([]int, len(r.chassis))
 	for _, g := range r.groups {
@@ -240,10 +273,8 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 			home[g.was[g.loads]] += g.weight[at].ports
 		}
 	}
-	if several > 0 { // a move takes at most the largest group along
-		b.Fewest = (mincost.LowerBound(r.slotLoads(n, home)) + largest - 1) / largest
-	}
-	b.Separating = r.separating[n]
+	// A move takes at most the largest group along.
+	b.Fewest = (mincost.LowerBound(r.slotLoads(n, home)) + largest - 1) / largest
 	b.Why = r.proof(b, n, several)
 	all := []finding.Reason{b.Why}
 	if b.Separating > 0 {
