@@ -15,7 +15,7 @@ import (
 // are words between two names.
 var (
 	prose   = regexp.MustCompile(`[a-z]{2,}[,;:.]? | [a-z]{2,}`)
-	joiners = regexp.MustCompile(`\b(and|or|of|at|ports?)\b`)
+	joiners = regexp.MustCompile(`\b(and|or|of|at|by|more|ms|ports?)\b`)
 )
 
 // Only package finding writes texts about problems. Other packages fill in the arguments of findings, reasons and
@@ -39,36 +39,70 @@ var _ = finding.About(code, name, finding.Args{Detail: finding.Said("it is gone"
 var _ = finding.ByHand("stop the server")
 var _ = finding.Deed("stop it")
 var _ = finding.Do(command.OnMachine(unit, "stop the server"))
+func f() {
+	by := "another unit"
+	use(finding.Args{Unit: by})
+	by = "this unit"
+}
 `)}
 	assert.Equal(t, []string{
 		"no such file", "the unit %s", "is down", "it is gone", "stop the server", "stop it",
+		"another unit",
 	}, proseIn(f.parse(t)))
 }
 
-// proseIn returns the texts for people that a file gives to package finding.
+// proseIn returns the texts for people that a file gives to package finding, also by a variable of the same function.
 func proseIn(file *ast.File) (all []string) {
 	var taken []token.Pos
-	ast.Inspect(file, func(n ast.Node) bool {
-		if !forFinding(n) {
+	for _, declaration := range file.Decls {
+		set := assigned(declaration)
+		var read func(ast.Node) bool
+		read = func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				return packageOf(n.Fun) != "command" // a command for typing
+			case *ast.Ident:
+				for _, value := range set[n.Name] {
+					if value.End() < n.Pos() { // it may be assigned again later
+						ast.Inspect(value, read)
+					}
+				}
+			case *ast.BasicLit:
+				value, err := strconv.Unquote(n.Value)
+				if slices.Contains(taken, n.Pos()) || err != nil || n.Kind != token.STRING {
+					return true
+				}
+				taken = append(taken, n.Pos())
+				if prose.MatchString(joiners.ReplaceAllString(value, "")) {
+					all = append(all, value)
+				}
+			}
 			return true
 		}
-		ast.Inspect(n, func(n ast.Node) bool {
-			if call, is := n.(*ast.CallExpr); is && packageOf(call.Fun) == "command" {
-				return false // a command for typing
-			}
-			text, is := n.(*ast.BasicLit)
-			if !is || text.Kind != token.STRING || slices.Contains(taken, text.Pos()) {
-				return true
-			}
-			taken = append(taken, text.Pos())
-			if value, err := strconv.Unquote(text.Value); err == nil && prose.MatchString(joiners.ReplaceAllString(value, "")) {
-				all = append(all, value)
+		ast.Inspect(declaration, func(n ast.Node) bool {
+			if forFinding(n) {
+				ast.Inspect(n, read)
 			}
 			return true
 		})
+	}
+	return all
+}
+
+// assigned returns the values that a declaration assigns to its variables, by their names.
+func assigned(declaration ast.Decl) map[string][]ast.Expr {
+	values := map[string][]ast.Expr{}
+	ast.Inspect(declaration, func(n ast.Node) bool {
+		if a, is := n.(*ast.AssignStmt); is && len(a.Lhs) == len(a.Rhs) {
+			for i, to := range a.Lhs {
+				if name, is := to.(*ast.Ident); is {
+					values[name.Name] = append(values[name.Name], a.Rhs[i])
+				}
+			}
+		}
 		return true
 	})
-	return all
+	return values
 }
 
 // forFinding reports whether a node is a call of package finding, or a value of one of its types.

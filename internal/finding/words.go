@@ -5,6 +5,13 @@ package finding
 // written in the product.
 type Words struct{ text string }
 
+// Names of what has no known name.
+const (
+	TheProvider = "the provider"
+	ThisUnit    = "this unit"
+	AnotherUnit = "another unit"
+)
+
 // Said returns a text from elsewhere as the detail of a finding.
 func Said(text string) Words { return Words{text} }
 

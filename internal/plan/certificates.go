@@ -61,7 +61,7 @@ func (v *view) findUnrelated() finding.Finding {
 // findNoCertificate returns a finding whose text begins like the Python charm's (states_to_check of its
 // ovn_central.py): deployments wait for that text.
 func (v *view) findNoCertificate() finding.Finding {
-	from, to := cmp.Or(v.Certificates.Provider, "the provider"), cmp.Or(v.Address, "this unit")
+	from, to := cmp.Or(v.Certificates.Provider, finding.TheProvider), cmp.Or(v.Address, finding.ThisUnit)
 	return v.find(finding.CertificatesAwaited, finding.Args{
 		Reasons: []finding.Reason{{Code: finding.CertificateFor, Name: from, Value: to}},
 	})
@@ -164,7 +164,7 @@ var certificateRules = slices.Concat([]rule{
 		name: "certificate lacks an address", in: every,
 		when: func(v *view) bool { return v.certifies() && v.Certificates.Awaited() }, find: func(v *view) finding.Finding {
 			c := v.Certificates
-			return v.findChange(finding.CertificateAwaitedFrom, cmp.Or(c.Provider, "the provider"), c.Used.Lacks)
+			return v.findChange(finding.CertificateAwaitedFrom, cmp.Or(c.Provider, finding.TheProvider), c.Used.Lacks)
 		},
 	},
 	{name: "certificate expires", in: every, when: (*view).certificateExpires, find: func(v *view) finding.Finding {

@@ -116,7 +116,7 @@ func (v *view) findServedClaim() finding.Finding {
 }
 
 func (v *view) findContested() finding.Finding {
-	creator := cmp.Or(v.Clusters.CreatedBy, "another unit")
+	creator := cmp.Or(v.Clusters.CreatedBy, finding.AnotherUnit)
 	return v.find(finding.ClaimContested, finding.Args{Unit: creator, Reasons: finding.Because(finding.DiscardsOwn)})
 }
 
