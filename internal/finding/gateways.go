@@ -14,6 +14,7 @@ const (
 	ExternalUnserved        Code = "EXTERNAL_PORTS_UNSERVED"
 	ExternalUngrouped       Code = "EXTERNAL_PORT_UNGROUPED"
 	ExternalApart           Code = "EXTERNAL_PORTS_APART"
+	GatewayCutOff           Code = "GATEWAY_CUT_OFF"
 	ExternalGatewayUnknown  Code = "EXTERNAL_GATEWAY_UNKNOWN"
 	ExternalRoutersSeveral  Code = "EXTERNAL_ROUTERS_SEVERAL"
 	NewHostSilent           Code = "NEW_HOST_SILENT"
@@ -99,6 +100,9 @@ var gatewayEntries = []Entry{
 		"external ports of {name} are on {other}, their router's gateway is on {value}",
 		"Traffic between them and the router's provider network is lost.",
 		"Run reschedule, or connect the gateway's chassis to their network."),
+	aboutGateways(GatewayCutOff, Warning, Gateway,
+		"{value} should host {name}, and lacks {other}, the network of ports behind it",
+		"These ports reach no provider network.", "Run reschedule, or connect the chassis."),
 	aboutGateways(ExternalGatewayUnknown, Warning, Gateway, "{name} follows the gateway {value}, which is unknown",
 		"External ports work on the chassis of their router's gateway.", "Give the router a gateway."),
 	aboutGateways(ExternalRoutersSeveral, Info, Gateway,

@@ -108,6 +108,7 @@ const (
 	MayNotCarry      ReasonCode = "MAY_NOT_CARRY"
 	BalancesFailure  ReasonCode = "BALANCES_FAILURE"
 	SeparatesRouter  ReasonCode = "SEPARATES_ROUTER"
+	NeedsBehind      ReasonCode = "NEEDS_NETWORKS_BEHIND"
 	HostsMore        ReasonCode = "HOSTS_MORE"
 )
 
@@ -247,6 +248,7 @@ var gatewayReasons = map[ReasonCode]string{
 	MayNotCarry:       "moved to a chassis that may not carry it",
 	BalancesFailure:   "balances the load if {name} fails",
 	SeparatesRouter:   "a chassis should not host two gateways of a router",
+	NeedsBehind:       "the host needs the networks of the ports behind the gateway",
 	HostsMore:         "{name} hosts more than {value}",
 	ValueIs:           "{name} is {value}",
 	NoParameter:       "there is no parameter {name}; there are {value}",

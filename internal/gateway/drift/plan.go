@@ -77,7 +77,8 @@ func (d *Detector) Concerned(s schedule.State) map[string]bool {
 func All(string) bool { return true }
 
 // Plan returns the plan for the gateways that owns reports as owned, by name. The others stay as they are. The state
-// must have been observed before.
+// must have been observed before. It moves no gateway for the sake of the ports behind it: a person decides whether
+// these are worth the interruption of all others.
 func (d *Detector) Plan(s schedule.State, owns func(key string) bool) schedule.Plan {
 	concerned, hold := d.Concerned(s), map[string]bool{}
 	for _, g := range s.Groups {
@@ -85,5 +86,5 @@ func (d *Detector) Plan(s schedule.State, owns func(key string) bool) schedule.P
 			hold[g.Name] = true
 		}
 	}
-	return schedule.Reschedule(d.settled(s), schedule.Options{Hold: hold})
+	return schedule.Reschedule(d.settled(s), schedule.Options{Hold: hold, KeepHosts: true})
 }

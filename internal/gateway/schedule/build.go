@@ -214,10 +214,10 @@ func (in *instance) findTies(g Group) (found bool) {
 }
 
 func (in *instance) classOf(g Group) *class {
-	followers := Group{Ports: in.followers[g.Name]}
+	behind := in.behind(g)
 	external := in.onExternalHosts(g)
 	key := classKey{
-		g.Kind, g.Owner, external, set(g.networks()), set(g.Zones), set(g.Machines), set(followers.networks()),
+		g.Kind, g.Owner, external, set(g.networks()), set(g.Zones), set(g.Machines), set(behind.networks()),
 	}
 	if k := in.classes[key]; k != nil {
 		return k
@@ -243,7 +243,7 @@ func (in *instance) classOf(g Group) *class {
 	}
 	k.serves = slices.Clone(k.eligible)
 	for i, c := range in.chassis {
-		k.serves[i] = k.eligible[i] && followers.unconnected(c) == ""
+		k.serves[i] = k.eligible[i] && behind.unconnected(c) == ""
 	}
 	if !slices.Contains(k.serves, true) {
 		k.serves = k.eligible

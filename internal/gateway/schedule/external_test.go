@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,51 @@ func TestPlans_gateway_stays_with_external_ports_of_another_network(t *testing.T
 	s.Chassis = s.Chassis[:3]
 	after, _, _ := drained(s, "c1")
 	assert.Equal(t, "c2", both(after)[0])
+}
+
+// LP#2125553: a gateway works on a chassis without the network of the external ports behind it. A rescheduling moves it
+// to a chassis that has it: to its host if that is a backup, to the candidate with the smallest load, or to another
+// chassis. The agent moves nothing for their sake, and a rebalancing only says so.
+func TestReschedule_gateway_moves_to_network_behind(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		candidates   []string
+		host, silent string
+		want         string
+		interrupts   int
+	}{
+		"candidate with smallest load":  {[]string{"c2", "c1", "c4"}, "c2", "", "c4", 1},
+		"only candidate that has it":    {[]string{"c2", "c3", "c1"}, "c2", "", "c1", 1},
+		"no candidate":                  {[]string{"c2", "c3"}, "c2", "", "c4", 1},
+		"a backup hosts it":             {[]string{"c2", "c1", "c4"}, "c1", "c2", "c1", 0},
+		"no schedulable chassis has it": {[]string{"c2", "c3", "c1"}, "c2", "c1 c4", "c2", 0},
+		"the first candidate has it":    {[]string{"c1", "c2", "c4"}, "c1", "", "c1", 0},
+	} {
+		s := schedule.State{
+			Chassis: append(pool("provnet1", "c2", "c3"), chassis("c1", "provnet1", "provnet2"),
+				chassis("c4", "provnet1", "provnet2")),
+			Groups: append(many(0, 1, "c1", "c2"), bind(hosted(9, x.candidates...), x.host), schedule.Group{
+				Name: "baremetal", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: hosted(9).Name,
+				Ports:      []schedule.Port{{Name: "vm", Network: "provnet2", External: true}},
+				Candidates: candidates("c1", "c4"),
+			}),
+		}
+		for i, c := range s.Chassis {
+			s.Chassis[i].Unresponsive = strings.Contains(x.silent, c.Name)
+		}
+		p := schedule.Reschedule(s, schedule.Options{})
+		after := applied(s, p)
+		assert.Equal(t, x.want, order(after, hosted(9).Name)[0], name)
+		assert.Equal(t, x.interrupts, p.Moves(), name)
+		for _, groups := range []schedule.State{s, after} {
+			cutOff := order(groups, hosted(9).Name)[0] == "c2" && x.host == "c2"
+			found := findingtest.All(schedule.Rebalance(groups, schedule.Options{}).Findings)
+			assert.Equal(t, cutOff, slices.Contains(found, "warning GATEWAY_CUT_OFF "+hosted(9).Name+" Other=provnet2 Value=c2"),
+				"%s: %v", name, found)
+		}
+		kept := applied(s, schedule.Reschedule(s, schedule.Options{KeepHosts: true}))
+		assert.Equal(t, x.candidates[0], order(kept, hosted(9).Name)[0], name)
+	}
 }
 
 // A group that ports of two physical networks share has one host, which needs both.

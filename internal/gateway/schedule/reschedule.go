@@ -9,7 +9,8 @@ import (
 )
 
 // Reschedule gives every group as many candidates as it can have, up to [MaxCandidates]. A valid master stays; invalid
-// candidates are replaced; new chassis get their share of backups, and nothing moves between the others. With
+// candidates are replaced; new chassis get their share of backups, and nothing moves between the others. A master moves
+// that lacks the networks of the ports behind the gateway, if another chassis has them ([Options.KeepHosts]). With
 // [LeastLoaded] the first backup is chosen such that the load stays even whichever chassis fails.
 func Reschedule(s State, o Options) Plan {
 	in := newInstance(s)
@@ -18,6 +19,9 @@ func Reschedule(s State, o Options) Plan {
 	choose := scheduler(leastLoaded{})
 	if o.Scheduler == Random {
 		choose = randomScheduler(o.Draw)
+	}
+	if !o.KeepHosts {
+		in.connectBehind()
 	}
 	choose.masters(in)
 	in.replaceUnresponsiveMasters()
@@ -28,6 +32,7 @@ func Reschedule(s State, o Options) Plan {
 	in.mendExternals()
 	in.keepWorking()
 	in.findIncomplete()
+	in.findCutOff()
 	in.findUnmarked()
 	in.findLostFollowers()
 	p := in.plan(reschedule, o, before)

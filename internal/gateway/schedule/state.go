@@ -110,6 +110,8 @@ type Options struct {
 	Networks []string
 	// Hold has the names of groups to leave alone.
 	Hold map[string]bool
+	// KeepHosts keeps a rescheduling from moving working gateways to chassis with the networks of the ports behind them.
+	KeepHosts bool
 	// MaxMoves bounds the gateways that a rebalancing moves; 0 means no bound.
 	MaxMoves int
 	// AllowNewCandidates lets a rebalancing move a gateway to a chassis that is not one of its candidates.
