@@ -199,7 +199,7 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 			Value: r.Chassis, Reasons: []finding.Reason{{Code: finding.RowNamed, Value: r.Name, Name: name}},
 		}, finding.Do(command.Direct("ovn-nbctl", "set", "Gateway_Chassis", r.UUID, fmt.Sprintf("name=%q", name))))
 	}
-	inv.add(schedule.Group{
+	inv.add(t, schedule.Group{
 		Name: p.Name, Storage: schedule.GatewayChassis, Owner: t.ownerOf(ovsdb.HAChassisGroup{}, p),
 		Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)},
 		Candidates: planned(rows),
@@ -240,7 +240,7 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 		create.ExternalIDs = map[string]string{
 			zoneHintsKey: strings.Join(g.Zones, ","), routerIDKey: strings.TrimPrefix(router, namePrefix),
 		}
-		inv.add(g, ovsdb.Candidates{Create: create, Routers: t.routers(byRouter[router]...)})
+		inv.add(t, g, ovsdb.Candidates{Create: create, Routers: t.routers(byRouter[router]...)})
 	}
 }
 
@@ -287,13 +287,16 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 		}
 		return
 	}
-	inv.add(g, ovsdb.Candidates{Holder: row.UUID, Before: rows, Routers: t.routers(users...)})
+	inv.add(t, g, ovsdb.Candidates{Holder: row.UUID, Before: rows, Routers: t.routers(users...)})
 }
 
-func (inv *Inventory) add(g schedule.Group, kept ovsdb.Candidates) {
+func (inv *Inventory) add(t *topology, g schedule.Group, kept ovsdb.Candidates) {
 	if _, twice := inv.stored[g.Name]; twice {
 		inv.find(finding.GroupNameTaken, g.Name, finding.Args{})
 		return
+	}
+	for _, r := range kept.Routers {
+		g.Behind = append(g.Behind, t.behind[r.UUID]...)
 	}
 	inv.State.Groups = append(inv.State.Groups, g)
 	kept.Name, kept.Port = g.Name, g.Storage == schedule.GatewayChassis

@@ -308,6 +308,37 @@ func TestBuildInventory_localnet_port_that_connects_nothing(t *testing.T) {
 	assert.Empty(t, localnet(gateway.BuildInventory(bare, southbound())))
 }
 
+// Traffic of a switch crosses the router on its only gateway's chassis if the router's port has
+// reside-on-redirect-chassis, or if the gateway has redirect-type=bridged. That chassis then needs the switch's network.
+func TestBuildInventory_networks_behind_gateway(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		resides, bridged bool
+		gateways         int
+		want             []string
+	}{
+		"resides":          {true, false, 1, []string{"physnet2"}},
+		"bridged":          {false, true, 1, []string{"physnet2"}},
+		"neither":          {false, false, 1, nil},
+		"several gateways": {true, true, 2, nil},
+	} {
+		nb := northbound()
+		nb.Routers[1].Ports = append([]string{"P4"}, []string{"P2", "P3"}[:x.gateways]...)
+		nb.RouterPorts[1].Bridged, nb.RouterPorts[3].Resides = x.bridged, x.resides
+		nb.Switches[2].Ports = append(nb.Switches[2].Ports, "N3")
+		nb.SwitchPorts = append(nb.SwitchPorts, ovsdb.LogicalSwitchPort{
+			UUID: "N3", Type: "localnet", Options: map[string]string{"network_name": "physnet2"},
+		})
+		for _, g := range gateway.BuildInventory(nb, southbound()).State.Groups {
+			if g.Name == "neutron-R2" {
+				assert.Equal(t, x.want, g.Behind, name)
+			} else {
+				assert.Empty(t, g.Behind, name)
+			}
+		}
+	}
+}
+
 // A port of layer 2 without a chassis is pinned to nothing.
 func TestBuildInventory_port_of_layer_2(t *testing.T) {
 	t.Parallel()

@@ -28,6 +28,9 @@ type topology struct {
 	external map[string][]ovsdb.LogicalSwitchPort
 	// peersOf has the names of the switch ports that are connected to a router port, by its name.
 	peersOf map[string][]string
+	// behind has the networks of a router's ports that reach its gateway only by a localnet port of the gateway's chassis,
+	// by the router's UUID.
+	behind map[string][]string
 	// gatewayPeers has the router ports whose switch port has the form that Neutron uses for gateways only.
 	gatewayPeers map[string]bool
 }
@@ -37,7 +40,7 @@ func newTopology(nb ovsdb.Northbound, chassis []schedule.Chassis) *topology {
 		routerOf: map[string]ovsdb.LogicalRouter{}, switchOf: map[string]string{}, networkOf: map[string]string{},
 		routersOn: map[string][]string{}, groupOf: map[string]string{}, external: map[string][]ovsdb.LogicalSwitchPort{},
 		networksOn: map[string]string{}, gatewayPeers: map[string]bool{},
-		peersOf: map[string][]string{}, mapped: map[string]bool{}, used: map[string]bool{},
+		peersOf: map[string][]string{}, behind: map[string][]string{}, mapped: map[string]bool{}, used: map[string]bool{},
 	}
 	for _, r := range nb.Routers {
 		for _, port := range r.Ports {
@@ -51,6 +54,7 @@ func newTopology(nb ovsdb.Northbound, chassis []schedule.Chassis) *topology {
 	}
 	t.provide(nb, chassis)
 	t.connect(nb)
+	t.centralize(nb)
 	groups := map[string]string{}
 	for _, g := range nb.Groups {
 		groups[g.UUID] = g.Name
@@ -129,6 +133,25 @@ func (t *topology) connect(nb ovsdb.Northbound) {
 		case "external":
 			t.used[on] = true
 			t.external[p.Group] = append(t.external[p.Group], p)
+		}
+	}
+}
+
+// centralize records the networks behind the gateway of each router. OVN ignores both options of the ports if a router
+// has several gateways (reside-on-redirect-chassis and redirect-type in ovn-nb(5)). Neutron sets them for tenant
+// networks of type VLAN.
+func (t *topology) centralize(nb ovsdb.Northbound) {
+	gateways, bridged := map[string]int{}, map[string]bool{}
+	for _, p := range nb.RouterPorts {
+		if router := t.routerOf[p.UUID].UUID; t.hasHost(p) {
+			gateways[router]++
+			bridged[router] = bridged[router] || p.Bridged
+		}
+	}
+	for _, p := range nb.RouterPorts {
+		router, network := t.routerOf[p.UUID].UUID, t.networkOf[p.Name]
+		if !t.hasHost(p) && network != "" && gateways[router] == 1 && (p.Resides || bridged[router]) {
+			t.behind[router] = append(t.behind[router], network)
 		}
 	}
 }

@@ -47,6 +47,10 @@ type LogicalRouterPort struct {
 	GatewayChassis []string
 	Group          string
 	ExternalIDs    map[string]string
+	// Resides reports whether traffic from the port's switch crosses the router on the gateway's chassis
+	// (reside-on-redirect-chassis). Bridged reports whether traffic reaches this gateway by the switches' localnet ports
+	// (redirect-type).
+	Resides, Bridged bool
 }
 
 // LogicalSwitch is a row of Logical_Switch.
@@ -90,7 +94,10 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	answers, err := g.read(ctx, g.nb,
 		query{table: "NB_Global", columns: []string{"nb_cfg", externalIDs}},
 		query{table: routerTable, columns: []string{"name", "ports", externalIDs, "enabled", "options"}},
-		query{table: routerPortTable, columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs}},
+		query{
+			table:   routerPortTable,
+			columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs, "options"},
+		},
 		query{table: "Logical_Switch", columns: []string{"name", "ports"}},
 		query{table: "Gateway_Chassis", columns: []string{"name", "chassis_name", "priority"}},
 		query{table: "HA_Chassis", columns: []string{"chassis_name", "priority"}},
@@ -144,9 +151,10 @@ func gatewayOwner() ovsdb.OvsMap {
 // addPorts omits ports whose own name, or a candidate's, is malformed: they can't be written back unchanged.
 func (n *Northbound) addPorts(rows []row) {
 	for _, r := range rows {
+		options := r.pairs("options")
 		p := LogicalRouterPort{
 			r.uuid(), r.text("name"), r.references("gateway_chassis"), r.reference("ha_chassis_group"),
-			r.pairs(externalIDs),
+			r.pairs(externalIDs), options["reside-on-redirect-chassis"] == "true", options["redirect-type"] == "bridged",
 		}
 		if !n.unnamed(routerPortTable, r, n.GatewayChassis, p.GatewayChassis) {
 			n.RouterPorts = append(n.RouterPorts, p)

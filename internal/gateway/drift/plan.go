@@ -14,6 +14,9 @@ func (d *Detector) settled(s schedule.State) schedule.State {
 	var networks, zones []string
 	for _, g := range s.Groups {
 		zones = append(zones, g.Zones...)
+		for _, network := range g.Behind {
+			networks = append(networks, strings.Split(network, ",")...)
+		}
 		for _, p := range g.Ports {
 			networks = append(networks, strings.Split(p.Network, ",")...)
 		}

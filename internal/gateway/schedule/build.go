@@ -107,7 +107,9 @@ func newInstance(s State) *instance {
 	groups := slices.Clone(s.Groups)
 	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Name, b.Name) })
 	for _, g := range groups {
-		in.followers[g.Follows] = append(in.followers[g.Follows], g.Ports...)
+		if !in.onExternalHosts(g) { // these stay apart from their gateway
+			in.followers[g.Follows] = append(in.followers[g.Follows], g.Ports...)
+		}
 	}
 	for _, g := range groups {
 		g.Ports = slices.SortedFunc(slices.Values(g.Ports), func(a, b Port) int { return cmp.Compare(a.Name, b.Name) })

@@ -182,19 +182,31 @@ func (in *instance) connectBehind() {
 	}
 }
 
-// findCutOff finds the gateways whose first candidate lacks a network of the ports behind them, though another chassis
-// may host them and has it.
-func (in *instance) findCutOff() {
+// findCutOff finds the gateways whose first candidate lacks a network of the ports behind them.
+func (in *instance) findCutOff(behind func(Group) Group) {
 	for _, g := range in.groups {
-		if !g.held && len(g.order) > 0 && !g.serves(g.order[0]) {
-			c := in.chassis[g.order[0]]
-			in.find(finding.GatewayCutOff, g.Name, finding.Args{Value: c.Name, Other: in.behind(g.Group).unconnected(c)})
+		if g.held || len(g.order) == 0 {
+			continue
+		}
+		c := in.chassis[g.order[0]]
+		if network := behind(g.Group).unconnected(c); network != "" {
+			in.find(finding.GatewayCutOff, g.Name, finding.Args{Value: c.Name, Other: network})
 		}
 	}
 }
 
 // behind returns the ports whose networks the host of a gateway needs besides the gateway's own, as a group.
-func (in *instance) behind(g Group) Group { return Group{Ports: in.followers[g.Name]} }
+func (in *instance) behind(g Group) Group {
+	return Group{Ports: slices.Concat(in.followers[g.Name], g.centralized().Ports)}
+}
+
+// centralized returns the ports in [Group.Behind] as a group.
+func (g Group) centralized() (all Group) {
+	for _, network := range g.Behind {
+		all.Ports = append(all.Ports, Port{Network: network})
+	}
+	return all
+}
 
 const namedPorts = 3
 

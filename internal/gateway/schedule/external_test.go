@@ -132,8 +132,39 @@ func TestReschedule_gateway_moves_to_network_behind(t *testing.T) {
 			assert.Equal(t, cutOff, slices.Contains(found, "warning GATEWAY_CUT_OFF "+hosted(9).Name+" Other=provnet2 Value=c2"),
 				"%s: %v", name, found)
 		}
+		for i := range s.Chassis { // now other chassis than the gateways' serve the external ports: they stay apart
+			s.Chassis[i].Gateway, s.Chassis[i].External = true, s.Chassis[i].Name == "c4"
+		}
+		s.Groups[1].Owner, s.Groups[2].Owner = schedule.Neutron, schedule.Neutron
+		apart := applied(s, schedule.Reschedule(s, schedule.Options{}))
+		assert.Equal(t, x.candidates[0], order(apart, hosted(9).Name)[0], name)
+		s.Groups[2].Kind = schedule.RoutedExternalPorts
 		kept := applied(s, schedule.Reschedule(s, schedule.Options{KeepHosts: true}))
 		assert.Equal(t, x.candidates[0], order(kept, hosted(9).Name)[0], name)
+	}
+}
+
+// Neutron has traffic of VLAN networks cross the router on its gateway's chassis, which needs their networks
+// (reside-on-redirect-chassis, redirect-type=bridged). The product treats them like those of external ports.
+func TestReschedule_gateway_moves_to_centralized_networks(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		behind []string
+		want   []string
+		found  string
+	}{
+		"a candidate has it": {[]string{"vlans"}, []string{"c2", "c1"}, "warning GATEWAY_CUT_OFF g Other=vlans Value=c1"},
+		"one of several is enough": {
+			[]string{"old,vlans"}, []string{"c2", "c1"}, "warning GATEWAY_CUT_OFF g Other=old or vlans Value=c1",
+		},
+		"no chassis has it": {[]string{"old"}, []string{"c1", "c2"}, "warning GATEWAY_CUT_OFF g Other=old Value=c1"},
+		"none":              {nil, []string{"c1", "c2"}, ""},
+	} {
+		g := bind(hosted(0, "c1", "c2"), "c1")
+		g.Name, g.Behind = "g", x.behind
+		s := schedule.State{Chassis: append(pool("provnet1", "c1"), chassis("c2", "provnet1", "vlans")), Groups: []schedule.Group{g}}
+		assert.Equal(t, x.found, strings.Join(findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings), " "), name)
+		assert.Equal(t, x.want, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g"), name)
 	}
 }
 

@@ -19,7 +19,7 @@ type instance struct {
 	siblings map[string][]*group
 	// externals has the groups of external ports, which do not count as load.
 	externals []*group
-	// followers has the external ports that follow each gateway.
+	// followers has the external ports that follow each gateway and that a chassis for gateways may serve.
 	followers map[string][]Port
 	// unplanned has the routers' gateways without a provider network. Only a drain moves them.
 	unplanned []Group

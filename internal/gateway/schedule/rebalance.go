@@ -42,7 +42,7 @@ func Rebalance(s State, o Options) Plan {
 	}
 	in.chooseFirstBackups(func(g *group) bool { return touched[g.weight[0].network] }, false)
 	in.findLostFollowers()
-	in.findCutOff()
+	in.findCutOff(in.behind)
 	r.unbound = in.findOutage() == finding.NoGatewayBound
 	p := in.plan(rebalance, o, before)
 	for _, after := range p.After {

@@ -32,7 +32,7 @@ func Reschedule(s State, o Options) Plan {
 	in.mendExternals()
 	in.keepWorking()
 	in.findIncomplete()
-	in.findCutOff()
+	in.findCutOff(in.behind)
 	in.findUnmarked()
 	in.findLostFollowers()
 	p := in.plan(reschedule, o, before)

@@ -62,6 +62,9 @@ type Group struct {
 	// Follows is set for a group of external ports. It names the group of routers' gateways of the same networks, or the
 	// pinned router: traffic from the ports to the router works only on the chassis that hosts its gateway.
 	Follows string
+	// Behind has the networks of ports of the router through which traffic reaches the gateway only by a localnet port of
+	// the gateway's chassis.
+	Behind []string
 	// Zones are the availability zone hints; an empty list means any zone.
 	Zones []string
 	// Machines has the chassis, by name or host name, that run the virtual machine of [OneExternalPort]. As in Neutron

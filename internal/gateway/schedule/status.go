@@ -29,6 +29,7 @@ func Evaluate(s State, o Options) Status {
 		}
 	}
 	in.findExternals()
+	in.findCutOff(Group.centralized) // external ports have a finding of their own
 	in.findMissing()
 	in.findHosting()
 	in.findUnmarked()

@@ -64,6 +64,7 @@ var elsewhere = map[string][]finding.Code{
 	"TestPinned_by_Neutron_moves_with_its_group":                {finding.PinnedAgainstGroup},
 	"TestPinned_problems_are_found_and_repaired":                {finding.CandidatesIgnored},
 	"TestR13_VTEP_gateway_is_kept_since_its_controller_owns_it": {finding.NodeIsVTEP},
+	"TestReschedule_gateway_moves_to_network_of_VLANs_behind":   {finding.GatewayCutOff},
 	"TestRebalance_names_gateways_of_dead_master_and_its_drain": {finding.GatewaysOnBackups},
 	"TestStatus_names_localnet_port_that_connects_nothing":      {finding.LocalnetUnmapped},
 	"TestProof_complete":                                        {finding.RecoveryNotRead},
