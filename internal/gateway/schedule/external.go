@@ -154,34 +154,6 @@ func (in *instance) findApart(g *group) {
 
 func (g *group) followsPinned(p Pinned) bool { return p.Kind == PinnedRouter && p.Name == g.Follows }
 
-// connectBehind moves each gateway whose first candidate lacks the networks of the ports behind it to a chassis that
-// has them: to the backup that hosts it or, if that lacks them too, to the candidate with the smallest load or, if none
-// has them, to another chassis. Through a chassis without them, these ports reach no provider network.
-func (in *instance) connectBehind() {
-	loads := in.loads()
-	for _, g := range in.groups {
-		if g.held || len(g.order) == 0 || g.serves(g.order[0]) {
-			continue
-		}
-		serving := func(c int) bool { return g.accepts(c) && g.serves(c) }
-		open := filter(g.order, serving)
-		if len(open) == 0 {
-			open = filter(g.class.schedulable, serving)
-		}
-		if g.works > 0 && serving(g.was[g.works]) {
-			open = []int{g.was[g.works]}
-		}
-		if len(open) == 0 {
-			continue
-		}
-		unload(loads, g)
-		in.promote(g, slices.MinFunc(open, func(a, b int) int {
-			return loads[g.weight[0].network][a] - loads[g.weight[0].network][b]
-		}), finding.Reason{Code: finding.NeedsBehind})
-		put(loads, g, g.order[0], 1)
-	}
-}
-
 // findCutOff finds the gateways whose first candidate lacks a network of the ports behind them.
 func (in *instance) findCutOff(behind func(Group) Group) {
 	for _, g := range in.groups {
