@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
@@ -102,7 +101,7 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	}
 	why = append(why, s.holds(n.Holds, time.Time{})...)
 	for _, g := range slices.SortedFunc(slices.Values(x.inventory.State.Groups), func(a, b schedule.Group) int {
-		return strings.Compare(a.Name, b.Name)
+		return schedule.CompareNames(a.Name, b.Name)
 	}) {
 		for i, name := range g.Ranked() {
 			if name == n.Chassis {

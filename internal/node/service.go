@@ -3,6 +3,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,6 +118,9 @@ func (s *Service) find(ctx context.Context, id string) (snapshot, maintenance.No
 		return x, maintenance.Node{}, new(inaccessible(err))
 	}
 	n, refused := maintenance.Resolve(x.nodes, id)
+	if refused != nil {
+		refused = cmp.Or(maintenance.OfOtherOVN(x.inventory.State, id), refused)
+	}
 	return x, n, refused
 }
 

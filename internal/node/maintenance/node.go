@@ -299,6 +299,20 @@ func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	return unclear(answer.Conflict, finding.NodeAmbiguous, id, found)
 }
 
+// OfOtherOVN returns the refusal of the name of a chassis that belongs to another OVN, which [Nodes] leaves out; nil if
+// the name means none.
+func OfOtherOVN(s schedule.State, id string) *answer.Status {
+	for _, c := range s.Chassis {
+		n := Node{Chassis: c.Name, Hostname: c.Hostname}
+		if c.Remote && (id == ByChassis(c.Name) || slices.Contains(n.called(), id)) {
+			args := finding.Args{Reasons: []finding.Reason{{Code: finding.ChassisRemote}}}
+			subject := finding.Subject{Name: strconv.Quote(foreign.Name(id))}
+			return new(answer.Of(answer.NotFound, finding.New(finding.NodeUnknown, subject, args)))
+		}
+	}
+	return nil
+}
+
 // unclear returns the answer to a name that does not mean exactly one node; all are the nodes that it may mean.
 func unclear(reason answer.Reason, code finding.Code, id string, all []Node) (Node, *answer.Status) {
 	args := finding.Args{Count: len(all), Reasons: []finding.Reason{listed(all)}}

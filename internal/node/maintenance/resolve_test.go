@@ -53,6 +53,15 @@ func TestResolve_names_and_chassis(t *testing.T) {
 		assert.Equal(t, string(want.code), refused.Metadata["finding"], id)
 		assert.Contains(t, refused.Message, want.named)
 	}
+	s := schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}, {Name: "far", Hostname: "far-1.az2", Remote: true}}}
+	for _, id := range []string{"far", "far-1", "far-1.az2", "chassis:far"} {
+		refused := maintenance.OfOtherOVN(s, id)
+		require.NotNil(t, refused, id)
+		assert.Equal(t, string(finding.NodeUnknown), refused.Metadata["finding"])
+		assert.Contains(t, refused.Message, finding.Reason{Code: finding.ChassisRemote}.String())
+	}
+	assert.Nil(t, maintenance.OfOtherOVN(s, "c1"))
+
 	_, refused := maintenance.Resolve(make([]maintenance.Node, 50), "x")
 	assert.Contains(t, refused.Message, ", and 30 more")
 	_, refused = maintenance.Resolve(nil, "x")
