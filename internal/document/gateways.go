@@ -42,11 +42,11 @@ func Plan(p schedule.Plan) string {
 	}
 	b.WriteString(findings(p.Blocked) + more("  ", p.OmittedBlocked, ""))
 	b.WriteString(problems(others, p.OmittedFindings))
-	for _, command := range p.Next {
-		fmt.Fprintf(&b, "\nnext: %s\n", command)
-	}
 	if p.ReviewID != "" {
 		fmt.Fprintf(&b, "\nreview-id %s: with it the plan is carried out only as it is here\n", p.ReviewID)
+	}
+	for _, command := range p.Next {
+		fmt.Fprintf(&b, "\nnext: %s\n", command)
 	}
 	return b.String()
 }
@@ -269,8 +269,21 @@ func Gateways(s schedule.Status) string {
 	if s.Elsewhere > 0 {
 		fmt.Fprintf(&b, "\n%s of other networks: to see all, name no network\n", schedule.Count(s.Elsewhere, "problem"))
 	}
-	if len(s.Next) > 0 {
+	return strings.TrimPrefix(b.String()+next(s), "\n")
+}
+
+// next renders the operations to run next, or that nothing is wrong.
+func next(s schedule.Status) string {
+	var b strings.Builder
+	switch len(s.Next) {
+	case 0:
+		if len(s.Networks) > 0 && s.Elsewhere == 0 && finding.Worst(s.Findings) == finding.Info {
+			return "\nnothing is wrong\n"
+		}
+	case 1:
 		b.WriteString("\nnext\n")
+	default:
+		b.WriteString("\nnext, in this order: the first changes what the second does\n")
 	}
 	for _, step := range s.Next {
 		fmt.Fprintf(&b, "  %s: %s\n", step.Operation, cost(step.Cost))
@@ -278,7 +291,7 @@ func Gateways(s schedule.Status) string {
 			fmt.Fprintf(&b, "    run: %s\n", step.Command)
 		}
 	}
-	return strings.TrimPrefix(b.String(), "\n")
+	return b.String()
 }
 
 // History renders the journal of plans.
@@ -294,7 +307,11 @@ func History(h gateway.History) string {
 	}
 	b.WriteString(table(rows))
 	for _, e := range h.Plans {
-		for _, t := range e.Changes {
+		if len(e.Changes) > 0 {
+			b.WriteString("  candidates before -> after, with their priorities: the highest hosts the gateway\n")
+		}
+		byName := func(a, b schedule.AppliedChange) int { return schedule.CompareNames(a.Group, b.Group) }
+		for _, t := range slices.SortedStableFunc(slices.Values(e.Changes), byName) {
 			fmt.Fprintf(&b, "  %s: %s -> %s\n", t.Group, listed(t.Before), listed(t.After))
 		}
 		b.WriteString(more("  ", e.Omitted, ""))

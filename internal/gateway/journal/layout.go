@@ -115,7 +115,7 @@ func Diff(from, to Layout) (all []answer.Message) {
 }
 
 func union(a, b []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+	return slices.Compact(slices.SortedFunc(slices.Values(slices.Concat(a, b)), schedule.CompareNames))
 }
 
 func candidates(chassis []string, there bool) string {

@@ -203,6 +203,16 @@ func TestPlan_texts(t *testing.T) {
 	for i := range silent.Chassis {
 		silent.Chassis[i].Unresponsive = true
 	}
+	works := func(s schedule.State) schedule.State {
+		s.Groups = slices.Clone(s.Groups)
+		for i, g := range s.Groups {
+			s.Groups[i] = bind(g, g.Candidates[0].Chassis)
+		}
+		return s
+	}
+	goldentest.Equal(t, "status-well.txt", document.Gateways(schedule.Evaluate(works(two(4, 4)), schedule.Options{})))
+	third.Groups = many(0, 8, "c1", "c2")
+	goldentest.Equal(t, "status-next.txt", document.Gateways(schedule.Evaluate(works(third), schedule.Options{})))
 	gone := schedule.State{Groups: slices.Clone(silent.Groups)}
 	goldentest.Equal(t, "status-silent.txt", document.Gateways(schedule.Evaluate(silent, schedule.Options{})))
 	goldentest.Equal(t, "status-gone.txt", document.Gateways(schedule.Evaluate(gone, schedule.Options{})))
