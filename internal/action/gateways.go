@@ -61,6 +61,11 @@ func operateGateways(
 			u.Members.Progress(ctx, line)
 		}
 		operation, err := prepare(s, ctx, r)
+		if err == nil && r.DryRun && operation.Plan.ReviewID != "" {
+			carryOut := u.again(name, p, planning(r), "i-really-mean-it")
+			carryOut.Params = append(carryOut.Params, command.Param{Key: "review-id", Value: operation.Plan.ReviewID})
+			operation.Plan.Next = slices.Insert(operation.Plan.Next, 0, u.Env.Version.Render(carryOut))
+		}
 		if err == nil {
 			found["plan"], err = shown(p.format, operation.Plan, document.Plan)
 		}
@@ -77,11 +82,7 @@ func operateGateways(
 			shown, wrong := answered(p.format, refused.Status)
 			found["status"], err = shown["status"], wrong
 		case finding.Has(finding.Reasons(err), finding.WouldInterrupt):
-			keys := moving
-			if r.Options.Scheduler == schedule.Random {
-				keys = slices.Concat(moving, []string{"scheduler", "seed"})
-			}
-			err = u.unconfirmed(finding.Reasons(err)[0], name, p, keys...)
+			err = u.unconfirmed(finding.Reasons(err)[0], name, p, planning(r)...)
 		case errors.As(err, &unproved) && !finding.Has(unproved.Findings, finding.NewHostSilent):
 			found["misplaced"] = named(present.Messages(unproved.Findings))
 			err = fmt.Errorf("%w; run: %s", err, u.command("gateway-status"))
@@ -111,6 +112,14 @@ func (u Unit) command(action string, given ...command.Param) string {
 // moving are the parameters that determine which gateways move.
 var moving = []string{
 	"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits",
+}
+
+// planning returns the parameters that determine the plan of a request.
+func planning(r gateway.Request) []string {
+	if r.Options.Scheduler == schedule.Random {
+		return slices.Concat(moving, []string{"scheduler", "seed"})
+	}
+	return moving
 }
 
 // again returns the given command with these of its parameters, and with yes=true.

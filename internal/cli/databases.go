@@ -187,7 +187,7 @@ func (f *databaseFlags) line(words ...[]string) string {
 
 // service returns a service for the databases. Call end before printing anything else, and when done.
 func (f *databaseFlags) service(cmd *cobra.Command, progress io.Writer) (s *gateway.Service, end func()) {
-	say, quiet := reassure(cmd.ErrOrStderr(), progress, "asking the databases at "+f.nb+" and "+f.sb)
+	say, quiet := reassure(cmd.ErrOrStderr(), progress, "asking "+f.nb+", "+f.sb+" and the ovn-controllers")
 	s = &gateway.Service{
 		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","),
 		NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
@@ -233,8 +233,8 @@ func reassure(stderr, out io.Writer, what string) (say func(line string), end fu
 		mu.Lock()
 		defer mu.Unlock()
 		fmt.Fprintln(out, line)
-		what, since = "still working", time.Now()
-		if next = since.Add(pause); !ended {
+		what = "still working"
+		if next = time.Now().Add(pause); !ended {
 			timer.Reset(pause)
 		}
 	}

@@ -168,6 +168,9 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 		end()
 		return f.failed(cmd, err)
 	}
+	if f.DryRun && operation.Plan.ReviewID != "" {
+		operation.Plan.Next = slices.Insert(operation.Plan.Next, 0, f.reviewed(cmd, operation.Plan))
+	}
 	if f.drawn != nil {
 		err = f.drawn(operation.Plan)
 	}
@@ -214,8 +217,29 @@ func (f *gatewayFlags) service(cmd *cobra.Command, progress io.Writer) (s *gatew
 
 // again returns the typed command, with a confirmation.
 func (f *gatewayFlags) again(cmd *cobra.Command) string {
-	words := []string{cmd.Name()}
+	return f.line(typed(cmd, cmd.Name()), []string{"--yes"})
+}
+
+// reviewed returns the command that carries out a plan that the typed command has shown.
+func (f *gatewayFlags) reviewed(cmd *cobra.Command, p schedule.Plan) string {
+	name := cmd.Name()
+	if name == "plan" {
+		name = p.Operation
+	}
+	more := []string{"--review-id", p.ReviewID}
+	if p.Moves() > 0 {
+		more = append(more, "--yes")
+	}
+	return f.line(typed(cmd, name, "dry-run", "picture", "output", "format", "review-id", "yes"), more)
+}
+
+// typed returns a command with the typed flags, but not the omitted ones.
+func typed(cmd *cobra.Command, name string, omitted ...string) []string {
+	words := []string{name}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if slices.Contains(omitted, flag.Name) {
+			return
+		}
 		values := []string{flag.Value.String()}
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			values = list.GetSlice()
@@ -224,7 +248,7 @@ func (f *gatewayFlags) again(cmd *cobra.Command) string {
 			words = append(words, "--"+flag.Name+"="+value)
 		}
 	})
-	return f.line(words, []string{"--yes"})
+	return words
 }
 
 // undo returns the command that reverts a plan.

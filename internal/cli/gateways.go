@@ -151,13 +151,16 @@ with their ranks before and after, and an arrow for each that moves.`,
 			}
 			f.DryRun = true
 			if cmd.Flags().Changed("picture") {
-				// The text goes to standard output, and a leading dash is the next flag.
-				if strings.HasPrefix(file, "-") || filepath.Ext(file) != ".svg" {
-					return usageErrorf("--picture takes the name of a file, such as plan.svg")
+				if err := checkPicture(file); err != nil {
+					return err
 				}
 				f.drawn = func(p schedule.Plan) error { return draw(file, p) }
 			}
-			return f.run(cmd, operate)
+			if err := f.run(cmd, operate); err != nil || f.drawn == nil {
+				return err
+			}
+			fmt.Fprintln(f.progress(cmd), "the picture is in "+file)
+			return nil
 		},
 	}
 	f.addNetworks(c)
@@ -175,6 +178,15 @@ func flagsOf(add func(*gatewayFlags, *pflag.FlagSet)) (names []string) {
 	add(new(gatewayFlags), &flags)
 	flags.VisitAll(func(x *pflag.Flag) { names = append(names, x.Name) })
 	return names
+}
+
+// checkPicture refuses a name that is no file for a picture: the text goes to standard output, and a leading dash is
+// the next flag.
+func checkPicture(file string) error {
+	if strings.HasPrefix(file, "-") || filepath.Ext(file) != ".svg" {
+		return usageErrorf("--picture takes the name of a file, such as plan.svg")
+	}
+	return nil
 }
 
 func draw(file string, p schedule.Plan) error {

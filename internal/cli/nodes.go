@@ -40,13 +40,15 @@ that is the host name of another node, too. The databases are those that --nb an
 	f.add(c)
 	cordon := f.operation("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", (*node.Service).Cordon)
 	f.addReason(cordon)
+	release := f.operation("release NODE NAME", "Release a hold that was set", (*node.Service).Release)
+	release.ValidArgsFunction = f.completeHold
 	c.AddCommand(
 		f.show("list", "List every node: when it last answered, what it hosts, what holds it"),
 		f.show("show NODE", "Show one node, with all of its holds"),
 		cordon,
 		f.operation("uncordon NODE", "Let a node take new gateways again", (*node.Service).Uncordon),
 		f.hold(),
-		f.operation("release NODE NAME", "Release a hold that was set", (*node.Service).Release),
+		release,
 		f.drain(), f.undrain(), f.decommission(), f.remove(),
 	)
 	return c
@@ -215,16 +217,42 @@ func (f *nodeFlags) next(c command.Command) string {
 	return f.line(operation, names, f.words(), flags)
 }
 
+// completeHold completes a node, and then a hold that was set on it.
+func (f *nodeFlags) completeHold(cmd *cobra.Command, args []string, begun string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return first(found(f.names))(cmd, args, begun)
+	}
+	return found(func(cmd *cobra.Command) (all []string) {
+		for _, n := range f.nodes(cmd, args[0]) {
+			for _, h := range n.Holds {
+				if !h.Derived {
+					all = append(all, h.Name)
+				}
+			}
+		}
+		return all
+	})(cmd, args, begun)
+}
+
 // names returns the nodes.
 func (f *nodeFlags) names(cmd *cobra.Command) (all []string) {
+	for _, n := range f.nodes(cmd, "") {
+		all = append(all, n.Typed())
+	}
+	return all
+}
+
+// nodes returns one node, or all if the name is empty; none if the databases can't be read.
+func (f *nodeFlags) nodes(cmd *cobra.Command, name string) []maintenance.Node {
 	if f.complete() != nil {
 		return nil
 	}
 	s, end := f.service(cmd, io.Discard)
 	defer end()
-	report, _ := s.List(cmd.Context(), "")
-	for _, n := range report.Nodes {
-		all = append(all, n.Typed())
+	report, refused := s.List(cmd.Context(), name)
+	if refused != nil {
+		return nil
 	}
-	return all
+	return report.Nodes
 }

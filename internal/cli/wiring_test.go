@@ -29,6 +29,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -126,6 +127,19 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
+// The command that a dry run prints has the flags that determine the plan.
+func TestReviewed(t *testing.T) {
+	t.Parallel()
+	f := &gatewayFlags{databaseFlags: databaseFlags{program: "ovn-gateways"}}
+	p := schedule.Plan{Operation: "rebalance", ReviewID: "0-1a"}
+	rebalance, plan := newRebalance(f), newPlan(f)
+	require.NoError(t, rebalance.ParseFlags([]string{"--dry-run", "--revert", "g1", "--network", "a", "--network", "b"}))
+	assert.Equal(t, "ovn-gateways rebalance --network=a --network=b --revert=g1 --review-id 0-1a", f.reviewed(rebalance, p))
+	p.Cost.Interruptions = 1
+	require.NoError(t, plan.ParseFlags([]string{"--max-moves", "3", "--picture", "p.svg"}))
+	assert.Equal(t, "ovn-gateways rebalance --max-moves=3 --review-id 0-1a --yes", f.reviewed(plan, p))
+}
+
 func TestReassure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // Sleep only advances the clock of the synctest bubble
@@ -142,7 +156,7 @@ func TestReassure(t *testing.T) {
 		say("1 of 2")
 		assert.Equal(t, "1 of 2\n", out.String())
 		time.Sleep(pause + time.Millisecond)
-		assert.Equal(t, []string{"2 s", "12 s", "10 s"}, waited())
+		assert.Equal(t, []string{"2 s", "12 s", "22 s"}, waited())
 		end()
 		time.Sleep(time.Minute)
 		assert.Equal(t, "1 of 2\n", out.String())

@@ -182,17 +182,18 @@ func TestCommand_of_package(t *testing.T) {
 		assert.Contains(t, stdout, "c2.example")
 	})
 	t.Run("exit code", func(t *testing.T) {
-		code, stdout, stderr := c.installed("status", "--exit-code")
-		assert.Contains(t, stdout, "problems", "no ovn-controller hosts a gateway")
+		code, stdout, stderr := c.installed("status", "--exit-code", "-o", "json")
+		assert.Contains(t, stdout, "NO_GATEWAY_BOUND", "no ovn-controller hosts a gateway")
 		assert.Equal(t, 3, code, stdout+stderr)
 		assert.Empty(t, stderr)
 		code, _, _ = c.installed("status")
 		assert.Equal(t, 0, code)
 	})
 	t.Run("completion", func(t *testing.T) {
+		c.installed("nodes", "hold", "c2", "backup-runs")
 		plan := regexp.MustCompile(`g[0-9a-f]{8}`).FindString(c.operated("history"))
 		for line, offered := range map[string]string{
-			"nodes drain ": "c1.example", "nodes release ": "c2.example", "status --network ": "physnet1", "status -o ": "json",
+			"nodes drain ": "c1.example", "nodes release ": "c2.example", "nodes release c2 ": "backup-runs", "status --network ": "physnet1", "status -o ": "json",
 			"reschedule --scheduler ": "random", "revisions --base ": "last-site-action", "history ": plan, "rebalance --revert ": plan,
 		} {
 			_, stdout, _ := c.installed(append([]string{"__complete"}, strings.Split(line, " ")...)...)
