@@ -137,7 +137,7 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 			return nil, refused.Err // the library and net repeat the endpoint three times
 		}
 		text := strings.TrimPrefix(err.Error(), "failed to connect to "+endpoint+": ")
-		return nil, reworded{err, cmp.Or(mismatch(ctx, endpoint), text)}
+		return nil, reworded{err, cmp.Or(mismatch(ctx, endpoint), explained(err, text))}
 	}
 	return c, nil
 }

@@ -1,7 +1,10 @@
 package ovsdb
 
 import (
+	"crypto/x509"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unsafe"
@@ -10,6 +13,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// What an operator may have given wrong is added to the library's words.
+func TestExplained(t *testing.T) {
+	t.Parallel()
+	const text = "the library's words"
+	other := errors.New("another error")
+	assert.Equal(t, text, explained(other, text))
+	assert.Contains(t, explained(fmt.Errorf("failed: %w", x509.UnknownAuthorityError{}), text), text+": ")
+	const lacks = "target database OVN_Southbound not found"
+	assert.Contains(t, explained(other, lacks), lacks+": ")
+}
 
 // The lock of R5 depends on this transaction.
 func TestSwap_waits_for_one_pair(t *testing.T) {

@@ -3,6 +3,7 @@ package ovsdb
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -51,6 +52,17 @@ func mismatch(ctx context.Context, endpoint string) string {
 		return "the server speaks no TLS there: use tcp:" + address
 	}
 	return ""
+}
+
+// explained returns the text of a connection's error. It adds what an operator may have given wrong.
+func explained(err error, text string) string {
+	switch {
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return text + ": the server's certificate is not of the CA that was given"
+	case strings.HasPrefix(text, "target database"):
+		return text + ": is this the address of the other database?"
+	}
+	return text
 }
 
 // speaksTLS reports whether a server answers a TLS client's first message, even if only with an alert.

@@ -113,7 +113,10 @@ func TestDialer_wrong_protocol(t *testing.T) {
 		_, err := askWith(t, own, s, protocols[1]+strings.TrimPrefix(good, protocols[0]))
 		require.ErrorContains(t, err, "use "+good)
 	}
-	_, err := askWith(t, own, plain, plain.Address)
+	_, err := new(ovsdb.Dialer).Global(within(t, 2*time.Second), ovndb.SB, endpointsOf(plain)[0])
+	_, why, _ := strings.Cut(err.Error(), "OVN_Southbound not found: ")
+	assert.NotEmpty(t, why)
+	_, err = askWith(t, own, plain, plain.Address)
 	require.ErrorContains(t, err, "6641")
 }
 
