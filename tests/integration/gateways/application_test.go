@@ -259,22 +259,3 @@ func TestDecommission_member_that_runs_it_may_leave(t *testing.T) {
 	assert.Contains(t, told[1], lineOf(finding.MachineUnknown, finding.Args{}))
 	assert.NotContains(t, told[1], unitName(3), "the look that fails says nothing of what has left")
 }
-
-// 002-5: units that leave during the wait are named.
-func TestDecommission_names_unit_that_leaves(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	a := &application{units: []int{0, 1, 2, 3}, members: []int{0, 1, 2, 3}}
-	s := c.nodeService()
-	s.Charm, s.Health, s.Unit = a.charm, a.health, unitName(0)
-	s.Gateways.Progress = func(_ context.Context, line string) {
-		assert.Contains(t, line, "run: remove-unit ovn-central/3; ")
-		assert.Contains(t, line, "c1.example")
-		a.units, a.members = []int{0, 1, 2}, []int{0, 1, 2}
-	}
-	said := s.RemoveMember(t.Context(), node.Request{Node: "c1", Member: time.Minute})
-	require.Equal(t, 200, said.Code, document.Answer(said))
-	for _, left := range []string{unitName(3), raftAddress(ovndb.NB, 3), raftAddress(ovndb.SB, 3)} {
-		assert.Contains(t, said.Message, left)
-	}
-}

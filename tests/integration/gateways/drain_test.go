@@ -117,19 +117,6 @@ func TestDrain_and_undrain(t *testing.T) {
 	assert.Equal(t, answer.Success, c.unconfirmed("undrain", "c1").Reason, "nothing is left to confirm")
 }
 
-// R12: the other chassis of a network is already drained.
-func TestR12_second_of_two_chassis_is_not_drained(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	c.addGateways(2, "c1", "c2")
-	c.drained("c2")
-	refused := c.drain("c1")
-	assert.Equal(t, 409, refused.Code)
-	assert.Equal(t, finding.DrainBlocked, codeOf(refused))
-	assert.Contains(t, detail(refused, maintenance.OperationUndrain), " undrain c2 ")
-	assert.Nil(t, c.node("c1").Cordon, "nothing was done")
-}
-
 // R12, inside the transaction: if two drains begin at the same time, one is refused.
 func TestR12_of_two_concurrent_drains_one_is_refused(t *testing.T) {
 	t.Parallel()
@@ -294,41 +281,6 @@ func (c *cloud) listed(chassis string) string {
 		}
 	}
 	return list
-}
-
-// 001-5: the chassis is gone after it was drained, as when ovn-controller is stopped for a reboot. Undrain works once
-// the chassis is back.
-func TestUndrain_chassis_that_was_stopped_meanwhile(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	ports := c.addGateways(3, "c1", "c2")
-	before := c.ranks()
-	c.drained("c1.example")
-	c.sbctl("chassis-del", "c1")
-	absent := c.answer("undrain", "c1.example", "--wait", "1s")
-	assert.Equal(t, 409, absent.Code)
-	assert.Equal(t, finding.NodeSilent, codeOf(absent))
-	assert.Equal(t, map[string]int{"c2": 3}, c.masters(ports...))
-	c.addChassis("c1")
-	c.succeeds("undrain", "c1.example", "--wait", "0s")
-	assert.Equal(t, before, c.ranks())
-}
-
-// A drain needs nothing from a dead node, and moves nothing to another dead node.
-func TestDrain_dead_node(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2", "c3")
-	ports := c.addGateways(4, "c1", "c3", "c2")
-	for _, dead := range []string{"c1", "c3"} {
-		c.sbctl("create", "Chassis_Private", "name="+dead)
-	}
-	c.nbctl("--wait=sb", "sync")
-	assert.Equal(t, maintenance.Unresponsive, c.node("c1").Life)
-	c.drained("c1")
-	assert.Equal(t, map[string]int{"c2": 4}, c.masters(ports...))
-	dead := c.answer("undrain", "c1", "--wait", "1s")
-	assert.Equal(t, 409, dead.Code)
-	assert.Equal(t, finding.NodeSilent, codeOf(dead))
 }
 
 // ovn-northd leaves a disabled router out of SB, so a drain can't wait for its gateway. Neutron sets enabled=false if

@@ -182,8 +182,8 @@ func (c *cloud) drainOver() {
 	c.drained("c1", "--reason", "it fails again")
 }
 
-// A node dies after its undrain has ended the cordon, but not the drain. It is drained again, with the ranks from
-// before the first drain.
+// 001-5: a node dies after its undrain has ended the cordon, but not the drain. It is drained again, with the ranks from
+// before the first drain, and undrained once it is back.
 func TestDrain_node_that_died_during_undrain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -221,6 +221,7 @@ func TestDrain_node_that_died_during_undrain(t *testing.T) {
 			require.True(t, n.Drain.Undrain && n.Cordon == nil)
 			again := c.answer("undrain", "c1", "--wait", "0s")
 			assert.Equal(t, 409, again.Code, document.Answer(again))
+			assert.Equal(t, finding.NodeSilent, codeOf(again))
 			assert.Contains(t, detail(again, maintenance.OperationDrain), " drain c1.example ")
 
 			assert.Contains(t, strings.Join(codes(told[shownStatus](c, "status").Problems), "\n"), "PLAN_UNFINISHED ")
