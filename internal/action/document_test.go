@@ -129,7 +129,6 @@ func clusters(t *testing.T) map[string]observe.Cluster {
 		"removals pending":             seen{fixture: "nb-leader-two-removals-pending"}.cluster(t),
 		"joining":                      seen{fixture: "nb-joining-remote-unreachable"}.cluster(t),
 		"leaving":                      seen{fixture: "nb-leaving-ex-leader-3member"}.cluster(t),
-		"sole member":                  seen{fixture: "nb-single-server", units: map[string]string{}}.cluster(t),
 		"server whose schema is older": withFacts(seen{fixture: "nb-single-server", units: map[string]string{}}.cluster(t)),
 		"absent":                       local(ovndb.NB, ovndb.Absent, nil),
 		"down":                         local(ovndb.SB, ovndb.Down, errors.New("server is not running")),
