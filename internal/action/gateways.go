@@ -61,7 +61,7 @@ func operateGateways(
 			u.Members.Progress(ctx, line)
 		}
 		operation, err := prepare(s, ctx, r)
-		if err == nil && r.DryRun && operation.Plan.ReviewID != "" {
+		if err == nil && r.DryRun && len(operation.Plan.Changes) > 0 {
 			carryOut := u.again(name, p, planning(r), "i-really-mean-it")
 			carryOut.Params = append(carryOut.Params, command.Param{Key: "review-id", Value: operation.Plan.ReviewID})
 			operation.Plan.Next = slices.Insert(operation.Plan.Next, 0, u.Env.Version.Render(carryOut))

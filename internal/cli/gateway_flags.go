@@ -168,7 +168,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 		end()
 		return f.failed(cmd, err)
 	}
-	if f.DryRun && operation.Plan.ReviewID != "" {
+	if f.DryRun && len(operation.Plan.Changes) > 0 {
 		operation.Plan.Next = slices.Insert(operation.Plan.Next, 0, f.reviewed(cmd, operation.Plan))
 	}
 	if f.drawn != nil {

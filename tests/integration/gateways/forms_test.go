@@ -195,7 +195,7 @@ func TestForms_name_of_new_row_is_taken(t *testing.T) {
 	assert.Equal(t, []string{
 		"lrp-a_c2", "lrp-a_c2.2", "lrp-a_c3", "lrp-b_c1", "lrp-b_c3", "lrp-c_c1", "lrp-c_c2", "lrp-c_c2.2", "lrp-c_c3",
 	}, names)
-	assert.Equal(t, []string{"CANDIDATE_MISNAMED lrp-b", "NO_GATEWAY_BOUND "},
+	assert.Equal(t, []string{"NO_GATEWAY_BOUND ", "CANDIDATE_MISNAMED lrp-b"},
 		codes(told[shownStatus](c, "status").Problems))
 }
 
