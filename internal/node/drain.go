@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, sta
 	}
 	n, status = maintenance.Resolve(x.nodes, r.Node)
 	if status != nil {
-		return n, status, nil
+		return n, cmp.Or(maintenance.OfOtherOVN(x.inventory.State, r.Node), status), nil
 	}
 	p, err := s.Gateways.PlanDrain(ctx, x.inventory, n.Chassis)
 	if err != nil {

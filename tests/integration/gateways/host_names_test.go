@@ -24,6 +24,23 @@ func TestNode_unknown_is_refused(t *testing.T) {
 	assert.Equal(t, finding.NodeUnknown, codeOf(c.answer("show", "c4")))
 }
 
+// ovn-ic copies the chassis of other OVNs to SB. No command takes them for nodes, and each says what they are.
+func TestNode_of_other_OVN_is_refused(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "far")
+	c.sbctl("set", "Chassis", "far", "other_config:is-remote=true")
+	why := finding.Reason{Code: finding.ChassisRemote}.String()
+	for command, confirmed := range map[string][]string{
+		"show": nil, "cordon": nil, "drain": {"--yes"}, "undrain": {"--yes"}, "decommission": {"--yes"}, "remove": {"--yes"},
+	} {
+		for _, name := range []string{"far", "far.example", "chassis:far"} {
+			a := c.unconfirmed(append([]string{command, name}, confirmed...)...)
+			assert.Equal(t, finding.NodeUnknown, codeOf(a), "%s %s", command, name)
+			assert.Contains(t, a.Message, why, "%s %s", command, name)
+		}
+	}
+}
+
 // A machine was deployed again with another system-id, and its first chassis had the machine's name. Each of the two
 // nodes can be named, and every operation on a node finds it again.
 func TestNode_chassis_named_like_other_host(t *testing.T) {
