@@ -37,6 +37,7 @@ const (
 	CandidatesIgnored       Code = "CANDIDATES_IGNORED"
 	GatewayNetworkUnknown   Code = "GATEWAY_NETWORK_UNKNOWN"
 	LocalnetUnmapped        Code = "LOCALNET_UNMAPPED"
+	NetworksJoined          Code = "NETWORKS_JOINED"
 	GatewayStoredTwice      Code = "GATEWAY_STORED_TWICE"
 	GroupNameTaken          Code = "GROUP_NAME_TAKEN"
 	GroupShared             Code = "GROUP_SHARED"
@@ -80,7 +81,7 @@ var gatewayEntries = []Entry{
 		"No chassis hosts it. That is normal for a second after a change.",
 		"If it lasts, have the expected chassis compute everything again, which interrupts nothing.").alert(5 * time.Minute),
 	aboutGateways(GatewayMisplaced, Warning, Gateway, "{name} is bound to {other}; expected {value}",
-		"A chassis hosts it that is not the best of its candidates.", "See whether the chassis reach each other."),
+		"Another candidate is better.", "See whether the chassis reach each other."),
 	aboutGateways(GatewayHostSilent, Warning, Gateway, "{name} is bound to {value}, whose ovn-controller does not respond",
 		"It may not work, and no other chassis takes over while the tunnels of this one are up.",
 		"Restart that ovn-controller, or drain the node.").alert(5 * time.Minute),
@@ -155,6 +156,9 @@ var gatewayEntries = []Entry{
 	aboutGateways(LocalnetUnmapped, Warning, Gateway, "no chassis maps the network {value} of localnet port {name}",
 		"Gateways on its switch reach no provider network.",
 		"Set its network_name to one in ovn-bridge-mappings of chassis."),
+	aboutGateways(NetworksJoined, Warning, Gateway,
+		"chassis that join the networks {value} of the switch {name}: {count}",
+		"Broadcasts pass from one to the other.", "Remove the mapping, or the localnet port, that is not needed."),
 	aboutGateways(GatewayStoredTwice, Info, Gateway, "{name} has an HA_Chassis_Group and Gateway_Chassis",
 		"OVN ignores the latter.", "Remove the latter."),
 	aboutGateways(GroupNameTaken, Warning, Gateway, "a port and a group are named {name}; the group is left alone",

@@ -78,6 +78,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 		c.find(finding.ExternalUngrouped, p.Name, finding.Args{})
 	}
 	c.localnets(t)
+	c.joined(t)
 	c.Findings = schedule.SortFindings(c.Findings)
 	return c
 }
@@ -94,6 +95,7 @@ func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chas
 		Name: row.Name, Hostname: row.Hostname, Remote: row.Remote(), VTEP: row.VTEP(),
 		Unresponsive: row.Asked() && !inv.SB.Responds(row), Cordoned: cordoned,
 	}
+	known := false // whether its zones are
 	for _, option := range items(row.Config["ovn-cms-options"], ",") {
 		zones, zoned := strings.CutPrefix(option, zonesOption)
 		switch {
@@ -101,8 +103,8 @@ func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chas
 			x.Gateway = true
 		case option == externalOption:
 			x.External = true
-		case zoned:
-			x.Zones = foreign.Names(items(zones, ":"))
+		case zoned && !known: // Neutron reads the first (get_chassis_availability_zones in utils.py)
+			x.Zones, known = foreign.Names(items(zones, ":")), true
 		}
 	}
 	var ignored []string
@@ -164,18 +166,6 @@ func (inv *Inventory) gateways(
 		}
 	}
 	return users, unhosted
-}
-
-// localnets finds the localnet ports through which no chassis reaches the provider network of a gateway. OVN binds the
-// gateway nevertheless; ovn-controller only logs that a port has no network name, or that it finds no bridge for it
-// (add_bridge_mappings_by_type in controller/patch.c).
-func (inv *Inventory) localnets(t *topology) {
-	for _, p := range inv.NB.SwitchPorts {
-		if on := t.switchOf[p.UUID]; p.Type == "localnet" && t.used[on] && !t.mapped[on] {
-			network := fmt.Sprintf("%q", foreign.Name(p.Options["network_name"]))
-			inv.find(finding.LocalnetUnmapped, p.Name, finding.Args{Value: network})
-		}
-	}
 }
 
 // portOfRow is how Neutron finds the port of a row of Gateway_Chassis, by the row's name (RE_PORT_FROM_GWC in

@@ -308,6 +308,45 @@ func TestBuildInventory_localnet_port_that_connects_nothing(t *testing.T) {
 	assert.Empty(t, localnet(gateway.BuildInventory(bare, southbound())))
 }
 
+// A chassis maps one of the networks of a switch (ovn-architecture(7)), or it joins them.
+func TestBuildInventory_chassis_that_joins_networks(t *testing.T) {
+	t.Parallel()
+	joined := func(nb ovsdb.Northbound, sb ovsdb.Southbound) string {
+		all := findingtest.All(gateway.BuildInventory(nb, sb).Findings)
+		return strings.Join(slices.DeleteFunc(all, func(f string) bool { return !strings.Contains(f, "NETWORKS_JOINED") }), "\n")
+	}
+	nb := northbound()
+	assert.Empty(t, joined(nb, southbound()))
+	nb.Switches[0].Ports = append(nb.Switches[0].Ports, "N9")
+	nb.SwitchPorts = append(nb.SwitchPorts, ovsdb.LogicalSwitchPort{
+		UUID: "N9", Type: "localnet", Options: map[string]string{"network_name": "physnet2"},
+	})
+	assert.Equal(t, "warning NETWORKS_JOINED one Value=physnet1, physnet2 Count=1 Detail=c1", joined(nb, southbound()))
+	sb := southbound()
+	sb.Chassis[0].Config["is-remote"] = "true"
+	assert.Empty(t, joined(nb, sb), "it is of another OVN")
+	sb.Chassis[0].Config["is-remote"], sb.Chassis[0].Config["ovn-bridge-mappings"] = "", "physnet2:br-2"
+	assert.Empty(t, joined(nb, sb))
+
+	nb.SwitchPorts[len(nb.SwitchPorts)-1].Options["network_name"] = "physnet1" // with another VLAN
+	assert.Empty(t, joined(nb, southbound()))
+}
+
+// Neutron reads the first of several lists of zones (get_chassis_availability_zones in utils.py).
+func TestBuildInventory_zones_given_twice(t *testing.T) {
+	t.Parallel()
+	for options, want := range map[string][]string{
+		"availability-zones=az1:az2,availability-zones=az9": {"az1", "az2"},
+		"availability-zones=,availability-zones=az9":        nil,
+		" availability-zones= az1 : az2 ":                   {"az1", "az2"},
+		"availability-zone=az1":                             nil,
+	} {
+		sb := southbound()
+		sb.Chassis[0].Config["ovn-cms-options"] = options
+		assert.Equal(t, want, gateway.BuildInventory(northbound(), sb).State.Chassis[0].Zones, options)
+	}
+}
+
 // Traffic of a switch crosses the router on its only gateway's chassis if the router's port has
 // reside-on-redirect-chassis, or if the gateway has redirect-type=bridged. That chassis then needs the switch's network.
 func TestBuildInventory_networks_behind_gateway(t *testing.T) {

@@ -1,9 +1,12 @@
 package gateway
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -152,6 +155,53 @@ func (t *topology) centralize(nb ovsdb.Northbound) {
 		router, network := t.routerOf[p.UUID].UUID, t.networkOf[p.Name]
 		if !t.hasHost(p) && network != "" && gateways[router] == 1 && (p.Resides || bridged[router]) {
 			t.behind[router] = append(t.behind[router], network)
+		}
+	}
+}
+
+// joined finds the switches of which a chassis maps several networks. ovn-controller connects all of them, so
+// that broadcasts pass from one network to the other, and sends to other chassis through any one of them
+// (add_bridge_mappings_by_type in controller/patch.c, update_ld_localnet_port in controller/binding.c).
+func (inv *Inventory) joined(t *topology) {
+	networks := map[string][]string{} // of localnet ports, by the UUID of the switch
+	for _, p := range inv.NB.SwitchPorts {
+		network := p.Options["network_name"]
+		if on := t.switchOf[p.UUID]; p.Type == "localnet" && t.used[on] && !slices.Contains(networks[on], network) {
+			networks[on] = append(networks[on], network)
+		}
+	}
+	for _, s := range inv.NB.Switches {
+		if len(networks[s.UUID]) < 2 {
+			continue
+		}
+		var several []string
+		for _, c := range inv.State.Chassis {
+			mapped := slices.DeleteFunc(slices.Clone(networks[s.UUID]), func(n string) bool {
+				return !slices.Contains(c.Networks, n)
+			})
+			if !c.Remote && len(mapped) > 1 {
+				several = append(several, c.Name)
+			}
+		}
+		if len(several) > 0 {
+			slices.SortFunc(several, schedule.CompareNames)
+			said := strings.Join(several[:min(namedMappings, len(several))], ", ")
+			inv.find(finding.NetworksJoined, s.Name, finding.Args{
+				Count: len(several), Value: strings.Join(slices.Sorted(slices.Values(networks[s.UUID])), ", "),
+				Detail: finding.Said(said),
+			})
+		}
+	}
+}
+
+// localnets finds the localnet ports through which no chassis reaches the provider network of a gateway. OVN binds the
+// gateway nevertheless; ovn-controller only logs that a port has no network name, or that it finds no bridge for it
+// (add_bridge_mappings_by_type in controller/patch.c).
+func (inv *Inventory) localnets(t *topology) {
+	for _, p := range inv.NB.SwitchPorts {
+		if on := t.switchOf[p.UUID]; p.Type == "localnet" && t.used[on] && !t.mapped[on] {
+			network := fmt.Sprintf("%q", foreign.Name(p.Options["network_name"]))
+			inv.find(finding.LocalnetUnmapped, p.Name, finding.Args{Value: network})
 		}
 	}
 }

@@ -60,6 +60,7 @@ var elsewhere = map[string][]finding.Code{
 	"TestNext_unpublished_names_dying_leader":                   {finding.RecoveryNotPublished},
 	"TestNext_withdraws_for_returned_quorum":                    {finding.RecoveryQuorumReturned},
 	"TestNode_databases_down_are_reported":                      {finding.NodesUnread},
+	"TestBuildInventory_chassis_that_joins_networks":            {finding.NetworksJoined},
 	"TestNode_unknown_is_refused":                               {finding.NodeUnknown},
 	"TestOKToStop":                                              {finding.StopUnsafe, finding.RemovalUnsafe},
 	"TestPinned_by_Neutron_moves_with_its_group":                {finding.PinnedAgainstGroup},
