@@ -37,7 +37,9 @@ const (
 	CandidatesIgnored       Code = "CANDIDATES_IGNORED"
 	GatewayNetworkUnknown   Code = "GATEWAY_NETWORK_UNKNOWN"
 	LocalnetUnmapped        Code = "LOCALNET_UNMAPPED"
+	LocalnetMissing         Code = "LOCALNET_MISSING"
 	NetworksJoined          Code = "NETWORKS_JOINED"
+	GatewayUnplugged        Code = "GATEWAY_UNPLUGGED"
 	GatewayStoredTwice      Code = "GATEWAY_STORED_TWICE"
 	GroupNameTaken          Code = "GROUP_NAME_TAKEN"
 	GroupShared             Code = "GROUP_SHARED"
@@ -156,6 +158,10 @@ var gatewayEntries = []Entry{
 	aboutGateways(LocalnetUnmapped, Warning, Gateway, "no chassis maps the network {value} of localnet port {name}",
 		"Gateways on its switch reach no provider network.",
 		"Set its network_name to one in ovn-bridge-mappings of chassis."),
+	aboutGateways(LocalnetMissing, Warning, Gateway, "the switch {name} has no localnet port",
+		"Its gateways and external ports reach no provider network.", "Add it."),
+	aboutGateways(GatewayUnplugged, Warning, Gateway, "{name} is connected to no switch",
+		"No switch port has it as router-port.", "Repair the port."),
 	aboutGateways(NetworksJoined, Warning, Gateway,
 		"chassis that join the networks {value} of the switch {name}: {count}",
 		"Broadcasts pass from one to the other.", "Remove the mapping, or the localnet port, that is not needed."),

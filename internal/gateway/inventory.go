@@ -78,6 +78,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 		c.find(finding.ExternalUngrouped, p.Name, finding.Args{})
 	}
 	c.localnets(t)
+	c.unconnected(t)
 	c.joined(t)
 	c.Findings = schedule.SortFindings(c.Findings)
 	return c

@@ -121,8 +121,9 @@ func TestBuildInventory(t *testing.T) {
 			Candidates: []schedule.Candidate{{Chassis: "c2", Priority: 1}},
 		},
 	}, c.State.Groups)
-	assert.Equal(t, []string{`warning BRIDGE_MAPPINGS_INVALID c4 Count=1 Detail="physnet1:br-ex"`},
-		findingtest.All(c.Findings))
+	assert.Equal(t, []string{
+		`warning BRIDGE_MAPPINGS_INVALID c4 Count=1 Detail="physnet1:br-ex"`, "warning LOCALNET_MISSING inside",
+	}, findingtest.All(c.Findings))
 }
 
 // A chassis has the networks that ovn-controller finds in its bridge mappings (add_ovs_bridge_mappings in
@@ -278,7 +279,7 @@ func TestBuildInventory_localnet_port_that_connects_nothing(t *testing.T) {
 	t.Parallel()
 	localnet := func(c *gateway.Inventory) (found []string) {
 		for _, line := range findingtest.All(c.Findings) {
-			if strings.Contains(line, "LOCALNET") {
+			if strings.Contains(line, "LOCALNET_UNMAPPED") {
 				found = append(found, line)
 			}
 		}
@@ -306,6 +307,40 @@ func TestBuildInventory_localnet_port_that_connects_nothing(t *testing.T) {
 	bare.Switches = append(bare.Switches, ovsdb.LogicalSwitch{UUID: "S9", Ports: []string{"N9"}})
 	bare.SwitchPorts = append(bare.SwitchPorts, ovsdb.LogicalSwitchPort{UUID: "N9", Name: "ln9", Type: "localnet"})
 	assert.Empty(t, localnet(gateway.BuildInventory(bare, southbound())))
+}
+
+// The localnet port, or the switch port, of a gateway is gone (understack#2330). A tunnelled network needs no localnet
+// port, unless it has external ports.
+func TestBuildInventory_gateway_that_is_not_connected(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		change func(nb *ovsdb.Northbound)
+		want   string
+	}{
+		"nothing": {func(*ovsdb.Northbound) {}, ""},
+		"localnet port": {func(nb *ovsdb.Northbound) {
+			nb.Switches[1].Ports, nb.Switches[1].NetworkType = []string{"L3"}, "vlan"
+		}, "warning LOCALNET_MISSING two"},
+		"tunnelled": {func(nb *ovsdb.Northbound) {
+			nb.Switches[1].Ports, nb.Switches[1].NetworkType = []string{"L3"}, "geneve"
+		}, ""},
+		"network without gateways": {func(nb *ovsdb.Northbound) {
+			nb.Switches = append(nb.Switches, ovsdb.LogicalSwitch{UUID: "S4", NetworkType: "flat"})
+		}, ""},
+		"external port": {func(nb *ovsdb.Northbound) {
+			nb.SwitchPorts = append(nb.SwitchPorts, ovsdb.LogicalSwitchPort{UUID: "X1", Type: "external"})
+		}, "warning LOCALNET_MISSING inside"},
+		"switch port": {func(nb *ovsdb.Northbound) { nb.SwitchPorts[4].Type = "" }, "warning GATEWAY_UNPLUGGED lrp-3"},
+	} {
+		nb := northbound()
+		nb.SwitchPorts = nb.SwitchPorts[:6]
+		x.change(&nb)
+		found := slices.DeleteFunc(findingtest.All(gateway.BuildInventory(nb, southbound()).Findings),
+			func(f string) bool {
+				return !strings.Contains(f, "LOCALNET_MISSING") && !strings.Contains(f, "UNPLUGGED")
+			})
+		assert.Equal(t, x.want, strings.Join(found, "\n"), name)
+	}
 }
 
 // A chassis maps one of the networks of a switch (ovn-architecture(7)), or it joins them.

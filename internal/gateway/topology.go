@@ -159,6 +159,29 @@ func (t *topology) centralize(nb ovsdb.Northbound) {
 	}
 }
 
+// unconnected finds the gateways that are connected to no switch, and the switches that have no localnet port though
+// their gateways or external ports need one (understack#2330). A Neutron network of another type than flat or VLAN has
+// none, nor has a network of another client that OVN tunnels.
+func (inv *Inventory) unconnected(t *topology) {
+	localnet, external := map[string]bool{}, map[string]bool{}
+	for _, p := range inv.NB.SwitchPorts {
+		on := t.switchOf[p.UUID]
+		localnet[on] = localnet[on] || p.Type == "localnet"
+		external[on] = external[on] || p.Type == "external"
+	}
+	for _, s := range inv.NB.Switches {
+		provider := s.NetworkType == "flat" || s.NetworkType == "vlan"
+		if !localnet[s.UUID] && (external[s.UUID] || t.used[s.UUID] && provider) {
+			inv.find(finding.LocalnetMissing, s.Name, finding.Args{})
+		}
+	}
+	for _, p := range inv.NB.RouterPorts {
+		if t.hasHost(p) && len(t.peersOf[p.Name]) == 0 {
+			inv.find(finding.GatewayUnplugged, p.Name, finding.Args{})
+		}
+	}
+}
+
 // joined finds the switches of which a chassis maps several networks. ovn-controller connects all of them, so
 // that broadcasts pass from one network to the other, and sends to other chassis through any one of them
 // (add_bridge_mappings_by_type in controller/patch.c, update_ld_localnet_port in controller/binding.c).

@@ -57,6 +57,8 @@ type LogicalRouterPort struct {
 type LogicalSwitch struct {
 	UUID, Name string
 	Ports      []string
+	// NetworkType is the type of Neutron's network, from 2024.1 on; empty if it is unknown.
+	NetworkType string
 }
 
 // LogicalSwitchPort is a row of Logical_Switch_Port.
@@ -98,7 +100,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 			table:   routerPortTable,
 			columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs, "options"},
 		},
-		query{table: "Logical_Switch", columns: []string{"name", "ports"}},
+		query{table: "Logical_Switch", columns: []string{"name", "ports", externalIDs}},
 		query{table: "Gateway_Chassis", columns: []string{"name", "chassis_name", "priority"}},
 		query{table: "HA_Chassis", columns: []string{"chassis_name", "priority"}},
 		query{table: "HA_Chassis_Group", columns: []string{"name", "ha_chassis", externalIDs}},
@@ -121,7 +123,9 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	}
 	n.addPorts(answers[2])
 	for _, r := range answers[3] {
-		n.Switches = append(n.Switches, LogicalSwitch{r.uuid(), foreign.Name(r.text("name")), r.references("ports")})
+		n.Switches = append(n.Switches, LogicalSwitch{
+			r.uuid(), foreign.Name(r.text("name")), r.references("ports"), r.pairs(externalIDs)["neutron:provnet-network-type"],
+		})
 	}
 	n.addGroups(answers[6])
 	last, gateways := len(answers)-1, map[string]bool{}

@@ -166,4 +166,11 @@ func TestStatus_names_localnet_port_that_connects_nothing(t *testing.T) {
 	assert.Equal(t, []string{"LOCALNET_UNMAPPED ln0-far"}, codes(told[shownStatus](c, "status").Problems))
 	c.nbctl("set", "Logical_Switch_Port", "ln0-far", "options:network_name=physnet1")
 	assert.Empty(t, told[shownStatus](c, "status").Problems)
+
+	c.nbctl("lsp-del", "ln0-far")
+	assert.Empty(t, told[shownStatus](c, "status").Problems, "OVN may tunnel the network")
+	c.nbctl("set", "Logical_Switch", "far", `external_ids:"neutron:provnet-network-type"=vlan`)
+	assert.Equal(t, []string{"LOCALNET_MISSING far"}, codes(told[shownStatus](c, "status").Problems))
+	c.nbctl("clear", "Logical_Switch", "far", "ports")
+	assert.Equal(t, []string{"GATEWAY_UNPLUGGED lrp-far"}, codes(told[shownStatus](c, "status").Problems))
 }

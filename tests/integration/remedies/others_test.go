@@ -8,10 +8,11 @@ var elsewhere = map[string][]finding.Code{
 	"TestAgent_reports_orphans_and_removes_its_own": {
 		finding.CandidateUnknown, finding.ChassisIncomplete, finding.PlanUnfinished,
 	},
-	"TestBootstrap_old_database":        {finding.FileMadeElsewhere},
-	"TestBootstrap_two_clusters":        {finding.TwoClusters},
-	"TestBuildInventory_malformed_rows": {finding.RowNameInvalid},
-	"TestBuildInventory_northd_behind":  {finding.NorthdBehind},
+	"TestBootstrap_old_database":                       {finding.FileMadeElsewhere},
+	"TestBootstrap_two_clusters":                       {finding.TwoClusters},
+	"TestBuildInventory_gateway_that_is_not_connected": {finding.LocalnetMissing, finding.GatewayUnplugged},
+	"TestBuildInventory_malformed_rows":                {finding.RowNameInvalid},
+	"TestBuildInventory_northd_behind":                 {finding.NorthdBehind},
 	"TestBuildInventory_odd_rows": {
 		finding.GroupNameTaken, finding.GroupShared, finding.ZoneHintsInvalid,
 	},
