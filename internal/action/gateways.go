@@ -62,9 +62,7 @@ func operateGateways(
 		}
 		operation, err := prepare(s, ctx, r)
 		if err == nil && r.DryRun && len(operation.Plan.Changes) > 0 {
-			carryOut := u.again(name, p, planning(r), "i-really-mean-it")
-			carryOut.Params = append(carryOut.Params, command.Param{Key: "review-id", Value: operation.Plan.ReviewID})
-			operation.Plan.Next = slices.Insert(operation.Plan.Next, 0, u.Env.Version.Render(carryOut))
+			operation.Plan.Next = slices.Insert(operation.Plan.Next, 0, u.reviewed(name, p, r, operation.Plan.ReviewID))
 		}
 		if err == nil {
 			found["plan"], err = shown(p.format, operation.Plan, document.Plan)
@@ -112,6 +110,14 @@ func (u Unit) command(action string, given ...command.Param) string {
 // moving are the parameters that determine which gateways move.
 var moving = []string{
 	"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits",
+}
+
+// reviewed returns the command that carries out the plan that a dry run has shown.
+func (u Unit) reviewed(name string, p *params, r gateway.Request, id string) string {
+	keys := slices.DeleteFunc(slices.Clone(planning(r)), func(key string) bool { return key == "review-id" })
+	carryOut := u.again(name, p, keys, "i-really-mean-it")
+	carryOut.Params = append(carryOut.Params, command.Param{Key: "review-id", Value: id})
+	return u.Env.Version.Render(carryOut)
 }
 
 // planning returns the parameters that determine the plan of a request.

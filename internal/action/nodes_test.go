@@ -134,6 +134,10 @@ func TestParams_gateways(t *testing.T) {
 		"target-revision=last-site-action review-id=v1 allow-intermediate-commits=true i-really-mean-it=true",
 		u.Env.Version.Render(u.again("rebalance-gateways", p, moving, "i-really-mean-it")),
 		"the confirmed command plans the same")
+	assert.Equal(t, "juju run ovn-central/0 rebalance-gateways network='physnet1, physnet2' max-moves=3 "+
+		"target-revision=last-site-action allow-intermediate-commits=true scheduler=random seed=7 "+
+		"i-really-mean-it=true review-id=v2", u.reviewed("rebalance-gateways", p, p.gateways(), "v2"),
+		"a dry run that checked one plan names the plan that it has shown")
 	assert.Equal(t, gateway.Request{Seed: 1, Wait: time.Minute, Options: schedule.Options{Networks: []string{}}},
 		newParams(nil).gateways())
 
