@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +73,8 @@ func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, sta
 	if err != nil {
 		return n, nil, err
 	}
-	n, status = maintenance.Resolve(x.nodes, r.Node)
-	if status != nil {
-		return n, cmp.Or(maintenance.OfOtherOVN(x.inventory.State, r.Node), status), nil
+	if n, status = x.resolve(r.Node); status != nil {
+		return n, status, nil
 	}
 	p, err := s.Gateways.PlanDrain(ctx, x.inventory, n.Chassis)
 	if err != nil {

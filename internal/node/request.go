@@ -1,8 +1,10 @@
 package node
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
@@ -41,4 +43,13 @@ type Request struct {
 
 	// retire reports whether a drain is the first step of a decommission, which waits for the charm's units, too.
 	retire bool
+}
+
+// resolve returns the node that a name means, or why it means none.
+func (x snapshot) resolve(id string) (maintenance.Node, *answer.Status) {
+	n, refused := maintenance.Resolve(x.nodes, id)
+	if refused != nil {
+		refused = cmp.Or(maintenance.OfOtherOVN(x.inventory.State, id), refused)
+	}
+	return n, refused
 }

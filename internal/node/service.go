@@ -3,7 +3,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,10 +116,7 @@ func (s *Service) find(ctx context.Context, id string) (snapshot, maintenance.No
 	if err != nil {
 		return x, maintenance.Node{}, new(inaccessible(err))
 	}
-	n, refused := maintenance.Resolve(x.nodes, id)
-	if refused != nil {
-		refused = cmp.Or(maintenance.OfOtherOVN(x.inventory.State, id), refused)
-	}
+	n, refused := x.resolve(id)
 	return x, n, refused
 }
 
