@@ -92,8 +92,9 @@ func (in *instance) findHosting() {
 	if in.findOutage() == finding.NoGatewayBound {
 		return
 	}
+	responds := anyChassis(in.chassis, Chassis.responds)
 	for _, g := range in.all() {
-		in.findMisplaced(g, anyChassis(in.chassis, Chassis.responds))
+		in.findMisplaced(g, responds)
 	}
 }
 
