@@ -57,7 +57,8 @@ type LogicalRouterPort struct {
 type LogicalSwitch struct {
 	UUID, Name string
 	Ports      []string
-	// NetworkType is the type of Neutron's network, from 2024.1 on; empty if it is unknown.
+	// NetworkType is the type of Neutron's network (OVN_NETTYPE_EXT_ID_KEY in neutron/common/ovn/constants.py); empty if
+	// it is unknown, as in earlier releases.
 	NetworkType string
 }
 
