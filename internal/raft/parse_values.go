@@ -59,12 +59,12 @@ func readRef(v string) (Ref, error) {
 	return "", errors.New("not \"self\", \"unknown\" or four hex digits")
 }
 
-// readID reads "XXXX (UUID)".
+// readID reads a member's ID, for instance "a1b2 (a1b2c3d4-0000-4000-8000-000000000000)".
 func readID(v string) (ID, error) {
 	short, rest, _ := strings.Cut(v, " (")
 	id, ok := strings.CutSuffix(rest, ")")
 	if !ok || !IsIdentity(short) || !isUUID(id) {
-		return "", errors.New("not \"XXXX (UUID)\" in lower-case hex digits")
+		return "", errors.New("not four hex digits and a UUID in parentheses, in lower case")
 	}
 	if id[:4] != short {
 		return "", errors.New("the UUID does not begin with the four digits before it")
