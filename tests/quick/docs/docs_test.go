@@ -108,3 +108,15 @@ func TestDocuments_architecture_names_exist(t *testing.T) {
 	}
 	assert.LessOrEqual(t, len(strings.Fields(d.text)), 2000, "words")
 }
+
+// A reader has a bound: what a new page says, an old one no longer needs to.
+func TestDocuments_have_at_most_45000_words(t *testing.T) {
+	words := 0
+	for path, d := range readRepository(t).documents {
+		if strings.HasPrefix(path, "docs/") {
+			words += len(strings.Fields(d.text))
+		}
+	}
+	assert.Greater(t, words, 10000, "the documents were read")
+	assert.LessOrEqual(t, words, 45000)
+}
