@@ -109,7 +109,8 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 
 // Time is simulated (testing/synctest): Sleep returns when all other goroutines are waiting.
 func TestEligibility_needs_working_northd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // Sleep moves the bubble's clock and takes no time
+	synctest.Test(t, func(t *testing.T) {
+		advance := time.Sleep // the clock of the bubble
 		a, _ := newTestAgent(t)
 		var health atomic.Value
 		health.Store(ovndb.NorthdUnresponsive)
@@ -120,12 +121,12 @@ func TestEligibility_needs_working_northd(t *testing.T) {
 		go a.clusters.run(ctx)
 		synctest.Wait()
 		assert.Empty(t, a.status().Northd, "one look may have met an election")
-		time.Sleep(clusterPause) // advances the clock of the synctest bubble only
+		advance(clusterPause)
 		synctest.Wait()
 		assert.Contains(t, a.status().Northd, string(ovndb.NorthdUnresponsive))
 		assert.Contains(t, document.Agent(a.status()), a.status().Northd+": ")
 		health.Store(ovndb.NorthdStandby)
-		time.Sleep(clusterPause) // advances the clock of the synctest bubble only
+		advance(clusterPause)
 		synctest.Wait()
 		assert.Empty(t, a.status().Northd)
 		cancel()
@@ -163,10 +164,11 @@ func TestPublishDamage_once_per_state(t *testing.T) {
 			return nil
 		}
 		go a.clusters.run(t.Context())
+		advance := time.Sleep // the clock of the bubble
 		after := func(observations int, wanted int) {
 			t.Helper()
 			for range observations {
-				time.Sleep(clusterPause) // advances the clock of the synctest bubble only
+				advance(clusterPause)
 			}
 			synctest.Wait()
 			mu.Lock()

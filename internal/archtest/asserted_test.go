@@ -15,7 +15,8 @@ import (
 var (
 	threeWords = regexp.MustCompile(`^[a-z]{2,} [a-z]+ [a-z]{2,}$`)
 	allWords   = regexp.MustCompile(`^[A-Za-z]+( [a-z]+)+$`)
-	comparison = regexp.MustCompile(`^(assert|require|strings)\..*(Equal|Contains|Regexp|Match|Subset|HasPrefix|HasSuffix|Cut|Count)`)
+	comparison = regexp.MustCompile(`^(assert|require|strings)\..*` +
+		`(Equal|Contains|Regexp|Match|Subset|HasPrefix|HasSuffix|Cut|Count)`)
 	// writers have the texts for people, or test the texts that users of the Python charm read.
 	writers = regexp.MustCompile(`/(internal/(finding|present|archtest)|tests/(integration|system)/compatibility)$`)
 )
@@ -39,9 +40,11 @@ func TestTests_compare_no_prose(t *testing.T) {
 
 func TestComparedProse_is_found(t *testing.T) {
 	said := map[string]bool{}
-	addProse(said, source{text: []byte("package x; const Gone = `already gone`; var is, s = `not up`, `no majority serves `")}.parse(t))
-	f := source{text: []byte("package x; var _ = assert.Equal(t, `already gone`, outcome) && assert.Equal(t, `not up`, is) && " +
-		"assert.Contains(t, s, `; no majority serves nb`) && assert.True(t, is, `no majority serves it`)")}
+	product := "package x; const Gone = `already gone`; var is, s = `not up`, `no majority serves `"
+	addProse(said, source{text: []byte(product)}.parse(t))
+	f := source{text: []byte("package x; var _ = assert.Equal(t, `already gone`, outcome) && " +
+		"assert.Equal(t, `not up`, is) && assert.Contains(t, s, `; no majority serves nb`) && " +
+		"assert.True(t, is, `no majority serves it`)")}
 	assert.Equal(t, []string{"already gone", "no majority serves"}, compared(f.parse(t), said))
 }
 

@@ -134,7 +134,8 @@ func TestReviewed(t *testing.T) {
 	p := schedule.Plan{Operation: "rebalance", ReviewID: "0-1a"}
 	rebalance, plan := newRebalance(f), newPlan(f)
 	require.NoError(t, rebalance.ParseFlags([]string{"--dry-run", "--revert", "g1", "--network", "a", "--network", "b"}))
-	assert.Equal(t, "ovn-gateways rebalance --network=a --network=b --revert=g1 --review-id 0-1a", f.reviewed(rebalance, p))
+	assert.Equal(t, "ovn-gateways rebalance --network=a --network=b --revert=g1 --review-id 0-1a",
+		f.reviewed(rebalance, p))
 	p.Cost.Interruptions = 1
 	require.NoError(t, plan.ParseFlags([]string{"--max-moves", "3", "--picture", "p.svg"}))
 	assert.Equal(t, "ovn-gateways rebalance --max-moves=3 --review-id 0-1a --yes", f.reviewed(plan, p))
@@ -142,23 +143,24 @@ func TestReviewed(t *testing.T) {
 
 func TestReassure(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // Sleep only advances the clock of the synctest bubble
+	synctest.Test(t, func(t *testing.T) {
+		advance := time.Sleep // the clock of the bubble
 		var stderr, out lockedBuffer
 		waited := func() []string { return regexp.MustCompile(`\d+ s\b`).FindAllString(stderr.String(), -1) }
 		say, end := reassure(&stderr, &out, "asking")
-		time.Sleep(patience - time.Millisecond)
+		advance(patience - time.Millisecond)
 		assert.Empty(t, stderr.String(), "fast commands print nothing")
-		time.Sleep(2 * time.Millisecond)
+		advance(2 * time.Millisecond)
 		assert.Equal(t, []string{"2 s"}, waited())
 		assert.Contains(t, stderr.String(), "asking")
-		time.Sleep(pause)
+		advance(pause)
 		assert.Equal(t, []string{"2 s", "12 s"}, waited())
 		say("1 of 2")
 		assert.Equal(t, "1 of 2\n", out.String())
-		time.Sleep(pause + time.Millisecond)
+		advance(pause + time.Millisecond)
 		assert.Equal(t, []string{"2 s", "12 s", "22 s"}, waited())
 		end()
-		time.Sleep(time.Minute)
+		advance(time.Minute)
 		assert.Equal(t, "1 of 2\n", out.String())
 		assert.Len(t, waited(), 3)
 	})

@@ -275,7 +275,8 @@ func TestHook_publishes_identities_and_status(t *testing.T) {
 			assert.Equal(t, sb.Short(), m.unit["sb-identity"])
 			assert.Equal(t, string(nb), m.unit["nb-server-id"])
 			assert.Equal(t, string(sb), m.unit["sb-server-id"])
-			assert.Contains(t, m.status, finding.Lookup(finding.CertificatesMissing).Line, "the servers of this test have no files")
+			assert.Contains(t, m.status, finding.Lookup(finding.CertificatesMissing).Line,
+				"the servers of this test have no files")
 			assert.Nil(t, m.app, "only Juju's leader publishes for the application")
 			assert.Empty(t, m.ran, "R15: a hook changes nothing")
 		})
@@ -289,7 +290,8 @@ func TestInstall_waits_for_running_upgrade_and_adopts(t *testing.T) {
 	m.upgrading = true
 	require.NoError(t, m.run(t, "upgrade-charm"))
 	assert.Equal(t, []string{"apt-get --quiet check"}, m.ran)
-	assert.Contains(t, m.status, finding.Lookup(finding.CertificatesMissing).Line, "the servers of this test have no files")
+	assert.Contains(t, m.status, finding.Lookup(finding.CertificatesMissing).Line,
+		"the servers of this test have no files")
 }
 
 // If these hooks reported a starting server, the unit's status would show it until the next hook.

@@ -262,8 +262,8 @@ func TestR21_one_request_is_accepted(t *testing.T) {
 	assert.Equal(t, []any{Accept, unit(1)}, []any{next.Action, next.For})
 	pending, is := s.Pending()
 	require.True(t, is, "an action that only looks makes no step")
-	assert.Equal(t, "waiting RECOVERY_NOT_ACCEPTED nb Unit=ovn-central/1 -> TO_WITHDRAW: ovn-central/1 recover withdraw=true",
-		findingtest.Brief(pending))
+	assert.Equal(t, "waiting RECOVERY_NOT_ACCEPTED nb Unit=ovn-central/1 "+
+		"-> TO_WITHDRAW: ovn-central/1 recover withdraw=true", findingtest.Brief(pending))
 	s.Accepted = s.Accept(unit(1))
 	assert.Equal(t, Withdraw, s.Next().Action)
 	_, is = s.Pending()

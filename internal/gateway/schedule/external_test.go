@@ -162,7 +162,9 @@ func TestReschedule_gateway_moves_to_centralized_networks(t *testing.T) {
 	} {
 		g := bind(hosted(0, "c1", "c2"), "c1")
 		g.Name, g.Behind = "g", x.behind
-		s := schedule.State{Chassis: append(pool("provnet1", "c1"), chassis("c2", "provnet1", "vlans")), Groups: []schedule.Group{g}}
+		s := schedule.State{
+			Chassis: append(pool("provnet1", "c1"), chassis("c2", "provnet1", "vlans")), Groups: []schedule.Group{g},
+		}
 		assert.Equal(t, x.found, strings.Join(findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings), " "), name)
 		assert.Equal(t, x.want, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g"), name)
 	}

@@ -58,7 +58,8 @@ func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	assert.Equal(t, "failed", r.Status)
 	assert.Contains(t, r.Message, "juju run "+units[0].Name()+" gateway-status\n")
 	assert.Contains(t, r.Message, "gw1: ovn-appctl -t ovn-controller inc-engine/recompute")
-	assert.Equal(t, 4, strings.Count(r.Results["misplaced"], " gw1\n"), "a line for each gateway, with the expected chassis")
+	assert.Equal(t, 4, strings.Count(r.Results["misplaced"], " gw1\n"),
+		"a line for each gateway, with the expected chassis")
 	var done gateway.History
 	require.NoError(t, json.Unmarshal([]byte(c.Act(units[2], "gateway-history", "format=json")["history"]), &done))
 	require.Len(t, done.Plans, 1)

@@ -193,7 +193,8 @@ func TestCommand_of_package(t *testing.T) {
 		c.installed("nodes", "hold", "c2", "backup-runs")
 		plan := regexp.MustCompile(`g[0-9a-f]{8}`).FindString(c.operated("history"))
 		for line, offered := range map[string]string{
-			"nodes drain ": "c1.example", "nodes release ": "c2.example", "nodes release c2 ": "backup-runs", "status --network ": "physnet1", "status -o ": "json",
+			"nodes drain ": "c1.example", "nodes release ": "c2.example", "nodes release c2 ": "backup-runs",
+			"status --network ": "physnet1", "status -o ": "json",
 			"reschedule --scheduler ": "random", "revisions --base ": "last-site-action", "history ": plan, "rebalance --revert ": plan,
 		} {
 			_, stdout, _ := c.installed(append([]string{"__complete"}, strings.Split(line, " ")...)...)

@@ -182,8 +182,8 @@ func (c *cloud) drainOver() {
 	c.drained("c1", "--reason", "it fails again")
 }
 
-// 001-5: a node dies after its undrain has ended the cordon, but not the drain. It is drained again, with the ranks from
-// before the first drain, and undrained once it is back.
+// 001-5: a node dies after its undrain has ended the cordon, but not the drain. It is drained again, with the ranks
+// from before the first drain, and undrained once it is back.
 func TestDrain_node_that_died_during_undrain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -44,7 +44,8 @@ func TestClusterStatus(t *testing.T) {
 		for _, u := range m.Deployed {
 			messages += u.Workload().Message + "\n"
 		}
-		assert.Regexp(m.T, "(?m)^"+regexp.QuoteMeta(strings.TrimSuffix(present.Ready(""), ")"))+`(.*; )?leader: ovn[ns]b_db.*; 3 of 3 up, 1 .*\)$`, messages)
+		ready := regexp.QuoteMeta(strings.TrimSuffix(present.Ready(""), ")"))
+		assert.Regexp(m.T, "(?m)^"+ready+`(.*; )?leader: ovn[ns]b_db.*; 3 of 3 up, 1 .*\)$`, messages)
 	})
 
 	gone := m.Followers()[0]
