@@ -2,7 +2,9 @@ package raftfile
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -62,15 +64,37 @@ func Size(path string) int64 {
 	return stat.Size()
 }
 
-// SchemaVersion returns the version of the schema in a file (RFC 7047, section 3.2).
+// SchemaVersion returns the version of the schema in a file (RFC 7047, section 3.2). OVN's files have it at their
+// beginning: reading stops there.
 func SchemaVersion(path string) (string, error) {
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
-	var head struct{ Version string }
-	if err := json.Unmarshal(text, &head); err != nil {
+	defer func() { _ = file.Close() }() // it is only read
+	version, err := schemaVersion(json.NewDecoder(file))
+	if err != nil {
 		return "", fmt.Errorf("cannot read %s: %w", path, err)
 	}
-	return head.Version, nil
+	return version, nil
+}
+
+func schemaVersion(in *json.Decoder) (version string, err error) {
+	if start, err := in.Token(); err != nil || start != json.Delim('{') {
+		return "", cmp.Or(err, errors.New("it is not an object"))
+	}
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			return "", err
+		}
+		if key == "version" {
+			err := in.Decode(&version)
+			return version, err
+		}
+		if err := in.Decode(new(json.RawMessage)); err != nil {
+			return "", err
+		}
+	}
+	return "", errors.New("it has no version")
 }
