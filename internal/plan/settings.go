@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // Settings are the checked options of config.yaml.
@@ -85,8 +86,8 @@ func ParseSettings(config map[string]any) (s Settings, invalid map[string]findin
 		AutoRestarts:    p.yes(OptionAutoRestarts, true),
 		ExporterChannel: p.channel(OptionExporter),
 		StatusFormat:    p.oneOf(OptionStatusFormat, "text", "text", "yaml", "json"),
-		NagiosContext:   p.form(OptionNagiosContext, nagiosName, finding.TakesName),
-		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, nagiosNames,
+		NagiosContext:   p.form(OptionNagiosContext, relation.IsNagiosName, finding.TakesName),
+		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, nagiosNames.MatchString,
 			finding.TakesNames),
 		Agent: AgentSettings{
 			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
@@ -131,11 +132,8 @@ var AgentOptions = []string{
 	OptionAgentMode, OptionLeaseTTL, OptionAgentPort, OptionHoldDown, OptionNeutronGateways, OptionCordonNew,
 }
 
-// Values that are safe in names and lines of files that Nagios and NRPE read.
-var (
-	nagiosName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
-	nagiosNames = regexp.MustCompile(`^[A-Za-z0-9._-]+( *, *[A-Za-z0-9._-]+)*$`)
-)
+// nagiosNames matches values that are safe in names and lines of files that Nagios and NRPE read.
+var nagiosNames = regexp.MustCompile(`^[A-Za-z0-9._-]+( *, *[A-Za-z0-9._-]+)*$`)
 
 // parser collects the reasons of all invalid options.
 type parser struct {
@@ -161,9 +159,9 @@ func (p *parser) text(option string) string {
 }
 
 // form parses a text that is empty or matches valid.
-func (p *parser) form(option string, valid *regexp.Regexp, takes finding.ReasonCode) string {
+func (p *parser) form(option string, valid func(string) bool, takes finding.ReasonCode) string {
 	text := p.text(option)
-	if text != "" && !valid.MatchString(text) {
+	if text != "" && !valid(text) {
 		p.fail(option, finding.Reason{Code: takes})
 		return ""
 	}

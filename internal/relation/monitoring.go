@@ -208,8 +208,11 @@ type NagiosHost struct {
 	Host, Unit string
 }
 
-// nagiosName matches a short name whose characters are safe in a file name and in a line that Nagios reads.
-var nagiosName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+var nagiosName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+// IsNagiosName reports whether a name has at most 128 bytes, all of which are safe in the name of a file and in a line
+// that Nagios reads.
+func IsNagiosName(name string) bool { return len(name) <= 128 && nagiosName.MatchString(name) }
 
 // ParseNagiosHost parses what nrpe's charm has published. Without a published host name, it makes one of context (the
 // option nagios_context) and the unit's name. It omits malformed names and reports them in err; the host is usable
@@ -218,7 +221,7 @@ func ParseNagiosHost(unit, context string, databag map[string]string) (h NagiosH
 	var ignored []string
 	published := func(key string) string {
 		value := databag[key]
-		if value != "" && !nagiosName.MatchString(value) {
+		if value != "" && !IsNagiosName(value) {
 			ignored = append(ignored, fmt.Sprintf("nrpe's unit publishes %s %.60q, which is no name: it is ignored", key, value))
 			return ""
 		}
