@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -87,13 +86,13 @@ func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want 
 
 // listeners is a connection to the rows of one database.
 type listeners struct {
-	client client.Client
+	client *session
 	global string
 }
 
 func (d *Dialer) listeners(ctx context.Context, db ovndb.Database, endpoints ...string) (*listeners, error) {
-	c, err := d.database(ctx, db, endpoints...)
-	return &listeners{client: c, global: db.GlobalTable()}, err
+	s, err := d.session(ctx, string(db), endpoints...)
+	return &listeners{client: s, global: db.GlobalTable()}, err
 }
 
 // listenerState is what was read in one transaction.
@@ -105,8 +104,11 @@ type listenerState struct {
 
 // read reads all rows of listeners. The database's only row refers to all of them; others can't exist.
 func (l *listeners) read(ctx context.Context) (listenerState, error) {
-	columns := []string{targetField, probeField, roleField}
-	answers, err := read(ctx, l.client, query{table: connectionTable, columns: columns}, query{table: l.global})
+	columns := []string{targetField, probeField}
+	if l.hasRoles() {
+		columns = append(columns, roleField)
+	}
+	answers, err := readKnown(ctx, l.client, query{table: connectionTable, columns: columns}, query{table: l.global})
 	if err != nil {
 		return listenerState{}, err
 	}
@@ -174,11 +176,14 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 // identity returns the columns that must be unchanged when a row is changed.
 func (l *listeners) identity(c Connection) ovsdb.Row {
 	row := ovsdb.Row{targetField: c.Target}
-	if l.global == ovndb.SB.GlobalTable() { // NB has no roles
+	if l.hasRoles() {
 		row[roleField] = c.Role
 	}
 	return row
 }
+
+// hasRoles reports whether the database has roles: NB has none.
+func (l *listeners) hasRoles() bool { return l.global == ovndb.SB.GlobalTable() }
 
 func references(rows []Listener) []ovsdb.UUID {
 	var all []ovsdb.UUID

@@ -82,12 +82,27 @@ func first[T any](
 	return *new(T), errors.Join(failures...)
 }
 
-// connect returns a connected client of the database that m models, at the first of the endpoints that serves it.
-func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints ...string) (client.Client, error) {
-	return first(ctx, endpoints, func(ctx context.Context, endpoint string) (client.Client, error) {
-		c, err := d.connectOne(ctx, m, endpoint)
+// client returns a connected client of the database that m models, at the first of the endpoints that serves it.
+func (d *Dialer) client(ctx context.Context, m model.ClientDBModel, endpoints ...string) (client.Client, error) {
+	return connect(ctx, endpoints, func(ctx context.Context, endpoint string) (client.Client, error) {
+		return d.clientAt(ctx, m, endpoint)
+	})
+}
+
+// connect returns the result of dial for the first of the endpoints at which it succeeds, or errors for operators.
+func connect[T any](
+	ctx context.Context, endpoints []string, dial func(ctx context.Context, endpoint string) (T, error),
+) (T, error) {
+	return first(ctx, endpoints, func(ctx context.Context, endpoint string) (T, error) {
+		c, err := dial(ctx, endpoint)
 		if err == nil {
 			return c, nil
+		}
+		if refused := new(net.OpError); errors.As(err, &refused) && refused.Op == "dial" {
+			err = refused.Err // the library and net repeat the endpoint
+		} else if ctx.Err() == nil {
+			text := strings.TrimPrefix(err.Error(), "failed to connect to "+endpoint+": ")
+			err = reworded{err, cmp.Or(mismatch(ctx, endpoint), explained(err, text))}
 		}
 		if ended := ctx.Err(); ended != nil {
 			err = fmt.Errorf("%w: %w", ended, err) // the library drops this error
@@ -95,7 +110,7 @@ func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints .
 				err = reworded{err, late(endpoint)}
 			}
 		}
-		return nil, fmt.Errorf("cannot connect to %s: %w", endpoint, err)
+		return c, fmt.Errorf("cannot connect to %s: %w", endpoint, err)
 	})
 }
 
@@ -116,7 +131,7 @@ func shareOf(ctx context.Context, among int) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(among))
 }
 
-func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint string) (_ client.Client, err error) {
+func (d *Dialer) clientAt(ctx context.Context, m model.ClientDBModel, endpoint string) (client.Client, error) {
 	quiet := logr.Discard() // by default the library writes to stderr
 	options := []client.Option{client.WithEndpoint(endpoint), client.WithLogger(&quiet)}
 	if strings.HasPrefix(endpoint, "ssl:") {
@@ -132,14 +147,7 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 	}
 	held, release := rpc2.Hold(ctx)
 	defer release()
-	if err := connected(held, c); err != nil {
-		if refused := new(net.OpError); errors.As(err, &refused) && refused.Op == "dial" {
-			return nil, refused.Err // the library and net repeat the endpoint three times
-		}
-		text := strings.TrimPrefix(err.Error(), "failed to connect to "+endpoint+": ")
-		return nil, reworded{err, cmp.Or(mismatch(ctx, endpoint), explained(err, text))}
-	}
-	return c, nil
+	return c, connected(held, c)
 }
 
 // connected connects the client, or closes it.
@@ -249,7 +257,7 @@ func (d *Dialer) ClientTLS() (*tls.Config, error) {
 
 // send runs one transaction. Without a deadline in ctx, it waits for the results for at most [defaultTimeout]: a
 // server that hangs or has no quorum may never answer.
-func send(ctx context.Context, c client.Client, ops ...ovsdb.Operation) (results []ovsdb.OperationResult, err error) {
+func send(ctx context.Context, c transactor, ops ...ovsdb.Operation) (results []ovsdb.OperationResult, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	defer recovered(&err)
@@ -261,7 +269,7 @@ func send(ctx context.Context, c client.Client, ops ...ovsdb.Operation) (results
 }
 
 // transact runs one transaction. It returns an error if an operation failed.
-func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
+func transact(ctx context.Context, c transactor, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
 	results, err := send(ctx, c, ops...)
 	if err != nil {
 		return nil, err
@@ -283,7 +291,7 @@ const (
 )
 
 // commit runs one transaction. It returns [ErrChanged] if a wait failed; then nothing was written.
-func commit(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
+func commit(ctx context.Context, c transactor, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
 	results, err := send(ctx, c, ops...)
 	if err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 	if err != nil {
 		return nil, fmt.Errorf("cannot model %s: %w", db, err)
 	}
-	c, err := f.dialer.connect(ctx, m, endpoints...)
+	c, err := f.dialer.client(ctx, m, endpoints...)
 	if err != nil {
 		return nil, err
 	}

@@ -295,3 +295,16 @@ func TestSouthbound_malformed_names_are_reported(t *testing.T) {
 		return len(sb.Chassis) == 1 && sb.Chassis[0].Name == "c1" && len(sb.Malformed) == 2 && len(sb.Private) == 0
 	}, patience, 50*time.Millisecond)
 }
+
+// Without a connection there is no schema either: a read fails like others.
+func TestSouthbound_connection_lost(t *testing.T) {
+	t.Parallel()
+	s := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
+	g := connected(t, s)
+	_, err := s.Appctl(t, "exit")
+	require.NoError(t, err)
+	assert.Never(t, func() bool {
+		_, err := g.Southbound(t.Context())
+		return err == nil
+	}, 200*time.Millisecond, time.Millisecond)
+}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -17,17 +16,17 @@ import (
 // must agree on. Reads come from the connected server and may be older than the leader's data. The leader decides
 // whether a swap succeeds.
 type Global struct {
-	client client.Client
+	client transactor
 	table  string
 }
 
 // Global connects to the first of the endpoints that serves the database. The caller closes the connection.
 func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...string) (*Global, error) {
-	c, err := d.database(ctx, db, endpoints...)
+	s, err := d.session(ctx, string(db), endpoints...)
 	if err != nil {
 		return nil, err
 	}
-	return &Global{client: c, table: db.GlobalTable()}, nil
+	return &Global{client: s, table: db.GlobalTable()}, nil
 }
 
 // Close ends the connection.
@@ -56,7 +55,7 @@ func (g *Global) Read(ctx context.Context) (map[string]string, error) {
 }
 
 func (g *Global) row(ctx context.Context) (uuid string, ids map[string]string, err error) {
-	answers, err := read(ctx, g.client, query{table: g.table, columns: []string{externalIDs}})
+	answers, err := readKnown(ctx, g.client, query{table: g.table, columns: []string{externalIDs}})
 	if err != nil || len(answers[0]) == 0 {
 		return "", nil, err
 	}

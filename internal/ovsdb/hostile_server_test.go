@@ -55,18 +55,14 @@ const rowID = "6b2f5ad4-6dbc-4a2c-a1b2-6f0c1d2e3f40"
 
 func (f *fake) honest(r request) string {
 	const (
-		booleans = `"connected":{"type":"boolean"},"leader":{"type":"boolean"}`
-		uuids    = `"cid":{"type":{"key":"uuid","min":0,"max":1}},"sid":{"type":{"key":"uuid","min":0,"max":1}}`
-		columns  = `"name":{"type":"string"},"model":{"type":"string"},"index":{"type":"integer"},` + booleans + `,` + uuids
-		ids      = `"external_ids":{"type":{"key":"string","value":"string","min":0,"max":"unlimited"}}`
-		pairs    = `"external_ids":["map",[["key","value"]]]`
-		tables   = `"version":"1","tables":{`
-		id       = `["uuid","` + rowID + `"]`
-		state    = `"model":"clustered","connected":true,"leader":true,"cid":` + id + `,"sid":` + id + `,"index":7`
+		ids    = `"external_ids":{"type":{"key":"string","value":"string","min":0,"max":"unlimited"}}`
+		pairs  = `"external_ids":["map",[["key","value"]]]`
+		tables = `"version":"1","tables":{`
+		id     = `["uuid","` + rowID + `"]`
+		state  = `"model":"clustered","connected":true,"leader":true,"cid":` + id + `,"sid":` + id + `,"index":7`
 	)
 	results := map[string]string{
 		"list_dbs ":                         `["_Server","OVN_Northbound"]`,
-		"get_schema _Server":                `{"name":"_Server",` + tables + `"Database":{"columns":{` + columns + `}}}}`,
 		"get_schema OVN_Northbound":         `{"name":"OVN_Northbound",` + tables + `"NB_Global":{"columns":{` + ids + `}}}}`,
 		"echo libovsdb echo":                `["libovsdb echo"]`,
 		"transact _Server":                  `[{"rows":[{` + state + `}]}]`,

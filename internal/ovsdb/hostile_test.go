@@ -67,8 +67,8 @@ var wrong = map[string][]string{
 		`{"id":null,"method":"update3"}`,
 		`{"id":null,"method":"echo","params":{"a":"b"}}`,
 	},
-	"get_schema _Server": {
-		result(`null`), result(`"_Server"`), result(`{"name":"_Server","tables":null}`),
+	"get_schema OVN_Northbound": {
+		result(`null`), result(`"OVN_Northbound"`), result(`{"name":"OVN_Northbound","tables":null}`),
 		schemaOf(`null`),
 		schemaOf(`{"type":null}`), // schema.go: ColumnSchema
 		schemaOf(`{}`),            // the same
@@ -104,8 +104,8 @@ var wrong = map[string][]string{
 func result(text string) string { return `{"id":ID,"result":` + text + `,"error":null}` }
 
 func schemaOf(column string) string {
-	columns := `{"name":` + column + `,"other":` + column + `}`
-	return result(`{"name":"_Server","version":"1","tables":{"Database":{"columns":` + columns + `}}}`)
+	columns := `{"external_ids":` + column + `,"other":` + column + `}`
+	return result(`{"name":"OVN_Northbound","version":"1","tables":{"NB_Global":{"columns":` + columns + `}}}`)
 }
 
 func rowOf(value string) string { return result(`[{"rows":[{"sid":` + value + `}]}]`) }

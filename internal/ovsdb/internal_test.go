@@ -21,8 +21,9 @@ func TestExplained(t *testing.T) {
 	other := errors.New("another error")
 	assert.Equal(t, text, explained(other, text))
 	assert.Contains(t, explained(fmt.Errorf("failed: %w", x509.UnknownAuthorityError{}), text), text+": ")
-	const lacks = "target database OVN_Southbound not found"
-	assert.Contains(t, explained(other, lacks), lacks+": ")
+	for _, lacks := range []string{"target database OVN_Southbound not found", "unknown database: OVN_Southbound"} {
+		assert.Contains(t, explained(other, lacks), lacks+": ")
+	}
 }
 
 // The lock of R5 depends on this transaction.

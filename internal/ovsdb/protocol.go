@@ -59,7 +59,7 @@ func explained(err error, text string) string {
 	switch {
 	case errors.As(err, new(x509.UnknownAuthorityError)):
 		return text + ": the server's certificate is not of the CA that was given"
-	case strings.HasPrefix(text, "target database"):
+	case strings.HasPrefix(text, "target database"), strings.HasPrefix(text, "unknown database"):
 		return text + ": is this the address of the other database?"
 	}
 	return text

@@ -58,34 +58,50 @@ func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...s
 	if err != nil {
 		return nil, fmt.Errorf("cannot model %s: %w", db, err)
 	}
-	return d.connect(ctx, m, endpoints...)
+	return d.client(ctx, m, endpoints...)
 }
 
 // read reads rows in one transaction. It does not request tables and columns that are not in the server's schema.
 func read(ctx context.Context, c client.Client, queries ...query) ([][]row, error) {
 	schema := c.Schema()
 	answers := make([][]row, len(queries))
-	var ops []ovsdb.Operation
+	var known []query
 	var asked []int
 	for i, q := range queries {
-		table, known := schema.Tables[q.table]
-		if !known {
+		table, there := schema.Tables[q.table]
+		if !there {
 			continue
 		}
-		columns := slices.DeleteFunc(slices.Clone(q.columns), func(column string) bool {
+		q.columns = slices.DeleteFunc(slices.Clone(q.columns), func(column string) bool {
 			return table.Columns[column] == nil
 		})
-		ops = append(ops, ovsdb.Operation{
-			Op: ovsdb.OperationSelect, Table: q.table, Where: q.where, Columns: append(columns, "_uuid"),
-		})
+		known = append(known, q)
 		asked = append(asked, i)
 	}
+	rows, err := readKnown(ctx, c, known...)
+	for k := range rows {
+		answers[asked[k]] = rows[k]
+	}
+	return answers, err
+}
+
+// readKnown reads rows in one transaction. Each server's schema must have all tables and columns.
+func readKnown(ctx context.Context, c transactor, queries ...query) ([][]row, error) {
+	var ops []ovsdb.Operation
+	for _, q := range queries {
+		columns := append(slices.Clone(q.columns), "_uuid")
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationSelect, Table: q.table, Where: q.where, Columns: columns})
+	}
 	results, err := transact(ctx, c, ops...)
-	if err != nil {
+	switch {
+	case err != nil && len(queries) == 0: // without a connection [read] knows no schema, so no table
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("cannot read %s: %w", queries[0].table, err)
 	}
-	for k, i := range asked {
-		for _, r := range results[k].Rows {
+	answers := make([][]row, len(queries))
+	for i := range queries {
+		for _, r := range results[i].Rows {
 			answers[i] = append(answers[i], row(r))
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ovn-org/libovsdb/client"
-	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -19,12 +17,6 @@ import (
 
 // ErrNoDatabase is returned if a server answers but does not serve the database: it has left the cluster or was kicked.
 var ErrNoDatabase = errors.New("server does not serve the database")
-
-// serverRow is a row of table Database of `_Server` (ovsdb-server(5)). The library needs at least one column.
-type serverRow struct {
-	UUID string `ovsdb:"_uuid"`
-	Name string `ovsdb:"name"`
-}
 
 // ServerState is a server's state of one database.
 type ServerState struct {
@@ -48,29 +40,26 @@ func (d *Dialer) Server(ctx context.Context, db ovndb.Database, endpoints ...str
 
 // Member is a connection to a server, for repeated queries of its state.
 type Member struct {
-	client client.Client
-	db     ovndb.Database
+	session *session
+	db      ovndb.Database
 }
 
 // Member connects to the first of the endpoints that answers. The caller closes the connection.
 func (d *Dialer) Member(ctx context.Context, db ovndb.Database, endpoints ...string) (*Member, error) {
-	m, err := model.NewClientDBModel("_Server", map[string]model.Model{"Database": &serverRow{}})
-	if err != nil {
-		return nil, fmt.Errorf("cannot model _Server: %w", err)
-	}
-	c, err := d.connect(ctx, m, endpoints...)
+	s, err := d.session(ctx, "_Server", endpoints...)
 	if err != nil {
 		return nil, err
 	}
-	return &Member{client: c, db: db}, nil
+	return &Member{s, db}, nil
 }
 
 // Close ends the connection.
-func (m *Member) Close() { m.client.Close() }
+func (m *Member) Close() { m.session.Close() }
 
-// State returns the server's state. It returns [ErrNoDatabase] if the server does not serve the database.
+// State returns the server's state, from `_Server` (ovsdb-server(5)). It returns [ErrNoDatabase] if the server does not
+// serve the database.
 func (m *Member) State(ctx context.Context) (ServerState, error) {
-	answers, err := read(ctx, m.client, query{
+	answers, err := readKnown(ctx, m.session, query{
 		"Database",
 		[]string{"model", "connected", "leader", "cid", "sid", "index"},
 		[]ovsdb.Condition{equals("name", string(m.db))},

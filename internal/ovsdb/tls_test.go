@@ -114,7 +114,7 @@ func TestDialer_wrong_protocol(t *testing.T) {
 		require.ErrorContains(t, err, "use "+good)
 	}
 	_, err := new(ovsdb.Dialer).Global(within(t, 2*time.Second), ovndb.SB, endpointsOf(plain)[0])
-	_, why, _ := strings.Cut(err.Error(), "OVN_Southbound not found: ")
+	_, why, _ := strings.Cut(err.Error(), "unknown database OVN_Southbound: ")
 	assert.NotEmpty(t, why)
 	_, err = askWith(t, own, plain, plain.Address)
 	require.ErrorContains(t, err, "6641")

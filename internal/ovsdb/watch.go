@@ -18,6 +18,7 @@ var ErrNoLeader = errors.New("server is not connected to a leader")
 // Watch follows one key of external_ids of a database's only row, on one server. It does not write when it reads. Its
 // calls must not overlap.
 type Watch struct {
+	client  client.Client
 	global  *Global
 	member  *Member
 	key     string
@@ -39,10 +40,11 @@ func (d *Dialer) watchOne(ctx context.Context, db ovndb.Database, key, endpoint 
 	if w.member, err = d.Member(ctx, db, endpoint); err != nil {
 		return nil, err
 	}
-	if w.global, err = d.Global(ctx, db, endpoint); err != nil {
+	if w.client, err = d.database(ctx, db, endpoint); err != nil {
 		w.member.Close()
 		return nil, err
 	}
+	w.global = &Global{client: w.client, table: db.GlobalTable()}
 	if _, err = w.Read(ctx); err == nil {
 		err = w.monitor(ctx)
 	}
@@ -50,14 +52,14 @@ func (d *Dialer) watchOne(ctx context.Context, db ovndb.Database, key, endpoint 
 		w.Close()
 		return nil, fmt.Errorf("cannot watch %s at %s: %w", db, endpoint, err)
 	}
-	w.lost = untilLost(w.global.client)
+	w.lost = untilLost(w.client)
 	return w, nil
 }
 
 // monitor makes changes of the key wake callers of [Watch.Changed]. It does not use the library's copy.
 func (w *Watch) monitor(ctx context.Context) error {
 	row := new(globalRow)
-	return monitor(ctx, w.global.client, func(was, now model.Model) {
+	return monitor(ctx, w.client, func(was, now model.Model) {
 		if w.value(was) != w.value(now) {
 			wake(w.changed)
 		}
