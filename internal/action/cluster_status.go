@@ -96,7 +96,7 @@ func (u Unit) look(ctx context.Context) (l look) {
 	l.report = o.Report
 	for i, c := range l.report.Clusters {
 		if c.Condition == ovndb.Serving {
-			l.report.Clusters[i].Facts = u.Observer.ServerFacts(ctx, c.Database)
+			l.report.Clusters[i].Facts = u.Observer.ServerFacts(ctx, c.Database, o.State.Databases[c.Database].Schemas)
 		}
 	}
 	var found []finding.Finding

@@ -93,7 +93,7 @@ func local(d ovndb.Database, c ovndb.Condition, err error) observe.Cluster {
 // withFacts adds facts about this unit's own server.
 func withFacts(c observe.Cluster) observe.Cluster {
 	c.Facts = &observe.ServerFacts{
-		Schemas: &ovsctl.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true},
+		Schemas: ovndb.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true},
 		Storage: &raftfile.Storage{Size: 12 << 20, Compacted: 4 << 20, Written: time.Date(2026, 11, 23, 9, 8, 7, 0,
 			time.UTC)},
 		LongPolls: &ovsctl.LongPolls{Count: 2, Longest: 2500 * time.Millisecond},

@@ -250,11 +250,8 @@ func (u Unit) checkUpgrade(ctx context.Context, source string) (plan.UpgradeRepo
 		x.Unknown = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	for _, db := range ovndb.Databases() {
-		schema := plan.UpgradeSchema{Brought: offer.Schemas[db]}
-		served, err := u.Files.Schemas(ctx, db)
-		if schema.Served = served.Served; err != nil {
-			u.Log.InfoContext(ctx, "cannot compare the schemas", "database", db.Short(), "error", err)
-		} else if schema.Brought != "" {
+		schema := plan.UpgradeSchema{Served: o.State.Databases[db].Schemas.Served, Brought: offer.Schemas[db]}
+		if schema.Served != "" && schema.Brought != "" {
 			if schema.Newer, err = ovsctl.Newer(schema.Brought, schema.Served); err != nil {
 				return plan.UpgradeReport{}, err
 			}

@@ -185,22 +185,17 @@ const longPollWindow = time.Hour
 
 // ServerFacts are facts about a running server for operators, apart from its cluster. Unknown ones are nil.
 type ServerFacts struct {
-	Schemas   *ovsctl.Schemas
 	Storage   *raftfile.Storage
 	LongPolls *ovsctl.LongPolls
+	// Schemas is empty if they are unknown.
+	Schemas ovndb.Schemas
 	// Socket is the server's control socket, for printed commands.
 	Socket string
 }
 
-// ServerFacts collects the facts about this unit's running server of database d. It starts two programs; failures are
-// logged.
-func (s *Observer) ServerFacts(ctx context.Context, d ovndb.Database) *ServerFacts {
-	facts := ServerFacts{Socket: s.Control.Paths.Control(d)}
-	if schemas, err := s.Files.Schemas(ctx, d); err == nil {
-		facts.Schemas = &schemas
-	} else {
-		s.Log.WarnContext(ctx, "cannot compare the schema", "database", d.Short(), "error", err)
-	}
+// ServerFacts collects the facts about this unit's running server of database d. It logs failures.
+func (s *Observer) ServerFacts(ctx context.Context, d ovndb.Database, schemas ovndb.Schemas) *ServerFacts {
+	facts := ServerFacts{Schemas: schemas, Socket: s.Control.Paths.Control(d)}
 	if storage, err := raftfile.ReadStorage(s.Files.Paths, d); err == nil {
 		facts.Storage = &storage
 	} else {

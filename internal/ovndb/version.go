@@ -83,3 +83,16 @@ func (v SchemaVersion) Before(w SchemaVersion) bool { return slices.Compare(v[:]
 
 // String returns the form X.Y.Z.
 func (v SchemaVersion) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
+
+// Schemas has two versions of a database's schema, in the form X.Y.Z; empty if unknown.
+type Schemas struct {
+	// Served is the version that this unit's server serves, Packages the version in the installed packages.
+	Served, Packages string
+	// Older and Newer report how Served compares with Packages.
+	Older, Newer bool
+}
+
+// CompareSchemas compares the served version of a schema with the packages'.
+func CompareSchemas(served, packages SchemaVersion) Schemas {
+	return Schemas{served.String(), packages.String(), served.Before(packages), packages.Before(served)}
+}

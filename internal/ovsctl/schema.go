@@ -11,19 +11,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Schemas has two versions of a database's schema, in the form X.Y.Z (RFC 7047, section 3.1).
-type Schemas struct {
-	// Served is the version that this unit's server serves, Packages the version in the installed packages.
-	Served, Packages string
-	// Older and Newer report how Served compares with Packages.
-	Older, Newer bool
-}
-
 // Schemas compares the schema that this unit's server serves with the one in the packages.
-func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
+func (f Files) Schemas(ctx context.Context, d ovndb.Database) (s ovndb.Schemas, err error) {
 	served, err := f.servedSchema(ctx, d)
 	if err != nil {
-		return Schemas{}, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
+		return s, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
 	}
 	var packages ovndb.SchemaVersion
 	text, err := f.SchemaVersion(d)
@@ -31,9 +23,9 @@ func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
 		packages, err = ovndb.ParseSchemaVersion(text)
 	}
 	if err != nil {
-		return Schemas{}, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
+		return s, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
 	}
-	return Schemas{served.String(), packages.String(), served.Before(packages), packages.Before(served)}, nil
+	return ovndb.CompareSchemas(served, packages), nil
 }
 
 // NeedsConversion reports whether the served schema is older than the one in the packages. A newer schema stays, as

@@ -168,8 +168,9 @@ type Database struct {
 	// Superseded compares the database's record of replaced clusters with the application's; only observed on the
 	// database's Raft leader.
 	Superseded Drift
-	// Schema compares the database's schema with the packages'.
-	Schema Drift
+	// Schemas are the versions of the database's schema, Schema whether a conversion of it is due.
+	Schemas ovndb.Schemas
+	Schema  Drift
 	// SchemaFile is the path of the packages' schema, Socket the server's socket for local clients.
 	SchemaFile, Socket string
 	// Size is the file's size in bytes; 0 if unknown.

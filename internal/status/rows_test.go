@@ -187,7 +187,7 @@ func TestServers(t *testing.T) {
 	written := time.Date(2026, 11, 23, 9, 8, 7, 0, time.UTC)
 	schema := func(served string, older, newer bool) observe.ServerFacts {
 		return observe.ServerFacts{
-			Schemas:   &ovsctl.Schemas{Served: served, Packages: "7.0.0", Older: older, Newer: newer},
+			Schemas:   ovndb.Schemas{Served: served, Packages: "7.0.0", Older: older, Newer: newer},
 			LongPolls: new(ovsctl.LongPolls),
 		}
 	}

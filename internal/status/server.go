@@ -38,7 +38,7 @@ func Servers(r observe.Report) (lines []string, all []finding.Finding) {
 
 func serverLine(f *observe.ServerFacts) string {
 	var parts []string
-	if v := f.Schemas; v != nil {
+	if v := f.Schemas; v.Served != "" {
 		switch {
 		case v.Older:
 			parts = append(parts, finding.Reason{Code: finding.SchemaIsOlder, Value: v.Served, Name: v.Packages}.String())
@@ -64,7 +64,7 @@ func serverLine(f *observe.ServerFacts) string {
 
 func serverFindings(m observe.Application, c observe.Cluster) (all []finding.Finding) {
 	f := c.Facts
-	if v := f.Schemas; v != nil && v.Newer {
+	if v := f.Schemas; v.Newer {
 		all = append(all, finding.Of(finding.SchemaNewer, c.Database,
 			finding.Args{Version: v.Served, Reasons: []finding.Reason{{Code: finding.SchemaExpected, Value: v.Packages}}},
 			finding.Do(command.OnMachine(m.Unit, "apt-cache", "policy", "ovn-central"))))
@@ -233,7 +233,7 @@ func serverOf(f *observe.ServerFacts) *serverDocument {
 		return nil
 	}
 	doc := new(serverDocument)
-	if s := f.Schemas; s != nil {
+	if s := f.Schemas; s.Served != "" {
 		doc.Schema = &schemaDocument{Served: s.Served, Packages: s.Packages}
 	}
 	if s := f.Storage; s != nil {

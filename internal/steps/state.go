@@ -182,6 +182,9 @@ func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (pla
 	if x.Damage, err = u.Observer.MissingEntries(ctx, l); err != nil {
 		return x, err
 	}
+	if l.Member() { // others serve no schema
+		x.Schemas = u.schemas(ctx, db)
+	}
 	x.RewriteFailure = u.rewriteFailures[db]
 	x.JoinLost = o.JoinIsLost(db, u.Now(), raftfile.Size(u.Paths.File(db)))
 	if x.Inconsistent = o.Inconsistent(db); !x.Inconsistent.IsZero() {
@@ -206,7 +209,7 @@ func (u *Unit) lookAtData(ctx context.Context, o Snapshot, db ovndb.Database, x 
 		x.Superseded = u.supersededDrift(ctx, db)
 	}
 	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), raftfile.Size(u.Paths.File(db))
-	if x.Schema = u.schemaDrift(ctx, db); x.Schema == plan.Drifted {
+	if x.Schema = schemaDrift(x.Schemas); x.Schema == plan.Drifted {
 		if err := u.lookAtConversion(ctx, db, x); err != nil {
 			return err
 		}
@@ -215,15 +218,20 @@ func (u *Unit) lookAtData(ctx context.Context, o Snapshot, db ovndb.Database, x 
 	return nil
 }
 
-// schemaDrift compares the schema of a database with that of the installed packages. If that fails, it reports no
-// difference.
-func (u *Unit) schemaDrift(ctx context.Context, db ovndb.Database) plan.Drift {
-	needed, err := u.Files.NeedsConversion(ctx, db)
-	switch {
-	case err != nil:
+// schemas compares the schema of a database with that of the installed packages.
+func (u *Unit) schemas(ctx context.Context, db ovndb.Database) ovndb.Schemas {
+	schemas, err := u.Files.Schemas(ctx, db)
+	if err != nil {
 		u.Log.WarnContext(ctx, "cannot compare the schema", "database", db.Short(), "error", err)
+	}
+	return schemas
+}
+
+func schemaDrift(s ovndb.Schemas) plan.Drift {
+	switch {
+	case s.Served == "":
 		return ""
-	case needed:
+	case s.Older:
 		return plan.Drifted
 	}
 	return plan.InSync
