@@ -272,8 +272,7 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 	default:
 		// users does not include the ports of pinned routers.
 		names := func(p ovsdb.LogicalRouterPort) bool { return p.Group == row.UUID }
-		_, neutrons := row.ExternalIDs[zoneHintsKey]
-		if !neutrons && len(rows) > 0 && !slices.ContainsFunc(inv.NB.RouterPorts, names) {
+		if t.ownerOf(row) == schedule.Other && len(rows) > 0 && !slices.ContainsFunc(inv.NB.RouterPorts, names) {
 			inv.find(finding.GroupUnused, row.Name, finding.Args{})
 		}
 		return

@@ -272,6 +272,19 @@ func TestBuildInventory_external_ports_follow_pinned_router(t *testing.T) {
 	assert.False(t, finding.Has(c.Findings, finding.GroupUnused), "its candidates are reported as ignored")
 }
 
+// Neutron keeps groups that no port uses yet or any more.
+func TestBuildInventory_unused_group(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"lab": true, "default_ha_chassis_group": false, "neutron-1b5a4a3e-0000-4000-8000-000000000001": false,
+	} {
+		nb := northbound()
+		nb.Groups = append(nb.Groups, ovsdb.HAChassisGroup{UUID: "unused", Name: name, Members: nb.Groups[0].Members})
+		found := gateway.BuildInventory(nb, southbound()).Findings
+		assert.Equal(t, want, finding.Has(found, finding.GroupUnused), name)
+	}
+}
+
 // Neutron reads the first of several lists of zones (get_chassis_availability_zones in utils.py).
 func TestBuildInventory_zones_given_twice(t *testing.T) {
 	t.Parallel()

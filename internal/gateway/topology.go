@@ -245,6 +245,8 @@ const (
 	namePrefix     = "neutron-"
 	portPrefix     = "lrp-"
 	externalPrefix = "neutron-extport-"
+	// defaultGroup is the group of all external ports of Neutron up to 17.0. Neutron also makes it if there are none.
+	defaultGroup = "default_ha_chassis_group"
 )
 
 func neutrons(ids map[string]string) bool {
@@ -257,10 +259,11 @@ func neutrons(ids map[string]string) bool {
 }
 
 // ownerOf returns the client that owns a group, judged by the names and external IDs of its row, its ports, their
-// routers, and its external ports: default_ha_chassis_group of Neutron up to 17.0 has no mark itself. Gateways of
-// Neutron up to 2023.2 lack [gatewayKey]; a later Neutron adds it to all when it starts.
+// routers, and its external ports. Gateways of Neutron up to 2023.2 lack [gatewayKey]; a later Neutron adds it to all
+// when it starts.
 func (t *topology) ownerOf(group ovsdb.HAChassisGroup, ports ...ovsdb.LogicalRouterPort) schedule.Owner {
-	owned, earlier := strings.HasPrefix(group.Name, namePrefix) || neutrons(group.ExternalIDs), false
+	named := strings.HasPrefix(group.Name, namePrefix) || group.Name == defaultGroup
+	owned, earlier := named || neutrons(group.ExternalIDs), false
 	for _, p := range t.external[group.UUID] {
 		owned = owned || group.UUID != "" && neutrons(p.ExternalIDs)
 	}
