@@ -9,9 +9,9 @@ import (
 
 // Drain moves every group off a chassis and makes it the last candidate of every group that has it. It deletes no row,
 // since Neutron would add the row again. The load of the other chassis is then as even as their candidates allow. A
-// group that no other responding, uncordoned chassis could host stays as it is, and is in [Plan.Blocked]. A group moves
-// again if the chassis that got it no longer responds. was has the changes of the chassis's unfinished drains: from the
-// candidates before the first drain to the candidates that were written last.
+// group that no other responding, uncordoned chassis could host stays as it is, and is in [Plan.Blocked] if the drain
+// would interrupt it. A group moves again if the chassis that got it no longer responds. was has the changes of the
+// chassis's unfinished drains: from the candidates before the first drain to the candidates that were written last.
 func Drain(s State, chassis string, was []AppliedChange) Plan {
 	d := &draining{
 		instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis,
@@ -75,15 +75,17 @@ type draining struct {
 	was      map[string]AppliedChange
 	blocked  []finding.Finding
 	blocks   map[string]bool
-	// concerned has the groups that have the chassis as a candidate; touched has those whose first two ranks change.
-	concerned, touched map[*group]bool
+	// concerned has the groups that have the chassis as a candidate; touched has those whose first two ranks change;
+	// elsewhere has those that no other chassis could host, and that do not need it ([draining.isElsewhere]).
+	concerned, touched, elsewhere map[*group]bool
 }
 
 // moveMasters takes the chassis out of the orders, and replaces it in the groups that it hosts. It replaces it in these
 // before the standIns: groups that it would host next, as a backup of unschedulable chassis, and whose traffic it does
 // not carry now.
 func (d *draining) moveMasters() {
-	d.blocks, d.concerned, d.touched = map[string]bool{}, map[*group]bool{}, map[*group]bool{}
+	d.blocks, d.elsewhere = map[string]bool{}, map[*group]bool{}
+	d.concerned, d.touched = map[*group]bool{}, map[*group]bool{}
 	var moving, standIns []*group
 	rank := map[*group]int{}
 	for _, g := range d.groups {
@@ -93,7 +95,7 @@ func (d *draining) moveMasters() {
 		case at < 0 || !d.concerns(g.Group):
 			continue
 		case len(g.open()) == 0:
-			if !d.gone(g.Group) {
+			if d.elsewhere[g] = d.isElsewhere(g.Group); !d.elsewhere[g] {
 				d.block(g.Name, d.whyNo(g, func(c int) bool { return c == d.drained })...)
 			}
 			continue
@@ -192,14 +194,17 @@ func (d *draining) last(g *group) []string {
 	return append(slices.Concat(names, d.names(order), back), d.chassis)
 }
 
-// gone reports whether this drain has moved a group to a responding chassis ranked before the drained one. That chassis
-// keeps the group even if it has been cordoned since. Ports of a disabled router are bound nowhere: for these it is
-// enough that a chassis ranked before the drained one responds.
-func (d *draining) gone(g Group) bool {
+// isElsewhere reports whether a group works on a responding chassis ranked before the drained one. That chassis keeps
+// the group even if no plan would choose it. If it is cordoned, it keeps what this drain has moved to it: the rest may
+// have to leave it. Ports of a disabled router are bound nowhere: for these it is enough that a chassis ranked before
+// the drained one responds.
+func (d *draining) isElsewhere(g Group) bool {
 	ranked := g.Ranked()
 	before := ranked[:max(0, slices.Index(ranked, d.chassis))]
-	_, written := d.was[g.Name]
-	return written && len(g.Ports) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool {
+	if _, written := d.was[g.Name]; !written {
+		before = slices.DeleteFunc(before, func(name string) bool { return !d.open(name) })
+	}
+	return len(g.Ports) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool {
 		if p.Disabled {
 			return !slices.ContainsFunc(before, d.responds)
 		}
@@ -220,7 +225,7 @@ func (d *draining) demoteOthers(p *Plan) {
 		lead := d.lead(g)
 		switch {
 		case !slices.Contains(g.Ranked(), d.chassis) || !d.concerns(g.Group):
-		case lead == nil:
+		case lead == nil || d.elsewhere[lead]:
 			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && c != d.drained }, g.class.schedulable,
 				d.whyExternalsStay(g)...)
 		case d.blocks[lead.Name] && (g.Ranked()[0] == d.chassis || g.boundTo(d.chassis)):
@@ -268,7 +273,7 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int, wh
 		return found && may(c)
 	})
 	switch {
-	case next < 0 && d.gone(g):
+	case next < 0 && d.isElsewhere(g):
 		return
 	case next < 0 && len(others) == 0:
 		d.block(g.Name, why...)
@@ -291,15 +296,17 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int, wh
 func (d *draining) farBack(g Group, names []string) []string {
 	ranked := g.Ranked()
 	at := slices.Index(ranked, d.chassis)
-	open := func(name string) bool {
-		c, found := d.number[name]
-		return !found || !d.instance.chassis[c].Cordoned
-	}
 	if _, written := d.was[g.Name]; written && at > 0 && slices.Equal(behind(ranked, d.chassis), names) &&
-		!slices.ContainsFunc(ranked[at+1:], open) {
+		!slices.ContainsFunc(ranked[at+1:], d.open) {
 		return ranked
 	}
 	return names
+}
+
+// open reports whether a candidate is not cordoned.
+func (d *draining) open(name string) bool {
+	c, found := d.number[name]
+	return !found || !d.instance.chassis[c].Cordoned
 }
 
 func behind(names []string, name string) []string {

@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -326,5 +327,26 @@ func TestReschedule_new_gateways(t *testing.T) {
 	require.Len(t, p.Changes, len(fresh))
 	for _, c := range p.Changes {
 		require.True(t, fresh[c.Group], c.Group)
+	}
+}
+
+// A group that no other chassis may host does not block the drain of a backup: it stays where it works.
+func TestDrain_backup_of_group_that_no_plan_hosts(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c0", "provnet1"), chassis("c1", "provnet1", "provnet2")},
+		Groups:  []schedule.Group{bind(hosted(0, "c0", "c1"), "c0")},
+	}
+	s.Groups[0].Ports = append(s.Groups[0].Ports, schedule.Port{Name: "second", Network: "provnet2", Active: "c0"})
+	p := schedule.Drain(s, "c1", nil)
+	assert.Empty(t, p.Blocked)
+	assert.Empty(t, p.Changes)
+	for name, change := range map[string]func(s schedule.State){
+		"it is the host":            func(s schedule.State) { s.Groups[0] = bind(s.Groups[0], "c1") },
+		"the host does not respond": func(s schedule.State) { s.Chassis[0].Unresponsive = true },
+	} {
+		changed := schedule.State{Chassis: slices.Clone(s.Chassis), Groups: slices.Clone(s.Groups)}
+		change(changed)
+		assert.Len(t, schedule.Drain(changed, "c1", nil).Blocked, 1, name)
 	}
 }
