@@ -205,9 +205,9 @@ func keepsNetworks(t *testing.T, s schedule.State) {
 	eachPlan(s, func(before schedule.State, p schedule.Plan, c schedule.Change, to string) {
 		assert.True(t, to != "" && reaches(byName(before)[to], groupOf(before, c.Group)), "%s: %s goes from %s to %q: %v",
 			p.Operation, c.Group, c.Ports[0].Active, to, c.After)
-		followed := func(name string) bool { // whether a chassis serves the external ports that follow the gateway
+		followed := func(name string) bool { // whether a chassis serves the external ports that work with the gateway
 			return !slices.ContainsFunc(before.Groups, func(g schedule.Group) bool {
-				return g.Follows == c.Group && !reaches(byName(before)[name], g)
+				return g.Follows == c.Group && g.Ports[0].Active == c.Ports[0].Active && !reaches(byName(before)[name], g)
 			})
 		}
 		if p.Operation == "rebalance" && c.Interrupts && followed(c.Ports[0].Active) {

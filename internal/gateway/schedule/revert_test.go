@@ -145,10 +145,31 @@ func TestRevert_random_states(t *testing.T) {
 			s.Chassis[i].Unresponsive = s.Chassis[i].Unresponsive || r.IntN(9) == 0
 			s.Chassis[i].Gateway = s.Chassis[i].Gateway && r.IntN(9) > 0
 		}
+		keepMarks(s)
 		back := schedule.Revert(s, schedule.Options{}, taken(p))
 		keepsToTheRules(t, s, back)
 		assert.Empty(t, schedule.Revert(applied(s, back), schedule.Options{}, taken(p)).Changes)
 	})
+}
+
+// keepMarks marks a chassis if a group would have no marked one with its networks: then all with these are eligible.
+func keepMarks(s schedule.State) {
+	for _, g := range s.Groups {
+		marked := func(c schedule.Chassis) bool { return c.Gateway && !c.Remote && reaches(c, g) }
+		if !slices.ContainsFunc(s.Chassis, marked) {
+			s.Chassis[0].Gateway, s.Chassis[0].Remote, s.Chassis[0].Networks = true, false, all(s)
+		}
+	}
+}
+
+// all returns the networks of all gateways.
+func all(s schedule.State) (networks []string) {
+	for _, g := range s.Groups {
+		for _, p := range g.Ports {
+			networks = append(networks, p.Network)
+		}
+	}
+	return networks
 }
 
 // keepsToTheRules judges a plan that restores candidates.
@@ -194,6 +215,7 @@ func TestRestore_random_states(t *testing.T) {
 			s.Chassis[i].Cordoned = s.Chassis[i].Cordoned || r.IntN(9) == 0
 			s.Chassis[i].Gateway = s.Chassis[i].Gateway && r.IntN(9) > 0
 		}
+		keepMarks(s)
 		back := schedule.Restore(s, schedule.Options{}, layout)
 		keepsToTheRules(t, s, back)
 		said := subjects(back.Findings)
