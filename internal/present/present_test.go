@@ -167,6 +167,12 @@ func TestFailure(t *testing.T) {
 	goldentest.Equal(t, "refusal.txt", present.Failure(juju3, &finding.RefusedError{Findings: finding.Reasons(err)})+"\n")
 	assert.Len(t, finding.Reasons(err), 2)
 	assert.Equal(t, "cannot stop", present.Failure(juju3, errors.New("cannot stop")))
+	others := []finding.Finding{
+		finding.Of(finding.NoQuorum, ovndb.NB, finding.Args{}, again),
+		finding.Of(finding.NoLeader, ovndb.SB, finding.Args{}, again),
+	}
+	text := present.Failure(juju3, &finding.RefusedError{Findings: others})
+	assert.Equal(t, 1, strings.Count(text, "\nnext: "), "different findings with one remedy:\n%s", text)
 }
 
 // The rendered text of a recovery: missing units, the completed command, reasons for refusal or withdrawal, and
