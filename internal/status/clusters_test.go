@@ -259,6 +259,9 @@ func TestClusters(t *testing.T) {
 			[]string{wrong + "sb aa02 at ssl:10.0.0.13:6644 (unknown unit) Value=OVN_Northbound, of ovn-central/2" +
 				kick("sb-identity="+id8("aa02")+" force=true")},
 		},
+		"wrong database by port, down": {func(s *scenario) {
+			s.SB.Rows = append(s.SB.Rows, observetest.Row{Identity: "cc03", Address: "ssl:10.0.0.13:6643", Down: true})
+		}, []string{wrong + "sb cc03 at ssl:10.0.0.13:6643 (unknown unit) Value=OVN_Northbound" + kick("sb-identity=cc03")}},
 		"wrong database by port": {func(s *scenario) {
 			s.Goal["ovn-central/3"] = "waiting"
 			s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "cc03", Address: "ssl:10.0.0.13:6644"})
