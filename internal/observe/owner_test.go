@@ -91,6 +91,21 @@ func TestR16_identity_of_no_member_counts_as_none(t *testing.T) {
 	assert.Equal(t, outdated, briefs(absent.Unpublished()))
 }
 
+// While units publish different clusters of a database, a member without a unit in one may belong to a unit in the
+// other.
+func TestR16_two_clusters_have_no_stale_member(t *testing.T) {
+	m := observetest.JoinedBy4(t).Application()
+	for unit, cluster := range map[string]raft.ID{
+		"ovn-central/0": observetest.Cluster(ovndb.NB), "ovn-central/1": "dd000000-0000-4000-8000-000000000000",
+	} {
+		id := m.Published[unit][ovndb.NB]
+		id.Cluster = cluster
+		m.Published[unit][ovndb.NB] = id
+	}
+	assert.False(t, m.Owner(ovndb.NB, peer("aa04", observetest.Full("aa04"))).Stale)
+	assert.True(t, m.Owner(ovndb.SB, peer("13fe", observetest.Full("13fe"))).Stale, "the other database has one cluster")
+}
+
 // A running member may belong to a unit that has yet to publish it, or may still be leaving: Juju 4 removes a unit
 // from the model while its `stop` runs, which takes long without a leader. Then no text may advise a forced kick.
 func TestR16_running_member(t *testing.T) {
