@@ -1,6 +1,10 @@
 package remedies
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -110,6 +114,47 @@ func TestRemedies_every_code_has_scenario(t *testing.T) {
 		delete(ways, e.Code)
 	}
 	assert.Empty(t, ways, "codes that are not in the catalogue")
+}
+
+// constant matches the declaration of a code.
+var constant = regexp.MustCompile(`(?m)^\t(\w+)\s+Code\s+= "(\w+)"`)
+
+// A call that makes a finding with such a code gives it no remedy.
+func TestRemedies_codes_without_scenario_have_none(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	var files []*ast.File
+	err := filepath.WalkDir("../../../internal", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, found := range constant.FindAllStringSubmatch(string(text), -1) {
+			names[found[1]] = slices.Contains(withoutRemedy, finding.Code(found[2]))
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		files = append(files, file)
+		return err
+	})
+	require.NoError(t, err)
+	require.Greater(t, len(names), 200)
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is || len(call.Args) == 0 {
+				return true
+			}
+			name, found := strings.CutPrefix(types.ExprString(call.Args[0]), "finding.")
+			if found && names[name] {
+				assert.False(t, call.Ellipsis.IsValid(), "%s may have a remedy, and has no scenario", name)
+				for _, arg := range call.Args[1:] {
+					assert.NotRegexp(t, `^finding\.(Do|If|ByHand)\(`, types.ExprString(arg), "%s has a remedy, and no scenario", name)
+				}
+			}
+			return true
+		})
+	}
 }
 
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
