@@ -174,6 +174,18 @@ func TestActionHealth(t *testing.T) {
 	}
 }
 
+// Scripts read the action's failure, or the result.
+func TestOKTo_refusal_fails_the_action(t *testing.T) {
+	for name, code := range map[string]finding.Code{"ok-to-stop": finding.StopUnsafe, "ok-to-remove": finding.RemovalUnsafe} {
+		a := &agent{params: map[string]any{"unit": "ovn-central/0"}}
+		require.NoError(t, Run(t.Context(), unit(t, a), name))
+		assert.Equal(t, "false", a.results["ok"], name)
+		assert.Contains(t, a.results["details"], code, name)
+		assert.NotEmpty(t, a.failed, name)
+		assert.Empty(t, a.other, "%s changes nothing", name)
+	}
+}
+
 // Programs for the Python charm give no parameter: the option is for them. A parameter that a person types overrides
 // it.
 func TestClusterStatus_format_parameter_overrides_option(t *testing.T) {
