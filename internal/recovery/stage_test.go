@@ -69,6 +69,39 @@ func TestAttempt(t *testing.T) {
 	assert.Equal(t, Idle, served.Of("/c"), "another backup is another command")
 }
 
+// Each event in each stage: a pending request can be withdrawn by the unit and by its operator, an operator can always
+// ask again, and a finished one ends if its cluster may be replaced once more.
+func TestAttempt_each_event_in_each_stage(t *testing.T) {
+	requested := Attempt{}.AskFor(Request{Cluster: old, Backup: "/b"})
+	accepted := requested.Accept()
+	made := accepted.Makes(one)
+	placed := made.Seen(one)
+	before := map[Stage]Attempt{
+		Idle: {}, Requested: requested, Accepted: accepted, Made: made, Withdrawn: requested.Withdraws(finding.Finding{}),
+		Placed: placed, Served: placed.Led(true), Overtaken: made.Seen(other),
+	}
+	// The stages after: asked again, withdrawn, taken back, another cluster, its own cluster, forgotten.
+	for from, want := range map[Stage][6]Stage{
+		Idle:      {Requested, Idle, Idle, Idle, Idle, Idle},
+		Requested: {Requested, Withdrawn, Idle, Overtaken, Placed, Requested},
+		Accepted:  {Requested, Withdrawn, Idle, Overtaken, Placed, Accepted},
+		Made:      {Made, Withdrawn, Idle, Overtaken, Placed, Made},
+		Withdrawn: {Requested, Withdrawn, Withdrawn, Withdrawn, Withdrawn, Withdrawn},
+		Placed:    {Requested, Placed, Placed, Overtaken, Placed, Idle},
+		Served:    {Requested, Served, Served, Overtaken, Served, Idle},
+		Overtaken: {Requested, Overtaken, Overtaken, Overtaken, Overtaken, Idle},
+	} {
+		a := before[from]
+		assert.Equal(t, from, a.Stage)
+		own := a
+		own.Request.New = one
+		assert.Equal(t, want, [6]Stage{
+			a.AskFor(Request{Cluster: old}).Stage, a.Withdraws(finding.Finding{}).Stage, a.TakeBack().Stage,
+			a.Seen(other).Stage, own.Seen(one).Stage, a.Forget().Stage,
+		}, from)
+	}
+}
+
 // A proof is complete once every staying unit has the write. A unit that was given up may stay off.
 func TestProof_complete(t *testing.T) {
 	two := func(second UnitProof) []UnitProof {
