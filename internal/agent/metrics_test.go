@@ -217,6 +217,26 @@ func TestMetrics_outage_is_error(t *testing.T) {
 	assert.Zero(t, a.gateways.status(*now).OutageSeconds)
 }
 
+// What the agent sees itself replaces what the last hook has found of it, and nothing else. What it can't see stays.
+func TestMetrics_hook_findings_count_unless_agent_sees_clusters(t *testing.T) {
+	t.Parallel()
+	a, now := newTestAgent(t)
+	a.paths = ovndb.Paths{Run: t.TempDir()}
+	var hook []finding.Finding
+	for _, code := range []finding.Code{finding.NoQuorum, finding.Paused, finding.NoChassisResponds} {
+		hook = append(hook, finding.New(code, finding.Subject{}, finding.Args{}))
+	}
+	require.NoError(t, present.Save(a.paths.Findings(), present.Documents(juju.Version{}, hook)))
+	exports(t, a, `ovn_central_finding{code="NO_QUORUM",severity="error",subject=""} 1`,
+		`ovn_central_finding{code="NO_CHASSIS_RESPONDS",severity="error",subject=""} 1`)
+	a.clusters.last.Store(&sight{report: staleReport(), at: *now})
+	a.gateways.recordObservation(&gateway.Inventory{}, schedule.Plan{}, false, *now)
+	a.setDatabase(ovndb.SB, ovsdb.ErrNoLeader)
+	text := exports(t, a, `ovn_central_finding{code="PAUSED",severity="warning",subject=""} 1`,
+		`ovn_central_finding{code="NO_CHASSIS_RESPONDS",severity="error",subject=""} 1`)
+	assert.NotContains(t, text, "NO_QUORUM")
+}
+
 func TestServerMetrics_present_if_files_exist(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
