@@ -51,6 +51,21 @@ const (
 	AgentSilent    ReasonCode = "AGENT_SILENT"
 )
 
+// Reasons why published data can't be used.
+const (
+	NotFourDigits  ReasonCode = "NOT_FOUR_DIGITS"
+	NotIDWith      ReasonCode = "NOT_ID_WITH_DIGITS"
+	NotID          ReasonCode = "NOT_ID"
+	NotIndex       ReasonCode = "NOT_INDEX"
+	NotServers     ReasonCode = "NOT_SERVERS"
+	HasNoID        ReasonCode = "HAS_NO_ID"
+	HasNoRecord    ReasonCode = "HAS_NO_RECORD"
+	AndMore        ReasonCode = "AND_MORE"
+	SettingHasNoID ReasonCode = "SETTING_HAS_NO_ID"
+	SettingNotID   ReasonCode = "SETTING_NOT_ID"
+	SettingsOfOne  ReasonCode = "SETTINGS_OF_ONE_CLUSTER"
+)
+
 var machineReasons = map[ReasonCode]string{
 	FileMissing: "{value} is gone",
 	FileBehind:  "the server has entries up to {total}, its file has them up to {count}",
@@ -92,6 +107,18 @@ var machineReasons = map[ReasonCode]string{
 	PolicyFileInPlace: "move {name} away (it does not read {value})",
 	PolicyOfOthers: "{name} leads to {value}, which does not read {list}; run: sudo update-alternatives --config " +
 		"policy-rc.d",
+
+	NotFourDigits:  "{name} is {value}, not four hex digits",
+	NotIDWith:      "{name} is {value}, not an ID that begins with {because}",
+	NotID:          "{name} is {value}, not an ID",
+	NotIndex:       "{name} is {value}, not an index",
+	NotServers:     "{name} is {value}, not a JSON object of servers",
+	HasNoID:        "{name} has {value}, which is no ID",
+	HasNoRecord:    "{name} has for {because} {value}, which is no record",
+	AndMore:        "and {count} more",
+	SettingHasNoID: "the leader setting {name} has {value}, not an ID",
+	SettingNotID:   "the leader setting {name} is {value}, not an ID",
+	SettingsOfOne:  "the leader settings name one cluster only",
 
 	FirewallAbsent: "there is no ufw on this machine",
 	AgentSilent:    "does not answer; look at: journalctl -u {name}",

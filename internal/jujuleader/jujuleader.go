@@ -9,6 +9,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -47,7 +48,7 @@ type Manager struct {
 type published struct {
 	Clusters relation.Clusters
 	// Problem describes what is wrong with the clusters' IDs.
-	Problem string
+	Problem finding.Reason
 	// Accepted has the accepted recoveries.
 	Accepted map[ovndb.Database]recovery.Acceptance
 	// Migrated reports whether the clusters' IDs are in the units' records only: Juju no longer has leader settings, and
@@ -117,8 +118,8 @@ func (m *Manager) ReadForStop(ctx context.Context, a observe.Application) (unrea
 		m.parse(section.Get(m.State).LeaderSettings)
 		m.Blind = true
 	}
-	if m.Problem != "" {
-		m.Log.WarnContext(ctx, "cannot use the clusters' IDs", "problem", m.Problem)
+	if !m.Problem.IsZero() {
+		m.Log.WarnContext(ctx, "cannot use the clusters' IDs", "problem", m.Problem.String())
 		m.Clusters = relation.Clusters{}
 		return true
 	}
@@ -153,12 +154,12 @@ func (m *Manager) settings(ctx context.Context, data relation.Data, thorough boo
 // parse parses the settings. Damaged settings must not look like missing ones: the leader would create new clusters.
 func (m *Manager) parse(settings map[string]string) {
 	clusters, problems := relation.ParseClusters(settings)
-	m.Clusters, m.Accepted, m.Problem = clusters, relation.ParseAccepted(settings), ""
+	m.Clusters, m.Accepted, m.Problem = clusters, relation.ParseAccepted(settings), finding.Reason{}
 	switch {
 	case len(problems) > 0:
 		m.Problem = problems[0]
 	case len(clusters.IDs) == 1:
-		m.Problem = "the leader settings name one cluster only"
+		m.Problem = finding.Reason{Code: finding.SettingsOfOne}
 	}
 }
 

@@ -56,7 +56,7 @@ func (k kept) due(now time.Time) bool {
 // depend on monitoring. It returns an error only if the context has ended or the state can't be stored.
 func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Finding, error) {
 	last := section.Get(m.State)
-	unknown := o.Known.Problem != "" || !o.Known.Usable(plan.OptionExporter)
+	unknown := !o.Known.Problem.IsZero() || !o.Known.Usable(plan.OptionExporter)
 	if unknown || !o.Thorough && !last.due(o.State.Now) {
 		return nil, nil
 	}

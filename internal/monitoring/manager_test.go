@@ -246,7 +246,7 @@ func TestEnsure_changes_nothing_by_unknown_options(t *testing.T) {
 	t.Parallel()
 	w := newUnit(t, relation.NRPE)
 	require.NoError(t, section.Set(w.State, kept{Installed: true}))
-	w.seen.Known.Problem, w.seen.Known.Settings.ExporterChannel = "damaged", ""
+	w.seen.Known.Problem, w.seen.Known.Settings.ExporterChannel = finding.Quote("damaged"), ""
 	assert.True(t, w.ensure(t).Installed)
 	assert.Empty(t, w.ran)
 }

@@ -149,9 +149,9 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 	return nil
 }
 
-func (m *Application) damaged(name, problem string) {
+func (m *Application) damaged(name string, problem finding.Reason) {
 	m.Problems = append(m.Problems, finding.New(finding.PublishedDamaged, finding.Subject{Name: name},
-		finding.Quote(problem).Args()))
+		problem.Args()))
 }
 
 func (m *Application) read(unit string, databag map[string]string) {

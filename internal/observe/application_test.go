@@ -172,8 +172,8 @@ func TestApplication_malformed_data_is_reported(t *testing.T) {
 		data{"nb-servers": "{", "sb-servers": `{"` + string(observetest.Full("13fe")) + `":{"unit":"ovn-central/4"}}`},
 	), observe.Cache{})
 	require.Len(t, m.Problems, 2)
-	assert.Contains(t, briefs(m.Problems)[0], "PUBLISHED_DATA_DAMAGED ovn-central/1 Detail=nb-identity")
-	assert.Contains(t, briefs(m.Problems)[1], "PUBLISHED_DATA_DAMAGED ovn-central Detail=nb-servers")
+	assert.Contains(t, briefs(m.Problems)[0], "PUBLISHED_DATA_DAMAGED ovn-central/1 Reasons=NOT_FOUR_DIGITS nb-identity")
+	assert.Contains(t, briefs(m.Problems)[1], "PUBLISHED_DATA_DAMAGED ovn-central Reasons=NOT_SERVERS nb-servers")
 	assert.Equal(t, raft.ID("0017"), m.Published["ovn-central/1"][ovndb.SB].Server)
 	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][observetest.Full("13fe")].Unit)
 }

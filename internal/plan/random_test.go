@@ -57,7 +57,7 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	func(_ *rand.Rand, s *plan.State) { s.Dying, s.Paused, s.Resumed = true, false, true },
 	func(_ *rand.Rand, s *plan.State) { s.JujuLeader = !s.JujuLeader },
 	func(_ *rand.Rand, s *plan.State) { s.JujuLeader = true },
-	func(_ *rand.Rand, s *plan.State) { s.Problem = "no ID" },
+	func(_ *rand.Rand, s *plan.State) { s.Problem = finding.Quote("no ID") },
 	func(_ *rand.Rand, s *plan.State) { s.Disk = "no space left" },
 	func(_ *rand.Rand, s *plan.State) { s.Paused = true },
 	func(r *rand.Rand, s *plan.State) {

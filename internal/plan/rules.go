@@ -32,9 +32,9 @@ var dataRules = []rule{
 		when: func(v *view) bool { return v.runsDamaged() && v.x.RewriteFailure != "" }, find: (*view).findDamaged,
 	},
 	{
-		name: "published data is malformed", in: every, ends: every, when: func(v *view) bool { return v.Problem != "" },
+		name: "published data is malformed", in: every, ends: every, when: func(v *view) bool { return !v.Problem.IsZero() },
 		find: func(v *view) finding.Finding {
-			return v.find(finding.PublishedDataInvalid, finding.Quote(v.Problem).Args())
+			return v.find(finding.PublishedDataInvalid, v.Problem.Args())
 		},
 	},
 }

@@ -26,7 +26,7 @@ type State struct {
 	Integrate string
 	Settings  Settings
 	// Problem describes what is wrong with the Juju leader's published data; if it is set, nothing is changed.
-	Problem string
+	Problem finding.Reason
 	// Invalid has the value of each invalid option and what the option takes. An invalid option stops only what depends
 	// on it.
 	Invalid map[string]finding.Args

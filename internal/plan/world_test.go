@@ -342,7 +342,7 @@ var whileDying = []plan.Kind{plan.TrustCA, plan.InstallCertificate, plan.DropCAs
 // judge reports whether a decision is permitted in a state.
 func (w *world) judge(u *unit, s plan.State, d plan.Decision) {
 	switch {
-	case d.Step != nil && s.Problem != "", d.Step != nil && s.Dying && !slices.Contains(whileDying, d.Step.Kind):
+	case d.Step != nil && !s.Problem.IsZero(), d.Step != nil && s.Dying && !slices.Contains(whileDying, d.Step.Kind):
 		w.fail("%s is to %s, with problem %q, dying %v", u.name, d.Step, s.Problem, s.Dying)
 	case d.Ready && (s.Paused || !w.serves(u)):
 		w.fail("%s says that it is ready", u.name)

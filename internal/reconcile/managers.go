@@ -78,7 +78,7 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 		with(r.publish.Ensure, u.publishSnapshot(r, *o)), r.Certificates.Ensure,
 		with(r.monitoring.Ensure, o.Snapshot),
 	}
-	stays, sound := !o.State.Dying, o.Known.Problem == ""
+	stays, sound := !o.State.Dying, o.Known.Problem.IsZero()
 	if stays && sound {
 		all = append(all, func(ctx context.Context) ([]finding.Finding, error) {
 			_, err := r.agent.Ensure(ctx, o.Snapshot)

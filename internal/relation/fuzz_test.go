@@ -34,8 +34,7 @@ func FuzzDatabag(f *testing.F) {
 		cleaned := state
 		foreign.Texts(&cleaned)
 		require.Equal(t, cleaned, state)
-		clusters, more := ParseClusters(bag)
-		problems = append(problems, more...)
+		clusters, reasons := ParseClusters(bag)
 		require.True(t, foreign.IsName(clusters.CreatedBy))
 		require.True(t, foreign.IsName(string(ParseClaim(bag, "ovn-central/1"))))
 		for _, addresses := range ParseMembers(bag) {
@@ -44,14 +43,16 @@ func FuzzDatabag(f *testing.F) {
 			}
 		}
 		history, more := ParseHistory(bag)
-		problems = append(problems, more...)
+		reasons = append(reasons, more...)
 		for _, servers := range history {
 			for _, s := range servers {
 				require.True(t, foreign.IsName(s.Unit))
 			}
 		}
 		_, more = ParseIdentities(bag)
-		problems = append(problems, more...)
+		for _, r := range append(reasons, more...) {
+			problems = append(problems, r.String())
+		}
 		if _, err := ParseNagiosHost("ovn-central/0", "", bag); err != nil {
 			problems = append(problems, err.Error())
 		}

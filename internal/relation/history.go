@@ -2,11 +2,11 @@ package relation
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -46,7 +46,7 @@ func (h History) Databag() map[string]string {
 const maxProblems = 3
 
 // ParseHistory parses the application's data. Malformed records are left out and named in problems.
-func ParseHistory(databag map[string]string) (h History, problems []string) {
+func ParseHistory(databag map[string]string) (h History, problems []finding.Reason) {
 	h = History{}
 	for _, d := range ovndb.Databases() {
 		value := databag[d.Short()+keyHistory]
@@ -55,25 +55,26 @@ func ParseHistory(databag map[string]string) (h History, problems []string) {
 		}
 		var servers map[raft.ID]json.RawMessage
 		if err := json.Unmarshal([]byte(value), &servers); err != nil {
-			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not a JSON object of servers", d.Short(), keyHistory, value))
+			problems = append(problems, unfit(finding.NotServers, d.Short()+keyHistory, value))
 			continue
 		}
 		for id, text := range servers {
 			var k ServerRecord
 			if _, ok := raft.ParseID(string(id)); !ok {
-				problems = append(problems, fmt.Sprintf("%s%s has %.40q, which is no ID", d.Short(), keyHistory, id))
+				problems = append(problems, unfit(finding.HasNoID, d.Short()+keyHistory, string(id)))
 			} else if err := json.Unmarshal(text, &k); err != nil {
-				problems = append(problems, fmt.Sprintf("%s%s has for %s %.40q, which is no record",
-					d.Short(), keyHistory, id, text))
+				problem := unfit(finding.HasNoRecord, d.Short()+keyHistory, string(text))
+				problem.Because = []finding.Reason{finding.Quote(string(id))}
+				problems = append(problems, problem)
 			} else {
 				k.Unit = foreign.Name(k.Unit)
 				h.set(d, id, k)
 			}
 		}
 	}
-	slices.Sort(problems)
+	slices.SortFunc(problems, func(a, b finding.Reason) int { return strings.Compare(a.String(), b.String()) })
 	if more := len(problems) - maxProblems; more > 0 {
-		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
+		problems = append(problems[:maxProblems], finding.Reason{Code: finding.AndMore, Count: more})
 	}
 	return h, problems
 }

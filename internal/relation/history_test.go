@@ -151,7 +151,7 @@ func TestParseHistory_omits_malformed(t *testing.T) {
 			assert.Equal(t, problems, again, "in one order")
 		}
 		for _, p := range problems {
-			assert.Less(t, len(p), 200)
+			assert.Less(t, len(p.String()), 200)
 		}
 	}
 }

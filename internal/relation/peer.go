@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -72,16 +73,21 @@ func (u Identities) Databag() map[string]string {
 }
 
 // parseIndex parses the index under a key. It returns 0 if the key is missing, and a problem if its value is malformed.
-func parseIndex(key string, databag map[string]string) (index uint64, problem string) {
+func parseIndex(key string, databag map[string]string) (index uint64, problem finding.Reason) {
 	text := databag[key]
 	if text == "" {
-		return 0, ""
+		return 0, problem
 	}
 	index, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, fmt.Sprintf("%s is %.40q, not an index", key, text)
+		return 0, unfit(finding.NotIndex, key, text)
 	}
-	return index, ""
+	return index, problem
+}
+
+// unfit returns the reason why the value of a key can't be used. It quotes the beginning of the value.
+func unfit(code finding.ReasonCode, key, value string) finding.Reason {
+	return finding.Reason{Code: code, Name: key, Value: fmt.Sprintf("%.40q", value)}
 }
 
 func formatIndex(index uint64) string {
@@ -96,7 +102,7 @@ func (u Identities) Complete() bool { return u[ovndb.NB].Server != "" && u[ovndb
 
 // ParseIdentities parses what a unit has published. It omits malformed values and names them in problems: one peer's
 // invalid data must not hide the others'. If a unit publishes only the four digits, these are its Server.
-func ParseIdentities(databag map[string]string) (u Identities, problems []string) {
+func ParseIdentities(databag map[string]string) (u Identities, problems []finding.Reason) {
 	u = Identities{}
 	for _, d := range ovndb.Databases() {
 		short, full, cluster := databag[d.Short()+keyIdentity], databag[d.Short()+keyServer], databag[d.Short()+keyCluster]
@@ -105,13 +111,14 @@ func ParseIdentities(databag map[string]string) (u Identities, problems []string
 		case short == "" && full == "":
 			continue
 		case !raft.IsIdentity(short):
-			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not four hex digits", d.Short(), keyIdentity, short))
+			problems = append(problems, unfit(finding.NotFourDigits, d.Short()+keyIdentity, short))
 			continue
 		case full == "":
 			id.Server = raft.ID(short)
 		case !ok || server.Short() != short:
-			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an ID that begins with %s",
-				d.Short(), keyServer, full, short))
+			problem := unfit(finding.NotIDWith, d.Short()+keyServer, full)
+			problem.Because = []finding.Reason{finding.Quote(short)}
+			problems = append(problems, problem)
 			continue
 		default:
 			id.Server = server
@@ -119,11 +126,11 @@ func ParseIdentities(databag map[string]string) (u Identities, problems []string
 		if c, ok := raft.ParseID(cluster); ok {
 			id.Cluster = c
 		} else if cluster != "" {
-			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an ID", d.Short(), keyCluster, cluster))
+			problems = append(problems, unfit(finding.NotID, d.Short()+keyCluster, cluster))
 		}
 		for key, index := range map[string]*uint64{keySince: &id.Since, keyListed: &id.Listed} {
-			var problem string
-			if *index, problem = parseIndex(d.Short()+key, databag); problem != "" {
+			var problem finding.Reason
+			if *index, problem = parseIndex(d.Short()+key, databag); !problem.IsZero() {
 				problems = append(problems, problem)
 			}
 		}

@@ -115,8 +115,8 @@ func TestParseIdentities_omits_malformed(t *testing.T) {
 		if tt.problem == "" {
 			assert.Empty(t, problems, name)
 		} else if assert.Len(t, problems, 1, name) {
-			assert.True(t, strings.HasPrefix(problems[0], tt.problem+" is "), problems[0])
-			assert.Less(t, len(problems[0]), 120)
+			assert.Equal(t, tt.problem, problems[0].Name, problems[0])
+			assert.Less(t, len(problems[0].String()), 120)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -308,7 +309,7 @@ func (c Clusters) Settings() map[string]string {
 // ParseClusters parses the leader settings. It omits malformed values and names them in problems; they do not mean
 // that there are no clusters. It ignores a cluster that is listed as superseded by itself: otherwise units would move
 // away the files that are being served.
-func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
+func ParseClusters(settings map[string]string) (c Clusters, problems []finding.Reason) {
 	c = Clusters{
 		IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{},
 		CreatedBy: foreign.Name(settings[keyCreatedBy]),
@@ -318,7 +319,7 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 			if id, ok := raft.ParseID(text); ok {
 				c.Superseded[d] = append(c.Superseded[d], id)
 			} else if text != "" {
-				problems = append(problems, fmt.Sprintf("the leader setting %s has %.40q, not an ID", keySuperseded(d), text))
+				problems = append(problems, unfit(finding.SettingHasNoID, keySuperseded(d), text))
 			}
 		}
 		value := settings[keyLeaderCluster(d)]
@@ -327,7 +328,7 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 		}
 		id, ok := raft.ParseID(value)
 		if !ok {
-			problems = append(problems, fmt.Sprintf("the leader setting %s is %.40q, not an ID", keyLeaderCluster(d), value))
+			problems = append(problems, unfit(finding.SettingNotID, keyLeaderCluster(d), value))
 			continue
 		}
 		c.IDs[d] = id

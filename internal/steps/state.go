@@ -203,7 +203,7 @@ func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (pla
 
 func (u *Unit) lookAtData(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) error {
 	if x.IsRaftLeader() {
-		if o.Known.Problem == "" {
+		if o.Known.Problem.IsZero() {
 			x.Listeners, x.WithoutTLS = u.compareListeners(ctx, o, db)
 		}
 		x.Superseded = u.supersededDrift(ctx, db)
