@@ -25,14 +25,14 @@ var clusterEntries = []Entry{
 		"No majority of the members works together: nothing can be written. A majority is down, or this unit is cut "+
 			"off.",
 		"The printed command changes nothing and says which. Start the members that don't answer; if they are lost "+
-			"for good, recover (docs/how-to/recover-quorum.md).").alert(time.Minute),
+			"for good, recover (docs/how-to/recover-quorum.md)."),
 	entry(ClusterLost, Error, Database, "no unit has cluster {cluster}",
 		"No unit of the application has a copy of its database.",
 		"Look at cluster-status of each unit. If none shows the cluster, restore a backup on a new "+
 			"application.").alert(time.Minute),
 	entry(TwoClusters, Error, Database, "two clusters under one application",
 		"Units of one application serve different clusters of the same database.",
-		"Decide which cluster's data are right, then remove the units of the other cluster.").alert(time.Minute),
+		"Decide which cluster's data are right, then remove the units of the other cluster."),
 	entry(ClusterElsewhere, Error, Database, "{unit} is in another cluster, {cluster}; this unit's is {other}",
 		"Two clusters serve one application. Until one of them is gone, no member is called stale and no kick is "+
 			"advised.",
@@ -53,7 +53,7 @@ var clusterEntries = []Entry{
 		"").alert(15 * time.Minute),
 	entry(CutOff, Waiting, Database, "this unit's server hears no leader, {count} of {total} members do",
 		"The cluster works, and this unit is cut off from it.",
-		"Open the port of this unit's machine.").alert(time.Minute),
+		"Open the port of this unit's machine."),
 	entry(Electing, Waiting, Database, "a leader is being elected; {count} of {total} members answer",
 		"An election takes one or two election timers.", "").alert(time.Minute),
 	entry(PeersUnknown, Waiting, Database, "this unit's server hears no leader; the other units are not known yet",

@@ -102,7 +102,7 @@ var serverEntries = []Entry{
 		"If this lasts, look at the service's state and log.").alert(5 * time.Minute),
 	entry(ServerDown, Waiting, Database, "the server is not running",
 		"The charm starts the server in this hook or the next one. The details say what keeps it from starting.",
-		"If this lasts, look at the service's log.").alert(5 * time.Minute),
+		"If this lasts, look at the service's log."),
 	entry(ServerJoining, Waiting, Database, "joining the cluster; {count} of {total} units joined",
 		"The server gets the database from the leader.",
 		"Nothing. It takes longer for large databases.").alert(15 * time.Minute),

@@ -48,7 +48,7 @@ var northdEntries = []Entry{
 		"Changes of the Northbound database do not reach the networks. After the active ovn-northd ends, another unit's "+
 			"takes over at once; after its machine ends, within two inactivity probes.",
 		"Wait for two inactivity probes. If none takes over, restart the one that hangs in the table of "+
-			"`cluster-status`: `restart-services services=ovn-northd` on its unit.").alert(2 * time.Minute),
+			"`cluster-status`: `restart-services services=ovn-northd` on its unit."),
 	entry(NorthdHangs, Warning, Northd, "ovn-northd hangs",
 		"This unit's ovn-northd does not answer. If it is the active one, no other takes over until its connection "+
 			"ends.", "Restart it with the printed command.").alert(time.Minute),
@@ -57,7 +57,7 @@ var northdEntries = []Entry{
 	entry(NorthdHeld, Info, Northd, "ovn-northd is held", "An operator has run hold-northd.",
 		"Run release-northd when it may run again."),
 	entry(NorthdDown, Info, Northd, "ovn-northd is not running here",
-		"One active ovn-northd in the application is enough. The charm starts this one.", "").alert(15 * time.Minute),
+		"One active ovn-northd in the application is enough. The charm starts this one.", ""),
 	entry(NorthdProbeOff, Warning, Option, "a dead ovn-northd keeps its lock",
 		"The inactivity probe is 0, so the databases never notice a client that died without closing its connection, "+
 			"and no other ovn-northd becomes active.", "Set the option with the printed command."),

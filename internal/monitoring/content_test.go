@@ -118,6 +118,28 @@ func TestAlertRules_have_runbooks(t *testing.T) {
 	}
 }
 
+// Metrics show what these alerts are about earlier than the finding of the linked code, or more of it.
+var aboutMore = map[string]string{
+	"OVNDiskAlmostFull": "the disk is not full yet", "OVNNoFaultTolerance": "one more failure is an outage",
+	"OVNMemberLags": "the member is up", "OVNAgentDown": "a dead agent has no metric of findings",
+	"OVNChassisUnresponsive": "the chassis may host no gateway",
+}
+
+func TestAlertRules_one_for_each_problem(t *testing.T) {
+	t.Parallel()
+	lasting := map[string]bool{}
+	for _, e := range finding.Catalogue() {
+		lasting[present.URL(e.Code)] = e.For > 0
+	}
+	for _, group := range monitoring.AlertRules().Groups {
+		for _, rule := range group.Rules {
+			if group.Name != "findings" && lasting[rule.Annotations["runbook_url"]] {
+				assert.NotEmpty(t, aboutMore[rule.Alert], "%s and a finding's alert fire together", rule.Alert)
+			}
+		}
+	}
+}
+
 // leads checks that a link leads to a page of the documents. A link to the page of findings must lead to a finding
 // there.
 func leads(t *testing.T, url, findings string) {

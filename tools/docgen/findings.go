@@ -21,7 +21,7 @@ meaning.
 ` + "`juju status`" + ` begins with the most important one ([read the status](../how-to/read-the-status.md));
 ` + "`juju run ovn-central/0 health detail=true`" + ` lists them with the commands to type;
 ` + "`health format=json`, `cluster-status format=json`" + ` and [alerts](monitoring.md) have the
-codes: the alert of ` + "`NO_QUORUM` is `OVNCentralNoQuorum`" + `.
+codes: the alert of ` + "`MEMBER_DOWN` is `OVNCentralMemberDown`" + `.
 
 | Severity | Meaning |
 |---|---|

@@ -120,8 +120,8 @@ func TestSite_is_readable_and_found(t *testing.T) {
 	for words, first := range map[string]string{
 		"lacks entries": "docs/reference/findings.html", "disk full": "docs/reference/findings.html",
 		"stale member": "docs/reference/findings.html", "no quorum": "docs/reference/findings.html",
-		"OVNCentralNoQuorum": "docs/reference/findings.html",
-		"hook failed stop":   "docs/how-to/",
+		"OVNCentralMemberDown": "docs/reference/findings.html",
+		"hook failed stop":     "docs/how-to/",
 	} {
 		results := dump(t, at+"/search.html?q="+url.QueryEscape(words), 1200)
 		m := hit.FindSubmatch(results)
