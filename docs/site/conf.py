@@ -54,7 +54,7 @@ if player.is_dir():
 
 # Blocks without a language are output; Sphinx would guess Python.
 highlight_language = "none"
-# A hint of what else stands in the block, such as `…`, is no error.
+# Text in a block that is not of its language, such as `…`, is no error.
 suppress_warnings = ["misc.highlighting_failure"]
 
 CONTENTS = """

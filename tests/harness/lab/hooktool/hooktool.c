@@ -1,8 +1,8 @@
 /*
- * Plays the program by whose name it is called, a hook tool of Juju's, or one that a machine has
- * in place of the system's, such as systemctl: sends its arguments over the socket that the hook's
- * environment names, and prints what the lab answers (package hooktool). Where there is no hook, it
- * becomes the program in Go beside it, which plays those of the machine.
+ * Plays the program by whose name it is called: a hook tool of Juju, or a program of the system,
+ * such as systemctl. It sends its arguments over the socket that the hook's environment names, and
+ * prints the lab's answer (package hooktool). Outside a hook it becomes the Go program beside it,
+ * which plays the programs of the machine.
  *
  * It is in C because a process in Go costs three to four times as much to start, and a hook starts a
  * dozen. Measured again on 2026-11-28, after hooks had come to call half as many, on 2 cores with Linux 6.18
@@ -26,10 +26,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The name of this program is that of the one in Go and this (hooktool.Client). */
+/* The name of this program is the name of the Go program with this suffix (hooktool.Client). */
 #define SUFFIX "-hook-tool"
 
-/* How long an answer is waited for, in seconds: systemctl waits for services. */
+/* How long to wait for an answer, in seconds: systemctl waits for services. */
 #define LIMIT 600
 
 struct text {
@@ -52,7 +52,7 @@ static void append(struct text *t, const char *bytes, size_t size)
 	t->bytes[t->size] = 0;
 }
 
-/* A field stands behind its length. */
+/* The length of a field precedes it. */
 static void append_field(struct text *t, const char *bytes, size_t size)
 {
 	char length[32];
@@ -61,7 +61,7 @@ static void append_field(struct text *t, const char *bytes, size_t size)
 	append(t, bytes, size);
 }
 
-/* Takes the first field off the rest; false where it is not whole. */
+/* Takes the first field off the rest; false if it is not whole. */
 static int take_field(struct text *rest, struct text *field)
 {
 	char *end;
@@ -89,7 +89,7 @@ static struct text read_all(int fd)
 		if (n > 0)
 			append(&all, buffer, n);
 		else if (errno == ECONNRESET)
-			break; /* as if it had ended: the hook is being killed */
+			break; /* as at the end: the hook is being killed */
 		else if (errno != EINTR)
 			err(1, "cannot read");
 	}
@@ -104,13 +104,13 @@ static void write_all(int fd, struct text t)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return; /* what reads it has ended */
+			return; /* the reader has ended */
 		t.bytes += n;
 		t.size -= n;
 	}
 }
 
-/* A socket that is connected, or -1. */
+/* Returns a connected socket, or -1. */
 static int dial(const char *path)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -125,7 +125,7 @@ static int dial(const char *path)
 	return connect(fd, (struct sockaddr *)&to, sizeof to) ? -1 : fd;
 }
 
-/* Sends a request and takes the answer; false where there is none: the hook is being killed. */
+/* Sends a request and takes the answer; false if there is no answer, because the hook is being killed. */
 static int exchange(int fd, struct text request, struct answer *a)
 {
 	write_all(fd, request);
@@ -159,7 +159,7 @@ static void become(const char *program, char **argv)
 	err(1, "cannot run %s", program);
 }
 
-/* Becomes the program in Go, which finds its machine by the name that it is called by. */
+/* Becomes the Go program, which finds its machine by argv[0]. */
 static void become_go(char **argv)
 {
 	char program[PATH_MAX];
