@@ -41,5 +41,5 @@ func grow() {
 	}, growth)
 }
 
-// growth is by how much the heap may grow, in percent, before the next collection.
+// growth is how much the heap may grow before the next collection, in percent.
 const growth = 50

@@ -238,8 +238,8 @@ type gatewayReport struct {
 	northd  progress
 }
 
-// progress is the progress of the active ovn-northd: the nb_cfg of NB, and that of SB. since is when the latter was
-// first seen to be below the former; it is 0 if it is not below.
+// progress is the progress of the active ovn-northd. asked is NB's nb_cfg, done is SB's. While done is below asked,
+// since is when done was seen to fall behind or to change; otherwise it is 0.
 type progress struct {
 	asked, done int64
 	since       time.Duration

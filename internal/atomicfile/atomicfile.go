@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// abandoned is how much older another temporary file of the same target must be to count as a killed writer's. A
-// write takes milliseconds. Such a file may contain a key.
+// abandoned is the age difference from which another temporary file of the same target counts as left by a killed
+// writer: a write takes milliseconds. Such a file may contain a key.
 const abandoned = time.Hour
 
 // Write replaces the file at path by a file with data and exactly the permissions of mode, for any umask. The

@@ -142,7 +142,7 @@ func joined(all []Reason, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// ofSeveral returns the text of a reason about one chassis as that of several: `it is cordoned` becomes `cordoned`.
+// ofSeveral turns a reason about one chassis into a reason about several: `it is cordoned` becomes `cordoned`.
 func ofSeveral(text string) string {
 	for _, subject := range []string{"it is ", "it has ", "its ", "it "} {
 		if rest, found := strings.CutPrefix(text, subject); found {

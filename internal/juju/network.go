@@ -115,10 +115,10 @@ const (
 	notOffered
 )
 
-// Choose returns the address of offered, which is in Juju's order, at which others should reach the unit. That is the
-// first of inUse that Juju offers or that the machine has, otherwise an address in a subnet. An address that is alone
-// in its network is chosen only if there is no other. Among equal addresses, Choose prefers the family of the first
-// offered one, then the order. It returns the zero address if there is none.
+// Choose returns the address at which others should reach the unit; the zero address if nothing is offered. If Juju
+// offers an address in use, or the machine has it, Choose returns that. Otherwise it prefers an address in a subnet,
+// and takes an address that is alone in its network last. Among equal addresses, it prefers the family of the first
+// offered one, then Juju's order, which is the order of offered.
 //
 // better is the address that a new unit would choose, if the one in use is no longer offered or is alone in its
 // network. The address in use is kept nevertheless: a member's address can't be changed.

@@ -115,7 +115,7 @@ func (c Connection) WithoutTLS() bool {
 type listenerPlan struct {
 	insert []Connection
 	drop   []Listener
-	// probe are the rows with a new inactivity probe.
+	// probe has the rows that get another inactivity probe, with the probe.
 	probe map[Listener]time.Duration
 }
 

@@ -154,7 +154,7 @@ func Messages(all []finding.Finding) (lines []string) {
 	return lines
 }
 
-// alikeShown is the number of findings that [Lines] renders of many that are alike.
+// alikeShown is how many of the findings that are alike [Lines] renders. It counts the others.
 const alikeShown = 3
 
 // Lines renders the findings, each with its remedies below it. It counts the rest of many findings that are about

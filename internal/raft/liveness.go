@@ -325,8 +325,8 @@ func (v View) Responding() (answering, connected int) {
 	return answering, connected
 }
 
-// probe returns a member's answer. By the address alone, it could be the answer of another member that took over a
-// stale member's address; by the four digits alone, that of another member that shares them.
+// probe returns a member's answer, which it finds by address and identity. Another member may have taken over a stale
+// member's address, and two members may share an identity.
 func (v View) probe(m Member) (ProbeResult, bool) {
 	i := slices.IndexFunc(v.Probes, func(a ProbeResult) bool {
 		return a.Address == m.Address && a.Server.Short() == m.Short

@@ -2,9 +2,9 @@ package raft
 
 import "slices"
 
-// commitWatcher determines when what a status shows is committed. The rows of a status are those of the newest entry,
-// committed or not. So it records where the log ended in the first status, and waits until everything before that is
-// committed.
+// commitWatcher determines when the changes that a status shows are committed. A status shows the newest entry of the
+// log, committed or not. So commitWatcher records the end of the log in the first status, and waits until all entries
+// before that are committed.
 type commitWatcher struct {
 	noted     bool
 	end, term uint64

@@ -127,8 +127,8 @@ func withRefused(pending map[ovndb.Service]string, refused map[string]ovndb.Serv
 	return all
 }
 
-// pending returns the due restarts: the recorded ones, and those of services that run another version than the
-// installed one.
+// pending returns the due restarts: the recorded ones, and restarts of services whose version is not the installed
+// one.
 func (k kept) pending(installed ovndb.Version) map[ovndb.Service]string {
 	all := maps.Clone(k.Pending)
 	for service, running := range k.Running {

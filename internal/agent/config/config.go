@@ -51,7 +51,7 @@ type Config struct {
 	PeerListen string `json:"peer-listen"`
 	// Peers are the addresses of all other agents; an absent one counts as silent.
 	Peers []string `json:"peers"`
-	// Socket is the path of the socket on which root of this machine operates on nodes; it is empty if none is served.
+	// Socket is the path of the socket through which root drains nodes and puts them back; empty if there is no socket.
 	Socket string `json:"socket"`
 	// Key, Certificate and CA are files for ssl: endpoints and for peers. Without them the agent asks peers without TLS,
 	// on the loopback only.

@@ -29,9 +29,9 @@ type choice struct {
 	at    int
 }
 
-// place gives groups hosts, with an even load; with search, the most even one that is found. If all groups have one
-// port, that is exact. A group is no load until it is placed. Of chassis with the same load in a network, place takes
-// the one with the smallest of ties, a function of the loads in all networks.
+// place gives groups hosts, with an even load. With search, the load is the most even one that place finds, which is
+// the best possible one if each group has one port. A group is no load until it is placed. Of chassis with the same
+// load in a network, place takes the one with the smallest of ties, a function of the loads in all networks.
 func (in *instance) place(
 	groups []*group, search bool, ties func(network int, total []int) []int, on func(g *group, chassis int),
 ) {

@@ -148,8 +148,8 @@ func (g *group) missing() int {
 	return max(0, min(left, MaxCandidates-len(g.order)))
 }
 
-// kept returns how many of the first candidates keep their ranks unless the group moves: those up to the host. The host
-// is a backup if the candidates before it are dead.
+// kept returns the number of first candidates that keep their ranks unless the group moves. The last of them is the
+// host, which is a backup if the candidates before it are dead.
 func (g *group) kept() int {
 	if len(g.was) > 0 && len(g.order) > 0 && g.order[0] != g.was[0] {
 		return 1

@@ -55,7 +55,7 @@ func (u *Unit) listenForTools() (net.Listener, error) {
 	return net.Listen("unix", u.socket())
 }
 
-// serve answers until close. The process that plan kills has been started.
+// serve answers hook tools until close. kill ends the hook's process when plan says so.
 func serve(u *Unit, listener net.Listener, c *hooktool.Context, plan killPlan, kill func() error) *server {
 	s := &server{listener: listener, machine: u.Machine, context: c, plan: plan, kill: kill}
 	s.group.Go(func() {

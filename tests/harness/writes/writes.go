@@ -7,9 +7,9 @@ import "time"
 // Log is what a writer notes of its writes to one database.
 type Log struct {
 	Acknowledged []Acknowledgement // in their order
-	// Failed are those whose client failed: they may or may not be there.
+	// Failed counts the writes whose client failed: their rows may or may not be there.
 	Failed int
-	// Begun and Ended are when the writing was; zero is unknown.
+	// Begun and Ended are the times of the start and the end of the writing; zero if unknown.
 	Begun, Ended time.Time
 }
 
@@ -19,9 +19,9 @@ type Acknowledgement struct {
 	At  time.Time
 }
 
-// Outcome is what became of the writes.
+// Outcome counts the writes by their result.
 type Outcome struct {
-	// Acknowledged were reported as done by the client; of them Lost weren't there when they were read back.
+	// Acknowledged writes were reported as done by the client. The rows of Lost of them were missing when they were read back.
 	Acknowledged, Lost int
 	// Missing are the numbers of lost acknowledged writes, from 0 in the order of their acknowledgement.
 	Missing []int

@@ -192,7 +192,7 @@ const width = 160
 // plain matches a value without nested parts.
 var plain = regexp.MustCompile(`^[\[{]?("(\\.|[^"\\])*"|[^"\[\]{}])*[\]}]?$`)
 
-// format writes stories for people: values that fit, or have no nested parts, on one line.
+// format writes stories for people: a value that fits a line, or has no nested parts, is on one line.
 func format(stories []recorded.Story) ([]byte, error) {
 	var compact, b bytes.Buffer
 	encoder := json.NewEncoder(&compact)
