@@ -33,8 +33,11 @@ type page struct {
 	Search, Dark bool
 	// Background is the colour behind the text.
 	Background string
-	// Player reports whether the recording of the demo plays here.
+	// Player reports whether the recording of the demo plays here. Pauses are the labels of the places where it pauses.
 	Player bool
+	Pauses []string
+	// Pictures are the widths of the pictures.
+	Pictures []int
 	// Target is the place in the page that the address leads to.
 	Target string
 }
@@ -59,6 +62,8 @@ found.Dark = all(".theme-toggle").some(e => getComputedStyle(e.parentElement).di
 found.Background = getComputedStyle(document.body).backgroundColor;
 found.Target = document.querySelector(":target")?.id;
 found.Player = all(".ap-player").length > 0;
+found.Pauses = all(".ap-marker-container .ap-tooltip").map(e => e.textContent);
+found.Pictures = all("article img:not(.copybtn img)").map(e => e.naturalWidth);
 document.body.innerHTML = "<pre>" + btoa(unescape(encodeURIComponent(JSON.stringify(found)))) + "</pre>";
 }, 500))</script></body>`
 
@@ -83,21 +88,27 @@ func site(t *testing.T) string {
 	return server.URL
 }
 
+// look looks at a page in a window of that width. Nothing of it may be cut off.
+func look(t *testing.T, url string, width int) (p page) {
+	t.Helper()
+	found(t, dump(t, url, width), &p)
+	assert.Empty(t, p.Wider, "%s at %d", url, width)
+	assert.Empty(t, p.CutOff, "%s at %d", url, width)
+	return p
+}
+
 var hit = regexp.MustCompile(`<li[^>]*><a href="([^"?]+)[^"]*"`)
 
 func TestSite_is_readable_and_found(t *testing.T) {
 	at := site(t)
-	look := func(path string, width int) (p page) {
-		found(t, dump(t, at+path, width), &p)
-		assert.Empty(t, p.Wider, "%s at %d", path, width)
-		assert.Empty(t, p.CutOff, "%s at %d", path, width)
-		return p
-	}
+	look := func(path string, width int) page { return look(t, at+path, width) }
 	for _, width := range []int{1500, 390} {
 		start := look("/docs/index.html", width)
 		assert.Equal(t, 4, start.Cards)
 		assert.Equal(t, map[int]int{1500: 2, 390: 1}[width], start.Columns)
 		assert.True(t, start.Dark)
+		require.Len(t, start.Pictures, 1, "the architecture")
+		assert.Positive(t, start.Pictures[0])
 		howTo := look("/docs/how-to/kick-a-stale-member.html", width)
 		assert.Positive(t, howTo.Copies)
 		findings := look("/docs/reference/findings.html", width)
@@ -111,6 +122,7 @@ func TestSite_is_readable_and_found(t *testing.T) {
 	demo := look("/docs/tutorial/first-look.html", 1500)
 	if _, err := exec.LookPath("npm"); err == nil {
 		assert.True(t, demo.Player)
+		assert.Regexp(t, `what to type next`, strings.Join(demo.Pauses, "\n"), "it pauses at the printed command")
 	}
 	for scheme, background := range []string{"rgb(19, 20, 22)", "rgb(255, 255, 255)"} { // 0 is dark, 1 is light
 		var start page
@@ -129,6 +141,21 @@ func TestSite_is_readable_and_found(t *testing.T) {
 		assert.True(t, strings.HasPrefix(string(m[1]), first), "%s: %s", words, m[1])
 		for _, page := range []string{"ARCHITECTURE.html", "CHANGELOG.html", "CONTRIBUTING.html"} {
 			assert.NotContains(t, string(results), page+"?", words)
+		}
+	}
+}
+
+// A page that is not named above has the same limits.
+func TestSite_no_page_is_cut_off(t *testing.T) {
+	at := site(t)
+	pages, err := filepath.Glob(filepath.Join(root, "build/site/docs/*/*.html"))
+	require.NoError(t, err)
+	require.Greater(t, len(pages), 40)
+	for _, page := range pages {
+		path, err := filepath.Rel(filepath.Join(root, "build/site"), page)
+		require.NoError(t, err)
+		for _, width := range []int{1500, 390} {
+			look(t, at+"/"+path, width)
 		}
 	}
 }
@@ -163,7 +190,7 @@ document.body.innerHTML = "<pre>" + btoa(unescape(encodeURIComponent(JSON.string
 
 var answer = regexp.MustCompile(`<pre>([A-Za-z0-9+/=]+)</pre>`)
 
-func look(t *testing.T, svg string) (s shown) {
+func draw(t *testing.T, svg string) (s shown) {
 	t.Helper()
 	page := filepath.Join(t.TempDir(), "page.html")
 	html := "<!doctype html><meta charset=utf-8><body style='margin:0'>" + svg + "<script>" + measure + "</script>"
@@ -205,7 +232,7 @@ func TestPictures_texts_fit_their_boxes(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			svg, err := os.ReadFile(filepath.Join(root, file))
 			require.NoError(t, err)
-			s := look(t, string(svg))
+			s := draw(t, string(svg))
 			assert.GreaterOrEqual(t, s.Texts, least.Texts)
 			assert.GreaterOrEqual(t, s.Boxes, least.Boxes)
 			assert.GreaterOrEqual(t, s.Arrows, least.Arrows)
@@ -220,7 +247,7 @@ func TestPictures_overflow_is_found(t *testing.T) {
 	svg := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100" width="200" height="100">` +
 		`<rect x="10" y="10" width="40" height="20" rx="3"/><text x="30" y="25" text-anchor="middle">much-too-long</text>` +
 		`<text x="150" y="80">` + strings.Repeat("x", 40) + `</text><text x="5" y="60">well</text></svg>`
-	s := look(t, svg)
+	s := draw(t, svg)
 	assert.Equal(t, []string{"much-too-long"}, s.Over)
 	assert.Contains(t, s.Outside, strings.Repeat("x", 40))
 	assert.NotContains(t, s.Outside, "well")
