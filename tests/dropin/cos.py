@@ -72,7 +72,7 @@ def export(unit):
             http.server.ThreadingHTTPServer(("0.0.0.0", EXPORTER[1]), Exporter).serve_forever()
 
 
-def furnish(name, unit, exporters):
+def configure(name, unit, exporters):
     """Has an exporter run if its snap is installed, and writes the configuration of grafana-agent."""
     with open(unit["dir"] + "/packages.json") as file:
         installed = EXPORTER[0] in json.load(file).get("Snaps", {})
@@ -89,7 +89,7 @@ def keep():
     while True:
         for name, unit in played.ask("status").items():
             with contextlib.suppress(OSError):  # its machine is being made, or removed
-                furnish(name, unit, exporters)
+                configure(name, unit, exporters)
         time.sleep(1)
 
 

@@ -86,7 +86,7 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := l.furnishUnit(ctx, added, o)
+	u, err := l.createUnit(ctx, added, o)
 	if err != nil {
 		l.model.Do(func(s *model.State) { s.Remove(added.Name) })
 		return nil, err
@@ -100,7 +100,7 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 	return u, u.layOut(ctx)
 }
 
-func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) (*Unit, error) {
+func (l *Lab) createUnit(ctx context.Context, added *model.Unit, o AddOptions) (*Unit, error) {
 	m := &machine.Machine{
 		Dir: filepath.Join(l.o.Dir, unitDir(added.Number)), Lab: l.o.Dir, Address: added.Addresses[0], Others: added.Addresses[1:],
 		Port: firstHost + added.Number, Restart: l.o.Restart, Bare: o.Fresh, QuietNorthd: !o.Fresh && !l.o.Northd,

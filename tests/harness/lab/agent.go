@@ -56,8 +56,8 @@ func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.
 	}
 	defer u.release()
 	for ran := 0; ; ran++ {
-		if at := u.doomed(); !at.IsZero() {
-			return l.perish(ctx, u, at)
+		if at := u.scheduledRemoval(); !at.IsZero() {
+			return l.removeAt(ctx, u, at)
 		}
 		next := u.pending()
 		switch {

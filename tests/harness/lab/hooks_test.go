@@ -96,35 +96,35 @@ func TestRemoveUnit_is_gone_during_stop(t *testing.T) {
 	// The hook writes until a call is refused.
 	const endless = `while is-leader --format=json > leads; do sleep 0.02; done; echo refused > refused`
 	tests := map[string]struct {
-		ways           lab.Ways
+		quirks         lab.Quirks
 		stop           string
 		stays, refused bool
 		hooks          []string
 	}{
 		"nothing waits for its stop": {
-			lab.Ways{GoneAfter: time.Minute},
+			lab.Quirks{GoneAfter: time.Minute},
 			endless, false, true,
 			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop (gone)"},
 		},
 		"a stop that fails isn't run again": {
-			lab.Ways{GoneAfter: 5 * time.Minute}, // 6 s here: a busy machine takes a while for a hook
+			lab.Quirks{GoneAfter: 5 * time.Minute}, // 6 s here: a busy machine takes a while for a hook
 			"exit 1", false, false,
 			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop (failed)"},
 		},
 		"a stop that is quick enough is the end": {
-			lab.Ways{GoneAfter: time.Hour},
+			lab.Quirks{GoneAfter: time.Hour},
 			"", false, false,
 			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop", "remove"},
 		},
 		"juju 3 waits for ever": {
-			lab.WaysOf("3.6.11"), "exit 1", true, false,
+			lab.QuirksOf("3.6.11"), "exit 1", true, false,
 			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop (failed)"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, lab.Options{Ways: &test.ways, Charm: newCharm(t, scripts{"stop": test.stop})})
+			l := newLab(t, lab.Options{Quirks: &test.quirks, Charm: newCharm(t, scripts{"stop": test.stop})})
 			_, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
 			require.NoError(t, err)
 			u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})

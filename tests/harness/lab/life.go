@@ -32,7 +32,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	if err := l.furnish(ctx); err != nil {
+	if err := l.copyPrograms(ctx); err != nil {
 		return nil, fmt.Errorf("cannot make a lab: %w", err)
 	}
 	if l.guard, err = machine.StartGuard(l.program, o.Dir); err != nil {
@@ -45,7 +45,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 		return nil, err
 	}
 	l.model = model.New(&model.State{
-		App: ApplicationName, JujuVersion: o.JujuVersion, Ways: *o.Ways, RetryScale: retryScale,
+		App: ApplicationName, JujuVersion: o.JujuVersion, Quirks: *o.Quirks, RetryScale: retryScale,
 		NextAction: 1, LeaderSettings: map[string]string{}, LeaderVersion: 1, ConfigVersion: 1, Config: map[string]any{},
 		Relations: peerRelations(ch), Units: map[string]*model.Unit{},
 	})
@@ -59,8 +59,8 @@ func newOf(o Options) *Lab {
 	}
 }
 
-// furnish copies the charm and the programs to the lab's directory. The C program has the names of the hook tools.
-func (l *Lab) furnish(ctx context.Context) error {
+// copyPrograms copies the charm and the programs to the lab's directory. The C program has the names of the hook tools.
+func (l *Lab) copyPrograms(ctx context.Context) error {
 	if err := copyTree(l.o.Charm, l.charmDir()); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (l *Lab) furnish(ctx context.Context) error {
 	if err := os.MkdirAll(l.toolsDir(), 0o755); err != nil {
 		return err
 	}
-	for _, name := range hooktool.NamesIn(*l.o.Ways) {
+	for _, name := range hooktool.NamesIn(*l.o.Quirks) {
 		if err := os.Symlink(hooktool.Client(l.program), filepath.Join(l.toolsDir(), name)); err != nil {
 			return err
 		}

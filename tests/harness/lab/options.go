@@ -37,9 +37,9 @@ type Options struct {
 	// JujuVersion is JUJU_VERSION. The default is LAB_JUJU of the environment, or [Juju3]. Tests set it to [Juju3] if
 	// they need what Juju 4 lacks: leader settings, and ovsdb-peer-relation-departed on the units that stay.
 	JujuVersion string
-	// Ways are the differences of that Juju from 3.6. If nil, they are all known ones, [WaysOf]. So a test can have a
+	// Quirks are the differences of that Juju from 3.6. If nil, they are all known ones, [QuirksOf]. So a test can have a
 	// single one.
-	Ways *Ways
+	Quirks *Quirks
 	// ElectionTimer is the election timer of both databases, in whole milliseconds; 1 s by default.
 	ElectionTimer time.Duration
 	// Northd runs ovn-northd on every unit that the lab lays out. Without it tests are much faster.
@@ -67,7 +67,7 @@ const (
 // ApplicationName is the name of the lab's application.
 const ApplicationName = "ovn-central"
 
-// retryScale shortens Juju's waits between the tries of a failed hook (5 s to 5 min), and the times of [Ways].
+// retryScale shortens Juju's waits between the tries of a failed hook (5 s to 5 min), and the times of [Quirks].
 const retryScale = 0.02
 
 // maxSocketPath is sizeof(sockaddr_un.sun_path) minus the final 0 (unix(7)).
@@ -75,9 +75,9 @@ const maxSocketPath = 107
 
 func (o *Options) complete() error {
 	o.JujuVersion = cmp.Or(o.JujuVersion, os.Getenv("LAB_JUJU"), Juju3)
-	if o.Ways == nil {
-		ways := WaysOf(o.JujuVersion)
-		o.Ways = &ways
+	if o.Quirks == nil {
+		quirks := QuirksOf(o.JujuVersion)
+		o.Quirks = &quirks
 	}
 	o.ElectionTimer = cmp.Or(o.ElectionTimer, time.Second)
 	o.HookTimeout = cmp.Or(o.HookTimeout, 5*time.Minute)

@@ -30,7 +30,7 @@ func (l *Lab) Refresh(ctx context.Context, charmDir string) error {
 	l.model.Do(func(s *model.State) {
 		s.CharmVersion = version
 		for _, u := range s.Units {
-			if s.Ways.RefreshOnce && u.Lost {
+			if s.Quirks.RefreshOnce && u.Lost {
 				u.Uniter.MissedCharm = version
 			}
 		}

@@ -20,7 +20,7 @@ type RemoveOptions struct {
 // RemoveUnit is `juju remove-unit`. The others run -departed, then the unit runs -departed for each of them (and
 // -broken, if its agent was restarted), stop and remove, and its machine is removed. If a hook fails, the error is a
 // [*HookError] and the unit stays, dying and in error. [Lab.Retry] or [Lab.Resolved] continue, or RemoveUnit if the
-// unit isn't in error. If the model doesn't wait for hooks ([Ways].GoneAfter), the unit is gone when RemoveUnit
+// unit isn't in error. If the model doesn't wait for hooks ([Quirks].GoneAfter), the unit is gone when RemoveUnit
 // returns.
 func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
 	if u.Removed() {
@@ -111,17 +111,17 @@ func atOnce(units []*Unit, f func(*Unit) error) map[*Unit]error {
 	return failed
 }
 
-// Ways are the differences of one Juju from another.
-type Ways = model.Ways
+// Quirks are the differences of one Juju from another.
+type Quirks = model.Quirks
 
-// WaysOf returns the differences of a version of Juju.
-func WaysOf(version string) Ways { return model.WaysOf(version) }
+// QuirksOf returns the differences of a version of Juju.
+func QuirksOf(version string) Quirks { return model.QuirksOf(version) }
 
 // errGone ends the hooks of a unit that has left the model meanwhile.
 var errGone = errors.New("the unit is gone")
 
-// doomed returns when the unit leaves the model although its hooks run, or zero.
-func (u *Unit) doomed() (at time.Time) {
+// scheduledRemoval returns when the unit leaves the model although its hooks run, or zero.
+func (u *Unit) scheduledRemoval() (at time.Time) {
 	u.lab.model.Do(func(s *model.State) {
 		if known := s.Units[u.name]; known != nil {
 			at = known.GoneAt
@@ -130,10 +130,10 @@ func (u *Unit) doomed() (at time.Time) {
 	return at
 }
 
-// perish runs the last hooks, each once, of a unit for which the model doesn't wait, and whose lock is held. At the
+// removeAt runs the last hooks, each once, of a unit for which the model doesn't wait, and whose lock is held. At the
 // time at, the unit leaves the model and its hook tools are refused; after the same time again its machine is
 // removed.
-func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (err error) {
+func (l *Lab) removeAt(ctx context.Context, u *Unit, at time.Time) (err error) {
 	gone := make(chan struct{})
 	timer := time.AfterFunc(time.Until(at), func() { l.forget(u); close(gone) })
 	hooks, cancel := context.WithTimeoutCause(ctx, time.Until(at)+l.goneAfter(), errGone)
@@ -164,7 +164,7 @@ func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (err error) {
 }
 
 func (l *Lab) goneAfter() (after time.Duration) {
-	l.model.Do(func(s *model.State) { after = time.Duration(float64(s.Ways.GoneAfter) * retryScale) })
+	l.model.Do(func(s *model.State) { after = time.Duration(float64(s.Quirks.GoneAfter) * retryScale) })
 	return after
 }
 

@@ -134,7 +134,7 @@ func (u *Unit) Shown() Status {
 	if u.Agent().Status == "lost" && status.Status != "error" {
 		status = Status{Status: "unknown", Message: fmt.Sprintf("agent lost, see 'juju show-status-log %s'", u.Name())}
 	}
-	u.lab.model.Do(func(s *model.State) { status.Message = s.Ways.Shown(status.Message) })
+	u.lab.model.Do(func(s *model.State) { status.Message = s.Quirks.Shown(status.Message) })
 	return status
 }
 

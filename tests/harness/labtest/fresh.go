@@ -191,9 +191,9 @@ func copied(t *testing.T, how string, n int, o lab.Options, deploy deployment) *
 	if n == 0 || o.ElectionTimer > time.Second {
 		return deploy(t, n, o)
 	}
-	ways, named := cmp.Or(o.Ways, &lab.Ways{}), o
-	named.Ways = nil
-	first := originalOf(fmt.Sprint(how, n, named, *ways))
+	quirks, named := cmp.Or(o.Quirks, &lab.Quirks{}), o
+	named.Quirks = nil
+	first := originalOf(fmt.Sprint(how, n, named, *quirks))
 	first.mu.Lock()
 	if first.lab != nil {
 		first.mu.Unlock()

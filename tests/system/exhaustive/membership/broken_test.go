@@ -14,8 +14,8 @@ import (
 
 // R9: Juju 4 doesn't wait for stop after a restarted agent's relation-broken: so that hook keeps the unit's vote.
 func TestRelationBroken_after_agent_restart_waits(t *testing.T) {
-	ways := lab.Ways{PeersStay: true, NoLeaderSettings: true, GoneAfter: 10 * time.Second}
-	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: "4.0.15", Ways: &ways})
+	quirks := lab.Quirks{PeersStay: true, NoLeaderSettings: true, GoneAfter: 10 * time.Second}
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: "4.0.15", Quirks: &quirks})
 	m.MakeOneLeader()
 	off, u := m.Followers()[0], m.Followers()[1]
 	survivor := m.LeaderOf(lab.NB)

@@ -118,7 +118,7 @@ func jujuLog(c *call) error {
 func Names() []string { return slices.Sorted(maps.Keys(tools)) }
 
 // NamesIn returns the tools of one Juju: 4 has no leader settings any more (its documentation, list of hook commands).
-func NamesIn(w model.Ways) []string {
+func NamesIn(w model.Quirks) []string {
 	names := Names()
 	if w.NoLeaderSettings {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "leader-get" || name == "leader-set" })

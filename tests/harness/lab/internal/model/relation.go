@@ -92,7 +92,7 @@ func (s *State) members(u *Unit, r *Relation) map[string]int {
 		version := s.heard(bag)
 		switch {
 		case name == u.Name || version == 0:
-		case bag.InScope && other != nil && (s.Ways.PeersStay || !other.Dying), s.stays(local, name):
+		case bag.InScope && other != nil && (s.Quirks.PeersStay || !other.Dying), s.stays(local, name):
 			members[name] = version
 		}
 	}

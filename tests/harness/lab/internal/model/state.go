@@ -19,7 +19,7 @@ type Status struct {
 type State struct {
 	App         string
 	JujuVersion string
-	Ways        Ways
+	Quirks      Quirks
 	RetryScale  float64
 
 	NextUnit     int
@@ -64,7 +64,7 @@ type Bag struct {
 	Version int
 	// InScope reports whether the unit is (still) in the relation.
 	InScope bool
-	// Noted is the newest version, of which agents hear at Until; until then they know Before. See [Ways].Late.
+	// Noted is the newest version, of which agents hear at Until; until then they know Before. See [Quirks].Late.
 	Noted  int
 	Before int
 	Until  time.Time
@@ -140,7 +140,7 @@ type Membership struct {
 	Seen           map[string]map[string]string // the agent's cache of members' data
 	// Joined is when the last -joined ran, or the unit entered.
 	Joined time.Time
-	// Gone are the members that the agent knows to be gone: [Ways].PeersStay.
+	// Gone are the members that the agent knows to be gone: [Quirks].PeersStay.
 	Gone map[string]bool
 }
 

@@ -111,7 +111,7 @@ func (s *State) living(u *Unit) []Hook {
 	if s.Leader == u.Name && !agent.Leader {
 		hooks = append(hooks, Hook{Kind: LeaderElected})
 	}
-	if !agent.Leader && s.Leader != u.Name && !s.Ways.NoLeaderSettings && agent.LeaderVersion != s.LeaderVersion {
+	if !agent.Leader && s.Leader != u.Name && !s.Quirks.NoLeaderSettings && agent.LeaderVersion != s.LeaderVersion {
 		hooks = append(hooks, Hook{Kind: LeaderSettingsChanged, Version: s.LeaderVersion})
 	}
 	if agent.CharmVersion != s.CharmVersion && agent.MissedCharm != s.CharmVersion {

@@ -10,7 +10,7 @@ import (
 
 func newState(version string, units int) *State {
 	s := &State{
-		App: "ovn-central", JujuVersion: version, Ways: WaysOf(version), LeaderVersion: 1, ConfigVersion: 1,
+		App: "ovn-central", JujuVersion: version, Quirks: QuirksOf(version), LeaderVersion: 1, ConfigVersion: 1,
 		LeaderSettings: map[string]string{}, Config: map[string]any{}, Units: map[string]*Unit{},
 		Relations: []*Relation{{ID: 1, Name: "ovsdb-peer", App: Bag{Settings: map[string]string{}}, Units: map[string]*Bag{}}},
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// at returns a state with the given ways, and its clock.
-func at(w Ways, units int) (*State, *time.Time) {
+// at returns a state with the given quirks, and its clock.
+func at(w Quirks, units int) (*State, *time.Time) {
 	s := newState("3.6.11", units)
 	now := time.Unix(1e9, 0)
-	s.Ways, s.RetryScale, s.clock = w, 1, func() time.Time { return now }
+	s.Quirks, s.RetryScale, s.clock = w, 1, func() time.Time { return now }
 	return s, &now
 }
 
 func TestUniter_remote_writes_arrive_late(t *testing.T) {
-	s, now := at(Ways{Late: 10 * time.Second}, 2)
+	s, now := at(Quirks{Late: 10 * time.Second}, 2)
 	settleAll(t, s)
 	assert.NotContains(t, s.Units["ovn-central/1"].Uniter.Relations[1].Members, "ovn-central/0", "its entry is on its way")
 	assert.Equal(t, now.Add(10*time.Second), s.Coming("ovn-central/1"))
@@ -41,7 +41,7 @@ func TestUniter_remote_writes_arrive_late(t *testing.T) {
 }
 
 func TestUniter_peer_list_grows_step_by_step(t *testing.T) {
-	s, now := at(Ways{JoinsApart: 5 * time.Second}, 3)
+	s, now := at(Quirks{JoinsApart: 5 * time.Second}, 3)
 	for _, joined := range []string{"", "ovn-central/0", "ovn-central/1", ""} {
 		hooks := strings.Join(runAll(t, s, "ovn-central/2"), "\n")
 		for _, u := range []string{"ovn-central/0", "ovn-central/1"} {
@@ -59,7 +59,7 @@ func TestUniter_removed_peers_stay_until_agent_restart(t *testing.T) {
 		"refresh": func(s *State) { s.CharmVersion++ },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, _ := at(Ways{PeersStay: true}, 3)
+			s, _ := at(Quirks{PeersStay: true}, 3)
 			settleAll(t, s)
 			s.RestartAgent("ovn-central/0") // it leaves its scope before it is gone
 			s.Destroy("ovn-central/0")
@@ -89,7 +89,7 @@ func TestModel_waits_for_stop_of_related_units_only(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s, now := at(Ways{GoneAfter: 10 * time.Second}, 2)
+			s, now := at(Quirks{GoneAfter: 10 * time.Second}, 2)
 			settleAll(t, s)
 			if test.restarted {
 				s.RestartAgent("ovn-central/0")

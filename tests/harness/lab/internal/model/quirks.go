@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Ways are the differences between versions of Juju, each with its own switch. Times are Juju's; the lab shortens
+// Quirks are the differences between versions of Juju, each with its own switch. Times are Juju's; the lab shortens
 // them ([State].RetryScale). The differences of Juju 4 were observed on a controller of 4.0.15, or are from its
 // source.
-type Ways struct {
+type Quirks struct {
 	// PeersStay means that peers get no -departed, and stay in relation-list until the agent restarts (juju/juju issue
 	// 23326).
 	PeersStay bool
@@ -33,9 +33,9 @@ type Ways struct {
 
 const statusCut = 120
 
-// WaysOf returns the differences of a version of Juju.
-func WaysOf(version string) Ways {
-	w := Ways{StatusCut: statusCut}
+// QuirksOf returns the differences of a version of Juju.
+func QuirksOf(version string) Quirks {
+	w := Quirks{StatusCut: statusCut}
 	if !(&State{JujuVersion: version}).Since(4, 0) {
 		return w
 	}
@@ -47,7 +47,7 @@ func WaysOf(version string) Ways {
 }
 
 // Shown returns a message as `juju status` shows it (truncateMessage, as above).
-func (w Ways) Shown(message string) string {
+func (w Quirks) Shown(message string) string {
 	const ellipsis = "..."
 	if w.StatusCut > 0 && len(message) > w.StatusCut {
 		return message[:w.StatusCut-len(ellipsis)] + ellipsis
@@ -70,13 +70,13 @@ func (s *State) time() time.Time {
 // heard returns the version of a bag that agents know; 0 means none. When agents hear of a change, they hear of all
 // later ones, too.
 func (s *State) heard(b *Bag) int {
-	if s.Ways.Late == 0 {
+	if s.Quirks.Late == 0 {
 		return b.Version
 	}
 	now := s.time()
 	if b.Version != b.Noted {
 		if !now.Before(b.Until) {
-			b.Before, b.Until = b.Noted, now.Add(s.scaled(s.Ways.Late))
+			b.Before, b.Until = b.Noted, now.Add(s.scaled(s.Quirks.Late))
 		}
 		b.Noted = b.Version
 	}
@@ -86,12 +86,12 @@ func (s *State) heard(b *Bag) int {
 	return b.Version
 }
 
-func (s *State) joinsAt(m *Membership) time.Time { return m.Joined.Add(s.scaled(s.Ways.JoinsApart)) }
+func (s *State) joinsAt(m *Membership) time.Time { return m.Joined.Add(s.scaled(s.Quirks.JoinsApart)) }
 
 // Coming returns when the unit's agent hears of the next change, or zero if no change is on its way.
 func (s *State) Coming(name string) (at time.Time) {
 	u := s.Units[name]
-	if u == nil || u.Dying || s.Ways.Late == 0 && s.Ways.JoinsApart == 0 {
+	if u == nil || u.Dying || s.Quirks.Late == 0 && s.Quirks.JoinsApart == 0 {
 		return at
 	}
 	now := s.time()
@@ -119,7 +119,7 @@ func (s *State) Coming(name string) (at time.Time) {
 	return at
 }
 
-// hearOfGone ends the effect of [Ways].PeersStay: a restarted agent learns the units that really exist.
+// hearOfGone ends the effect of [Quirks].PeersStay: a restarted agent learns the units that really exist.
 func (s *State) hearOfGone(u *Unit) {
 	for id, m := range u.Uniter.Relations {
 		r := s.Relation(id)
@@ -140,12 +140,12 @@ func (s *State) hearOfGone(u *Unit) {
 // stays reports whether the agent still counts a departed unit as a member of a peer relation.
 func (s *State) stays(m *Membership, name string) bool {
 	_, known := m.Members[name]
-	return s.Ways.PeersStay && known && !m.Gone[name]
+	return s.Quirks.PeersStay && known && !m.Gone[name]
 }
 
 // doom sets when a dying unit leaves the model. Juju 4 doesn't wait for hooks (MarkUnitAsDeadWithNoEntities).
 func (s *State) doom(u *Unit) {
-	if s.Ways.GoneAfter == 0 || !u.Dying || !u.GoneAt.IsZero() {
+	if s.Quirks.GoneAfter == 0 || !u.Dying || !u.GoneAt.IsZero() {
 		return
 	}
 	for _, r := range s.Relations {
@@ -153,5 +153,5 @@ func (s *State) doom(u *Unit) {
 			return
 		}
 	}
-	u.GoneAt = s.time().Add(s.scaled(s.Ways.GoneAfter))
+	u.GoneAt = s.time().Add(s.scaled(s.Quirks.GoneAfter))
 }
