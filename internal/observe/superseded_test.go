@@ -27,7 +27,7 @@ func TestSuperseded_each_database_has_both(t *testing.T) {
 	superseded := map[ovndb.Database][]raft.ID{ovndb.NB: {nbFirst, nbSecond}, ovndb.SB: {sbFirst}}
 	for _, d := range ovndb.Databases() {
 		ids := observe.SupersededDrift(d, present, superseded, nil)
-		assert.Empty(t, observe.SupersededDrift(d, present, superseded, ids), "what stands there is not written again")
+		assert.Empty(t, observe.SupersededDrift(d, present, superseded, ids), "recorded IDs are not written again")
 		answers := observe.SupersededAnswers("10.0.0.2", d, present[d], ids)
 		for _, about := range ovndb.Databases() {
 			for _, given := range superseded[about] {

@@ -76,7 +76,7 @@ func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "sometimes"}))
 	c.Says(first, "blocked")
 	assert.Contains(t, c.Finds(first, finding.OptionInvalid, "agent-mode").Message, "off, advise, on")
-	assert.Equal(t, "on", labtest.AgentOf(t, first).Mode, "it goes on as it was told before")
+	assert.Equal(t, "on", labtest.AgentOf(t, first).Mode, "it keeps the last valid mode")
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "advise", "leader-lease-ttl": "4"}))
 	assert.Equal(t, before, pid(first), "no option needs another process")
 	first = labtest.ActingUnit(t, units...)

@@ -156,7 +156,7 @@ func TestUndrain_concurrent_changes_keep_ranks(t *testing.T) {
 			assert.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
 			assert.Equal(t, finding.UndrainUnfinished, codeOf(cut))
 			assert.Equal(t, test.raced, strings.Contains(cut.Message, ovsdb.ErrChanged.Error()), cut.Message)
-			assert.NotNil(t, c.node("c1").Drain, "the intent stands")
+			assert.NotNil(t, c.node("c1").Drain, "the intent remains")
 			if c.node("c1").Life == maintenance.Absent {
 				c.addChassis("c1")
 			}

@@ -60,7 +60,7 @@ func TestStop_server_without_control_socket_is_not_dead(t *testing.T) {
 	assert.Contains(t, said, "juju ssh "+u.Name()+" sudo systemctl restart "+lab.NB.Service())
 	assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
 	for _, db := range lab.Databases {
-		assert.True(t, m.HasLeader(survivor, db), "%s: it votes, and goes on doing so", db)
+		assert.True(t, m.HasLeader(survivor, db), "%s: it continues to vote", db)
 	}
 	m.Refuse(u, "restart-services", "services=ovn-ovsdb-server-nb") // a restart removes the vote, too
 	m.RequireWritable()

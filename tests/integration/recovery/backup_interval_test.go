@@ -63,7 +63,7 @@ func TestBackup_interval_option_makes_backups(t *testing.T) {
 
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"backup-interval": "9999"}))
 	m.Finds(u, finding.OptionInvalid, "backup-interval")
-	require.Equal(t, "active", timer("is-active"), "it goes on as it was told before")
+	require.Equal(t, "active", timer("is-active"), "it keeps the last valid interval")
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"backup-interval": "0"}))
 	assert.NotEqual(t, "active", timer("is-active"))
 	assert.NoFileExists(t, filepath.Join(u.SysconfDir(), "systemd/system/ovn-central-backup.timer"))
