@@ -36,8 +36,7 @@ type Record struct {
 	// At is when the holder wrote the record, in seconds since 1970 on the holder's clock. It only informs people
 	// ([Record.HeldAt]); no decision depends on it.
 	At int64 `json:"at,omitempty"`
-	// Intents are the changes that holders have begun and that no unit entitled to do so has ended. They outlive their
-	// holder.
+	// Intents are the changes that holders have begun, until an entitled unit ends them. They outlive their holder.
 	Intents []Intent `json:"noted,omitempty"`
 	// Pad makes the record long; see [Record.Padded].
 	Pad string `json:"pad,omitempty"`

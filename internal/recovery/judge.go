@@ -206,8 +206,8 @@ func (s State) givenUp(r Request) (n int) {
 	return n
 }
 
-// surelyComplete reports whether the newest of some copies, out of n members, has every committed entry. A majority
-// has each entry, so it does if every majority includes one of these copies.
+// surelyComplete reports whether the newest of some copies, out of n members, has every committed entry. A majority has
+// stored each entry, so the newest copy has them all if every majority includes one of the copies.
 func surelyComplete(n, copies int) bool { return copies+n/2+1 > n }
 
 func (m Member) name() string {

@@ -235,7 +235,7 @@ func TestEligible(t *testing.T) {
 		kind  schedule.Kind
 		// marked has the chassis with enable-chassis-as-gw, external those with enable-chassis-as-extport-host.
 		marked, external string
-		// fresh has the candidates that a group without any gets, kept those that a group with c1, c2 and c3 has in the end.
+		// fresh has the candidates that a group without candidates gets; kept has what a group keeps of c1, c2 and c3.
 		fresh, kept string
 	}{
 		"Neutron, one marked":              {schedule.Neutron, schedule.RouterPorts, "c1", "", "c1", "c1"},

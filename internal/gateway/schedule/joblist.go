@@ -53,8 +53,8 @@ type assignment struct {
 	chassis []int
 }
 
-// start returns the present assignment, with the other load of each chassis. The slots are the chassis that a group can
-// be on, and those in others.
+// start returns the present assignment; loads has the load of each chassis without the jobs. The slots are the chassis
+// that can host a group, and the chassis in others.
 func (l *jobList) start(loads, ties, others []int) assignment {
 	chassis := slices.Concat(others, slices.Concat(l.classes...))
 	for _, j := range l.jobs {

@@ -91,11 +91,11 @@ func (f *proof) look(s Claims, now time.Time) (ask bool) {
 	return true
 }
 
-// goOnAfter is how long the command that began a drain may make no progress before the agent continues the drain. The
-// command may still run, for instance if ovn-northd takes longer for a batch. That is safe: each batch is a transaction
-// that fails if its rows have changed since it was planned, and the ranks to put back are the ranks before the first
-// batch.
-const goOnAfter = 10 * time.Second
+// takeOverAfter is how long the command that began a drain may make no progress before the agent continues the drain.
+// The command may still run, for instance if ovn-northd takes longer for a batch. That is safe: each batch is a
+// transaction that fails if its rows have changed since it was planned, and the ranks to put back are the ranks before
+// the first batch.
+const takeOverAfter = 10 * time.Second
 
 // follower decides when a process that did not begin a drain continues it. It needs every look, in order of time.
 type follower struct {
@@ -118,11 +118,11 @@ func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
 		return true, time.Time{}
 	case !known || left < before:
 		f.since = now
-	case now.Sub(f.since) >= goOnAfter:
+	case now.Sub(f.since) >= takeOverAfter:
 		f.since = now
 		return true, time.Time{}
 	}
-	return false, f.since.Add(goOnAfter)
+	return false, f.since.Add(takeOverAfter)
 }
 
 // Bounds of the pause between signs of life: each makes ovn-northd compute everything again.

@@ -51,8 +51,8 @@ type Drain struct {
 // Records are the records of nodes in external_ids of NB_Global, by the name of the chassis.
 type Records struct {
 	Cordons map[string]Note
-	// Hosted has the gateways that had the chassis as their first candidate when it was cordoned: it got all others later.
-	// If a chassis has no entry, these gateways are not known.
+	// Hosted has, for a cordoned chassis, the gateways that had it as their first candidate at the time of the cordon. It
+	// is not known which these were if a chassis has no entry.
 	Hosted map[string][]string
 	Holds  map[string][]Hold
 	Drains map[string]Drain

@@ -145,7 +145,7 @@ func (c *CA) SetTTL(ttl time.Duration) {
 }
 
 // Renew issues the certificate again, for the same key and names: another serial
-// number, valid from now for the TTL. It panics where certPEM is not one.
+// number, valid from now for the TTL. It panics if certPEM is no certificate.
 func (c *CA) Renew(certPEM []byte) []byte {
 	block, _ := pem.Decode(certPEM)
 	if block == nil {

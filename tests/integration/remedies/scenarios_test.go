@@ -195,8 +195,7 @@ func members(n int) func(*world) {
 	}
 }
 
-// leaves requires that a unit that was refused leaves when Juju tries again, and that the members of the given number
-// of units are left.
+// leaves requires that a refused unit leaves when Juju tries again, and that n units' members remain.
 func leaves(n int) func(*world) {
 	return func(w *world) {
 		w.T.Helper()

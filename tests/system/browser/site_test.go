@@ -165,7 +165,7 @@ const root = "../../.."
 type shown struct {
 	// Texts, Boxes and Arrows are how many of each it has drawn.
 	Texts, Boxes, Arrows int
-	// Outside are the texts that are not wholly within the picture; Over those that are wider than the box around them.
+	// Outside has the texts that reach out of the picture, Over the texts that are wider than the box around them.
 	Outside, Over []string
 }
 

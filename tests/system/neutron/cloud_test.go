@@ -120,7 +120,7 @@ func planned(c cloud) []outcome {
 	return c.carryOut(phase{last: len(c.Operations) - 1}, nil)
 }
 
-// carryOut is what the planner makes of the operations of a phase, given the outcomes of those before. A chassis that
+// carryOut has the planner carry out the operations of a phase, after the outcomes of earlier ones. A chassis that
 // is restarted counts as gone, as Neutron takes it; an operator would wait instead.
 func (c cloud) carryOut(p phase, before []outcome) (all []outcome) {
 	var candidates map[string][]string
