@@ -176,7 +176,7 @@ func (inv *Inventory) unconnected(t *topology) {
 		}
 	}
 	for _, p := range inv.NB.RouterPorts {
-		if t.hasHost(p) && len(t.peersOf[p.Name]) == 0 {
+		if t.hasHost(p) && !p.Switchless && len(t.peersOf[p.Name]) == 0 {
 			inv.find(finding.GatewayUnplugged, p.Name, finding.Args{})
 		}
 	}

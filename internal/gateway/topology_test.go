@@ -70,6 +70,9 @@ func TestBuildInventory_gateway_that_is_not_connected(t *testing.T) {
 			nb.SwitchPorts = append(nb.SwitchPorts, ovsdb.LogicalSwitchPort{UUID: "X1", Type: "external"})
 		}, "warning LOCALNET_MISSING inside"},
 		"switch port": {func(nb *ovsdb.Northbound) { nb.SwitchPorts[4].Type = "" }, "warning GATEWAY_UNPLUGGED lrp-3"},
+		"switch port that is not needed": {func(nb *ovsdb.Northbound) {
+			nb.SwitchPorts[4].Type, nb.RouterPorts[2].Switchless = "", true
+		}, ""},
 	} {
 		nb := northbound()
 		nb.SwitchPorts = nb.SwitchPorts[:6]

@@ -51,6 +51,9 @@ type LogicalRouterPort struct {
 	// (reside-on-redirect-chassis). Bridged reports whether traffic reaches this gateway by the switches' localnet ports
 	// (redirect-type).
 	Resides, Bridged bool
+	// Switchless reports whether the port needs no switch: its peer is the port of another router, or only the router
+	// itself sends through it (bfd-only of kube-ovn's OVN).
+	Switchless bool
 }
 
 // LogicalSwitch is a row of Logical_Switch.
@@ -99,7 +102,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		query{table: routerTable, columns: []string{"name", "ports", externalIDs, "enabled", "options"}},
 		query{
 			table:   routerPortTable,
-			columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs, "options"},
+			columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs, "options", "peer"},
 		},
 		query{table: "Logical_Switch", columns: []string{"name", "ports", externalIDs}},
 		query{table: "Gateway_Chassis", columns: []string{"name", "chassis_name", "priority"}},
@@ -160,6 +163,7 @@ func (n *Northbound) addPorts(rows []row) {
 		p := LogicalRouterPort{
 			r.uuid(), r.text("name"), r.references("gateway_chassis"), r.reference("ha_chassis_group"),
 			r.pairs(externalIDs), options["reside-on-redirect-chassis"] == "true", options["redirect-type"] == "bridged",
+			r.text("peer") != "" || options["bfd-only"] == "true",
 		}
 		if !n.unnamed(routerPortTable, r, n.GatewayChassis, p.GatewayChassis) {
 			n.RouterPorts = append(n.RouterPorts, p)

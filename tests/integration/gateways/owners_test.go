@@ -73,6 +73,28 @@ func TestOwners_of_gateways(t *testing.T) {
 			},
 			bound: map[string]string{"cr-ovn-cluster-ovn-external": "n1"},
 		},
+		// reconcileVpcBfdLRP in pkg/controller/vpc.go of kube-ovn: a port with a group and without a switch.
+		"BFD of kube-ovn": {
+			build: func(c *cloud) {
+				c.host("n1", "")
+				c.host("n2", "")
+				c.nbctl("lr-add", "ovn-cluster", "--", "lrp-add", "ovn-cluster", "bfd@ovn-cluster", "00:00:00:01:00:01", "10.255.255.255/32", "--", "lrp-set-options",
+					"bfd@ovn-cluster", "bfd-only=true")
+				c.grouped("bfd@ovn-cluster", []string{"lrp=bfd@ovn-cluster"}, "Logical_Router_Port", []string{"bfd@ovn-cluster"}, "n1=2", "n2=1")
+			},
+			bound: map[string]string{"cr-bfd@ovn-cluster": "n1"},
+		},
+		// neutron/services/bgp/commands.py (28.0.0): each chassis has a pinned router, and its peer a group of one member.
+		"BGP of Neutron 2026.1": {
+			build: func(c *cloud) {
+				c.host("c1", marked, "physnet1", "br-bgp")
+				c.nbctl("lr-add", "bgp-lr-main", "--", "lr-add", "bgp-lr-c1", "--", "set", "Logical_Router", "bgp-lr-c1", "options:chassis=c1", "--",
+					"lrp-add", "bgp-lr-main", "main-c1", "02:00:00:00:00:01", "169.254.0.1/30", "peer=c1-main", "--",
+					"lrp-add", "bgp-lr-c1", "c1-main", "02:00:00:00:00:02", "169.254.0.2/30", "peer=main-c1")
+				c.grouped("bgp-hcg-c1", nil, "Logical_Router_Port", []string{"main-c1"}, "c1=10")
+			},
+			bound: map[string]string{"cr-main-c1": "c1", "c1-main": "c1"},
+		},
 		// base_network_controller.go of ovn-kubernetes: a port for each node, on a switch without a provider network.
 		"ovn-kubernetes": {
 			build: func(c *cloud) {
