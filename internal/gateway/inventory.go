@@ -50,6 +50,7 @@ func (inv *Inventory) Neutrons(group string) bool {
 
 // BuildInventory makes an inventory from the rows.
 func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
+	nb.Routers = identified(nb.Routers)
 	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}, named: map[string]string{}}
 	for uuid, r := range nb.GatewayChassis {
 		c.named[r.Name] = uuid
@@ -82,6 +83,22 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	c.joined(t)
 	c.Findings = schedule.SortFindings(c.Findings)
 	return c
+}
+
+// identified names each router by its UUID if its name does not identify it: OVN allows several routers of the same
+// name, or without one (Logical_Router in ovn-nb(5)).
+func identified(routers []ovsdb.LogicalRouter) []ovsdb.LogicalRouter {
+	named := map[string]int{"": 2}
+	for _, r := range routers {
+		named[r.Name]++
+	}
+	routers = slices.Clone(routers)
+	for i, r := range routers {
+		if named[r.Name] > 1 {
+			routers[i].Name = r.UUID
+		}
+	}
+	return routers
 }
 
 func (inv *Inventory) find(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {

@@ -21,10 +21,6 @@ const (
 )
 
 func (inv *Inventory) pinned(t *topology) {
-	names := map[string]int{}
-	for _, r := range inv.NB.Routers {
-		names[r.Name]++
-	}
 	ports := map[string]ovsdb.LogicalRouterPort{}
 	for _, p := range inv.NB.RouterPorts {
 		ports[p.UUID] = p
@@ -33,7 +29,7 @@ func (inv *Inventory) pinned(t *topology) {
 		if !r.Pinned {
 			continue
 		}
-		p := pinnedRouter(r, names[r.Name] == 1, ports, t)
+		p := pinnedRouter(r, ports, t)
 		for _, g := range inv.NB.Groups { // sync_ha_chassis_group_router in utils.py gives it the router's name
 			if g.Name == r.Name && g.ExternalIDs[routerIDKey] != "" && !p.Mistaken {
 				p.Group, p.Members = g.Name, planned(pick(inv.NB.HAChassis, g.Members))
@@ -68,16 +64,12 @@ func pinnedPort(s ovsdb.LogicalSwitchPort) schedule.Pinned {
 	return p
 }
 
-func pinnedRouter(
-	r ovsdb.LogicalRouter, unique bool, ports map[string]ovsdb.LogicalRouterPort, t *topology,
-) schedule.Pinned {
+func pinnedRouter(r ovsdb.LogicalRouter, ports map[string]ovsdb.LogicalRouterPort, t *topology) schedule.Pinned {
 	p := schedule.Pinned{
 		Name: r.Name, Kind: schedule.PinnedRouter, Chassis: r.Chassis, Disabled: r.Disabled, Record: r.UUID,
 	}
-	if unique && findable(r.Name) {
+	if findable(r.Name) {
 		p.Record = r.Name
-	} else if r.Name == "" {
-		p.Name = r.UUID
 	}
 	marked, listed := false, true // whether Neutron marks gateways, and all of them have candidates
 	for _, uuid := range r.Ports {

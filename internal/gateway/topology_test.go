@@ -141,3 +141,16 @@ func TestBuildInventory_networks_behind_gateway(t *testing.T) {
 		}
 	}
 }
+
+// Several routers may have the same name, or none. Their gateways are of different routers: a rebalancing need not
+// separate them.
+func TestBuildInventory_routers_of_the_same_name(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"r", ""} {
+		nb := northbound()
+		nb.Routers[0].Name, nb.Routers[1].Name = name, name
+		c := gateway.BuildInventory(nb, southbound())
+		assert.Equal(t, "R1", c.State.Groups[0].Ports[0].Router, name)
+		assert.Equal(t, "R2", c.State.Groups[1].Ports[0].Router, name)
+	}
+}
