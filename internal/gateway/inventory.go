@@ -271,9 +271,9 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 	}
 	external := t.external[row.UUID]
 	for _, p := range external {
+		active, known := inv.SB.Host(p.Name)
 		g.Ports = append(g.Ports, schedule.Port{
-			Name: p.Name, Network: t.networksOn[t.switchOf[p.UUID]],
-			Active: inv.SB.Externals[p.Name], External: true,
+			Name: p.Name, Network: t.networksOn[t.switchOf[p.UUID]], Active: active, External: true, Unknown: !known,
 		})
 	}
 	switch {
@@ -332,9 +332,10 @@ func (inv *Inventory) followed(t *topology, name string, external []ovsdb.Logica
 }
 
 func (inv *Inventory) port(t *topology, p ovsdb.LogicalRouterPort) schedule.Port {
+	active, known := inv.SB.Host(p.Name)
 	return schedule.Port{
-		Name: p.Name, Router: t.routerOf[p.UUID].Name, Network: t.networkOf[p.Name], Active: inv.SB.Redirects["cr-"+p.Name],
-		Disabled: t.routerOf[p.UUID].Disabled,
+		Name: p.Name, Router: t.routerOf[p.UUID].Name, Network: t.networkOf[p.Name], Active: active,
+		Disabled: t.routerOf[p.UUID].Disabled, Unknown: !known,
 	}
 }
 

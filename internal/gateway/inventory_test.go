@@ -84,7 +84,8 @@ func southbound() ovsdb.Southbound {
 			{Name: "c3", Config: map[string]string{"is-remote": "true"}},
 			{Name: "c4", Config: config("card-serial-number=1", "physnet2:br-ex,,physnet1:br-ex")},
 		},
-		Redirects: map[string]string{"cr-lrp-1": "c1", "cr-lrp-2": "c2"}, Externals: map[string]string{"baremetal": "c2"},
+		Redirects: map[string]string{"cr-lrp-1": "c1", "cr-lrp-2": "c2", "cr-lrp-3": ""},
+		Externals: map[string]string{"baremetal": "c2"},
 	}
 }
 

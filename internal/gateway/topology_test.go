@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -153,4 +154,14 @@ func TestBuildInventory_routers_of_the_same_name(t *testing.T) {
 		assert.Equal(t, "R1", c.State.Groups[0].Ports[0].Router, name)
 		assert.Equal(t, "R2", c.State.Groups[1].Ports[0].Router, name)
 	}
+}
+
+// ovn-northd makes no binding for a port whose address it can't read, or while it is stopped. No chassis can mend that.
+func TestBuildInventory_gateway_without_binding(t *testing.T) {
+	t.Parallel()
+	sb := southbound()
+	delete(sb.Redirects, "cr-lrp-3")
+	status := schedule.Evaluate(gateway.BuildInventory(northbound(), sb).State, schedule.Options{})
+	found := slices.DeleteFunc(findingtest.All(status.Findings), func(f string) bool { return !strings.Contains(f, "lrp-3") })
+	assert.Equal(t, []string{"warning BINDING_MISSING lrp-3"}, found)
 }

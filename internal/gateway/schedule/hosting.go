@@ -118,6 +118,8 @@ func (in *instance) findMisplaced(g Group, silent bool) {
 	for _, p := range g.Ports {
 		switch expected.Other = p.Active; {
 		case p.Disabled, p.Active == "" && should == "":
+		case p.Unknown:
+			in.find(finding.BindingMissing, p.Name, finding.Args{})
 		case p.Active == "" && expected.Reasons == nil:
 			in.findings = append(in.findings, Unbound(p.Name, should))
 		case p.Active == "":

@@ -86,6 +86,8 @@ type Port struct {
 	Disabled bool `json:"-" yaml:"-"`
 	// External reports whether it is an external port.
 	External bool `json:"-" yaml:"-"`
+	// Unknown reports whether ovn-northd has not made the port's binding: then no chassis can claim it.
+	Unknown bool `json:"-" yaml:"-"`
 }
 
 // Candidate is a chassis that may host a group. Of the live candidates the one with the largest priority hosts it, and
