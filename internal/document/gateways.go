@@ -277,7 +277,7 @@ func next(s schedule.Status) string {
 	var b strings.Builder
 	switch len(s.Next) {
 	case 0:
-		if len(s.Networks) > 0 && s.Elsewhere == 0 && finding.Worst(s.Findings) == finding.Info {
+		if len(s.Networks) > 0 && s.Elsewhere == 0 && finding.Worst(s.Findings) == finding.Info && !loses(s) {
 			return "\nnothing is wrong\n"
 		}
 	case 1:
@@ -292,6 +292,13 @@ func next(s schedule.Status) string {
 		}
 	}
 	return b.String()
+}
+
+// loses reports whether gateways would have no chassis if one fails, for instance because their backups are dead.
+func loses(s schedule.Status) bool {
+	return slices.ContainsFunc(s.Networks, func(n schedule.Network) bool {
+		return slices.ContainsFunc(n.Hosts, func(h schedule.Host) bool { return h.Failure.Lost > 0 })
+	})
 }
 
 // History renders the journal of plans.

@@ -211,6 +211,9 @@ func TestPlan_texts(t *testing.T) {
 		return s
 	}
 	goldentest.Equal(t, "status-well.txt", document.Gateways(schedule.Evaluate(works(two(4, 4)), schedule.Options{})))
+	fragile := works(two(4, 4))
+	fragile.Chassis[1].Unresponsive, fragile.Groups = true, fragile.Groups[:2]
+	goldentest.Equal(t, "status-no-failover.txt", document.Gateways(schedule.Evaluate(fragile, schedule.Options{})))
 	third.Groups = many(0, 8, "c1", "c2")
 	goldentest.Equal(t, "status-next.txt", document.Gateways(schedule.Evaluate(works(third), schedule.Options{})))
 	gone := schedule.State{Groups: slices.Clone(silent.Groups)}
