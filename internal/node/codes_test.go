@@ -56,13 +56,19 @@ func TestMayGo_too_few_members_stay(t *testing.T) {
 	assert.Equal(t, finding.FewUpThen, firstCode(t, s.mayGo(t.Context(), n, nil, 3)))
 }
 
-func TestKeeps_candidate(t *testing.T) {
+// R13: only a dead, unreferenced node without holds is removed.
+func TestR13_node_that_is_needed_is_kept(t *testing.T) {
 	t.Parallel()
 	x := snapshot{inventory: &gateway.Inventory{State: schedule.State{
 		Groups: []schedule.Group{{Name: "lrp-1", Candidates: []schedule.Candidate{{Chassis: "c1"}}}},
 	}}}
-	refused := new(Service).keeps(x, maintenance.Node{Chassis: "c1", Life: maintenance.Absent})
-	assert.Equal(t, finding.NodeCandidate, firstCode(t, refused))
+	s := &Service{Gateways: &gateway.Service{Now: time.Now}, Command: action}
+	assert.Equal(t, finding.NodeCandidate, firstCode(t, s.keeps(x, maintenance.Node{Chassis: "c1", Life: maintenance.Absent})))
+	assert.Equal(t, finding.NodeResponds, firstCode(t, s.keeps(x, maintenance.Node{Chassis: "c2", Life: maintenance.Up})))
+	held := maintenance.Node{Chassis: "c2", Life: maintenance.Unresponsive, Holds: []maintenance.Hold{{Name: "ovn-bgp-agent"}}}
+	assert.NotNil(t, s.keeps(x, held))
+	held.Holds = nil
+	assert.Nil(t, s.keeps(x, held), "it is dead")
 }
 
 func TestRefusals_have_codes(t *testing.T) {
