@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// R1, R2, R4, R6, R8, R9: three units lose one for good. Changes that would break a quorum are refused, the dead
+// R1, R2, R4, R6, R8, R9, R11: three units lose one for good. Changes that would break a quorum are refused, the dead
 // member is kicked although the kick is killed on the way, and the leader leaves.
 func TestMembership(t *testing.T) {
 	m := labtest.Deploy(t, 3)
@@ -26,6 +27,7 @@ func TestMembership(t *testing.T) {
 	said := m.Refuse(leader, "kick", kick...)
 	assert.Contains(t, said, "juju remove-unit "+gone.Name(), "R4: a live member")
 	assert.Len(t, m.MemberIDs(leader, lab.NB), 3)
+	m.FindsNone(leader, finding.FewMembers)
 	m.RemoveByForce(gone)
 	m.RequireDown(gone)
 	m.Refuse(leader, "kick", labtest.KickArgs(m.ShortID(stays, lab.SB), m.ShortID(stays, lab.NB), "force=true")...) // R1
@@ -46,6 +48,7 @@ func TestMembership(t *testing.T) {
 		assert.Contains(t, results["ovn"+string(db)], m.ShortID(gone, db))
 		assert.Len(t, m.MemberIDs(leader, db), 2, "R6: proved")
 	}
+	m.Finds(leader, finding.FewMembers, "nb") // R11
 	assert.Equal(t, membership.AlreadyGone, cluster.Outcome(m.Act(stays, "kick", kick...)["ovnnb"]), "R8")
 
 	_, err := m.RetryUntil(t.Context(), stays)
