@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Scene has the facts about the application while statuses are shown.
-type Scene struct {
+// Phase has the facts about the application while statuses are shown.
+type Phase struct {
 	// Certified reports whether the certificates relation exists.
 	Certified bool
 	// Moving reports whether units are being added or removed.
@@ -34,37 +34,37 @@ var (
 
 // Judge returns why a unit's status is false, or harmful if an operator follows it; "" if it is neither. In these
 // scenarios a quorum is lost only in a blackout, and a unit with the only copy of the data is never removed.
-func Judge(scene Scene, word, message string) string {
+func Judge(phase Phase, word, message string) string {
 	lower := strings.ToLower(message)
 	has := func(text string) bool { return strings.Contains(lower, text) }
-	quiet := len(scene.Down) == 0
+	quiet := len(phase.Down) == 0
 	switch {
 	case has("deploy the application again"), has("deploy it again"):
 		return "to deploy again loses the data"
 	case has("move") && has(" away"):
 		return "to move a database away loses a member, and none is in the way"
-	case (has("no quorum") || has("quorum is lost")) && !scene.Blackout:
+	case (has("no quorum") || has("quorum is lost")) && !phase.Blackout:
 		return "there is a quorum all the time"
-	case (has("force=true") || has("unit-in-model=true")) && !scene.Cut:
+	case (has("force=true") || has("unit-in-model=true")) && !phase.Cut:
 		return "nothing here needs force"
 	case word == "error":
 		return "no hook may fail here"
-	case scene.Certified && has("'certificates' missing"):
+	case phase.Certified && has("'certificates' missing"):
 		return "the relation is there"
-	case scene.Certified && word == "blocked" && !scene.Refused && !scene.Blackout:
+	case phase.Certified && word == "blocked" && !phase.Refused && !phase.Blackout:
 		return "nothing here needs an operator's hand"
 	case quiet && has("kick"):
 		return "no member is down, none is to be kicked"
 	}
-	if m := staleMember.FindStringSubmatch(message); m != nil && !slices.Contains(scene.Down, m[1]) {
+	if m := staleMember.FindStringSubmatch(message); m != nil && !slices.Contains(phase.Down, m[1]) {
 		return m[1] + " is not down, and leaves by itself"
 	}
 	// A unit is asked to run its next hook only while one of its servers answers, so that its machine is on again.
 	back := has("before its next hook")
-	if m := runsOn.FindStringSubmatch(message); m != nil && slices.Contains(scene.Down, m[1]) && !scene.Blackout && !back {
+	if m := runsOn.FindStringSubmatch(message); m != nil && slices.Contains(phase.Down, m[1]) && !phase.Blackout && !back {
 		return "the machine of " + m[1] + " is off, and runs no command"
 	}
-	if m := tally.FindStringSubmatch(message); m != nil && m[1] != m[2] && quiet && !scene.Moving {
+	if m := tally.FindStringSubmatch(message); m != nil && m[1] != m[2] && quiet && !phase.Moving {
 		return "all members are up"
 	}
 	if at := strings.Index(message, "juju run"); at >= shown {

@@ -14,18 +14,18 @@ import (
 )
 
 func TestJudge_finds_false_or_harmful_status(t *testing.T) {
-	calm := Scene{Certified: true}
-	moving := Scene{Certified: true, Moving: true}
-	down := Scene{Certified: true, Down: []string{"ovn-central/1"}}
-	blackout := Scene{Certified: true, Moving: true, Down: []string{"ovn-central/0", "ovn-central/1"}, Blackout: true}
+	calm := Phase{Certified: true}
+	moving := Phase{Certified: true, Moving: true}
+	down := Phase{Certified: true, Down: []string{"ovn-central/1"}}
+	blackout := Phase{Certified: true, Moving: true, Down: []string{"ovn-central/0", "ovn-central/1"}, Blackout: true}
 	tests := map[string]struct {
-		scene   Scene
+		phase   Phase
 		word    string
 		message string
 		why     string
 	}{
 		"well":                         {calm, "active", "nb: leader, sb: follower; 3 of 3 up", ""},
-		"before the CA":                {Scene{}, "blocked", "'certificates' missing", ""},
+		"before the CA":                {Phase{}, "blocked", "'certificates' missing", ""},
 		"J9, after it":                 {moving, "blocked", "'certificates' missing", "the relation is there"},
 		"J4":                           {moving, "blocked", "no unit has cluster 1f2e any more; deploy the application again", "to deploy again loses the data"},
 		"F8":                           {moving, "blocked", "move /var/lib/ovn/ovnnb_db.db away", "to move a database away loses a member, and none is in the way"},
@@ -42,20 +42,20 @@ func TestJudge_finds_false_or_harmful_status(t *testing.T) {
 		"a hook failed":                {moving, "error", `hook failed: "stop"`, "no hook may fail here"},
 		"J7: the command is cut off":   {down, "waiting", strings.Repeat("x", 117) + "juju run", "juju status cuts the command off"},
 		"its beginning is shown":       {down, "waiting", "x: juju run ovn-central/0 kick", ""},
-		"force, for a running unit":    {Scene{Down: []string{"ovn-central/1"}, Cut: true}, "waiting", "juju run ovn-central/0 kick unit=ovn-central/1 force=true", ""},
-		"a bad option":                 {Scene{Certified: true, Refused: true}, "blocked", "ovsdb-server-election-timer", ""},
+		"force, for a running unit":    {Phase{Down: []string{"ovn-central/1"}, Cut: true}, "waiting", "juju run ovn-central/0 kick unit=ovn-central/1 force=true", ""},
+		"a bad option":                 {Phase{Certified: true, Refused: true}, "blocked", "ovsdb-server-election-timer", ""},
 		"all are off":                  {blackout, "blocked", "nb: no quorum", ""},
 		"all are off, and that is all": {blackout, "blocked", "deploy it again", "to deploy again loses the data"},
 		"force, where nothing is bad":  {down, "waiting", "juju run ovn-central/0 kick unit=ovn-central/1 force=true", "nothing here needs force"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, test.why, Judge(test.scene, test.word, test.message))
+			assert.Equal(t, test.why, Judge(test.phase, test.word, test.message))
 		})
 	}
 }
 
-// There are two scenes, and the second permits less. Juju 4 keeps the log in whole seconds, and writes it later.
+// There are two phases, and the second permits less. Juju 4 keeps the log in whole seconds, and writes it later.
 func TestWatch_log_is_judged_by_scene_of_its_time(t *testing.T) {
 	t.Parallel()
 	first := time.Date(2026, 11, 26, 12, 0, 10, 700_000_000, time.UTC)
@@ -70,11 +70,11 @@ func TestWatch_log_is_judged_by_scene_of_its_time(t *testing.T) {
 	}{
 		"before the story":                             {at(9), force, 0},
 		"in the second in which the story began":       {at(10), force, 1},
-		"in the first scene, told in the second":       {at(19), force, 1},
-		"what the first scene allows":                  {at(19), short, 0},
+		"in the first phase, told in the second":       {at(19), force, 1},
+		"what the first phase allows":                  {at(19), short, 0},
 		"in the second that both have a part of":       {at(20), force, 1},
 		"what only one of both allows":                 {at(20), short, 0},
-		"in the second scene":                          {at(21), short, 1},
+		"in the second phase":                          {at(21), short, 1},
 		"in that second, and the time says which part": {second.Add(time.Millisecond), short, 1},
 	}
 	for name, test := range tests {
@@ -83,7 +83,7 @@ func TestWatch_log_is_judged_by_scene_of_its_time(t *testing.T) {
 			word, message, _ := strings.Cut(test.shown, ": ")
 			w := &watch{
 				app: told{units: []string{"ovn-central/0"}, log: []Past{{Status: word, Message: message, Since: test.since}}}, out: io.Discard, last: map[string]string{},
-				scenes: []since{{Scene{Certified: true, Moving: true}, first}, {Scene{Certified: true}, second}},
+				phases: []since{{Phase{Certified: true, Moving: true}, first}, {Phase{Certified: true}, second}},
 			}
 			require.NoError(t, w.logs(t.Context()))
 			assert.Len(t, w.wrong, test.wrong, "%v", w.wrong)

@@ -14,9 +14,9 @@ import (
 
 // The steps of [Life].
 var (
-	Deployed  = Step{"three units are deployed, and wait for certificates", everywhere, Scene{Moving: true}, (*Story).deploy}
-	Certified = Step{"they become a cluster", everywhere, Scene{Moving: true}, (*Story).certify} // each hears of the relation in its own time
-	Quiet     = Step{"nothing happens", everywhere, Scene{Certified: true}, (*Story).write}
+	Deployed  = Step{"three units are deployed, and wait for certificates", everywhere, Phase{Moving: true}, (*Story).deploy}
+	Certified = Step{"they become a cluster", everywhere, Phase{Moving: true}, (*Story).certify} // each hears of the relation in its own time
+	Quiet     = Step{"nothing happens", everywhere, Phase{Certified: true}, (*Story).write}
 	Grown     = Step{"two units join", everywhere, moving, (*Story).grow}
 	Shrunk    = Step{"a unit leaves whose agent has restarted, then the one that leads the Southbound database", everywhere, moving, (*Story).shrink}
 	Replaced  = Step{"the leader's unit is replaced", furtherUnits, moving, (*Story).replace}
@@ -24,7 +24,7 @@ var (
 	Lost      = Step{"a machine is lost, kicked, and replaced", furtherUnits, moving, (*Story).lose}
 	Adjusted  = Step{"the election timer changes", everywhere, moving, timer("5")}
 	Stepped   = Step{"the election timer grows and shrinks, in its steps", ownMachines, moving, timer("16", "2", "5")}
-	Refused   = Step{"an option is refused, and put back", ownMachines, Scene{Certified: true, Refused: true}, (*Story).refuse}
+	Refused   = Step{"an option is refused, and put back", ownMachines, Phase{Certified: true, Refused: true}, (*Story).refuse}
 	Restarted = Step{"every machine restarts, one after another", ownMachines, moving, (*Story).restart}
 	Cut       = Step{"a machine is cut off, kicked, and comes back", ownMachines, moving, (*Story).cut}
 	PowerCut  = Step{"the machine that leads the Southbound database loses its power, and gets it back", ownMachines, moving, (*Story).powerCut}
@@ -37,7 +37,7 @@ var Life = []Step{
 	Deployed, Certified, Quiet, Grown, Shrunk, Replaced, Reused, Lost, Adjusted, Stepped, Refused, Restarted, Cut, PowerCut, Blackout, Destroyed,
 }
 
-var moving = Scene{Certified: true, Moving: true}
+var moving = Phase{Certified: true, Moving: true}
 
 func (s *Story) deploy(ctx context.Context) error {
 	if err := s.App.Deploy(ctx, 3, s.Options); err != nil {
@@ -156,7 +156,7 @@ func (s *Story) lose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.watch.set(Scene{Certified: true, Moving: true, Down: []string{lost}})
+	s.watch.set(Phase{Certified: true, Moving: true, Down: []string{lost}})
 	if err := s.App.PowerOff(ctx, lost); err != nil {
 		return err
 	}

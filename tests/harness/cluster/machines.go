@@ -40,7 +40,7 @@ func (s *Story) restart(ctx context.Context) error {
 		return err
 	}
 	for _, unit := range slices.Sorted(maps.Keys(units)) {
-		s.watch.set(Scene{Certified: true, Moving: true, Down: []string{unit}})
+		s.watch.set(Phase{Certified: true, Moving: true, Down: []string{unit}})
 		if err := app.Reboot(ctx, unit); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (s *Story) cut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.watch.set(Scene{Certified: true, Moving: true, Down: []string{lost}, Cut: true})
+	s.watch.set(Phase{Certified: true, Moving: true, Down: []string{lost}, Cut: true})
 	if err := errors.Join(app.CutOff(ctx, lost, true), s.write(ctx)); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Story) powerCut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.watch.set(Scene{Certified: true, Moving: true, Down: []string{unit}})
+	s.watch.set(Phase{Certified: true, Moving: true, Down: []string{unit}})
 	if err := errors.Join(app.PowerOff(ctx, unit), s.write(ctx), app.PowerOn(ctx, unit)); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *Story) blackout(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.watch.set(Scene{Certified: true, Moving: true, Down: units, Blackout: true})
+	s.watch.set(Phase{Certified: true, Moving: true, Down: units, Blackout: true})
 	if err := atOnce(ctx, units, app.PowerOff); err != nil {
 		return err
 	}

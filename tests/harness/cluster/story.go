@@ -39,7 +39,7 @@ type Story struct {
 // Begin starts to judge the statuses. The returned function stops that, and returns the false or harmful statuses.
 func (s *Story) Begin(ctx context.Context) (end func() (wrong []string, err error)) {
 	s.watch = &watch{app: s.App, every: s.Every, out: s.Out, last: map[string]string{}}
-	s.watch.set(Scene{Moving: true})
+	s.watch.set(Phase{Moving: true})
 	looking, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() { s.watch.run(looking) })
@@ -60,7 +60,7 @@ func (s *Story) Begin(ctx context.Context) (end func() (wrong []string, err erro
 func (s *Story) Take(ctx context.Context, step Step) error {
 	began := time.Now()
 	fmt.Fprintf(s.Out, "== %s\n", step.Name)
-	s.watch.set(step.scene)
+	s.watch.set(step.phase)
 	ctx, cancel := context.WithTimeout(ctx, s.Limit)
 	defer cancel()
 	err := step.take(s, ctx)
@@ -70,7 +70,7 @@ func (s *Story) Take(ctx context.Context, step Step) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", step.Name, err)
 	}
-	s.watch.set(Scene{Certified: step.scene.Certified, Moving: true})
+	s.watch.set(Phase{Certified: step.phase.Certified, Moving: true})
 	fmt.Fprintf(s.Out, "   %.1f s\n", time.Since(began).Seconds())
 	return nil
 }
@@ -108,11 +108,11 @@ var (
 	furtherUnits = []Runner{Lab, Client}   // each takes Machines a minute of packages, and Grown adds two
 )
 
-// Step is a part of a scenario, with its runners and the scene by which statuses are judged during it.
+// Step is a part of a scenario, with its runners and the phase by which statuses are judged during it.
 type Step struct {
 	Name  string
 	on    []Runner
-	scene Scene
+	phase Phase
 	take  func(*Story, context.Context) error
 }
 

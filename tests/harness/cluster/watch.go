@@ -17,14 +17,14 @@ type watch struct {
 	out   io.Writer
 
 	mu     sync.Mutex
-	scenes []since           // the last one is the current scene
+	phases []since           // the last one is the current phase
 	last   map[string]string // by unit
 	wrong  []string
 }
 
-// since is a scene and its beginning. It ends when the next one begins.
+// since is a phase and its beginning. It ends when the next one begins.
 type since struct {
-	Scene
+	Phase
 	began time.Time
 }
 
@@ -57,21 +57,21 @@ func (w *watch) see(unit, word, message string) {
 	}
 	w.last[unit] = now
 	fmt.Fprintf(w.out, "    %s %s\n", unit, now)
-	w.judge(unit, Past{Status: word, Message: message}, w.scenes[len(w.scenes)-1:])
+	w.judge(unit, Past{Status: word, Message: message}, w.phases[len(w.phases)-1:])
 }
 
 // starting is a part of a unit's status while its server has no control socket yet, or the socket was deleted.
 const starting = "it is still starting"
 
-// judge records the faults of a unit's status that are faults in all of the given scenes. On a unit that is down, a
+// judge records the faults of a unit's status that are faults in all of the given phases. On a unit that is down, a
 // hook may fail because its machine was turned off. Its servers start when the machine is on again.
-func (w *watch) judge(unit string, shown Past, scenes []since) {
+func (w *watch) judge(unit string, shown Past, phases []since) {
 	why := ""
-	for _, s := range scenes {
+	for _, s := range phases {
 		if slices.Contains(s.Down, unit) && (shown.Status == "error" || strings.Contains(shown.Message, starting)) {
 			return
 		}
-		if why = Judge(s.Scene, shown.Status, shown.Message); why == "" {
+		if why = Judge(s.Phase, shown.Status, shown.Message); why == "" {
 			return
 		}
 	}
@@ -95,17 +95,17 @@ func (w *watch) add(text string) {
 func (w *watch) down() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.scenes[len(w.scenes)-1].Down
+	return w.phases[len(w.phases)-1].Down
 }
 
-func (w *watch) set(s Scene) {
+func (w *watch) set(s Phase) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.scenes = append(w.scenes, since{s, time.Now()})
+	w.phases = append(w.phases, since{s, time.Now()})
 }
 
-// logs judges all statuses since the scenario began, however brief, each by the scene of its time: a line may appear
-// in the log after its scene has ended. Juju may have dropped the log of a removed unit.
+// logs judges all statuses since the scenario began, however brief, each by the phase of its time: a line may appear
+// in the log after its phase has ended. Juju may have dropped the log of a removed unit.
 func (w *watch) logs(ctx context.Context) error {
 	there, err := w.app.Units(ctx)
 	if err != nil {
@@ -139,17 +139,17 @@ func (w *watch) shown() map[string]bool {
 	return units
 }
 
-// at returns the scenes of a time in the log: two if a scene ended within that whole second.
-func (w *watch) at(t time.Time) (scenes []since) {
+// at returns the phases of a time in the log: two if a phase ended within that whole second.
+func (w *watch) at(t time.Time) (phases []since) {
 	until := t
 	if t.Nanosecond() == 0 {
 		until = t.Add(time.Second)
 	}
-	for i, s := range w.scenes {
-		over := i+1 < len(w.scenes) && !w.scenes[i+1].began.After(t)
+	for i, s := range w.phases {
+		over := i+1 < len(w.phases) && !w.phases[i+1].began.After(t)
 		if !over && !s.began.After(until) {
-			scenes = append(scenes, s)
+			phases = append(phases, s)
 		}
 	}
-	return scenes
+	return phases
 }
