@@ -19,7 +19,7 @@ func eventually(t *testing.T, condition func() bool) {
 
 func TestHook_failed_is_retried_by_agent(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newDeployment(t, nil)
 	unit := s.add()
 	s.settle()
 	s.restartAgent(unit, agentConfig{retry: params.RetryStrategy{
@@ -40,7 +40,7 @@ func TestHook_failed_is_retried_by_agent(t *testing.T) {
 // A machine that loses its power in a hook: the hook counts as failed, and waits to be retried, with nothing before it.
 func TestHook_dies_with_agent_and_fails(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newDeployment(t, nil)
 	unit := s.add()
 	s.settle()
 	require.NoError(t, s.Place(unit, "config-changed", "relation-set -r ovsdb-peer:1 early=1; leader-set kept=1; kill -9 $PPID; kill -9 $$"))
@@ -62,7 +62,7 @@ func TestHook_dies_with_agent_and_fails(t *testing.T) {
 // The agent takes it that it is being shut down itself, and is no judge of it.
 func TestHook_killed_alone_runs_again_at_once(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newDeployment(t, nil)
 	unit := s.add()
 	s.settle()
 	require.NoError(t, s.Place(unit, "config-changed", "[ -e once ] && exit 0; touch once; kill -9 $$"))
@@ -74,7 +74,7 @@ func TestHook_killed_alone_runs_again_at_once(t *testing.T) {
 
 func TestAgent_killed_between_hooks_continues(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newDeployment(t, nil)
 	first, second := s.add("10.99.0.10"), s.add("10.99.0.11")
 	s.settle()
 	require.NoError(t, s.agents[second].process.Process.Signal(syscall.SIGKILL))

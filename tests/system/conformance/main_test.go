@@ -80,7 +80,7 @@ const denied = 3
 // scripts maps hooks and actions to the shell scripts that the test charm runs.
 type scripts map[string]string
 
-type scene struct {
+type deployment struct {
 	*controller.Controller
 	t      *testing.T
 	dir    string
@@ -106,7 +106,7 @@ func charmDir(t *testing.T, s scripts) string {
 	return dir
 }
 
-func newScene(t *testing.T, s scripts) *scene {
+func newDeployment(t *testing.T, s scripts) *deployment {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "juju")
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func newScene(t *testing.T, s scripts) *scene {
 	ready := make(chan struct{})
 	go func() { served <- c.Serve(ctx, ready) }()
 	<-ready
-	sc := &scene{Controller: c, t: t, dir: dir, agents: map[string]*running{}}
+	sc := &deployment{Controller: c, t: t, dir: dir, agents: map[string]*running{}}
 	t.Cleanup(func() {
 		for unit := range sc.agents {
 			sc.stopAgent(unit)
@@ -132,7 +132,7 @@ func newScene(t *testing.T, s scripts) *scene {
 	return sc
 }
 
-func (s *scene) add(addresses ...string) string {
+func (s *deployment) add(addresses ...string) string {
 	s.t.Helper()
 	unit, err := s.AddUnit(append(addresses, "10.99.0.10")[:max(1, len(addresses))]...)
 	require.NoError(s.t, err)
@@ -145,17 +145,17 @@ type agentConfig struct {
 	retry    params.RetryStrategy
 }
 
-func (s *scene) unitDir(unit string) string {
+func (s *deployment) unitDir(unit string) string {
 	return filepath.Join(s.dir, filepath.Base(filepath.Dir(unit))+"-"+filepath.Base(unit))
 }
 
 // CharmDir implements [recorded.Juju].
-func (s *scene) CharmDir(unit string) string {
+func (s *deployment) CharmDir(unit string) string {
 	tag := "unit-" + filepath.Base(s.unitDir(unit))
 	return filepath.Join(s.unitDir(unit), "agents", tag, "charm")
 }
 
-func (s *scene) startAgent(unit string, o agentConfig) {
+func (s *deployment) startAgent(unit string, o agentConfig) {
 	s.t.Helper()
 	program, err := os.Executable()
 	require.NoError(s.t, err)
@@ -186,7 +186,7 @@ func (s *scene) startAgent(unit string, o agentConfig) {
 }
 
 // stopAgent lets the running hook end.
-func (s *scene) stopAgent(unit string) {
+func (s *deployment) stopAgent(unit string) {
 	r := s.agents[unit]
 	_ = r.process.Process.Signal(syscall.SIGTERM)
 	select {
@@ -198,7 +198,7 @@ func (s *scene) stopAgent(unit string) {
 	}
 }
 
-func (s *scene) showLogs() {
+func (s *deployment) showLogs() {
 	files, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
@@ -206,14 +206,14 @@ func (s *scene) showLogs() {
 	}
 }
 
-func (s *scene) restartAgent(unit string, o agentConfig) {
+func (s *deployment) restartAgent(unit string, o agentConfig) {
 	s.t.Helper()
 	s.stopAgent(unit)
 	s.startAgent(unit, o)
 }
 
 // settle waits until nothing is left to do, and returns the units in error.
-func (s *scene) settle() map[string]string {
+func (s *deployment) settle() map[string]string {
 	s.t.Helper()
 	limit, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	defer cancel()
@@ -239,9 +239,9 @@ func (s *scene) settle() map[string]string {
 	return failed
 }
 
-func (s *scene) gone(unit string) (gone bool) {
+func (s *deployment) gone(unit string) (gone bool) {
 	s.Look(func(state controller.State) { gone = state.Gone[unit] != nil })
 	return gone
 }
 
-func (s *scene) hooks(unit string) []string { return s.Hooks()[unit] }
+func (s *deployment) hooks(unit string) []string { return s.Hooks()[unit] }

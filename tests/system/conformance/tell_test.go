@@ -56,7 +56,7 @@ func TestJuju_answers_as_recorded(t *testing.T) {
 // tell runs a story on Juju and compares the answers.
 func tell(t *testing.T, story recorded.Story) {
 	t.Helper()
-	s := newScene(t, story.Scripts)
+	s := newDeployment(t, story.Scripts)
 	for i, step := range story.Steps {
 		got, err := recorded.Take(s, step)
 		require.NoError(t, err)
@@ -70,7 +70,7 @@ func tell(t *testing.T, story recorded.Story) {
 }
 
 // Hooks implements [recorded.Juju].
-func (s *scene) Hooks() map[string][]string {
+func (s *deployment) Hooks() map[string][]string {
 	all := map[string][]string{}
 	s.Look(func(state controller.State) {
 		for _, units := range []map[string]*controller.Unit{state.Units, state.Gone} {
@@ -83,22 +83,22 @@ func (s *scene) Hooks() map[string][]string {
 }
 
 // Failed implements [recorded.Juju].
-func (s *scene) Failed() map[string]string { return s.settle() }
+func (s *deployment) Failed() map[string]string { return s.settle() }
 
 // Place implements [recorded.Juju]: it is as the charm's own script.
-func (s *scene) Place(unit, hook, text string) error {
+func (s *deployment) Place(unit, hook, text string) error {
 	return os.WriteFile(filepath.Join(s.CharmDir(unit), "on-"+hook), []byte(text), 0o644)
 }
 
 // Do implements [recorded.Juju]. What follows from a step settles by itself.
-func (s *scene) Do(step *recorded.Step) (*recorded.Result, error) {
+func (s *deployment) Do(step *recorded.Step) (*recorded.Result, error) {
 	if step.Do == "run" {
 		return s.runAction(step)
 	}
 	return nil, s.change(step)
 }
 
-func (s *scene) change(step *recorded.Step) error {
+func (s *deployment) change(step *recorded.Step) error {
 	switch step.Do {
 	case "add":
 		n := 0
@@ -141,7 +141,7 @@ func (s *scene) change(step *recorded.Step) error {
 	return nil
 }
 
-func (s *scene) runAction(step *recorded.Step) (*recorded.Result, error) {
+func (s *deployment) runAction(step *recorded.Step) (*recorded.Result, error) {
 	given, err := controller.Params(step.Unit, step.Action, step.Args)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (s *scene) runAction(step *recorded.Step) (*recorded.Result, error) {
 }
 
 // See implements [recorded.Juju].
-func (s *scene) See() *recorded.Seen {
+func (s *deployment) See() *recorded.Seen {
 	seen := &recorded.Seen{
 		Workload: map[string]string{}, Ports: map[string][]string{},
 		App: map[string]map[string]string{}, Units: map[string]map[string]string{},
