@@ -68,9 +68,10 @@ func (s State) Accepts() bool {
 	return is && unit == s.Unit
 }
 
-// toAccept returns the unit whose request this unit, as Juju's leader, must accept. That is the oldest request; or a
-// request that gives up the unit of the accepted one; or the accepted one again, to ask its unit for an answer. While
-// a unit is being removed, only a request that gives up that unit is accepted (R21).
+// toAccept returns the unit whose request this unit, as Juju's leader, must accept. If no request is accepted, that is
+// the unit of the oldest one. A request that gives up the accepted request's unit replaces it. Otherwise the accepted
+// request stays, and is accepted again to ask its unit for an answer. While a unit is being removed, only a request
+// that gives up that unit is accepted (R21).
 func (s State) toAccept(all map[string]Request) string {
 	accepted, r, is := s.accepted(all)
 	p := s.peer(s.Accepted.Unit)

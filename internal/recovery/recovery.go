@@ -212,8 +212,8 @@ var (
 // Attempt is this unit's last recovery or restore of a database, and its outcome.
 type Attempt struct {
 	Stage Stage `json:"stage,omitempty"`
-	// Request is the operator's request. Its New is the cluster that was made for it. Once the old cluster of a recovery
-	// was replaced, New is the cluster that has replaced it, whichever unit made that one.
+	// Request is the operator's request. Its New is the cluster that was made for it. After a recovery, New is the cluster
+	// that has replaced the old one: another unit may have made it.
 	Request Request `json:"request,omitzero"`
 	// Why explains why the request was withdrawn.
 	Why finding.Finding `json:"why,omitzero"`

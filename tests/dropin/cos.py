@@ -1,4 +1,4 @@
-"""grafana-agent, Prometheus and Grafana: they know what the charm has published on cos-agent, and scrape what it names there."""
+"""Plays grafana-agent, Prometheus and Grafana, with the data that the charm has published on cos-agent."""
 
 import base64
 import contextlib

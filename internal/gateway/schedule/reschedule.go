@@ -40,8 +40,8 @@ func Reschedule(s State, o Options) Plan {
 	return p
 }
 
-// scheduler chooses among chassis: masters for groups without candidates, backups until each group has as many
-// candidates as it can have, and shares for new chassis, taken from the others.
+// scheduler chooses chassis: masters for groups without candidates, backups until each group has as many candidates as
+// it can have, and groups that new chassis take over from the others.
 type scheduler interface {
 	masters(*instance)
 	backups(*instance)

@@ -101,7 +101,7 @@ type Class string
 const (
 	ClassUnhosted   Class = "unhosted"   // the gateway had no candidate
 	ClassIncomplete Class = "incomplete" // it had fewer than it can have
-	ClassReplaced   Class = "replaced"   // another chassis takes the place of one that may not host it, or gives a share
+	ClassReplaced   Class = "replaced"   // another chassis replaces a candidate that is invalid or has more than its share
 	ClassRank       Class = "rank"       // it stays, with another priority
 )
 

@@ -122,7 +122,7 @@ func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	assert.Equal(t, told, unhealthy())
 	lacks()
 
-	// Whatever else the unit is asked to do, its servers are not stopped: no other could be started on their files.
+	// No action stops the servers: they could not be started again on their files.
 	before := c.Processes(joiner)
 	c.Refuse(joiner, "restart-services", "services=ovn-ovsdb-server-nb")
 	c.Refuse(joiner, "pause")
@@ -175,8 +175,7 @@ func TestRejoin_damaged_file_without_quorum_is_refused(t *testing.T) {
 	})
 }
 
-// A server continues although its file has no name any more, and no other could be started in its place. Here it has
-// the only copy.
+// A server continues to work after its file was deleted, but could not be started again. Here it has the only copy.
 func TestRestart_deleted_file_is_rewritten_first(t *testing.T) {
 	t.Parallel()
 	c, units := labtest.Settled(t, 1, lab.Options{})
