@@ -28,7 +28,7 @@ const root = "../.."
 // listTimeout limits `go list`, which may first have to download modules.
 const listTimeout = 5 * time.Minute
 
-func TestImportsRunDownwards(t *testing.T) {
+func TestImports_run_downwards(t *testing.T) {
 	assert.Empty(t, checkImports(list(t)))
 }
 

@@ -58,7 +58,7 @@ func joined(identity string) func(*observetest.Scenario) {
 }
 
 // The golden file has the result of each case.
-func TestKickIsJudged(t *testing.T) {
+func TestKick_is_judged(t *testing.T) {
 	up := observetest.Up
 	dead := func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04"), s.Led().SB.Down("13fe") }
 	led := func(s *observetest.Scenario) { s.Led() }

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/recorded"
 )
 
-func TestLabAnswersAsJuju(t *testing.T) {
+func TestLab_answers_as_Juju(t *testing.T) {
 	for _, file := range recorded.Files {
 		stories, err := recorded.Read("testdata/juju", file)
 		require.NoError(t, err)

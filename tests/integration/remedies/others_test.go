@@ -53,7 +53,7 @@ var elsewhere = map[string][]finding.Code{
 	"TestJoin_no_member_known":                          {finding.ClusterLost},
 	"TestJudge_copy_of_nonmember":                       {finding.RecoveryNotStopped},
 	"TestJudge_other_backup_than_made_cluster":          {finding.RecoveryUnderWay},
-	"TestKickIsJudged": {
+	"TestKick_is_judged": {
 		finding.NotAMember, finding.MemberIDInvalid, finding.UnknownMember, finding.MemberAmbiguous, finding.MemberOfOther,
 		finding.UnitUnknown, finding.OwnMember, finding.MemberIsLive, finding.UnitInModel, finding.ChangePending,
 		finding.OtherRefused,

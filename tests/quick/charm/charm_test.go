@@ -46,7 +46,7 @@ func readCharm(t *testing.T) *charm.CharmDir {
 
 var readOnce = sync.OnceValues(func() (*charm.CharmDir, error) { return charm.ReadCharmDir(root) })
 
-func TestJujuAcceptsTheFiles(t *testing.T) {
+func TestCharm_files_are_accepted_by_Juju(t *testing.T) {
 	dir := readCharm(t)
 	require.NoError(t, charm.CheckMeta(dir))
 	assert.Equal(t, "ovn-central", dir.Meta().Name)

@@ -53,7 +53,7 @@ func set(t *testing.T, typed map[string]string) (plan.Settings, map[string]findi
 	return plan.ParseSettings(given)
 }
 
-func TestDefaultsAreAccepted(t *testing.T) {
+func TestConfig_defaults_are_accepted(t *testing.T) {
 	settings, invalid := set(t, nil)
 	require.Empty(t, invalid)
 	assert.Equal(t, options(t).Options["source"].Default, settings.Source)

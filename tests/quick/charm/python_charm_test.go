@@ -48,7 +48,7 @@ func TestEndpoints_are_those_of_Python_charm(t *testing.T) {
 }
 
 // Unused endpoints and options, which exist for compatibility, say so.
-func TestWhatIsNotUsedSaysWhy(t *testing.T) {
+func TestUnused_endpoints_and_options_say_why(t *testing.T) {
 	metadata, err := os.ReadFile(root + "/metadata.yaml")
 	require.NoError(t, err)
 	assert.Regexp(t, `  # Unused\. .*\(layer-coordinator\)(?:.*\n  #)+.*\n  coordinator:\n`, string(metadata))

@@ -114,7 +114,7 @@ func missing(d document, words []string) []string {
 }
 
 // Each check finds its fault.
-func TestChecksFindWhatIsWrong(t *testing.T) {
+func TestChecks_wrong_documents_are_found(t *testing.T) {
 	r := repository{
 		targets: map[string]bool{"test": true, "lint": true}, tests: map[string]bool{"TestKnown": true},
 		params: map[string]map[string]bool{"kick": {"nb-identity": true, "force": true}},

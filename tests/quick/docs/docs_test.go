@@ -60,7 +60,7 @@ func TestDocuments_every_endpoint(t *testing.T) {
 	}
 }
 
-func TestEveryPortIsDocumented(t *testing.T) {
+func TestDocuments_have_every_port(t *testing.T) {
 	page := readRepository(t).documents["docs/reference/ports.md"]
 	for _, db := range ovndb.Databases() {
 		for _, port := range ovndb.ClientPorts(db) {
@@ -71,7 +71,7 @@ func TestEveryPortIsDocumented(t *testing.T) {
 	}
 }
 
-func TestEveryHookIsDocumented(t *testing.T) {
+func TestDocuments_have_every_hook(t *testing.T) {
 	assert.Empty(t, missing(readRepository(t).documents["docs/reference/hooks.md"], hook.Names()))
 }
 
@@ -85,7 +85,7 @@ func TestDocuments_every_action(t *testing.T) {
 }
 
 // Comments say "rule R9", which safety-rules.md explains.
-func TestEveryRuleIsExplained(t *testing.T) {
+func TestDocuments_explain_every_rule(t *testing.T) {
 	r := readRepository(t)
 	var explained []string
 	for _, m := range heading.FindAllStringSubmatch(r.documents["docs/explanation/safety-rules.md"].text, -1) {

@@ -118,7 +118,7 @@ func TestDocuments_sources_are_accepted_by_charm(t *testing.T) {
 }
 
 // The README is read whole: what is longer belongs into the documents.
-func TestReadmeIsShort(t *testing.T) {
+func TestReadme_is_short(t *testing.T) {
 	text := readRepository(t).documents["README.md"].text
 	assert.LessOrEqual(t, strings.Count(text, "\n"), 105)
 	for _, has := range []string{"## Deploy", "## Refresh from the Python charm", "## Every day", "## More"} {

@@ -134,7 +134,7 @@ func inOtherModule(files map[string]bool, dir string) bool {
 }
 
 // A test belongs to exactly one tier, by its directory.
-func TestEveryTestIsInOneTier(t *testing.T) {
+func TestTests_are_in_one_tier_each(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
 	tests := map[string]int{} // by the directory in a recipe
