@@ -66,7 +66,7 @@ func (f *nodeFlags) addConfirmation(c *cobra.Command, confirms string) {
 	c.Flags().BoolVar(&f.Confirmed, "yes", false, confirms)
 }
 
-// interrupts describes the confirmation of a drain or an undrain.
+// interrupts describes the confirmation of a drain, an undrain or a decommission.
 const interrupts = "confirm that traffic may be interrupted"
 
 // addLimits adds the limits of a drain.
@@ -116,8 +116,8 @@ juju run ovn-central/leader decommission node=NODE`
 	f.addReason(c)
 	f.addLimits(c)
 	secondsVar(c.Flags(), &f.Clear, "clear-labels-timeout", node.DefaultClearTimeout,
-		"how long to wait at most until it is out of the candidates")
-	f.addConfirmation(c, "confirm it")
+		"how long to wait until it is out of the candidates")
+	f.addConfirmation(c, interrupts)
 	c.Flags().BoolVar(&f.Force, "force", false,
 		"if its ovn-controller is proved unreachable for 180 s, take its ports off it")
 	return c
@@ -126,7 +126,7 @@ juju run ovn-central/leader decommission node=NODE`
 func (f *nodeFlags) remove() *cobra.Command {
 	c := f.operation("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to",
 		(*node.Service).Remove)
-	f.addConfirmation(c, "confirm it")
+	f.addConfirmation(c, "confirm the deletion")
 	return c
 }
 
