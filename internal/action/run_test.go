@@ -176,7 +176,8 @@ func TestActionHealth(t *testing.T) {
 
 // Scripts read the action's failure, or the result.
 func TestOKTo_refusal_fails_the_action(t *testing.T) {
-	for name, code := range map[string]finding.Code{"ok-to-stop": finding.StopUnsafe, "ok-to-remove": finding.RemovalUnsafe} {
+	refusals := map[string]finding.Code{"ok-to-stop": finding.StopUnsafe, "ok-to-remove": finding.RemovalUnsafe}
+	for name, code := range refusals {
 		a := &agent{params: map[string]any{"unit": "ovn-central/0"}}
 		require.NoError(t, Run(t.Context(), unit(t, a), name))
 		assert.Equal(t, "false", a.results["ok"], name)

@@ -20,7 +20,8 @@ func TestHelp_every_command_has_exit_codes_and_links(t *testing.T) {
 		asked++
 		assert.Zero(t, code, line)
 		for _, has := range []string{
-			"\nExit status:\n  0  ", "\n  1  ", "\n  2  ", "\n  130  ", "\nSee also:\n  Documents   https://", "\n  Problems    https://",
+			"\nExit status:\n  0  ", "\n  1  ", "\n  2  ", "\n  130  ",
+			"\nSee also:\n  Documents   https://", "\n  Problems    https://",
 		} {
 			assert.Contains(t, stdout, has, line)
 		}

@@ -162,6 +162,7 @@ func TestBuildInventory_gateway_without_binding(t *testing.T) {
 	sb := southbound()
 	delete(sb.Redirects, "cr-lrp-3")
 	status := schedule.Evaluate(gateway.BuildInventory(northbound(), sb).State, schedule.Options{})
-	found := slices.DeleteFunc(findingtest.All(status.Findings), func(f string) bool { return !strings.Contains(f, "lrp-3") })
+	other := func(f string) bool { return !strings.Contains(f, "lrp-3") }
+	found := slices.DeleteFunc(findingtest.All(status.Findings), other)
 	assert.Equal(t, []string{"warning BINDING_MISSING lrp-3"}, found)
 }

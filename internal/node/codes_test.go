@@ -63,12 +63,14 @@ func TestR13_node_that_is_needed_is_kept(t *testing.T) {
 		Groups: []schedule.Group{{Name: "lrp-1", Candidates: []schedule.Candidate{{Chassis: "c1"}}}},
 	}}}
 	s := &Service{Gateways: &gateway.Service{Now: time.Now}, Command: action}
-	assert.Equal(t, finding.NodeCandidate, firstCode(t, s.keeps(x, maintenance.Node{Chassis: "c1", Life: maintenance.Absent})))
-	assert.Equal(t, finding.NodeResponds, firstCode(t, s.keeps(x, maintenance.Node{Chassis: "c2", Life: maintenance.Up})))
-	held := maintenance.Node{Chassis: "c2", Life: maintenance.Unresponsive, Holds: []maintenance.Hold{{Name: "ovn-bgp-agent"}}}
-	assert.NotNil(t, s.keeps(x, held))
-	held.Holds = nil
-	assert.Nil(t, s.keeps(x, held), "it is dead")
+	candidate := maintenance.Node{Chassis: "c1", Life: maintenance.Absent}
+	assert.Equal(t, finding.NodeCandidate, firstCode(t, s.keeps(x, candidate)))
+	alive := maintenance.Node{Chassis: "c2", Life: maintenance.Up}
+	assert.Equal(t, finding.NodeResponds, firstCode(t, s.keeps(x, alive)))
+	dead := maintenance.Node{Chassis: "c2", Life: maintenance.Unresponsive}
+	assert.Nil(t, s.keeps(x, dead))
+	dead.Holds = []maintenance.Hold{{Name: "ovn-bgp-agent"}}
+	assert.NotNil(t, s.keeps(x, dead))
 }
 
 func TestRefusals_have_codes(t *testing.T) {

@@ -21,7 +21,8 @@ type Acknowledgement struct {
 
 // Outcome counts the writes by their result.
 type Outcome struct {
-	// Acknowledged writes were reported as done by the client. The rows of Lost of them were missing when they were read back.
+	// Acknowledged is the number of writes that the client reported as done, Lost how many of their rows were missing
+	// when they were read back.
 	Acknowledged, Lost int
 	// Missing are the numbers of lost acknowledged writes, from 0 in the order of their acknowledgement.
 	Missing []int

@@ -136,3 +136,32 @@ func (n *neutron) check(plans int) {
 		}
 	}
 }
+
+// Neutron has VLAN networks cross the router on its gateway's chassis, which it chooses by the external network alone.
+// There the gateway is on a chassis without their network: they reach nothing.
+func TestReschedule_gateway_moves_to_network_of_VLANs_behind(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.provider("vlans", "physnet2")
+	c.configure("c3", marked, "physnet1", "physnet2")
+	c.hang("neutron-r1", "lrp-gw", "physnet1", later, "c1", "c2", "c3")
+	c.hang("neutron-r1", "lrp-in", "vlans", []string{"neutron:is_ext_gw=False"})
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("lsp-bind", "cr-lrp-gw", "c1")
+	assert.Empty(t, told[shownStatus](c, "status").Problems)
+	for _, option := range [][]string{
+		{"Logical_Router_Port", "lrp-in", "options:reside-on-redirect-chassis=true"},
+		{"Logical_Router_Port", "lrp-gw", "options:redirect-type=bridged"},
+	} {
+		c.nbctl(append([]string{"set"}, option...)...)
+		assert.Equal(t, []string{"GATEWAY_CUT_OFF lrp-gw"}, codes(told[shownStatus](c, "status").Problems), option)
+		assert.Equal(t, 1, told[shownPlan](c, "reschedule", "--dry-run").Cost.Interruptions, option)
+		problems := told[shownPlan](c, "rebalance", "--dry-run").Problems
+		assert.Equal(t, []string{"GATEWAY_CUT_OFF lrp-gw"}, codes(problems), option)
+		c.nbctl("remove", option[0], option[1], "options", strings.TrimPrefix(strings.Split(option[2], "=")[0], "options:"))
+	}
+	c.nbctl("set", "Logical_Router_Port", "lrp-in", "options:reside-on-redirect-chassis=true")
+	c.operated("reschedule", "--yes", "--wait", "0")
+	assert.Equal(t, "3 c3", c.candidates("lrp-gw")[0])
+	assert.Empty(t, told[shownPlan](c, "reschedule", "--dry-run").Changes)
+}

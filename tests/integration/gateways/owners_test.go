@@ -2,7 +2,6 @@ package gateways
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -78,9 +77,11 @@ func TestOwners_of_gateways(t *testing.T) {
 			build: func(c *cloud) {
 				c.host("n1", "")
 				c.host("n2", "")
-				c.nbctl("lr-add", "ovn-cluster", "--", "lrp-add", "ovn-cluster", "bfd@ovn-cluster", "00:00:00:01:00:01", "10.255.255.255/32", "--", "lrp-set-options",
-					"bfd@ovn-cluster", "bfd-only=true")
-				c.grouped("bfd@ovn-cluster", []string{"lrp=bfd@ovn-cluster"}, "Logical_Router_Port", []string{"bfd@ovn-cluster"}, "n1=2", "n2=1")
+				c.nbctl("lr-add", "ovn-cluster", "--",
+					"lrp-add", "ovn-cluster", "bfd@ovn-cluster", "00:00:00:01:00:01", "10.255.255.255/32", "--",
+					"lrp-set-options", "bfd@ovn-cluster", "bfd-only=true")
+				c.grouped("bfd@ovn-cluster", []string{"lrp=bfd@ovn-cluster"},
+					"Logical_Router_Port", []string{"bfd@ovn-cluster"}, "n1=2", "n2=1")
 			},
 			bound: map[string]string{"cr-bfd@ovn-cluster": "n1"},
 		},
@@ -88,7 +89,8 @@ func TestOwners_of_gateways(t *testing.T) {
 		"BGP of Neutron 2026.1": {
 			build: func(c *cloud) {
 				c.host("c1", marked, "physnet1", "br-bgp")
-				c.nbctl("lr-add", "bgp-lr-main", "--", "lr-add", "bgp-lr-c1", "--", "set", "Logical_Router", "bgp-lr-c1", "options:chassis=c1", "--",
+				c.nbctl("lr-add", "bgp-lr-main", "--", "lr-add", "bgp-lr-c1", "--",
+					"set", "Logical_Router", "bgp-lr-c1", "options:chassis=c1", "--",
 					"lrp-add", "bgp-lr-main", "main-c1", "02:00:00:00:00:01", "169.254.0.1/30", "peer=c1-main", "--",
 					"lrp-add", "bgp-lr-c1", "c1-main", "02:00:00:00:00:02", "169.254.0.2/30", "peer=main-c1")
 				c.grouped("bgp-hcg-c1", nil, "Logical_Router_Port", []string{"main-c1"}, "c1=10")
@@ -377,33 +379,4 @@ func TestExternalPorts_gateway_keeps_their_network(t *testing.T) {
 	c.drain("c1", "--timeout", "1s")
 	assert.Equal(t, "3 c3", c.candidates("lrp-gw")[0])
 	assert.Equal(t, "2 c3", c.members("neutron-physnet2")[0])
-}
-
-// Neutron has VLAN networks cross the router on its gateway's chassis, which it chooses by the external network alone.
-// There the gateway is on a chassis without their network: they reach nothing.
-func TestReschedule_gateway_moves_to_network_of_VLANs_behind(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2", "c3")
-	c.provider("vlans", "physnet2")
-	c.configure("c3", marked, "physnet1", "physnet2")
-	c.hang("neutron-r1", "lrp-gw", "physnet1", later, "c1", "c2", "c3")
-	c.hang("neutron-r1", "lrp-in", "vlans", []string{"neutron:is_ext_gw=False"})
-	c.nbctl("--wait=sb", "sync")
-	c.sbctl("lsp-bind", "cr-lrp-gw", "c1")
-	assert.Empty(t, told[shownStatus](c, "status").Problems)
-	for _, option := range [][]string{
-		{"Logical_Router_Port", "lrp-in", "options:reside-on-redirect-chassis=true"},
-		{"Logical_Router_Port", "lrp-gw", "options:redirect-type=bridged"},
-	} {
-		c.nbctl(append([]string{"set"}, option...)...)
-		assert.Equal(t, []string{"GATEWAY_CUT_OFF lrp-gw"}, codes(told[shownStatus](c, "status").Problems), option)
-		assert.Equal(t, 1, told[shownPlan](c, "reschedule", "--dry-run").Cost.Interruptions, option)
-		problems := told[shownPlan](c, "rebalance", "--dry-run").Problems
-		assert.Equal(t, []string{"GATEWAY_CUT_OFF lrp-gw"}, codes(problems), option)
-		c.nbctl("remove", option[0], option[1], "options", strings.TrimPrefix(strings.Split(option[2], "=")[0], "options:"))
-	}
-	c.nbctl("set", "Logical_Router_Port", "lrp-in", "options:reside-on-redirect-chassis=true")
-	c.operated("reschedule", "--yes", "--wait", "0")
-	assert.Equal(t, "3 c3", c.candidates("lrp-gw")[0])
-	assert.Empty(t, told[shownPlan](c, "reschedule", "--dry-run").Changes)
 }
