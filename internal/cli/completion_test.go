@@ -26,8 +26,7 @@ func TestCompletion_file_names_only_for_files(t *testing.T) {
 		assert.Zero(t, code, line)
 		assert.True(t, strings.HasSuffix(strings.TrimSpace(stdout), want), "%q: %s", line, stdout)
 	}
-	var walk func(cmd *cobra.Command)
-	walk = func(cmd *cobra.Command) {
+	eachCommand(t, env, func(cmd *cobra.Command) {
 		line := strings.Fields(cmd.CommandPath())
 		ends(":4", append(line, "")...)
 		ends(":4", append(line, "compute-3", "")...)
@@ -42,6 +41,16 @@ func TestCompletion_file_names_only_for_files(t *testing.T) {
 		}
 		cmd.NonInheritedFlags().VisitAll(visit)
 		cmd.InheritedFlags().VisitAll(visit)
+	})
+	assert.Greater(t, asked, 200)
+}
+
+// eachCommand calls do for each command of both programs.
+func eachCommand(t *testing.T, env environment, do func(*cobra.Command)) {
+	t.Helper()
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		do(cmd)
 		for _, sub := range cmd.Commands() {
 			walk(sub)
 		}
@@ -52,7 +61,6 @@ func TestCompletion_file_names_only_for_files(t *testing.T) {
 		root.InitDefaultCompletionCmd()
 		walk(root)
 	}
-	assert.Greater(t, asked, 200)
 }
 
 func TestCompletion_values(t *testing.T) {
