@@ -245,7 +245,8 @@ const (
 	namePrefix     = "neutron-"
 	portPrefix     = "lrp-"
 	externalPrefix = "neutron-extport-"
-	// defaultGroup is the group of all external ports of Neutron up to 17.0. Neutron also makes it if there are none.
+	// defaultGroup is the name of the group of all external ports, in Neutron up to 17.0. Neutron makes the group even if
+	// no external port exists.
 	defaultGroup = "default_ha_chassis_group"
 )
 
