@@ -20,10 +20,7 @@ func BenchmarkUpdateStatusAgainstItsCalls(b *testing.B) {
 		b.Run(u.Name(), func(b *testing.B) {
 			seen, err := l.RunHookKilledAt(b.Context(), u, "update-status", 0)
 			require.NoError(b, err)
-			dispatch := filepath.Join(u.CharmDir(), "dispatch")
-			charm := dispatch + ".charm"
-			require.NoError(b, os.Rename(dispatch, charm))
-			defer func() { require.NoError(b, os.Rename(charm, dispatch)) }()
+			charm := moveCharm(b, u)
 			shell := script(b, "calls", byHand(seen.Calls))
 			nothing := script(b, "nothing", "")
 
@@ -40,6 +37,16 @@ func BenchmarkUpdateStatusAgainstItsCalls(b *testing.B) {
 			b.ReportMetric(float64(appctl), "appctl-max-of-a-database")
 		})
 	}
+}
+
+// moveCharm moves a unit's charm until the benchmark ends, so that other programs can take its place.
+func moveCharm(b *testing.B, u *lab.Unit) (moved string) {
+	b.Helper()
+	dispatch := filepath.Join(u.CharmDir(), "dispatch")
+	moved = dispatch + ".charm"
+	require.NoError(b, os.Rename(dispatch, moved))
+	b.Cleanup(func() { require.NoError(b, os.Rename(moved, dispatch)) })
+	return moved
 }
 
 func updateStatus(b *testing.B, l *lab.Lab, u *lab.Unit, program string) time.Duration {
