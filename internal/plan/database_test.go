@@ -158,7 +158,8 @@ func TestDecide_damaged_file_comes_first(t *testing.T) {
 	check(t, map[string]situation{
 		"serving": {all(without, damaged), does(plan.RewriteFile, "nb", lacks, unrelated)},
 		"serving, data malformed": {
-			all(damaged, func(s *plan.State) { s.Problem = finding.Quote("no ID") }), does(plan.RewriteFile, "nb", lacks, malformed),
+			all(damaged, func(s *plan.State) { s.Problem = finding.Quote("no ID") }),
+			does(plan.RewriteFile, "nb", lacks, malformed),
 		},
 		"serving, upgrade interrupted": {
 			all(damaged, func(s *plan.State) { s.Packages.Installed = false }), does(plan.RewriteFile, "nb", lacks),

@@ -157,8 +157,11 @@ func TestDecide_invalid_option(t *testing.T) {
 func TestDecide_machine(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]situation{
-		"data malformed": {func(s *plan.State) { s.Problem = finding.Quote("no ID") }, ready("error PUBLISHED_DATA_INVALID Detail=no ID")},
-		"no packages":    {func(s *plan.State) { *s = plan.State{} }, does(plan.Install, "")},
+		"data malformed": {
+			func(s *plan.State) { s.Problem = finding.Quote("no ID") },
+			ready("error PUBLISHED_DATA_INVALID Detail=no ID"),
+		},
+		"no packages": {func(s *plan.State) { *s = plan.State{} }, does(plan.Install, "")},
 		"no address": {
 			func(s *plan.State) { s.Address = "" },
 			finds("waiting ADDRESS_UNKNOWN -> exec --unit ovn-central/0 network-get ovsdb-peer"),

@@ -165,7 +165,7 @@ type slow struct{ got bytes.Buffer }
 
 func (s *slow) Write(p []byte) (int, error) {
 	if s.got.Len() == 0 {
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // run must not wait for this
 	}
 	return s.got.Write(p)
 }

@@ -27,7 +27,7 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, word string) {
 		if strings.Contains(word, "\x00") {
-			t.Skip("no argument has one")
+			return // no argument has one
 		}
 		assert.Equal(t, []string{"a", word, "b"}, shelltest.Words(t, shell.Line("a", word, "b")))
 	})

@@ -49,9 +49,7 @@ type world struct {
 // newWorld starts a world with chassis ch1, ch2 and so on, all on physnet1.
 func newWorld(t *testing.T, chassis int) *world {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("not root: chassis need network namespaces")
-	}
+	require.Zero(t, os.Geteuid(), "chassis need network namespaces: run the tests as root")
 	device, err := os.OpenFile(tun, os.O_RDWR, 0)
 	require.NoError(t, err)
 	require.NoError(t, device.Close())

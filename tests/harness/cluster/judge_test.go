@@ -42,7 +42,11 @@ func TestJudge_finds_false_or_harmful_status(t *testing.T) {
 		"a hook failed":                {moving, "error", `hook failed: "stop"`, "no hook may fail here"},
 		"J7: the command is cut off":   {down, "waiting", strings.Repeat("x", 117) + "juju run", "juju status cuts the command off"},
 		"its beginning is shown":       {down, "waiting", "x: juju run ovn-central/0 kick", ""},
-		"force, for a running unit":    {Phase{Down: []string{"ovn-central/1"}, Cut: true}, "waiting", "juju run ovn-central/0 kick unit=ovn-central/1 force=true", ""},
+		"force, for a running unit": {
+			Phase{Down: []string{"ovn-central/1"}, Cut: true},
+			"waiting",
+			"juju run ovn-central/0 kick unit=ovn-central/1 force=true", "",
+		},
 		"a bad option":                 {Phase{Certified: true, Refused: true}, "blocked", "ovsdb-server-election-timer", ""},
 		"all are off":                  {blackout, "blocked", "nb: no quorum", ""},
 		"all are off, and that is all": {blackout, "blocked", "deploy it again", "to deploy again loses the data"},

@@ -14,8 +14,8 @@ import (
 
 // The steps of [Life].
 var (
-	Deployed  = Step{"three units are deployed, and wait for certificates", everywhere, Phase{Moving: true}, (*Story).deploy}
-	Certified = Step{"they become a cluster", everywhere, Phase{Moving: true}, (*Story).certify} // each hears of the relation in its own time
+	Deployed  = Step{"three units are deployed, and wait for certificates", everywhere, joining, (*Story).deploy}
+	Certified = Step{"they become a cluster", everywhere, joining, (*Story).certify}
 	Quiet     = Step{"nothing happens", everywhere, Phase{Certified: true}, (*Story).write}
 	Grown     = Step{"two units join", everywhere, moving, (*Story).grow}
 	Shrunk    = Step{"a unit leaves whose agent has restarted, then the one that leads the Southbound database", everywhere, moving, (*Story).shrink}
@@ -24,7 +24,7 @@ var (
 	Lost      = Step{"a machine is lost, kicked, and replaced", furtherUnits, moving, (*Story).lose}
 	Adjusted  = Step{"the election timer changes", everywhere, moving, timer("5")}
 	Stepped   = Step{"the election timer grows and shrinks, in its steps", ownMachines, moving, timer("16", "2", "5")}
-	Refused   = Step{"an option is refused, and put back", ownMachines, Phase{Certified: true, Refused: true}, (*Story).refuse}
+	Refused   = Step{"an option is refused, and put back", ownMachines, refusing, (*Story).refuse}
 	Restarted = Step{"every machine restarts, one after another", ownMachines, moving, (*Story).restart}
 	Cut       = Step{"a machine is cut off, kicked, and comes back", ownMachines, moving, (*Story).cut}
 	PowerCut  = Step{"the machine that leads the Southbound database loses its power, and gets it back", ownMachines, moving, (*Story).powerCut}
@@ -37,7 +37,11 @@ var Life = []Step{
 	Deployed, Certified, Quiet, Grown, Shrunk, Replaced, Reused, Lost, Adjusted, Stepped, Refused, Restarted, Cut, PowerCut, Blackout, Destroyed,
 }
 
-var moving = Phase{Certified: true, Moving: true}
+var (
+	joining  = Phase{Moving: true} // the units learn of the relation one after the other
+	moving   = Phase{Certified: true, Moving: true}
+	refusing = Phase{Certified: true, Refused: true}
+)
 
 func (s *Story) deploy(ctx context.Context) error {
 	if err := s.App.Deploy(ctx, 3, s.Options); err != nil {

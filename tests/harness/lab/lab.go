@@ -9,10 +9,10 @@
 // nsenter and the packages of OVN. It registers nothing with the system: the machines end with their processes.
 //
 // If the lab and Juju differ, the lab is wrong. It is modelled on Juju 3.6.11; the differences of other versions are
-// [Quirks], each with its own switch. The lab has no storage, secrets, resources, subordinates or order between services
-// (After=), and the rules that ufw keeps filter nothing. A server that is killed stays dead until it is started, unless
-// [Options].Restart is set. Update-status and the retry of a failed hook run when the test asks for them, not by a
-// clock.
+// [Quirks], each with its own switch. The lab has no storage, secrets, resources, subordinates or order between
+// services (After=), and the rules that ufw keeps filter nothing. A server that is killed stays dead until it is
+// started, unless [Options].Restart is set. Update-status and the retry of a failed hook run when the test asks for
+// them, not by a clock.
 //
 // If a test fails and the environment has KEEP=1, its labs stay ([Lab.CloseOrKeep]). The test prints the
 // commands of ovn-lab that show such a lab, run one of its hooks again, and end it. A lab

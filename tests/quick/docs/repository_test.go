@@ -135,10 +135,8 @@ func inOtherModule(files map[string]bool, dir string) bool {
 
 // A test belongs to exactly one tier, by its directory.
 func TestTests_are_in_one_tier_each(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	require.NoError(t, err)
 	tests := map[string]int{} // by the directory in a recipe
-	for _, recipe := range tier.FindAllString(string(makefile), -1) {
+	for _, recipe := range tier.FindAllString(read(t, "Makefile"), -1) {
 		for _, m := range packages.FindAllStringSubmatch(recipe, -1) {
 			tests[m[1]] = 0
 		}

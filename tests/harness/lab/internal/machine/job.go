@@ -170,7 +170,7 @@ func (m *manager) watch(s *service, c *child) {
 }
 
 func (m *manager) startAgain(s *service) {
-	time.Sleep(restartPause)
+	time.Sleep(restartPause) // as RestartSec= in systemd.service(5)
 	s.job.Lock()
 	defer s.job.Unlock()
 	m.mu.Lock()

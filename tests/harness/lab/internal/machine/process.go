@@ -13,6 +13,8 @@ import (
 	"time"
 )
 
+// poll is the interval of checks of processes and jobs. The kernel does not report the end of a process that is not a
+// child.
 const poll = 10 * time.Millisecond
 
 // Process is a process of a machine. Its start time distinguishes it from a later process with the same process ID.
