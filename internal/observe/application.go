@@ -83,8 +83,11 @@ func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 	if err == nil {
 		m.Goal, m.Remote = goal.Units, goal.Relations
 	}
-	m.Relations, err = tools.RelationIDs(ctx, relation.Peer)
-	note(err)
+	// A unit keeps its peer relation until it is being removed, so its ID need not be asked for again.
+	if m.Relations = cache.Relations; len(m.Relations) == 0 || m.Goal == nil || m.Dying(env.Unit) {
+		m.Relations, err = tools.RelationIDs(ctx, relation.Peer)
+		note(err)
+	}
 	for _, id := range m.Relations {
 		note(m.readRelation(ctx, tools, env, id))
 	}

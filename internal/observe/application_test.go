@@ -114,6 +114,31 @@ func TestApplication_from_relation(t *testing.T) {
 	assert.Equal(t, []string{"info NOT_PUBLISHED nb sb ovn-central/2"}, briefs(m.Unpublished()))
 }
 
+// Each hook tool is a large program on a controller.
+func TestApplication_relation_is_asked_for_once(t *testing.T) {
+	const ask = "relation-ids ovsdb-peer"
+	alone := []string{"ovn-central/0 active"}
+	known := observe.Cache{Relations: []string{"ovsdb-peer:0"}}
+
+	a := answers(alone, nil, data{"nb_cid": "c0de"})
+	delete(a, ask)
+	m := modelOf(t, a, known)
+	require.NoError(t, m.Unread)
+	assert.Equal(t, "c0de", m.AppData.Values()["nb_cid"])
+
+	a = answers([]string{"ovn-central/0 dying"}, nil, data{})
+	a[ask] = []string{}
+	assert.Empty(t, modelOf(t, a, known).Relations, "a unit that is being removed may have left it")
+
+	observer := observetest.Three(t).ObserverOn(new(observetest.Machine))
+	require.NoError(t, observer.SaveCache(observe.Cache{Relations: []string{"ovsdb-peer:9"}}))
+	whole := juju.New(answers(alone, nil, data{}))
+	require.Error(t, observer.Observe(t.Context(), whole).Application.Unread, "the premise: it is another relation")
+	again := observer.Observe(t.Context(), whole)
+	require.NoError(t, again.Application.Unread)
+	assert.Equal(t, []string{"ovsdb-peer:0"}, again.Application.Relations)
+}
+
 // The agent can't ask Juju. It finds the other units' machines in the cache, as long as the units exist.
 func TestApplication_places_are_cached(t *testing.T) {
 	told := bag("aa01", "bb01")

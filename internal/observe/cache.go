@@ -22,9 +22,11 @@ import (
 // published, and removes the peer relation before `stop`.
 type Cache struct {
 	// Unit is the unit that wrote the cache, Model the UUID of its model.
-	Unit    string           `json:"unit,omitempty"`
-	Model   string           `json:"model,omitempty"`
-	History relation.History `json:"history,omitempty"`
+	Unit  string `json:"unit,omitempty"`
+	Model string `json:"model,omitempty"`
+	// Relations are the IDs of the peer relation; empty if its data could not be read.
+	Relations []string         `json:"relations,omitempty"`
+	History   relation.History `json:"history,omitempty"`
 	// Published are the identities that the units last published.
 	Published relation.UnitIdentities `json:"published,omitempty"`
 	// Departed maps units to the time when they were first missing from the model, for [notedLeavePatience].
@@ -140,6 +142,9 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 		Departed: departed(cache, *m, s.Now()), Places: places(cache, *m),
 		Inconsistent: inconsistent(cache.Inconsistent, servers), Joins: joins(cache.Joins, servers, s.Now()),
 		Former: formerServers(cache.Former, *m, servers),
+	}
+	if m.Unread == nil {
+		next.Relations = m.Relations
 	}
 	maps.Copy(next.Configurations, cache.Configurations)
 	m.Places, m.Former = next.Places, next.Former

@@ -22,8 +22,8 @@ func TestClusterStatus_healthy_unit_starts_few_programs(t *testing.T) {
 	c, units := labtest.Settled(t, 3, lab.Options{})
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	for name, most := range map[string]struct{ tools, others int }{
-		"cluster-status": {8, 1},
-		"update-status":  {9, 2},
+		"cluster-status": {7, 1},
+		"update-status":  {8, 2},
 	} {
 		for _, u := range units {
 			calls := callsOf(c, u, name)
