@@ -93,7 +93,10 @@ func call(ctx context.Context, socket, method string, params []string, result an
 	if err := json.NewEncoder(conn).Encode(request); err != nil {
 		return err
 	}
-	var answer struct{ Result, Error json.RawMessage }
+	answer := struct {
+		Result any // decoded into result
+		Error  json.RawMessage
+	}{Result: result}
 	if err := json.NewDecoder(io.LimitReader(conn, maxControlAnswer)).Decode(&answer); err != nil {
 		return err
 	}
@@ -104,5 +107,5 @@ func call(ctx context.Context, socket, method string, params []string, result an
 		}
 		return &ServerError{text}
 	}
-	return json.Unmarshal(answer.Result, result)
+	return nil
 }
