@@ -23,6 +23,9 @@ func main() {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(heapLimit)
 	grow()
+	if os.Getenv("JUJU_DISPATCH_PATH") != "" {
+		runtime.GOMAXPROCS(1) // a hook or an action mostly waits; more threads would look for work and find none
+	}
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	signalled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
