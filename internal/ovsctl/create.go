@@ -78,9 +78,18 @@ func (f Files) stage(ctx context.Context, d ovndb.Database, patience time.Durati
 	return made, nil
 }
 
-// Staged returns the file that CreateCluster has made and that is not yet committed.
+// Staged returns the file that CreateCluster has made and that is not yet committed. If Commit was killed and the
+// committed file still has both names, Staged removes the old one: an old copy of a member must never be committed.
+// The copies may differ, since a compaction replaces the committed file.
 func (f Files) Staged(ctx context.Context, d ovndb.Database) (File, error) {
-	return f.inspect(ctx, d, f.staged(d))
+	staged, err := f.inspect(ctx, d, f.staged(d))
+	if err != nil || staged.Server == "" {
+		return staged, err
+	}
+	if placed, err := f.inspect(ctx, d, f.Paths.File(d)); err == nil && placed.Server == staged.Server {
+		return File{Path: staged.Path}, f.Discard(d)
+	}
+	return staged, nil
 }
 
 // Commit renames the staged file, so that a server starts on it. If the database has another file, it returns
@@ -168,8 +177,8 @@ func (f Files) make(ctx context.Context, d ovndb.Database, patience time.Duratio
 	return made, nil
 }
 
-// place renames the file, unless another file has the name. A kill leaves both names; the next call removes the old
-// one.
+// place renames the file, unless another file has the name. A kill leaves both names; the next call, or
+// [Files.Staged], removes the old one.
 func (f Files) place(from, to string) error {
 	switch err := os.Link(from, to); {
 	case errors.Is(err, fs.ErrNotExist):

@@ -204,6 +204,26 @@ func TestCommit_interrupted(t *testing.T) {
 	assert.Equal(t, made.Cluster, s.inspect(t).Cluster)
 }
 
+// A server starts on the committed file before the next call of Commit, and may compact it.
+func TestStaged_interrupted_commit(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1")
+	made := s.stage(t)
+	require.NoError(t, os.Link(made.Path, s.Paths.File(ovndb.NB)))
+	leads := func(status raft.Status) bool { return status.Role == raft.Leader }
+	s.Start(t).Reaches(t, leads, "it leads")
+	require.NoError(t, s.control().Compact(t.Context(), ovndb.NB))
+	both, err := filepath.Glob(s.Paths.File(ovndb.NB) + "*")
+	require.NoError(t, err)
+	require.Len(t, both, 2)
+
+	staged, err := s.files().Staged(t.Context(), ovndb.NB)
+	require.NoError(t, err)
+	assert.False(t, staged.Exists, "it is committed")
+	assert.NotContains(t, s.names(t), "ovnnb_db.db.new")
+	assert.Equal(t, made.Server, s.inspect(t).Server)
+}
+
 func TestCreateCluster_full_disk(t *testing.T) {
 	require.Zero(t, os.Geteuid(), "only root can mount a small disk")
 	s := newServer(t, ovndb.SB, "127.0.0.1")
