@@ -180,6 +180,36 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 	}
 }
 
+// Another unit's server may answer with so many empty rows that this machine's memory would not suffice.
+func TestGlobal_long_answer_is_cut_off(t *testing.T) {
+	ended := make(chan struct{})
+	server := newFake(t, nil)
+	server.answer = func(r request, c net.Conn) *string {
+		if r.about() != string(ovndb.NB) || len(r.Params) == 1 { // the request with which a session begins
+			return nil
+		}
+		defer close(ended)
+		defer c.Close()
+		_, err := fmt.Fprintf(c, `{"id":%s,"result":[{}`, r.ID)
+		for n := 0; err == nil; {
+			n, err = c.Write([]byte(strings.Repeat(`,{}`, 16<<10)))
+			server.sent.Add(int64(n))
+		}
+		return new("")
+	}
+	g, err := new(ovsdb.Dialer).Global(within(t, soon), ovndb.NB, server.endpoint)
+	require.NoError(t, err)
+	defer g.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = g.Read(within(t, soon))
+	require.ErrorContains(t, err, "as one message")
+	<-ended
+	runtime.ReadMemStats(&after)
+	assert.Less(t, server.sent.Load(), int64(16<<20), "it is not read further")
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
+}
+
 // unsolicited has messages that answer no request, and whether they end the connection. COOKIE means the
 // monitor's cookie.
 var unsolicited = map[string]bool{

@@ -20,6 +20,11 @@ type session struct {
 	db  string
 }
 
+// maxSessionAnswer limits an answer, in bytes. The longest one has external_ids of NB_Global: they have less than 1 KiB
+// for each cordoned or drained node, and the name of each gateway on a cordoned one. The server may be another unit's.
+// Empty rows take 70 times the length of their text in memory.
+const maxSessionAnswer = 8 << 20
+
 // session connects to the first of the endpoints that serves the database.
 func (d *Dialer) session(ctx context.Context, db string, endpoints ...string) (*session, error) {
 	return connect(ctx, endpoints, func(ctx context.Context, endpoint string) (*session, error) {
@@ -28,6 +33,7 @@ func (d *Dialer) session(ctx context.Context, db string, endpoints ...string) (*
 			return nil, err
 		}
 		s := &session{rpc2.NewClientWithCodec(conn), db}
+		s.rpc.Limit(maxSessionAnswer)
 		s.rpc.Handle("echo", func(_ *rpc2.Client, params []any, reply *[]any) error {
 			*reply = params
 			return nil

@@ -58,7 +58,8 @@ type Client struct {
 	mu      sync.Mutex
 	last    uint64
 	pending map[uint64]*Call
-	longest int64
+	// longest is the length of the longest message that is expected by now; it never exceeds most.
+	longest, most int64
 	// monitors has the values with which monitors were requested; see [canonical].
 	monitors map[string]bool
 	closed   bool
@@ -73,9 +74,12 @@ type Client struct {
 func NewClientWithCodec(conn Codec) *Client {
 	return &Client{
 		conn: conn, handlers: map[string]handler{}, pending: map[uint64]*Call{}, longest: shortAnswer,
-		monitors: map[string]bool{}, disconnected: make(chan struct{}),
+		most: longAnswer, monitors: map[string]bool{}, disconnected: make(chan struct{}),
 	}
 }
+
+// Limit limits the length of each message, in bytes. Call it before [Client.Run].
+func (c *Client) Limit(most int64) { c.most = most }
 
 // SetBlocking does nothing: a client always handles messages one after the other.
 func (c *Client) SetBlocking(bool) {}
@@ -160,7 +164,7 @@ func (c *Client) begin(method string, args any, call *Call, by time.Time) (id ui
 	if !ok {
 		params = []any{args}
 	}
-	c.longest = max(c.longest, answerTo(method, params))
+	c.longest = max(c.longest, min(c.most, answerTo(method, params)))
 	if method == "monitor_cond_since" && len(params) > 1 {
 		c.monitors[canonical(params[1])] = true
 	}
