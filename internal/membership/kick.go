@@ -238,13 +238,20 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 		return false
 	}
 	defer cancel()
-	if err := s.Control.Kick(limited, d, k.id); err != nil && !errors.Is(err, ovsctl.ErrUnknownServer) {
-		if neverSent(err) {
+	switch err := s.Control.Kick(limited, d, k.id); {
+	case err == nil:
+	case errors.Is(err, ovsctl.ErrUnknownServer):
+		if k.stays(ctx) { // only its first digits were known, and the others that were typed are wrong
 			k.withdrawn = true
-			k.refuseFor(err)
-		} else {
-			k.pending(finding.Quote(err.Error()))
+			k.refuse(finding.UnknownMember, finding.Args{Value: k.id}, k.waysToName(finding.UnknownMember)...)
+			return false
 		}
+	case neverSent(err):
+		k.withdrawn = true
+		k.refuseFor(err)
+		return false
+	default:
+		k.pending(finding.Quote(err.Error()))
 		return false
 	}
 	if reason := k.await(ctx); !reason.IsZero() {
@@ -256,6 +263,14 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	k.result.Outcome = Removed
 	k.result.Reasons = []finding.Reason{{Code: finding.NoLongerMember, Name: member, Value: string(d)}}
 	return true
+}
+
+// stays reports whether the target is in the configuration; false if that is unknown.
+func (k *kickOperation) stays(ctx context.Context) bool {
+	status, err := k.changer.Control.Status(ctx, k.server.Database)
+	proof := raft.RemovalWatcher{Target: k.target.Short, Address: k.target.Address}
+	proof.Observe(status)
+	return err == nil && !proof.Absent()
 }
 
 // neverSent reports whether a failed kick will surely not be carried out: the server was not reached, or has refused.

@@ -202,3 +202,23 @@ func TestR1_unreadable_server_is_needed_for_majority(t *testing.T) {
 		assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)), name)
 	}
 }
+
+// R3: only the first digits of a member without a unit are known, and the operator has typed more, which are wrong. The
+// server refuses the kick.
+func TestR3_kick_with_wrong_digits_is_refused(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 3, ovndb.NB)
+	u, gone := units[0], units[2]
+	m := model(u, u, units[1])
+	id := gone.id(ovndb.NB)
+	gone.kill(ovndb.NB)
+	u.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(id.Short()) })
+	results, err := u.Kick(t.Context(), m, kickNB(id[:len(id)-12]+"ffffffffffff"))
+	require.NoError(t, err)
+	assert.Equal(t, Refused, results[0].Outcome, "%v", results[0])
+	assert.True(t, finding.Has(results[0].Against, finding.UnknownMember))
+	assert.Empty(t, u.lockNB().pending(), "nothing was begun")
+	results, err = u.Kick(t.Context(), m, kickNB(id))
+	require.NoError(t, err)
+	assert.Equal(t, Removed, results[0].Outcome, "%v", results[0])
+}
