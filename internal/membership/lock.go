@@ -225,8 +225,8 @@ func (s *Changer) recordRemovals(ctx context.Context, d ovndb.Database, g *ovsdb
 	return nil
 }
 
-// swap writes the record if the store still has old. If the call fails, swap reads again to find out whether it was
-// written.
+// swap writes the record if the store still has old. After an error it may be written nevertheless. Then the next hook
+// of this unit takes the lock again, and other units wait until it expires.
 func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, k.changer.StorePatience(k.database))
 	defer cancel()

@@ -29,7 +29,7 @@ func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.
 // members are a majority without this unit's server, gives the clients of each database some time to settle, and
 // judges again. It returns a [*finding.RefusedError] that names every database that refuses (rule R7), or if another
 // unit held a lock for too long. If this unit's server is the only member, or no member, there is no other member to
-// wait for.
+// wait for. A server that hangs for longer than [hungPatience] counts as down.
 //
 // The locks are kept, through the other members, for as long as act runs. The lock of a server that is taken down
 // records this before act begins and until act has succeeded. If act fails, the record remains until a later hook
@@ -40,6 +40,9 @@ func (s *Changer) WithLocks(ctx context.Context, m observe.Application, database
 	o := &restartOperation{run: act}
 	for _, db := range databases {
 		l := s.Observer.ObserveServer(ctx, db)
+		if l.Condition == ovndb.Hung && down {
+			l = s.retryHung(ctx, map[ovndb.Database]observe.ServerState{db: l})[db]
+		}
 		if err := context.Cause(ctx); err != nil {
 			return err // a server that did not answer in time may be a member
 		}

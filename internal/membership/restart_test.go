@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -136,6 +137,25 @@ func TestR1_restart_without_majority_of_others(t *testing.T) {
 		return nil
 	}), "what takes no server down needs no majority of others")
 	assert.True(t, ran)
+}
+
+// R0, R1: a server that hangs for a moment votes afterwards.
+func TestR1_restart_of_server_that_hangs_for_a_moment(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 3, ovndb.NB)
+	u, off := units[1], units[2]
+	m, id := model(u, units...), off.id(ovndb.NB)
+	off.kill(ovndb.NB)
+	u.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(id.Short()) })
+	u.Control.Timeout = time.Second
+	server := u.servers[ovndb.NB]
+	require.NoError(t, server.Signal(syscall.SIGSTOP))
+	u.Progress = func(context.Context, string) {
+		u.Control.Timeout = 0
+		assert.NoError(t, server.Signal(syscall.SIGCONT))
+	}
+	err := u.WithLock(t.Context(), m, ovndb.NB, true, u.forbidden)
+	assert.True(t, finding.Has(finding.Reasons(err), finding.QuorumWouldBeLost), "%v", err)
 }
 
 // R7: if one database refuses, neither server is touched, and no clients are waited for.

@@ -120,8 +120,9 @@ func unreadable(m observe.Application, l observe.ServerState) finding.Finding {
 		finding.If(finding.IfOthersUp, restartServer(m, l.Database)))
 }
 
-// hungPatience is how long a hung server may take to answer before its unit leaves without it: while a voting member
-// compacts a large database, it does not answer. The database's size adds to it ([raft.Patience]).
+// hungPatience is how long a hung server may take to answer before its unit leaves or stops it as a server that is
+// down: while a voting member compacts a large database, it does not answer. The database's size adds to it
+// ([raft.Patience]).
 const hungPatience = 30 * time.Second
 
 // retryHung asks servers that hang again, with a longer timeout.

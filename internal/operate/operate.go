@@ -48,7 +48,8 @@ func (u Unit) Pause(ctx context.Context, recovery bool) error {
 	var turns []ovndb.Database
 	for db, l := range snapshot.Servers {
 		// A server without a leader can still vote in the next election.
-		if l.Member() && (l.Status.HasLeader() || !recovery) || l.Condition == ovndb.Unreadable {
+		voting := l.Member() && (l.Status.HasLeader() || !recovery)
+		if voting || l.Condition == ovndb.Unreadable || l.Condition == ovndb.Hung {
 			turns = append(turns, db)
 		}
 	}
