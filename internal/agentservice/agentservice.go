@@ -13,10 +13,10 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -57,7 +57,7 @@ var section = unitstate.NewSection[kept]("agent")
 
 // Ensure runs the agent with its options once the unit's servers are members, and stops it while the unit is paused. It
 // returns only the context's error.
-func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Finding, error) {
+func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
 	if m.Program == "" {
 		return nil, nil
 	}
@@ -109,7 +109,7 @@ func failed(problem string) []finding.Finding {
 
 // run starts the agent if something has changed. If o is thorough, it also starts an agent that does not run. If an
 // option is invalid, the agent keeps its configuration.
-func (m *Manager) run(ctx context.Context, o steps.Snapshot, last *kept) error {
+func (m *Manager) run(ctx context.Context, o facts.Facts, last *kept) error {
 	program, err := fileStamp(m.Program)
 	if err != nil {
 		return err

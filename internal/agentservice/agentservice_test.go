@@ -16,11 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -62,14 +62,14 @@ func manager(t *testing.T) (*Manager, *services) {
 
 func TestEnsure(t *testing.T) {
 	t.Parallel()
-	configured := func(ttl time.Duration) (s steps.Snapshot) {
+	configured := func(ttl time.Duration) (s facts.Facts) {
 		s.Application.Unit, s.Addresses.Own = "ovn-central/0", netip.MustParseAddr("10.0.0.1")
 		s.Known.Settings.Agent = plan.AgentSettings{Mode: string(config.On), TTL: ttl, Port: 16400}
 		return s
 	}
 	ready := configured(lease.MinTTL)
 	ready.Decision.Ready = true
-	ensure := func(t *testing.T, m *Manager, s steps.Snapshot) []finding.Finding {
+	ensure := func(t *testing.T, m *Manager, s facts.Facts) []finding.Finding {
 		t.Helper()
 		found, err := m.Ensure(t.Context(), s)
 		require.NoError(t, err)
@@ -90,10 +90,10 @@ func TestEnsure(t *testing.T) {
 		assert.Equal(t, []string{"reload", "enable", "hang up"}, systemd.calls)
 		systemd.calls = nil
 		options := map[string]finding.Args{plan.OptionLeaseTTL: {Value: "301"}}
-		invalid := steps.Snapshot{Known: plan.State{Invalid: options}}
+		invalid := facts.Facts{Known: plan.State{Invalid: options}}
 		assert.Empty(t, ensure(t, m, invalid), "an option that can't be used changes nothing")
 		assert.Empty(t, systemd.calls)
-		assert.Empty(t, ensure(t, m, steps.Snapshot{State: plan.State{Paused: true}}))
+		assert.Empty(t, ensure(t, m, facts.Facts{State: plan.State{Paused: true}}))
 		assert.Equal(t, []string{"stop", "disable"}, systemd.calls)
 	})
 

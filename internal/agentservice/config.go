@@ -11,14 +11,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
 // render returns the agent's configuration. The agent connects only to this unit's own servers. If they are down,
 // another unit has to act.
-func render(p ovndb.Paths, o steps.Snapshot) ([]byte, error) {
+func render(p ovndb.Paths, o facts.Facts) ([]byte, error) {
 	credentials, agent := p.Credentials(), o.Known.Settings.Agent
 	var generation []byte
 	for _, path := range []string{credentials.Key, credentials.Certificate, credentials.CA} {

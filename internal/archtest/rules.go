@@ -15,7 +15,7 @@ var Layers = [][]string{
 	{"steps"},
 	{"certificates", "jujuleader", "restarts", "restore"},
 	{"membership", "gateway", "backup", "startguard"},
-	{"status"},
+	{"facts", "status"},
 	{"observe", "present"},
 	{"apt", "ovsctl", "firewall", "ovsdb", "juju", "tls", "render", "agent/report"},
 	{"raftfile", "machine", "systemd", "unitstate"},

@@ -15,10 +15,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
@@ -45,7 +45,7 @@ var section = unitstate.NewSection[kept]("backup-timer")
 
 // Ensure sets the timer to the option's interval once the unit's servers are members. It returns findings about the
 // timer and the backups. It returns an error only if the context has ended.
-func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Finding, error) {
+func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
 	last, s, err := section.Get(m.State), o.Known.Settings.Backup, error(nil)
 	switch {
 	case s.Interval == 0 && last.Set != "":
@@ -66,7 +66,7 @@ func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Findi
 }
 
 // Look returns findings about the existing backups, if the timer was set.
-func (m *Manager) Look(ctx context.Context, o steps.Snapshot) []finding.Finding {
+func (m *Manager) Look(ctx context.Context, o facts.Facts) []finding.Finding {
 	if section.Get(m.State).Set == "" {
 		return nil
 	}

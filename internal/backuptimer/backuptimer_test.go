@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backuptimer"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
@@ -38,7 +38,7 @@ func (s *systemctl) Run(_ context.Context, c run.Command) ([]byte, error) {
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
-	daily := steps.Snapshot{
+	daily := facts.Facts{
 		Known:    plan.State{Settings: plan.Settings{Backup: plan.BackupSettings{Interval: 24 * time.Hour, Keep: 7}}},
 		Decision: plan.Decision{Ready: true},
 	}
@@ -59,7 +59,7 @@ func TestEnsure(t *testing.T) {
 			Now: func() time.Time { return now }, State: state, Log: log,
 		}, programs
 	}
-	ensure := func(t *testing.T, m *backuptimer.Manager, s steps.Snapshot) []finding.Finding {
+	ensure := func(t *testing.T, m *backuptimer.Manager, s facts.Facts) []finding.Finding {
 		t.Helper()
 		found, err := m.Ensure(t.Context(), s)
 		require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestEnsure(t *testing.T) {
 		programs.calls = nil
 		assert.Empty(t, ensure(t, m, daily))
 		assert.Empty(t, programs.calls)
-		assert.Empty(t, ensure(t, m, steps.Snapshot{}))
+		assert.Empty(t, ensure(t, m, facts.Facts{}))
 		assert.NoFileExists(t, m.Paths.BackupTimer())
 		assert.Empty(t, m.Look(t.Context(), daily))
 	})

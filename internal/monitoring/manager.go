@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -54,14 +54,14 @@ func (k kept) due(now time.Time) bool {
 
 // Ensure keeps the unit's monitoring. It logs a problem once and returns no findings, since the databases don't
 // depend on monitoring. It returns an error only if the context has ended or the state can't be stored.
-func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Finding, error) {
+func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
 	last := section.Get(m.State)
 	unknown := !o.Known.Problem.IsZero() || !o.Known.Usable(plan.OptionExporter)
 	if unknown || !o.Thorough && !last.due(o.State.Now) {
 		return nil, nil
 	}
 	var problems []string
-	for _, keep := range []func(context.Context, steps.Snapshot, *kept) error{
+	for _, keep := range []func(context.Context, facts.Facts, *kept) error{
 		m.keepExporter, m.publishToPrometheus, m.publishToAgent, m.keepChecks,
 	} {
 		err := keep(ctx, o, &last)
@@ -80,7 +80,7 @@ func (m *Manager) Ensure(ctx context.Context, o steps.Snapshot) ([]finding.Findi
 }
 
 // keepExporter makes the exporter follow its option. It installs it only if the databases are served.
-func (m *Manager) keepExporter(ctx context.Context, o steps.Snapshot, last *kept) (err error) {
+func (m *Manager) keepExporter(ctx context.Context, o facts.Facts, last *kept) (err error) {
 	channel, now := o.Known.Settings.ExporterChannel, o.State.Now
 	switch {
 	case channel != "" && !o.Decision.Ready, o.State.Dying:

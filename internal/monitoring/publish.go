@@ -10,10 +10,10 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
 // charmName is the name in metadata.yaml. The application may have any other name.
@@ -33,7 +33,7 @@ func (m *Manager) own(rules relation.AlertRules) relation.AlertRules {
 
 // publishToPrometheus publishes for Prometheus. It always asks Juju for the relations, since goal-state lacks
 // relations of an offer.
-func (m *Manager) publishToPrometheus(ctx context.Context, o steps.Snapshot, last *kept) error {
+func (m *Manager) publishToPrometheus(ctx context.Context, o facts.Facts, last *kept) error {
 	ids, err := m.relations(ctx, relation.Metrics)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -59,7 +59,7 @@ func (m *Manager) publishToPrometheus(ctx context.Context, o steps.Snapshot, las
 }
 
 // scrapeAddress returns the address at which Prometheus reaches this unit over a relation.
-func (m *Manager) scrapeAddress(ctx context.Context, id string, o steps.Snapshot) (netip.Addr, error) {
+func (m *Manager) scrapeAddress(ctx context.Context, id string, o facts.Facts) (netip.Addr, error) {
 	network, err := m.Juju.NetworkGet(ctx, relation.Metrics, id)
 	if err != nil {
 		return netip.Addr{}, err
@@ -72,7 +72,7 @@ func (m *Manager) scrapeAddress(ctx context.Context, id string, o steps.Snapshot
 	return address, nil
 }
 
-func (m *Manager) publishToAgent(ctx context.Context, o steps.Snapshot, last *kept) error {
+func (m *Manager) publishToAgent(ctx context.Context, o facts.Facts, last *kept) error {
 	ids, err := m.subordinates(ctx, o, relation.COSAgent)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -93,7 +93,7 @@ func (m *Manager) publishToAgent(ctx context.Context, o steps.Snapshot, last *ke
 
 // agentPort returns the port of this unit's agent; 0 if the agent is not installed yet. If an option of the agent is
 // invalid, the agent keeps its port.
-func (m *Manager) agentPort(o steps.Snapshot) (uint16, error) {
+func (m *Manager) agentPort(o facts.Facts) (uint16, error) {
 	text, err := os.ReadFile(m.Paths.AgentConfig())
 	switch {
 	case err != nil:
@@ -113,7 +113,7 @@ func (m *Manager) agentPort(o steps.Snapshot) (uint16, error) {
 }
 
 // keepChecks writes the checks if the databases are served, and removes them if there is no relation.
-func (m *Manager) keepChecks(ctx context.Context, o steps.Snapshot, _ *kept) error {
+func (m *Manager) keepChecks(ctx context.Context, o facts.Facts, _ *kept) error {
 	ids, err := m.subordinates(ctx, o, relation.NRPE)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (m *Manager) keepChecks(ctx context.Context, o steps.Snapshot, _ *kept) err
 
 // subordinates returns the relations of an endpoint to applications on the same machine. Goal-state always has these
 // relations, so if it has none, subordinates does not ask Juju.
-func (m *Manager) subordinates(ctx context.Context, o steps.Snapshot, endpoint string) ([]string, error) {
+func (m *Manager) subordinates(ctx context.Context, o facts.Facts, endpoint string) ([]string, error) {
 	if o.Application.Goal != nil && len(o.Application.Remote[endpoint]) == 0 && m.Env.Relation != endpoint {
 		return nil, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -18,7 +19,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -40,7 +40,7 @@ type Manager struct {
 
 // Snapshot has the data to publish. If it is thorough, unchanged data is published, too.
 type Snapshot struct {
-	steps.Snapshot
+	facts.Facts
 	// Version reports whether Juju may have lost the version.
 	Version bool
 	// Kept has the parts of the unit's data that are in its own records.

@@ -42,21 +42,21 @@ func (u *Reconciler) finishRecoveries(
 		return snapshot, nil
 	}
 	var o Result
-	o.Snapshot.Snapshot, o.Thorough = snapshot, true
-	err := u.askJuju(ctx, r, &o.Snapshot)
+	o.Snapshot, o.Thorough = snapshot, true
+	err := u.askJuju(ctx, r, &o.Facts)
 	if err == nil {
 		_, err = u.converge(ctx, r, &o)
 	}
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot do this unit's part of the recovery; continuing", "error", err)
-		return o.Snapshot.Snapshot, nil
+		return o.Snapshot, nil
 	}
 	for _, f := range o.Decision.Findings {
 		if f.Severity == finding.Waiting {
 			waiting = append(waiting, f)
 		}
 	}
-	return o.Snapshot.Snapshot, waiting
+	return o.Snapshot, waiting
 }
 
 // resumeToLeave starts the servers of a paused unit that is being removed while others stay: a stopped server can't

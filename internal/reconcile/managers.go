@@ -76,12 +76,12 @@ func with[S any](
 func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 	all := []func(context.Context) ([]finding.Finding, error){
 		with(r.publish.Ensure, u.publishSnapshot(r, *o)), r.Certificates.Ensure,
-		with(r.monitoring.Ensure, o.Snapshot),
+		with(r.monitoring.Ensure, o.Facts),
 	}
 	stays, sound := !o.State.Dying, o.Known.Problem.IsZero()
 	if stays && sound {
 		all = append(all, func(ctx context.Context) ([]finding.Finding, error) {
-			_, err := r.agent.Ensure(ctx, o.Snapshot)
+			_, err := r.agent.Ensure(ctx, o.Facts)
 			return nil, err // Ask finds the same problem
 		})
 	}
@@ -90,10 +90,10 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 		all = append(all, with(r.guard.Ensure, startguard.Snapshot{Own: o.State.Address, Peers: peers}))
 	}
 	if stays && sound && o.Known.Usable(plan.OptionBackupInterval, plan.OptionBackupKeep) {
-		all = append(all, with(r.backups.Ensure, o.Snapshot))
+		all = append(all, with(r.backups.Ensure, o.Facts))
 	}
 	var found []finding.Finding
-	for _, ensure := range append(all, with(r.Packages.Ensure, o.Packages())) {
+	for _, ensure := range append(all, with(r.Packages.Ensure, steps.Packages(o.Facts))) {
 		more, err := ensure(ctx)
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func (u *Reconciler) publishSnapshot(r *record, o Result) publish.Snapshot {
 	// Juju discards the version that a failing hook has set.
 	events := []juju.Event{juju.Start, juju.ConfigChanged, juju.UpgradeCharm, juju.LeaderElected}
 	return publish.Snapshot{
-		Snapshot: o.Snapshot, Version: slices.Contains(events, u.Env.Event()),
+		Facts: o.Facts, Version: slices.Contains(events, u.Env.Event()),
 		Kept: relation.UnitState{
 			Running: r.Restarts.Running(o.State.Packages.Version), Withdrawn: r.Leader.Withdrawn(),
 			Requests: r.Recovery.Answered(o.State.Recovery), Copies: restore.Copies(o.State.Recovery),

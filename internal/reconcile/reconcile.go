@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -20,7 +21,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
 // Reconciler brings one unit to its wanted state.
@@ -42,7 +42,7 @@ type Reconciler struct {
 
 // Result is the outcome of one reconcile.
 type Result struct {
-	steps.Snapshot
+	facts.Facts
 	// Failure is the error of the step that failed; nil if none did.
 	Failure error
 	// managed has the findings of the managers.
@@ -71,8 +71,8 @@ func (u *Reconciler) reconcile(ctx context.Context, thorough bool) (*record, Res
 	}
 	var o Result
 	o.Thorough = thorough || !r.Settled
-	o.Snapshot.Snapshot, o.Report = u.Observer.ObserveClusters(ctx, u.Tools)
-	if err := u.askJuju(ctx, r, &o.Snapshot); err != nil {
+	o.Snapshot, o.Report = u.Observer.ObserveClusters(ctx, u.Tools)
+	if err := u.askJuju(ctx, r, &o.Facts); err != nil {
 		return r, Result{}, err
 	}
 	if err := u.adopt(ctx, r, o.Known.Settings); err != nil {
@@ -80,7 +80,7 @@ func (u *Reconciler) reconcile(ctx context.Context, thorough bool) (*record, Res
 	}
 	event := u.Env.Event()
 	if booted := event == juju.Start || event == juju.ConfigChanged; booted && r.AwaitServers(ctx, o.Servers) {
-		o.Snapshot.Snapshot = u.Observer.Refresh(ctx, o.Snapshot.Snapshot)
+		o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
 		o.Report = u.Observer.Report(ctx, o.Application, o.Servers)
 	}
 	made, err := u.converge(ctx, r, &o)
@@ -90,7 +90,7 @@ func (u *Reconciler) reconcile(ctx context.Context, thorough bool) (*record, Res
 	if made {
 		o.Report = u.Observer.Report(ctx, o.Application, o.Servers)
 	}
-	r.PublishDamage(ctx, o.Snapshot)
+	r.PublishDamage(ctx, o.Facts)
 	r.TrimMemory(ctx, o.Servers)
 	if err := u.ensure(ctx, r, &o); err != nil {
 		return r, o, err
@@ -121,11 +121,11 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 		}
 		made = append(made, *step)
 		u.Members.Progress(ctx, step.String())
-		err := r.Make(ctx, o.Snapshot, *step)
+		err := r.Make(ctx, o.Facts, *step)
 		u.save(ctx, r)
 		switch {
 		case err == nil:
-			o.Snapshot.Snapshot = u.Observer.Refresh(ctx, o.Snapshot.Snapshot)
+			o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
 		case ctx.Err() != nil:
 			return false, err
 		case !u.continuesWithout(ctx, r, o, *step, err):
@@ -135,7 +135,7 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 }
 
 func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err error) {
-	if o.State, err = u.look(ctx, r, &o.Snapshot); err != nil {
+	if o.State, err = u.look(ctx, r, &o.Facts); err != nil {
 		return err
 	}
 	o.Decision = plan.Decide(o.State)
@@ -149,7 +149,7 @@ const mostLooks = 6
 
 // look returns the input of a decision. If a server has ended or hangs since it was observed, look observes the servers
 // again: a decision needs one consistent state.
-func (u *Reconciler) look(ctx context.Context, r *record, o *steps.Snapshot) (s plan.State, err error) {
+func (u *Reconciler) look(ctx context.Context, r *record, o *facts.Facts) (s plan.State, err error) {
 	for look := 1; ; look++ {
 		if s, err = r.Look(ctx, *o); !errors.Is(err, observe.ErrOutdated) || look == mostLooks {
 			return s, err

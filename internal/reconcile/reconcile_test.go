@@ -13,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -24,7 +25,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
-	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
 func TestResult_settled(t *testing.T) {
@@ -66,7 +66,7 @@ func TestResult_settled(t *testing.T) {
 			o.State.Certificates.Related, o.State.Certificates.Used.Lacks = true, finding.Quote("a")
 		}, false},
 	} {
-		o := Result{Snapshot: steps.Snapshot{Decision: plan.Decision{Ready: true}}}
+		o := Result{Facts: facts.Facts{Decision: plan.Decision{Ready: true}}}
 		o.State.Certificates.Used = used()
 		tt.change(&o)
 		assert.Equal(t, tt.want, o.settled(), name)
@@ -131,7 +131,7 @@ func TestFound(t *testing.T) {
 // A restore whose action was interrupted is carried out by the next hook. An action that only looks shows it.
 func TestFound_pending_restore(t *testing.T) {
 	t.Parallel()
-	o := Result{Snapshot: steps.Snapshot{State: plan.State{Recovery: map[ovndb.Database]recovery.State{ovndb.SB: {
+	o := Result{Facts: facts.Facts{State: plan.State{Recovery: map[ovndb.Database]recovery.State{ovndb.SB: {
 		Database: ovndb.SB, Unit: "u/0", JujuLeader: true, Cluster: "c1", Own: &recovery.Copy{Cluster: "c1"},
 		Request: &recovery.Request{Cluster: "c1", Backup: "/b"},
 	}}}}}
@@ -146,7 +146,7 @@ func TestFound_recovery_not_accepted(t *testing.T) {
 	t.Parallel()
 	s := observetest.Three(t)
 	s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff()
-	o := Result{Snapshot: steps.Snapshot{Report: s.Report(), State: plan.State{Unit: s.Unit}}}
+	o := Result{Facts: facts.Facts{Report: s.Report(), State: plan.State{Unit: s.Unit}}}
 	o.Decision.Findings = []finding.Finding{finding.Of(finding.RecoveryNotAccepted, ovndb.NB, finding.Args{Unit: s.Unit})}
 	for _, f := range (&Reconciler{Observer: &observe.Observer{Machine: new(observe.Machine)}}).found(o) {
 		if f.Code == finding.NoQuorum {

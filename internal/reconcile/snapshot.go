@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/certificates"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
@@ -31,7 +32,7 @@ import (
 
 // askJuju adds further answers of Juju to a snapshot of servers and application. If the snapshot is not thorough, it
 // reads only the peer relation, and takes the data that the Juju leader has published from memory.
-func (u *Reconciler) askJuju(ctx context.Context, r *record, o *steps.Snapshot) error {
+func (u *Reconciler) askJuju(ctx context.Context, r *record, o *facts.Facts) error {
 	m, x := o.Application, &o.Known
 	if m.Unread != nil {
 		return m.Unread
@@ -78,7 +79,7 @@ func (u *Reconciler) askJuju(ctx context.Context, r *record, o *steps.Snapshot) 
 
 // leaderless reports whether the shown state is the same on Juju's leader as elsewhere: the clusters exist, both
 // servers are members that know a leader, and no recovery was requested.
-func leaderless(r *record, o steps.Snapshot) bool {
+func leaderless(r *record, o facts.Facts) bool {
 	if !o.Looks || o.Thorough || r.Recovery.Requested() || len(r.Recovery.Held) > 0 {
 		return false
 	}
@@ -114,7 +115,7 @@ func (u *Reconciler) Plan(ctx context.Context) (Result, error) { return u.previe
 func (u *Reconciler) Look(ctx context.Context) (Result, error) { return u.preview(ctx, true) }
 
 func (u *Reconciler) preview(ctx context.Context, looks bool) (o Result, err error) {
-	o.Snapshot.Snapshot, o.Report = u.Observer.ObserveClusters(ctx, u.Tools)
+	o.Snapshot, o.Report = u.Observer.ObserveClusters(ctx, u.Tools)
 	if err := o.Application.Unread; err != nil {
 		return o, err
 	}
@@ -123,10 +124,10 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (o Result, err err
 		return o, err
 	}
 	o.Thorough, o.Looks, o.Preview = !r.Settled, looks, true
-	if err := u.askJuju(ctx, r, &o.Snapshot); err != nil {
+	if err := u.askJuju(ctx, r, &o.Facts); err != nil {
 		return o, err
 	}
-	u.collect(ctx, r, &o, append(r.backups.Look(ctx, o.Snapshot), r.Packages.Findings()...))
+	u.collect(ctx, r, &o, append(r.backups.Look(ctx, o.Facts), r.Packages.Findings()...))
 	return o, u.decide(ctx, r, &o)
 }
 
@@ -162,12 +163,12 @@ func (u *Reconciler) judging(ctx context.Context) (found restore.Seen, err error
 	}
 	var o Result
 	o.Thorough = true
-	o.Snapshot.Snapshot = u.withoutLoneLeader(ctx, u.Observer.Observe(ctx, u.Tools))
-	if err := u.askJuju(ctx, r, &o.Snapshot); err != nil {
+	o.Snapshot = u.withoutLoneLeader(ctx, u.Observer.Observe(ctx, u.Tools))
+	if err := u.askJuju(ctx, r, &o.Facts); err != nil {
 		return found, err
 	}
 	r.Recovery.Judging = true
-	o.State, err = u.look(ctx, r, &o.Snapshot)
+	o.State, err = u.look(ctx, r, &o.Facts)
 	return seen(r, o), err
 }
 
@@ -193,7 +194,7 @@ func (u *Reconciler) withoutLoneLeader(ctx context.Context, s observe.Snapshot) 
 }
 
 func seen(r *record, o Result) restore.Seen {
-	return restore.Seen{Unit: r.Recovery, Snapshot: o.Snapshot.Snapshot, Plan: o.State}
+	return restore.Seen{Unit: r.Recovery, Snapshot: o.Snapshot, Plan: o.State}
 }
 
 // Status returns the unit's workload status: one word and one line.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -21,64 +22,64 @@ import (
 )
 
 // functions has the function that makes each kind of step.
-var functions = map[plan.Kind]func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error{
-	plan.Install: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
-		return u.Packages.Install(ctx, o.Packages())
+var functions = map[plan.Kind]func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error{
+	plan.Install: func(u *Unit, ctx context.Context, o facts.Facts, _ plan.Step) error {
+		return u.Packages.Install(ctx, Packages(o))
 	},
-	plan.Upgrade: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
-		return u.Packages.Upgrade(ctx, o.Packages())
+	plan.Upgrade: func(u *Unit, ctx context.Context, o facts.Facts, _ plan.Step) error {
+		return u.Packages.Upgrade(ctx, Packages(o))
 	},
 	plan.TrustCA: (*Unit).installCertificate, plan.InstallCertificate: (*Unit).installCertificate,
 	plan.DropCAs:       (*Unit).installCertificate,
 	plan.WriteDefaults: (*Unit).writeDefaults, plan.WriteNorthdParams: (*Unit).writeNorthdParams,
-	plan.ConfigureFirewall: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
-		_, err := u.Firewall.Ensure(ctx, o.firewall())
+	plan.ConfigureFirewall: func(u *Unit, ctx context.Context, o facts.Facts, _ plan.Step) error {
+		_, err := u.Firewall.Ensure(ctx, hosts(o))
 		return err
 	},
 	plan.ConfigureListeners: (*Unit).ensureListeners,
-	plan.Start: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
+	plan.Start: func(u *Unit, ctx context.Context, _ facts.Facts, s plan.Step) error {
 		return u.start(ctx, s.Services)
 	},
-	plan.Restart: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+	plan.Restart: func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error {
 		return u.Restart(ctx, o.Snapshot, s.Service)
 	},
-	plan.ArchiveFile: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+	plan.ArchiveFile: func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error {
 		return u.archive(ctx, o.Servers[s.Database])
 	},
 	plan.RewriteFile: (*Unit).rewriteFile, plan.ConvertSchema: (*Unit).convert, plan.SetElectionTimer: (*Unit).setTimer,
-	plan.Leave: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+	plan.Leave: func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error {
 		return u.Members.LeaveRemoved(ctx, o.Application, o.Servers[s.Database])
 	},
 	// First clusters, and joins.
-	plan.StageCluster: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
-		_, err := u.Files.CreateCluster(ctx, s.Database, o.raftAddress(s.Database), s.Timer)
+	plan.StageCluster: func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error {
+		_, err := u.Files.CreateCluster(ctx, s.Database, raftAddress(o, s.Database), s.Timer)
 		return err
 	},
 	plan.PublishClusters: (*Unit).claim,
-	plan.CommitCluster: func(u *Unit, _ context.Context, _ Snapshot, s plan.Step) error {
+	plan.CommitCluster: func(u *Unit, _ context.Context, _ facts.Facts, s plan.Step) error {
 		return u.Files.Commit(s.Database)
 	},
 	plan.DiscardCluster: (*Unit).discard,
-	plan.JoinCluster: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
-		return u.Files.JoinCluster(ctx, s.Database, s.Cluster, o.raftAddress(s.Database), s.Remotes)
+	plan.JoinCluster: func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error {
+		return u.Files.JoinCluster(ctx, s.Database, s.Cluster, raftAddress(o, s.Database), s.Remotes)
 	},
 	// Recoveries and restores.
-	plan.AcceptRecovery: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+	plan.AcceptRecovery: func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error {
 		return u.Leader.Accept(ctx, s.Database, o.State.Recovery[s.Database].Accept(s.Unit))
 	},
-	plan.StopServer: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
+	plan.StopServer: func(u *Unit, ctx context.Context, _ facts.Facts, s plan.Step) error {
 		return u.Recovery.Stop(ctx, s.Database, s.Unit)
 	},
-	plan.ReleaseServer: func(u *Unit, _ context.Context, _ Snapshot, s plan.Step) error {
+	plan.ReleaseServer: func(u *Unit, _ context.Context, _ facts.Facts, s plan.Step) error {
 		delete(u.Recovery.Held, s.Database)
 		return nil
 	},
-	plan.RemakeCluster: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+	plan.RemakeCluster: func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error {
 		superseded := u.Leader.Clusters.Supersede(s.Database, "", "").Superseded[s.Database]
 		timer := o.State.Settings.ElectionTimer
-		return u.Recovery.Remake(ctx, s.Database, o.raftAddress(s.Database), timer, superseded)
+		return u.Recovery.Remake(ctx, s.Database, raftAddress(o, s.Database), timer, superseded)
 	},
-	plan.Supersede: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+	plan.Supersede: func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error {
 		if err := u.Leader.Confirm(ctx); err != nil {
 			return err
 		}
@@ -88,14 +89,14 @@ var functions = map[plan.Kind]func(u *Unit, ctx context.Context, o Snapshot, s p
 		return u.Leader.Supersede(ctx, s.Database, s.Cluster, s.Unit)
 	},
 	plan.NoteSuperseded: (*Unit).noteSuperseded, plan.RemoveDamaged: (*Unit).removeMember,
-	plan.WithdrawRequest: func(u *Unit, _ context.Context, _ Snapshot, s plan.Step) error {
+	plan.WithdrawRequest: func(u *Unit, _ context.Context, _ facts.Facts, s plan.Step) error {
 		u.Recovery.Note(s.Database, u.Recovery.Attempts[s.Database].Withdraws(s.Why))
 		return nil
 	},
 }
 
 // Make makes one step.
-func (u *Unit) Make(ctx context.Context, o Snapshot, s plan.Step) error {
+func (u *Unit) Make(ctx context.Context, o facts.Facts, s plan.Step) error {
 	do, is := functions[s.Kind]
 	if !is {
 		return errors.New("no such step")
@@ -105,7 +106,7 @@ func (u *Unit) Make(ctx context.Context, o Snapshot, s plan.Step) error {
 
 // convert converts a database to the schema of the packages. Right before, it compares the schemas again, since a
 // conversion that a killed hook began may have ended.
-func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
+func (u *Unit) convert(ctx context.Context, o facts.Facts, s plan.Step) error {
 	db := s.Database
 	needed, err := u.Files.NeedsConversion(ctx, db)
 	if err != nil || !needed {
@@ -122,7 +123,7 @@ func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
 
 // installCertificate writes the certificates' files. If the servers are members, it holds the locks of both
 // databases, so that no other unit's server is down at the same time.
-func (u *Unit) installCertificate(ctx context.Context, o Snapshot, s plan.Step) error {
+func (u *Unit) installCertificate(ctx context.Context, o facts.Facts, s plan.Step) error {
 	locked := true
 	var served []ovndb.Database
 	for _, db := range ovndb.Databases() {
@@ -140,7 +141,7 @@ func (u *Unit) installCertificate(ctx context.Context, o Snapshot, s plan.Step) 
 	return u.Members.WithLocks(ctx, o.Application, ovndb.Databases(), false, install)
 }
 
-func (u *Unit) claim(ctx context.Context, o Snapshot, s plan.Step) error {
+func (u *Unit) claim(ctx context.Context, o facts.Facts, s plan.Step) error {
 	by := ""
 	if len(s.IDs) == len(ovndb.Databases()) && o.State.Databases[ovndb.NB].Staged == s.IDs[ovndb.NB] {
 		by = u.Env.Unit
@@ -155,7 +156,7 @@ func (u *Unit) claim(ctx context.Context, o Snapshot, s plan.Step) error {
 
 // discard puts away a staged cluster. It first records that this unit's claim is withdrawn, which is published when
 // this hook or a later one ends. The unit that claims clusters waits for that.
-func (u *Unit) discard(_ context.Context, o Snapshot, s plan.Step) error {
+func (u *Unit) discard(_ context.Context, o facts.Facts, s plan.Step) error {
 	staged := o.State.Databases[s.Database].Staged
 	if s.Database == ovndb.NB && staged == o.State.Claim && staged != "" {
 		u.Leader.Withdraw(staged)
@@ -168,32 +169,34 @@ func (u *Unit) discard(_ context.Context, o Snapshot, s plan.Step) error {
 
 // listeners returns the wanted rows of Connection, which all units share. They serve IPv6 if any unit has such an
 // address.
-func (o Snapshot) listeners(db ovndb.Database) []ovsdb.Connection {
+func listeners(o facts.Facts, db ovndb.Database) []ovsdb.Connection {
 	units := append(o.Application.PeerAddresses(), o.Addresses.Own)
 	return ovsdb.WantedConnections(db, o.Known.Settings.InactivityProbe, slices.ContainsFunc(units, netip.Addr.Is6))
 }
 
 // compareListeners compares the rows of a database with the wanted ones, and finds those without TLS. Rows that
 // can't be read are left alone.
-func (u *Unit) compareListeners(ctx context.Context, o Snapshot, db ovndb.Database) (plan.Drift, []plan.Listener) {
+func (u *Unit) compareListeners(ctx context.Context, o facts.Facts, db ovndb.Database) (plan.Drift, []plan.Listener) {
 	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
 		return "", nil
 	}
-	return o.judgeListeners(db, rows)
+	return judgeListeners(o, db, rows)
 }
 
 // judgeListeners judges the rows. While the probe's option is invalid, existing rows stay unchanged; if there are
 // none, the default is used, so that clients can connect.
-func (o Snapshot) judgeListeners(db ovndb.Database, rows []ovsdb.Listener) (drift plan.Drift, exposed []plan.Listener) {
+func judgeListeners(
+	o facts.Facts, db ovndb.Database, rows []ovsdb.Listener,
+) (drift plan.Drift, exposed []plan.Listener) {
 	for _, row := range rows {
 		if row.WithoutTLS() {
 			exposed = append(exposed, plan.Listener{Target: row.Target, UUID: row.UUID})
 		}
 	}
 	switch {
-	case ovsdb.Satisfied(rows, o.listeners(db)):
+	case ovsdb.Satisfied(rows, listeners(o, db)):
 		return plan.InSync, exposed
 	case len(rows) > 0 && !o.Known.Usable(plan.OptionInactivityProbe):
 		return "", exposed
@@ -201,15 +204,15 @@ func (o Snapshot) judgeListeners(db ovndb.Database, rows []ovsdb.Listener) (drif
 	return plan.Drifted, exposed
 }
 
-func (u *Unit) ensureListeners(ctx context.Context, o Snapshot, s plan.Step) error {
+func (u *Unit) ensureListeners(ctx context.Context, o facts.Facts, s plan.Step) error {
 	db := s.Database
-	_, err := u.Dialer.EnsureConnections(ctx, db, o.listeners(db), "unix:"+u.Paths.Socket(db))
+	_, err := u.Dialer.EnsureConnections(ctx, db, listeners(o, db), "unix:"+u.Paths.Socket(db))
 	return err
 }
 
 // rewriteFile makes a server rewrite its file that lacks entries. If the server can't, the next decision reports
 // that.
-func (u *Unit) rewriteFile(ctx context.Context, _ Snapshot, s plan.Step) error {
+func (u *Unit) rewriteFile(ctx context.Context, _ facts.Facts, s plan.Step) error {
 	db := s.Database
 	err := u.Members.RewriteFile(ctx, db)
 	damaged := (*membership.DamagedFileError)(nil)
@@ -228,7 +231,7 @@ func (u *Unit) rewriteFile(ctx context.Context, _ Snapshot, s plan.Step) error {
 }
 
 // PublishDamage tells the other units which servers' files lack entries.
-func (u *Unit) PublishDamage(ctx context.Context, o Snapshot) {
+func (u *Unit) PublishDamage(ctx context.Context, o facts.Facts) {
 	for _, c := range o.Report.Clusters {
 		l := o.Servers[c.Database]
 		found, observed := o.State.Databases[c.Database]
@@ -300,7 +303,7 @@ func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	return systemd.Defaults{Local: own, Remote: own, Credentials: u.Paths.Credentials()}
 }
 
-func (u *Unit) writeDefaults(_ context.Context, o Snapshot, _ plan.Step) error {
+func (u *Unit) writeDefaults(_ context.Context, o facts.Facts, _ plan.Step) error {
 	if o.State.Defaults == plan.NeedsRestart {
 		for _, db := range ovndb.Databases() {
 			if o.Servers[db].Condition == ovndb.Serving {
@@ -315,14 +318,14 @@ func (u *Unit) writeDefaults(_ context.Context, o Snapshot, _ plan.Step) error {
 	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(o.Addresses).Render(), 0o644)
 }
 
-func (u *Unit) northdParams(o Snapshot) (plan.Drift, error) {
+func (u *Unit) northdParams(o facts.Facts) (plan.Drift, error) {
 	return drift(o.Addresses, u.Paths.NorthdParams(), u.wantedNorthd(o).Render, systemd.NorthdNeedsRestart)
 }
 
 // wantedNorthd returns the arguments that name all units with servers, in the order of their addresses: the units
 // that publish a server, and all members, even of unknown units. A unit that is being removed may have a leader,
 // which ovn-northd needs; a unit with the Python charm publishes no servers.
-func (u *Unit) wantedNorthd(o Snapshot) systemd.NorthdParams {
+func (u *Unit) wantedNorthd(o facts.Facts) systemd.NorthdParams {
 	m, addresses := o.Application, []netip.Addr{o.Addresses.Own}
 	for _, unit := range m.Others() {
 		if address := m.Peers[unit].State.Address; address.IsValid() && m.Published[unit].Complete() {
@@ -334,7 +337,7 @@ func (u *Unit) wantedNorthd(o Snapshot) systemd.NorthdParams {
 	return systemd.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Paths.Credentials()}
 }
 
-func (u *Unit) writeNorthdParams(_ context.Context, o Snapshot, _ plan.Step) error {
+func (u *Unit) writeNorthdParams(_ context.Context, o facts.Facts, _ plan.Step) error {
 	if o.State.Services[ovndb.Northd].Active && o.State.NorthdParams == plan.NeedsRestart {
 		u.Restarts.Due(ovndb.Northd, "units have come or gone")
 		if err := u.Save(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -22,7 +23,7 @@ import (
 )
 
 // Look returns the input of a decision.
-func (u *Unit) Look(ctx context.Context, o Snapshot) (s plan.State, err error) {
+func (u *Unit) Look(ctx context.Context, o facts.Facts) (s plan.State, err error) {
 	s = o.Known
 	u.Recovery.See(u.Leader.Clusters)
 	version, installed, err := u.Packages.Installed(ctx)
@@ -65,7 +66,7 @@ func (u *Unit) Look(ctx context.Context, o Snapshot) (s plan.State, err error) {
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
 	s.Northds = u.northds(ctx, o, s)
-	if !o.Preview && u.Firewall.Due(ctx, o.firewall()) {
+	if !o.Preview && u.Firewall.Due(ctx, hosts(o)) {
 		s.Firewall = plan.Drifted
 	}
 	return s, nil
@@ -73,7 +74,7 @@ func (u *Unit) Look(ctx context.Context, o Snapshot) (s plan.State, err error) {
 
 // northds judges the state of all units' ovn-northd. A report is as old as its unit's last hook. If this unit's own
 // ovn-northd is neither active nor waits for the lock, the lock shows whether another one still is.
-func (u *Unit) northds(ctx context.Context, o Snapshot, s plan.State) plan.Northd {
+func (u *Unit) northds(ctx context.Context, o facts.Facts, s plan.State) plan.Northd {
 	judge := func(others []plan.NorthdReport) plan.Northd {
 		own := plan.NorthdReport{Unit: s.Unit, Known: true, Health: s.Northd}
 		return plan.JudgeNorthd(s.Now, s.Settings.InactivityProbe, own, others, o.Known.Northds)
@@ -168,7 +169,7 @@ func (u *Unit) Peers(ctx context.Context, m observe.Application) []plan.Peer {
 	return peers
 }
 
-func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (plan.Database, error) {
+func (u *Unit) database(ctx context.Context, o facts.Facts, db ovndb.Database) (plan.Database, error) {
 	l := o.Servers[db]
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Why: l.Reason(), Cause: l.Cause,
@@ -201,7 +202,7 @@ func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (pla
 	return x, err
 }
 
-func (u *Unit) lookAtData(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) error {
+func (u *Unit) lookAtData(ctx context.Context, o facts.Facts, db ovndb.Database, x *plan.Database) error {
 	if x.IsRaftLeader() {
 		if o.Known.Problem.IsZero() {
 			x.Listeners, x.WithoutTLS = u.compareListeners(ctx, o, db)
@@ -263,7 +264,7 @@ func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, x *plan.
 
 // lookAtClientPorts reports whether clients can connect at this unit's address, and whether they have more rights
 // than their role.
-func (u *Unit) lookAtClientPorts(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) {
+func (u *Unit) lookAtClientPorts(ctx context.Context, o facts.Facts, db ovndb.Database, x *plan.Database) {
 	own, ports := o.Addresses.Own, ovndb.ClientPorts(db)
 	if !own.IsValid() {
 		return
@@ -285,7 +286,7 @@ func (u *Unit) lookAtClientPorts(ctx context.Context, o Snapshot, db ovndb.Datab
 }
 
 // lookAtFiles adds the contents of the files of servers that could not be asked, and why they may not be started.
-func (u *Unit) lookAtFiles(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) error {
+func (u *Unit) lookAtFiles(ctx context.Context, o facts.Facts, db ovndb.Database, x *plan.Database) error {
 	staged, err := u.Files.Staged(ctx, db)
 	if err != nil {
 		return err
@@ -312,7 +313,7 @@ func (u *Unit) lookAtFiles(ctx context.Context, o Snapshot, db ovndb.Database, x
 	return nil
 }
 
-func (u *Unit) lookAtFile(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) (err error) {
+func (u *Unit) lookAtFile(ctx context.Context, o facts.Facts, db ovndb.Database, x *plan.Database) (err error) {
 	l, f := o.Servers[db], &x.File
 	if l.Condition == ovndb.Down {
 		if f.Address, err = u.Files.Address(ctx, db); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/certificates"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -219,7 +220,7 @@ func (u *Unit) restartServer(ctx context.Context, snapshot observe.Snapshot, db 
 var ErrNotRemoved = errors.New("not removed")
 
 // removeMember kicks the member of a unit that requests it, with the judgement, the lock and the proof of every kick.
-func (u *Unit) removeMember(ctx context.Context, o Snapshot, s plan.Step) error {
+func (u *Unit) removeMember(ctx context.Context, o facts.Facts, s plan.Step) error {
 	results, err := u.Members.Kick(ctx, o.Application, membership.KickRequest{
 		IDs:       map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}},
 		Confirmed: true, Permit: raft.PermitForce,
@@ -235,7 +236,7 @@ func (u *Unit) removeMember(ctx context.Context, o Snapshot, s plan.Step) error 
 	return nil
 }
 
-func (u *Unit) setTimer(ctx context.Context, _ Snapshot, s plan.Step) error {
+func (u *Unit) setTimer(ctx context.Context, _ facts.Facts, s plan.Step) error {
 	db, to := s.Database, s.Timer
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
@@ -293,23 +294,8 @@ func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]obse
 	return awaited
 }
 
-// Snapshot is the state of Juju and the machine, with the last decision. A step does not change it: the unit is
-// observed again after the step.
-type Snapshot struct {
-	observe.Snapshot
-	Report    observe.Report
-	Addresses observe.Addresses
-	// Known is the part of a decision's input that does not depend on the machine; State is the whole input.
-	Known, State plan.State
-	Decision     plan.Decision
-	// Clients are the relations to applications that use the databases. They are known only if Thorough is set.
-	Clients []observe.Client
-	// Thorough makes Juju answer everything. Looks is set if the state is only shown, Preview if no step is made.
-	Thorough, Looks, Preview bool
-}
-
 // Packages returns the input of the packages' manager.
-func (o Snapshot) Packages() apt.Snapshot {
+func Packages(o facts.Facts) apt.Snapshot {
 	settings := o.Known.Settings
 	s := apt.Snapshot{
 		Source: settings.Source, Overlay: settings.Overlay, Sources: settings.AllSources(), Thorough: o.Thorough,
@@ -320,7 +306,7 @@ func (o Snapshot) Packages() apt.Snapshot {
 	return s
 }
 
-func (o Snapshot) firewall() firewall.Snapshot {
+func hosts(o facts.Facts) firewall.Snapshot {
 	s := firewall.Snapshot{Thorough: o.Thorough, Own: o.Addresses.Own}
 	s.Peers = slices.Concat(o.Application.PeerAddresses(), o.MemberAddresses())
 	for _, c := range o.Clients {
@@ -329,6 +315,6 @@ func (o Snapshot) firewall() firewall.Snapshot {
 	return s
 }
 
-func (o Snapshot) raftAddress(db ovndb.Database) string {
+func raftAddress(o facts.Facts, db ovndb.Database) string {
 	return ovndb.RaftAddress(db, o.Addresses.Own.String())
 }

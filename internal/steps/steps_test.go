@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -171,8 +172,8 @@ func TestDefaults(t *testing.T) {
 	own, other := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.9")
 	assert.Empty(t, compare(observe.Addresses{}), "its address is unknown")
 	assert.Equal(t, plan.Drifted, compare(observe.Addresses{Own: own}), "there is no file yet")
-	defaults := func(own netip.Addr, drift plan.Drift) Snapshot {
-		o := Snapshot{Addresses: observe.Addresses{Own: own}, State: plan.State{Defaults: drift}}
+	defaults := func(own netip.Addr, drift plan.Drift) facts.Facts {
+		o := facts.Facts{Addresses: observe.Addresses{Own: own}, State: plan.State{Defaults: drift}}
 		o.Servers = map[ovndb.Database]observe.ServerState{ovndb.NB: {Condition: ovndb.Serving}}
 		return o
 	}
@@ -221,7 +222,7 @@ func TestFunctions(t *testing.T) {
 // unchanged.
 func TestJudgeListeners(t *testing.T) {
 	t.Parallel()
-	var valid, invalid Snapshot
+	var valid, invalid facts.Facts
 	valid.Known.Settings.InactivityProbe, invalid.Known.Settings.InactivityProbe = time.Minute, time.Minute
 	invalid.Known.Invalid = map[string]finding.Args{plan.OptionInactivityProbe: {Value: "-1"}}
 	rows := func(probe time.Duration) (all []ovsdb.Listener) {
@@ -231,7 +232,7 @@ func TestJudgeListeners(t *testing.T) {
 		return all
 	}
 	for name, test := range map[string]struct {
-		o    Snapshot
+		o    facts.Facts
 		rows []ovsdb.Listener
 		want plan.Drift
 	}{
@@ -241,11 +242,11 @@ func TestJudgeListeners(t *testing.T) {
 		"invalid, other probe": {invalid, rows(time.Hour), ""},
 		"invalid, none":        {invalid, nil, plan.Drifted},
 	} {
-		drift, _ := test.o.judgeListeners(ovndb.NB, test.rows)
+		drift, _ := judgeListeners(test.o, ovndb.NB, test.rows)
 		assert.Equal(t, test.want, drift, name)
 	}
 	exposed := ovsdb.Listener{Connection: ovsdb.Connection{Target: "ptcp:6641"}, UUID: "u"}
-	_, found := invalid.judgeListeners(ovndb.NB, []ovsdb.Listener{exposed})
+	_, found := judgeListeners(invalid, ovndb.NB, []ovsdb.Listener{exposed})
 	assert.Equal(t, []plan.Listener{{Target: exposed.Target, UUID: exposed.UUID}}, found)
 }
 
@@ -295,7 +296,7 @@ func TestPublishDamage_unobserved_stays_published(t *testing.T) {
 		Database: ovndb.NB, Condition: ovndb.Serving,
 		Status: raft.Status{Server: "a", State: raft.ClusterMember, Leader: "a"},
 	}
-	o := Snapshot{
+	o := facts.Facts{
 		Report: observe.Report{Clusters: []observe.Cluster{{ServerState: l, View: raft.View{Lost: []raft.ID{"a"}}}}},
 	}
 	o.Servers = map[ovndb.Database]observe.ServerState{ovndb.NB: l}

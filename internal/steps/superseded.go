@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -102,7 +103,7 @@ func (u *Unit) supersededDrift(ctx context.Context, db ovndb.Database) plan.Drif
 	return plan.InSync
 }
 
-func (u *Unit) noteSuperseded(ctx context.Context, _ Snapshot, s plan.Step) error {
+func (u *Unit) noteSuperseded(ctx context.Context, _ facts.Facts, s plan.Step) error {
 	if _, err := u.syncSuperseded(ctx, s.Database, true); err != nil {
 		return fmt.Errorf("cannot note the replaced clusters in %s: %w", s.Database, err)
 	}
