@@ -55,13 +55,13 @@ type kept struct {
 
 var section = unitstate.NewSection[kept]("agent")
 
-// Ensure runs the agent with its options once the unit's servers are members, and stops it while the unit is paused. It
-// returns only the context's error.
+// Ensure runs the agent with its options once the unit's servers are members, and stops it while the unit is paused. A
+// unit that is being removed keeps its agent until it leaves. It returns only the context's error.
 func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
-	if m.Program == "" {
-		return nil, nil
-	}
 	last := section.Get(m.State)
+	if o.Preview || o.State.Dying || !o.Known.Problem.IsZero() || m.Program == "" {
+		return failed(last.Problem), nil
+	}
 	var err error
 	switch {
 	case o.State.Paused:
@@ -82,15 +82,16 @@ func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding,
 	return failed(last.Problem), section.Set(m.State, last)
 }
 
-// Ask returns the agent's own report, and findings about its problems.
+// Ask returns the agent's own report, and findings about its problems. If the agent can't be set up, that is probably
+// their cause: then there are none.
 func (m *Manager) Ask(ctx context.Context) (s report.Status, found []finding.Finding) {
 	last := section.Get(m.State)
 	if last.Setup == "" {
-		return s, failed(last.Problem)
+		return s, nil
 	}
 	s, err := report.Ask(ctx, m.Paths.AgentConfig())
 	if last.Problem != "" {
-		return s, failed(last.Problem)
+		return s, nil
 	}
 	if err != nil {
 		m.Log.WarnContext(ctx, "the agent does not answer", "error", err)

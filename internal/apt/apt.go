@@ -64,9 +64,9 @@ func (p Packages) configure(ctx context.Context) error {
 	return p.unlocked(ctx, []string{"dpkg", "--force-confold", "--configure", "--pending"})
 }
 
-// await returns when no other process changes packages; after Patience it returns ErrLocked. `apt-get check` takes
+// Await returns when no other process changes packages; after Patience it returns ErrLocked. `apt-get check` takes
 // dpkg's lock and changes nothing (apt-get(8)); later commands report the problems that it finds.
-func (p Packages) await(ctx context.Context) error {
+func (p Packages) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()
 	err := p.unlocked(ctx, []string{"apt-get", "--quiet", "check"})

@@ -130,10 +130,10 @@ func (p Packages) Install(ctx context.Context) error {
 	return nil
 }
 
-// finish configures the packages that an interrupted dpkg left unconfigured, which needs no source. It reports
+// Finish configures the packages that an interrupted dpkg left unconfigured, which needs no source. It reports
 // whether the payload is installed afterwards. [Packages.Install] repairs a package that was only half unpacked.
-// finish returns [ErrLocked] if another process holds a lock for longer than Patience.
-func (p Packages) finish(ctx context.Context) (done bool, err error) {
+// Finish returns [ErrLocked] if another process holds a lock for longer than Patience.
+func (p Packages) Finish(ctx context.Context) (done bool, err error) {
 	err = p.held(ctx, func() error {
 		if err := p.configure(ctx); errors.Is(err, ErrLocked) || ctx.Err() != nil {
 			return err
@@ -163,7 +163,7 @@ func (p Packages) Upgrade(ctx context.Context) error {
 // held calls do while the services are masked. First it waits for other processes that change packages: if it masked
 // a service between their stop and their start of it, the service would stay down.
 func (p Packages) held(ctx context.Context, do func() error) error {
-	if err := p.await(ctx); err != nil {
+	if err := p.Await(ctx); err != nil {
 		return err
 	}
 	services := systemd.Services{Runner: p.Runner}

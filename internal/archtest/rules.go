@@ -13,11 +13,11 @@ var Layers = [][]string{
 	{"operate"},
 	{"agentservice", "backuptimer", "monitoring", "publish"},
 	{"steps"},
-	{"certificates", "jujuleader", "restarts", "restore"},
+	{"certificates", "firewall", "jujuleader", "packages", "restarts", "restore"},
 	{"membership", "gateway", "backup", "startguard"},
 	{"facts", "status"},
 	{"observe", "present"},
-	{"apt", "ovsctl", "firewall", "ovsdb", "juju", "tls", "render", "agent/report"},
+	{"apt", "ovsctl", "ufw", "ovsdb", "juju", "tls", "render", "agent/report"},
 	{"raftfile", "machine", "systemd", "unitstate"},
 	{"run", "atomicfile", "version", "poll", "ctxio", "agent/config"},
 }

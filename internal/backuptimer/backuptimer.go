@@ -43,11 +43,16 @@ type kept struct {
 
 var section = unitstate.NewSection[kept]("backup-timer")
 
-// Ensure sets the timer to the option's interval once the unit's servers are members. It returns findings about the
-// timer and the backups. It returns an error only if the context has ended.
+// Ensure sets the timer to the option's interval once the unit's servers are members. A unit that is being removed
+// keeps its timer until it leaves. It returns findings about the timer and the backups. It returns an error only if the
+// context has ended.
 func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
 	last, s, err := section.Get(m.State), o.Known.Settings.Backup, error(nil)
+	usable := o.Known.Problem.IsZero() && o.Known.Usable(plan.OptionBackupInterval, plan.OptionBackupKeep)
 	switch {
+	case o.Preview && last.Set == "", !o.Preview && (o.State.Dying || !usable):
+		return nil, nil
+	case o.Preview:
 	case s.Interval == 0 && last.Set != "":
 		if err = m.Remove(ctx); err == nil {
 			err = section.Set(m.State, kept{})
@@ -63,14 +68,6 @@ func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding,
 		return m.overdue(finding.Quote(firstLine(err))), nil
 	}
 	return m.judge(ctx, s), nil
-}
-
-// Look returns findings about the existing backups, if the timer was set.
-func (m *Manager) Look(ctx context.Context, o facts.Facts) []finding.Finding {
-	if section.Get(m.State).Set == "" {
-		return nil
-	}
-	return m.judge(ctx, o.Known.Settings.Backup)
 }
 
 // Age returns the age of the newest backup, as last observed, for the status; nothing if it is not known.

@@ -42,6 +42,8 @@ func TestEnsure(t *testing.T) {
 		Known:    plan.State{Settings: plan.Settings{Backup: plan.BackupSettings{Interval: 24 * time.Hour, Keep: 7}}},
 		Decision: plan.Decision{Ready: true},
 	}
+	preview := daily
+	preview.Preview = true
 	unit := func(t *testing.T) (*backuptimer.Manager, *systemctl) {
 		t.Helper()
 		dir, log, programs := t.TempDir(), slog.New(slog.DiscardHandler), new(systemctl)
@@ -82,7 +84,7 @@ func TestEnsure(t *testing.T) {
 		assert.Empty(t, programs.calls)
 		assert.Empty(t, ensure(t, m, facts.Facts{}))
 		assert.NoFileExists(t, m.Paths.BackupTimer())
-		assert.Empty(t, m.Look(t.Context(), daily))
+		assert.Empty(t, ensure(t, m, preview))
 	})
 
 	t.Run("unit_that_is_not_ready_makes_none", func(t *testing.T) {
@@ -107,7 +109,7 @@ func TestEnsure(t *testing.T) {
 		programs.err = nil
 		assert.Empty(t, ensure(t, m, daily), "it is tried again")
 		m.Now = func() time.Time { return now.Add(49 * time.Hour) }
-		found = m.Look(t.Context(), daily)
+		found = ensure(t, m, preview)
 		require.Len(t, found, 1)
 		assert.Equal(t, finding.Because(finding.BackupsMissing), found[0].Args.Reasons)
 	})

@@ -14,8 +14,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -44,7 +46,6 @@ type Manager struct {
 	State  *unitstate.State
 	Log    *slog.Logger
 
-	thorough bool
 	// primary are the addresses that a certificate must have.
 	primary []netip.Addr
 	related bool
@@ -59,17 +60,6 @@ type Manager struct {
 	problem finding.Reason
 }
 
-// Snapshot has the facts that determine the certificate.
-type Snapshot struct {
-	// Thorough makes Observe ask Juju even if the certificate is usable.
-	Thorough bool
-	// Providers are the provider's units in goal-state, which lacks relations to applications of other models.
-	Providers map[string]juju.UnitGoal
-	// Addresses are the addresses of all bindings, Primary the published ones. Hosts are the machine's names.
-	Addresses, Primary []netip.Addr
-	Hosts              []string
-}
-
 // kept is the stored state of the relation to the provider.
 type kept struct {
 	// Related reports whether the relation existed when Juju was last asked.
@@ -81,18 +71,18 @@ type kept struct {
 var section = unitstate.NewSection[kept]("certificates")
 
 // Observe reads the issued certificates. Its error comes from one of Juju's tools.
-func (m *Manager) Observe(ctx context.Context, s Snapshot) error {
-	m.thorough, m.primary = s.Thorough, s.Primary
+func (m *Manager) Observe(ctx context.Context, o facts.Facts) error {
+	m.primary = o.Addresses.Primary
 	last := section.Get(m.State)
-	providers := slices.SortedFunc(maps.Keys(s.Providers), unitname.Compare)
+	providers := slices.SortedFunc(maps.Keys(o.Application.Remote[relation.Certificates]), unitname.Compare)
 	listed := len(providers) > 0
 	// A certificate that is unusable may only be damaged on the disk, so read the provider's answer again.
-	if s.Thorough || (listed || last.Related) && !m.usable() {
-		if err := m.ask(ctx, s); err != nil {
+	if o.Thorough || (listed || last.Related) && !m.usable() {
+		if err := m.ask(ctx, o.Addresses); err != nil {
 			return err
 		}
 	}
-	if s.Thorough {
+	if o.Thorough {
 		last.Related = len(m.relations) > 0
 		last.Unrelated = !last.Related && (last.Unrelated ||
 			strings.HasPrefix(m.Env.BrokenRelation(), relation.Certificates+":"))
@@ -109,14 +99,14 @@ func (m *Manager) Observe(ctx context.Context, s Snapshot) error {
 // whichever charm made it, since another request would cause a new certificate. The Python charm requested only the
 // first addresses (get_certificate_sans of charm-helpers), and others may come and go, such as a virtual address.
 // Names don't matter: Open vSwitch checks none (stream-ssl.c).
-func (m *Manager) ask(ctx context.Context, s Snapshot) error {
+func (m *Manager) ask(ctx context.Context, a observe.Addresses) error {
 	ids, err := m.Juju.RelationIDs(ctx, relation.Certificates)
 	if err != nil {
 		return err
 	}
 	m.relations = m.Env.Unbroken(ids)
 	m.request = relation.CertificateRequest{
-		Unit: m.Env.Unit, CommonName: strings.ReplaceAll(m.Env.Unit, "/", "-"), SANs: append(texts(s.Addresses), s.Hosts...),
+		Unit: m.Env.Unit, CommonName: strings.ReplaceAll(m.Env.Unit, "/", "-"), SANs: append(texts(a.All), a.Hosts...),
 	}
 	m.published = map[string]map[string]string{}
 	for _, id := range m.relations {
@@ -125,7 +115,7 @@ func (m *Manager) ask(ctx context.Context, s Snapshot) error {
 			return err
 		}
 		m.published[id] = own
-		if before, found := relation.ParseRequest(m.Env.Unit, own); found && covers(before.SANs, texts(s.Primary)) {
+		if before, found := relation.ParseRequest(m.Env.Unit, own); found && covers(before.SANs, texts(m.primary)) {
 			m.request = before
 		}
 		if err := m.readAnswers(ctx, id); err != nil {
@@ -237,16 +227,17 @@ func (m *Manager) Install(ctx context.Context, kind plan.Kind, address netip.Add
 
 // Ensure requests a certificate from the provider, and repairs the modes of the files. It returns no findings; the
 // decision does. Its error comes from one of Juju's tools.
-func (m *Manager) Ensure(ctx context.Context) ([]finding.Finding, error) {
-	if m.thorough {
-		for _, id := range m.relations {
-			databag := m.request.Databag()
-			if contains(m.published[id], databag) {
-				continue
-			}
-			if err := m.Juju.RelationSet(ctx, id, databag); err != nil {
-				return nil, err
-			}
+func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
+	if o.Preview {
+		return nil, nil
+	}
+	for _, id := range m.relations {
+		databag := m.request.Databag()
+		if !o.Thorough || contains(m.published[id], databag) {
+			continue
+		}
+		if err := m.Juju.RelationSet(ctx, id, databag); err != nil {
+			return nil, err
 		}
 	}
 	if err := m.credentials().SetModes(); err != nil { // Nagios' check reads the certificate

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -96,6 +98,21 @@ func addresses(texts ...string) (all []netip.Addr) {
 	return all
 }
 
+// at returns the facts of a thorough hook of a unit with these addresses.
+func at(primary, all []string) facts.Facts {
+	a := observe.Addresses{Primary: addresses(primary...), All: addresses(all...)}
+	return facts.Facts{Thorough: true, Addresses: a}
+}
+
+// by returns an application in whose goal-state the provider has these entries.
+func by(entries ...string) observe.Application {
+	units := map[string]juju.UnitGoal{}
+	for _, name := range entries {
+		units[name] = juju.UnitGoal{}
+	}
+	return observe.Application{Remote: map[string]map[string]juju.UnitGoal{relation.Certificates: units}}
+}
+
 // issue returns an answer of the CA for ovn-central/0, valid in the hour around now.
 func issue(ca *vault.CA, from, to time.Duration, names ...string) map[string]string {
 	certificate, key := ca.Issue("ovn-central-0", names, time.Now().Add(from), time.Now().Add(to))
@@ -141,7 +158,7 @@ func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 			m.Paths.Etc = t.TempDir()
 			_, err = m.credentials().Write(credentialsOf(issued))
 			require.NoError(t, err)
-			s := Snapshot{Thorough: true, Addresses: addresses(tt.all...), Primary: addresses(tt.primary...)}
+			s := at(tt.primary, tt.all)
 			require.NoError(t, m.Observe(t.Context(), s))
 			c := m.Compare()
 			assert.True(t, c.Related)
@@ -150,7 +167,7 @@ func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 			assert.Equal(t, tt.kept, c.Used.Lacks.IsZero(), c.Used.Lacks)
 			assert.Equal(t, c.Used.Lacks, c.Issued.Lacks)
 
-			_, err = m.Ensure(t.Context())
+			_, err = m.Ensure(t.Context(), s)
 			require.NoError(t, err)
 			assert.Equal(t, tt.kept, p.data["ovn-central/0"]["common_name"] == "machine-0")
 			if !tt.kept {
@@ -168,12 +185,13 @@ func TestObserve_asks_only_if_needed(t *testing.T) {
 	answer := issue(vault.New("vault"), -time.Hour, time.Hour, "10.0.0.1")
 	p := &provider{answers: []map[string]string{answer}}
 	m := manager(t, p)
-	s := Snapshot{Primary: addresses("10.0.0.1"), Addresses: addresses("10.0.0.1")}
+	s := at([]string{"10.0.0.1"}, []string{"10.0.0.1"})
+	s.Thorough = false
 	require.NoError(t, m.Observe(t.Context(), s))
 	assert.False(t, p.asked, "no provider is known")
 	assert.False(t, m.Compare().Related)
 
-	s.Providers = map[string]juju.UnitGoal{"vault": {}, "vault/0": {}}
+	s.Application = by("vault", "vault/0")
 	require.NoError(t, m.Observe(t.Context(), s))
 	assert.True(t, p.asked, "there is no certificate yet")
 	require.NoError(t, m.Install(t.Context(), plan.InstallCertificate, netip.Addr{}, nil))
@@ -197,7 +215,8 @@ func TestObserve_relation_is_broken(t *testing.T) {
 	p := new(provider)
 	m := manager(t, p)
 	m.Env.HookName, m.Env.RelationID = "certificates-relation-broken", "certificates:3"
-	s := Snapshot{Thorough: true, Providers: map[string]juju.UnitGoal{"vault/0": {}}}
+	s := facts.Facts{Thorough: true}
+	s.Application = by("vault/0")
 	require.NoError(t, m.Observe(t.Context(), s))
 	assert.False(t, m.Compare().Related)
 	assert.Equal(t, kept{Unrelated: true}, section.Get(m.State))
@@ -212,7 +231,7 @@ func TestInstall_steps(t *testing.T) {
 	t.Parallel()
 	old, ca := vault.New("old"), vault.New("new")
 	m := manager(t, &provider{answers: []map[string]string{issue(old, -time.Hour, time.Hour, "10.0.0.1")}})
-	s := Snapshot{Thorough: true, Primary: addresses("10.0.0.1"), Addresses: addresses("10.0.0.1")}
+	s := at([]string{"10.0.0.1"}, []string{"10.0.0.1"})
 	require.NoError(t, m.Observe(t.Context(), s))
 	require.NoError(t, m.Install(t.Context(), plan.InstallCertificate, netip.Addr{}, nil))
 	before := m.Compare().Used
@@ -237,17 +256,17 @@ func TestInstall_steps(t *testing.T) {
 func TestObserve_newest_usable_answer_counts(t *testing.T) {
 	t.Parallel()
 	ca, other := vault.NewWith("vault", vault.Options{Chain: true}), vault.New("other")
-	at := func(from, to time.Duration, address string) map[string]string { return issue(ca, from, to, address) }
+	from := func(from, to time.Duration, address string) map[string]string { return issue(ca, from, to, address) }
 	without := func(answer map[string]string, key string) map[string]string {
 		delete(answer, key)
 		return answer
 	}
 	const mine = "10.0.0.1"
-	expired, old := at(-2*time.Hour, -time.Hour, mine), at(-2*time.Hour, time.Hour, mine)
-	young, elsewhere := at(-time.Hour, time.Hour, mine), at(-time.Minute, time.Hour, "10.0.0.9")
-	chainless := without(at(-time.Minute, time.Hour, mine), "chain")
-	keyless := without(at(-time.Minute, time.Hour, mine), "ovn-central_0.server.key")
-	alien := at(-time.Minute, time.Hour, mine)
+	expired, old := from(-2*time.Hour, -time.Hour, mine), from(-2*time.Hour, time.Hour, mine)
+	young, elsewhere := from(-time.Hour, time.Hour, mine), from(-time.Minute, time.Hour, "10.0.0.9")
+	chainless := without(from(-time.Minute, time.Hour, mine), "chain")
+	keyless := without(from(-time.Minute, time.Hour, mine), "ovn-central_0.server.key")
+	alien := from(-time.Minute, time.Hour, mine)
 	alien["ca"] = other.PEM()
 	for name, tt := range map[string]struct {
 		answers []map[string]string
@@ -270,13 +289,13 @@ func TestObserve_newest_usable_answer_counts(t *testing.T) {
 		"one of all can't be parsed": {[]map[string]string{keyless, expired}, 1},
 	} {
 		m := manager(t, &provider{answers: tt.answers})
-		require.NoError(t, m.Observe(t.Context(), Snapshot{Thorough: true, Primary: addresses(mine)}))
+		require.NoError(t, m.Observe(t.Context(), at([]string{mine}, nil)))
 		require.NotNil(t, m.issued, name)
 		assert.Equal(t, tt.answers[tt.want]["ovn-central_0.server.cert"], m.issued.Certificate, name)
 		assert.Empty(t, m.problem, name)
 	}
 	m := manager(t, &provider{answers: []map[string]string{{}, keyless}})
-	require.NoError(t, m.Observe(t.Context(), Snapshot{Thorough: true, Primary: addresses(mine)}))
+	require.NoError(t, m.Observe(t.Context(), at([]string{mine}, nil)))
 	assert.Nil(t, m.issued)
 	assert.Equal(t, "vault/1", m.Compare().Issued.Problem.Value)
 }

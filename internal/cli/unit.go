@@ -14,7 +14,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/action"
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
-	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -27,6 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
+	"github.com/ovn-central/ovn-central-operator/internal/ufw"
 )
 
 func newHook(getenv func(string) string, stderr io.Writer) *cobra.Command {
@@ -123,7 +123,7 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 			Runner: runner, Paths: paths, Getenv: getenv,
 			Admin: cmp.Or(getenv("DPKG_ADMINDIR"), apt.DpkgAdmin),
 		},
-		Firewall:   firewall.Firewall{Runner: runner},
+		Firewall:   ufw.Firewall{Runner: runner},
 		Policy:     apt.Policy{Runner: runner, Paths: paths, App: env.App},
 		Monitoring: monitoring.On(runner, ""),
 		Program:    program,

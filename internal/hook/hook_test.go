@@ -22,7 +22,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -37,6 +36,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
+	"github.com/ovn-central/ovn-central-operator/internal/ufw"
 )
 
 // machine simulates Juju and the machine of ovn-central/0. Its databases are given by fixtures; without a fixture, a
@@ -220,7 +220,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	synctest.Test(t, func(t *testing.T) { // it waits for a server to store its entries
 		err = hook.Run(t.Context(), &reconcile.Reconciler{
 			Observer: observer, Tools: tools, Members: service, Paths: paths,
-			Packages: apt.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m},
+			Packages: apt.Packages{Runner: m, Paths: paths}, Firewall: ufw.Firewall{Runner: m},
 			Monitoring: monitoring.On(m, t.TempDir()),
 		}, name)
 	})

@@ -57,7 +57,7 @@ func (k kept) due(now time.Time) bool {
 func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
 	last := section.Get(m.State)
 	unknown := !o.Known.Problem.IsZero() || !o.Known.Usable(plan.OptionExporter)
-	if unknown || !o.Thorough && !last.due(o.State.Now) {
+	if o.Preview || unknown || !o.Thorough && !last.due(o.State.Now) {
 		return nil, nil
 	}
 	var problems []string

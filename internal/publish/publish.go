@@ -13,12 +13,15 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/restarts"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -30,22 +33,19 @@ type Juju interface {
 	ApplicationVersionSet(ctx context.Context, version string) error
 }
 
-// Manager publishes a unit's data.
+// Manager publishes a unit's data: the facts, and what other managers have recorded.
 type Manager struct {
-	Juju   Juju
-	Leader *jujuleader.Manager
-	State  *unitstate.State
-	Log    *slog.Logger
+	Juju     Juju
+	Event    juju.Event
+	Leader   *jujuleader.Manager
+	Restarts *restarts.Manager
+	Recovery *restore.Unit
+	State    *unitstate.State
+	Log      *slog.Logger
 }
 
-// Snapshot has the data to publish. If it is thorough, unchanged data is published, too.
-type Snapshot struct {
-	facts.Facts
-	// Version reports whether Juju may have lost the version.
-	Version bool
-	// Kept has the parts of the unit's data that are in its own records.
-	Kept relation.UnitState
-}
+// versionLost are the hooks in which Juju may lack the version: it discards the version that a failing hook has set.
+var versionLost = []juju.Event{juju.Start, juju.ConfigChanged, juju.UpgradeCharm, juju.LeaderElected}
 
 // kept has the last published data.
 type kept struct {
@@ -62,10 +62,13 @@ type kept struct {
 var section = unitstate.NewSection[kept]("published")
 
 // Ensure publishes changed data. It has no findings; the error is from one of Juju's tools.
-func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
+func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
+	if o.Preview {
+		return nil, nil
+	}
 	last := section.Get(m.State)
-	for _, publish := range []func(context.Context, Snapshot, *kept) error{m.toPeers, m.toClients, m.toJuju} {
-		if err := publish(ctx, s, &last); err != nil {
+	for _, publish := range []func(context.Context, facts.Facts, *kept) error{m.toPeers, m.toClients, m.toJuju} {
+		if err := publish(ctx, o, &last); err != nil {
 			return nil, err
 		}
 	}
@@ -75,26 +78,26 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 // toPeers writes this unit's data to every peer relation. The leader also writes the history, and the clusters' IDs
 // if only the units' records have them. Unless the hook is thorough, toPeers doesn't repeat data. It then doesn't
 // record the data as published either, since Juju drops it if the hook fails.
-func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
-	databag, history := s.identities(m.Leader.Clusters.IDs).Databag(), map[string]string(nil)
-	last.Clients = s.clients(last.Clients)
-	maps.Copy(databag, s.unit(last.Clients).Databag())
+func (m *Manager) toPeers(ctx context.Context, o facts.Facts, last *kept) error {
+	databag, history := identities(o, m.Leader.Clusters.IDs).Databag(), map[string]string(nil)
+	last.Clients = clients(o, last.Clients)
+	maps.Copy(databag, m.unit(o, last.Clients).Databag())
 	if m.Leader.Leads {
-		history = s.Application.History.Databag()
-		maps.Copy(history, s.members().Databag())
+		history = o.Application.History.Databag()
+		maps.Copy(history, members(o).Databag())
 		if m.Leader.Migrated {
 			maps.Copy(history, m.Leader.Clusters.Settings())
 		}
 	}
-	text, err := json.Marshal([]any{s.Application.Relations, databag, history})
+	text, err := json.Marshal([]any{o.Application.Relations, databag, history})
 	if err != nil {
 		return fmt.Errorf("cannot publish to the peers: %w", err)
 	}
 	sum := fmt.Sprintf("%x", sha256.Sum256(text))
-	if !s.Thorough && sum == last.Peers {
+	if !o.Thorough && sum == last.Peers {
 		return nil
 	}
-	for _, id := range s.Application.Relations {
+	for _, id := range o.Application.Relations {
 		if err := m.Juju.RelationSet(ctx, id, databag); err != nil {
 			return err
 		}
@@ -106,7 +109,7 @@ func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
 			m.Log.WarnContext(ctx, "cannot publish the history", "error", err)
 		}
 	}
-	if last.Peers = ""; s.Thorough {
+	if last.Peers = ""; o.Thorough {
 		last.Peers = sum
 	}
 	return nil
@@ -114,16 +117,16 @@ func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
 
 // toClients publishes this unit's address to the clients once its servers are members, and again when the address
 // changes. The address stays published while a server is down: clients try all units.
-func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
-	if !s.Decision.Ready {
+func (m *Manager) toClients(ctx context.Context, o facts.Facts, last *kept) error {
+	if !o.Decision.Ready {
 		return nil
 	}
-	own, relations := s.Addresses.Own, []string(nil)
+	own, relations := o.Addresses.Own, []string(nil)
 	address := relation.FormatAddress(own)
-	for _, c := range s.Clients {
+	for _, c := range o.Clients {
 		relations = append(relations, c.ID)
 	}
-	if !s.Thorough {
+	if !o.Thorough {
 		// New relations have thorough hooks of their own, so only a new address remains to be published.
 		for id, before := range last.Addresses {
 			if before != address {
@@ -136,7 +139,7 @@ func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
 			return err
 		}
 	}
-	if s.Thorough || last.Addresses == nil {
+	if o.Thorough || last.Addresses == nil {
 		last.Addresses = map[string]string{}
 	}
 	for _, id := range relations {
@@ -148,18 +151,18 @@ func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
 // toJuju opens the ports for clients in each thorough hook, since Juju drops the requests of a failed hook. It sets
 // the version if Juju doesn't have it. Raft's ports are only for the peers, and `juju expose` must not open the port
 // on which the Southbound database has no roles.
-func (m *Manager) toJuju(ctx context.Context, s Snapshot, last *kept) error {
-	if s.Decision.Ready {
+func (m *Manager) toJuju(ctx context.Context, o facts.Facts, last *kept) error {
+	if o.Decision.Ready {
 		ports := []int{int(ovndb.NorthboundPort), int(ovndb.SouthboundPort)}
-		if s.Thorough || !slices.Equal(ports, last.Ports) {
+		if o.Thorough || !slices.Equal(ports, last.Ports) {
 			if err := m.Juju.OpenPorts(ctx, ports...); err != nil {
 				return err
 			}
 			last.Ports = ports
 		}
 	}
-	version := s.State.Packages.Version.OVN
-	if !s.State.Packages.Installed || version == "" || version == last.Version && !s.Version {
+	version := o.State.Packages.Version.OVN
+	if !o.State.Packages.Installed || version == "" || version == last.Version && !slices.Contains(versionLost, m.Event) {
 		return nil
 	}
 	if err := m.Juju.ApplicationVersionSet(ctx, ovndb.Upstream(version)); err != nil {
@@ -169,10 +172,10 @@ func (m *Manager) toJuju(ctx context.Context, s Snapshot, last *kept) error {
 	return nil
 }
 
-func (s Snapshot) members() relation.Members {
+func members(o facts.Facts) relation.Members {
 	all := relation.Members{}
 	for _, db := range ovndb.Databases() {
-		l := s.Servers[db]
+		l := o.Servers[db]
 		if !l.MemberWithLeader() {
 			continue
 		}
@@ -186,12 +189,12 @@ func (s Snapshot) members() relation.Members {
 // identities returns the identities of this unit's servers. A database of another cluster on this machine belongs to
 // no unit; clusters are the application's. No server can join through a server that is still joining, which has no
 // cluster.
-func (s Snapshot) identities(clusters map[ovndb.Database]raft.ID) relation.Identities {
-	own := maps.Clone(s.Own)
+func identities(o facts.Facts, clusters map[ovndb.Database]raft.ID) relation.Identities {
+	own := maps.Clone(o.Own)
 	for _, db := range ovndb.Databases() {
-		l, id, cluster := s.Servers[db], own[db], clusters[db]
+		l, id, cluster := o.Servers[db], own[db], clusters[db]
 		serves := l.Condition == ovndb.Serving
-		ours := id.Cluster == cluster || s.State.Packages.Adopted && cluster == ""
+		ours := id.Cluster == cluster || o.State.Packages.Adopted && cluster == ""
 		switch {
 		case id.Cluster != "" && !ours && (!serves || cluster == ""):
 			delete(own, db)
@@ -204,15 +207,19 @@ func (s Snapshot) identities(clusters map[ovndb.Database]raft.ID) relation.Ident
 }
 
 // unit returns the data for the other units. clients has the numbers of the servers' clients.
-func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
-	d, x := s.Kept, s.State
-	d.Address, d.Hostname, d.Clients = s.Addresses.Own, s.Addresses.Hosts[0], clients
+func (m *Manager) unit(o facts.Facts, clients map[ovndb.Database]int) relation.UnitState {
+	x := o.State
+	d := relation.UnitState{
+		Running: m.Restarts.Running(x.Packages.Version), Withdrawn: m.Leader.Withdrawn(),
+		Requests: m.Recovery.Answered(x.Recovery), Copies: restore.Copies(x.Recovery), Rejoin: m.Recovery.Rejoin,
+	}
+	d.Address, d.Hostname, d.Clients = o.Addresses.Own, o.Addresses.Hosts[0], clients
 	d.Source, d.Paused, d.DiskFull = x.Packages.Source, x.Paused, x.Disk != ""
 	if x.Northd.Works() {
 		d.Northd = string(x.Northd)
 	}
-	d.NorthdAsked, d.NorthdHeard = x.Northds.Asked, northdHeard(s.Application)
-	d.Charm, d.CharmsSeen = s.Application.Charm, s.Application.OtherCharms()
+	d.NorthdAsked, d.NorthdHeard = x.Northds.Asked, northdHeard(o.Application)
+	d.Charm, d.CharmsSeen = o.Application.Charm, o.Application.OtherCharms()
 	d.NoRoom, d.Unusable = map[ovndb.Database]bool{}, map[ovndb.Database]bool{}
 	for db, x := range x.Databases {
 		d.NoRoom[db] = len(x.ConversionLacks()) > 0
@@ -236,9 +243,9 @@ func northdHeard(m observe.Application) map[string]time.Time {
 	return heard
 }
 
-func (s Snapshot) clients(last map[ovndb.Database]int) map[ovndb.Database]int {
+func clients(o facts.Facts, last map[ovndb.Database]int) map[ovndb.Database]int {
 	about := map[ovndb.Database]int{}
-	for _, c := range s.Report.Clusters {
+	for _, c := range o.Report.Clusters {
 		for _, row := range c.Rows {
 			if row.Self && row.Clients != nil {
 				about[c.Database] = plan.AboutClients(last[c.Database], *row.Clients)

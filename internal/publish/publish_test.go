@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
@@ -21,6 +22,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/restarts"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -61,13 +64,15 @@ func manager(t *testing.T) (*Manager, *tools) {
 	state, err := unitstate.Open(filepath.Join(t.TempDir(), "state.json"), log)
 	require.NoError(t, err)
 	juju := &tools{data: map[string]map[string]string{}}
-	return &Manager{Juju: juju, Leader: &jujuleader.Manager{State: state}, State: state, Log: log}, juju
+	return &Manager{
+		Juju: juju, Leader: &jujuleader.Manager{State: state}, Restarts: &restarts.Manager{State: state},
+		Recovery: new(restore.Unit), State: state, Log: log,
+	}, juju
 }
 
 // serving returns a unit whose servers are members, in a thorough hook.
-func serving(t *testing.T) Snapshot {
+func serving(t *testing.T) (s facts.Facts) {
 	t.Helper()
-	var s Snapshot
 	s.Decision.Ready, s.Thorough, s.Clients = true, true, []observe.Client{{ID: "ovsdb:3"}}
 	s.Addresses = observe.Addresses{Own: netip.MustParseAddr("10.0.0.1"), Hosts: []string{"m"}}
 	s.Application = observetest.Three(t).Application()
@@ -89,10 +94,10 @@ func TestEnsure_repeats_nothing(t *testing.T) {
 	}
 	ensure("relation-set ovsdb-peer:0", "relation-set ovsdb:3", "open-port", "application-version-set 25.03.1")
 	ensure("relation-set ovsdb-peer:0", "relation-set ovsdb:3", "open-port")
-	s.Version = true
+	m.Event = "start"
 	ensure("relation-set ovsdb-peer:0", "relation-set ovsdb:3", "open-port", "application-version-set 25.03.1")
 
-	s.Version, s.Thorough, s.Clients = false, false, nil
+	m.Event, s.Thorough, s.Clients = "", false, nil
 	ensure()
 	s.State.Disk = "/var/lib/ovn"
 	ensure("relation-set ovsdb-peer:0")
@@ -143,7 +148,8 @@ func TestUnit_northd(t *testing.T) {
 		"ovn-central/9": {State: relation.UnitState{NorthdAsked: at}},
 	}
 	s.State.Northd, s.State.Northds = ovndb.NorthdActive, plan.Northd{Found: plan.NorthdActive}
-	d := s.unit(nil)
+	m, _ := manager(t)
+	d := m.unit(s, nil)
 	assert.Equal(t, "active", d.Northd)
 	assert.True(t, d.NorthdAsked.IsZero())
 	assert.Equal(t, map[string]time.Time{"ovn-central/1": at}, d.NorthdHeard)
@@ -151,7 +157,7 @@ func TestUnit_northd(t *testing.T) {
 	s.State.Northd, s.State.Northds = ovndb.NorthdStandby, plan.Northd{
 		Found: plan.NorthdNone, Since: at, Asked: at.Add(time.Minute),
 	}
-	assert.Equal(t, at.Add(time.Minute), s.unit(nil).NorthdAsked)
+	assert.Equal(t, at.Add(time.Minute), m.unit(s, nil).NorthdAsked)
 }
 
 // No server joins through a joining server, and a file of another cluster belongs to no unit.
@@ -177,13 +183,13 @@ func TestIdentities(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var s Snapshot
+			var s facts.Facts
 			s.Own = relation.Identities{ovndb.NB: id(c.cluster)}
 			s.Servers = map[ovndb.Database]observe.ServerState{
 				ovndb.NB: {Condition: c.condition, Status: raft.Status{State: c.state}},
 			}
 			s.State.Packages.Adopted = c.adopted
-			assert.Equal(t, c.want, s.identities(map[ovndb.Database]raft.ID{ovndb.NB: c.application})[ovndb.NB])
+			assert.Equal(t, c.want, identities(s, map[ovndb.Database]raft.ID{ovndb.NB: c.application})[ovndb.NB])
 		})
 	}
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/operate"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ufw"
 )
 
 // PrepareToLeave makes the steps that must precede the leave of a unit's servers in its `stop`. While `stop` fails,
@@ -104,7 +104,7 @@ func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 		return
 	}
 	err := u.Firewall.Admit(ctx, peers)
-	if err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
+	if err != nil && !errors.Is(err, ufw.ErrAbsent) && !errors.Is(err, ufw.ErrInactive) {
 		u.Log.WarnContext(ctx, "cannot let the other units in", "error", err)
 	}
 }

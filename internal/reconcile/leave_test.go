@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
-	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -27,6 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
+	"github.com/ovn-central/ovn-central-operator/internal/ufw"
 )
 
 // bare is a machine on which every command succeeds except ufw, which ends with the error.
@@ -72,7 +72,7 @@ func checkRemove(t *testing.T, runner bare) {
 	}
 	u := &Reconciler{
 		Observer: &observe.Observer{Machine: machine}, Paths: paths,
-		Policy: apt.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: firewall.Firewall{Runner: runner},
+		Policy: apt.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: ufw.Firewall{Runner: runner},
 	}
 	recorded(t, u, kept{Known: true})
 	require.NoError(t, os.WriteFile(u.Observer.CachePath(), []byte("{}"), 0o600))

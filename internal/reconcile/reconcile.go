@@ -13,7 +13,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -21,6 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ufw"
 )
 
 // Reconciler brings one unit to its wanted state.
@@ -30,7 +30,7 @@ type Reconciler struct {
 	Members  *membership.Changer
 	Paths    ovndb.Paths
 	Packages apt.Packages
-	Firewall firewall.Firewall
+	Firewall ufw.Firewall
 	Policy   apt.Policy
 	// Monitoring installs the checks and the exporter.
 	Monitoring monitoring.Machine

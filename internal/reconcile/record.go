@@ -57,7 +57,7 @@ func (u *Reconciler) loadRecord() (*record, error) {
 		r.Settled = false
 		return u.saveRecord(r)
 	})
-	r.managers = u.managers(s, r.Leader)
+	r.managers = u.managers(s, r.Unit)
 	return r, err
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
-	"github.com/ovn-central/ovn-central-operator/internal/certificates"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -66,11 +65,7 @@ func (u *Reconciler) askJuju(ctx context.Context, r *record, o *facts.Facts) err
 	if o.Addresses.Better.IsValid() {
 		x.Better = o.Addresses.Better.String()
 	}
-	certified := certificates.Snapshot{
-		Thorough: o.Thorough, Providers: m.Remote[relation.Certificates],
-		Addresses: o.Addresses.All, Primary: o.Addresses.Primary, Hosts: o.Addresses.Hosts,
-	}
-	if err := r.Certificates.Observe(ctx, certified); err != nil || !o.Thorough {
+	if err := r.Certificates.Observe(ctx, *o); err != nil || !o.Thorough {
 		return err
 	}
 	o.Clients, err = u.Observer.RelatedClients(ctx, u.Tools)
@@ -127,7 +122,9 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (o Result, err err
 	if err := u.askJuju(ctx, r, &o.Facts); err != nil {
 		return o, err
 	}
-	u.collect(ctx, r, &o, append(r.backups.Look(ctx, o.Facts), r.Packages.Findings()...))
+	if err := u.ensure(ctx, r, &o); err != nil {
+		return o, err
+	}
 	return o, u.decide(ctx, r, &o)
 }
 

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -225,24 +226,19 @@ type Manager struct {
 	Log     *slog.Logger
 }
 
-// Snapshot has the facts that determine the guard's configuration.
-type Snapshot struct {
-	// Own is the unit's address. Peers are the addresses of the other units, and of all members of both clusters.
-	Own   string
-	Peers []netip.Addr
-}
-
 // Ensure makes systemd ask the other units' servers, before each start of a server here, whether the server's cluster
 // was replaced. That needs the agent's program; without it, the next hook stops such a server. Ensure has no
 // findings. The error is the context's.
-func (m Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
-	if _, err := os.Stat(m.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // the agent's first start copies the program
+func (m Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
+	_, err := os.Stat(m.Paths.AgentProgram()) // the agent's first start copies it
+	if o.Preview || o.State.Dying || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	peers := slices.SortedFunc(slices.Values(s.Peers), netip.Addr.Compare)
+	peers := slices.Concat(o.MemberAddresses(), o.Application.PeerAddresses())
+	slices.SortFunc(peers, netip.Addr.Compare)
 	var c Config
 	for _, address := range slices.Compact(peers) {
-		if address.String() != s.Own {
+		if address != o.Addresses.Own {
 			c.Peers = append(c.Peers, address.String())
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -89,11 +90,12 @@ func TestManager(t *testing.T) {
 	dir, systemd := t.TempDir(), new(reloads)
 	p := ovndb.Paths{DB: filepath.Join(dir, "lib", "ovn"), Etc: filepath.Join(dir, "etc", "ovn"), Run: dir}
 	m := Manager{Paths: p, Systemd: systemd, Log: slog.New(slog.DiscardHandler)}
-	peer := netip.MustParseAddr("10.0.0.2")
+	members := raft.Status{Servers: []raft.Member{{Address: "ssl:10.0.0.2:6643"}, {Address: "ssl:10.0.0.1:6643"}}}
+	var o facts.Facts
+	o.Addresses.Own = netip.MustParseAddr("10.0.0.1")
+	o.Servers = map[ovndb.Database]observe.ServerState{ovndb.NB: {Status: members}, ovndb.SB: {Status: members}}
 	ensure := func() {
-		_, err := m.Ensure(
-			t.Context(), Snapshot{Own: "10.0.0.1", Peers: []netip.Addr{peer, netip.MustParseAddr("10.0.0.1"), peer}},
-		)
+		_, err := m.Ensure(t.Context(), o)
 		require.NoError(t, err)
 	}
 	ensure()

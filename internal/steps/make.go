@@ -24,16 +24,16 @@ import (
 // functions has the function that makes each kind of step.
 var functions = map[plan.Kind]func(u *Unit, ctx context.Context, o facts.Facts, s plan.Step) error{
 	plan.Install: func(u *Unit, ctx context.Context, o facts.Facts, _ plan.Step) error {
-		return u.Packages.Install(ctx, Packages(o))
+		return u.Packages.Install(ctx, o)
 	},
 	plan.Upgrade: func(u *Unit, ctx context.Context, o facts.Facts, _ plan.Step) error {
-		return u.Packages.Upgrade(ctx, Packages(o))
+		return u.Packages.Upgrade(ctx, o)
 	},
 	plan.TrustCA: (*Unit).installCertificate, plan.InstallCertificate: (*Unit).installCertificate,
 	plan.DropCAs:       (*Unit).installCertificate,
 	plan.WriteDefaults: (*Unit).writeDefaults, plan.WriteNorthdParams: (*Unit).writeNorthdParams,
 	plan.ConfigureFirewall: func(u *Unit, ctx context.Context, o facts.Facts, _ plan.Step) error {
-		_, err := u.Firewall.Ensure(ctx, hosts(o))
+		_, err := u.Firewall.Ensure(ctx, o)
 		return err
 	},
 	plan.ConfigureListeners: (*Unit).ensureListeners,

@@ -66,7 +66,7 @@ func (u *Unit) Look(ctx context.Context, o facts.Facts) (s plan.State, err error
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
 	s.Northds = u.northds(ctx, o, s)
-	if !o.Preview && u.Firewall.Due(ctx, hosts(o)) {
+	if !o.Preview && u.Firewall.Due(ctx, o) {
 		s.Firewall = plan.Drifted
 	}
 	return s, nil

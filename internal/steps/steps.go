@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/certificates"
 	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -19,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/packages"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -33,7 +32,7 @@ type Unit struct {
 	Juju         *juju.Tools
 	Members      *membership.Changer
 	Paths        ovndb.Paths
-	Packages     *apt.Manager
+	Packages     *packages.Manager
 	Restarts     *restarts.Manager
 	Certificates *certificates.Manager
 	Firewall     *firewall.Manager
@@ -292,27 +291,6 @@ func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]obse
 		}
 	}
 	return awaited
-}
-
-// Packages returns the input of the packages' manager.
-func Packages(o facts.Facts) apt.Snapshot {
-	settings := o.Known.Settings
-	s := apt.Snapshot{
-		Source: settings.Source, Overlay: settings.Overlay, Sources: settings.AllSources(), Thorough: o.Thorough,
-	}
-	if o.Known.Usable(plan.OptionAutoRestarts) {
-		s.AutoRestarts = &settings.AutoRestarts
-	}
-	return s
-}
-
-func hosts(o facts.Facts) firewall.Snapshot {
-	s := firewall.Snapshot{Thorough: o.Thorough, Own: o.Addresses.Own}
-	s.Peers = slices.Concat(o.Application.PeerAddresses(), o.MemberAddresses())
-	for _, c := range o.Clients {
-		s.Clients = append(s.Clients, c.Addresses...)
-	}
-	return s
 }
 
 func raftAddress(o facts.Facts, db ovndb.Database) string {

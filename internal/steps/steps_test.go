@@ -26,6 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/packages"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/restarts"
@@ -149,7 +150,7 @@ func unit(t *testing.T, m *observe.Machine) *Unit {
 	require.NoError(t, err)
 	return &Unit{
 		Observer: &observe.Observer{Machine: m}, Paths: ovndb.Paths{Run: dir, DB: dir, Etc: dir},
-		Packages: &apt.Manager{Packages: apt.Packages{Runner: dpkg{}}},
+		Packages: &packages.Manager{Packages: apt.Packages{Runner: dpkg{}}},
 		Restarts: &restarts.Manager{
 			Refusals: apt.Policy{App: "ovn-central", Paths: ovndb.Paths{DB: dir}}, State: state, Log: m.Log,
 		},

@@ -1,4 +1,5 @@
-package apt
+// Package packages keeps a unit's packages: their sources, their versions, and whether they may restart services.
+package packages
 
 import (
 	"cmp"
@@ -7,17 +8,19 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Manager keeps a unit's packages: their sources, their versions, and whether they may restart services. A Manager is
-// used for one hook.
+// Manager keeps the packages of a unit. A Manager is used for one hook.
 type Manager struct {
-	Packages Packages
-	Policy   Policy
-	OS       OS
+	Packages apt.Packages
+	Policy   apt.Policy
+	OS       apt.OS
 	// Mask keeps the services from starting.
 	Mask  func(ctx context.Context, services ...ovndb.Service) error
 	State *unitstate.State
@@ -27,16 +30,6 @@ type Manager struct {
 	version         ovndb.Version
 	// unavailable is set if newer packages could not be fetched.
 	unavailable bool
-}
-
-// Snapshot has the options about packages.
-type Snapshot struct {
-	// Source and Overlay are the sources of packages, Sources a digest of both.
-	Source, Overlay, Sources string
-	// Thorough makes Ensure check the machine even if nothing failed before.
-	Thorough bool
-	// AutoRestarts permits packages to restart services; nil if the option is invalid.
-	AutoRestarts *bool
 }
 
 type kept struct {
@@ -78,7 +71,7 @@ func (m *Manager) Installed(ctx context.Context) (version ovndb.Version, complet
 func (m *Manager) Adopt(ctx context.Context, sources string) (version ovndb.Version, complete bool, err error) {
 	version, complete, err = m.Installed(ctx)
 	if err == nil && !complete {
-		if err = m.Packages.await(ctx); err == nil {
+		if err = m.Packages.Await(ctx); err == nil {
 			m.asked = false
 			version, complete, err = m.Installed(ctx)
 		}
@@ -93,31 +86,31 @@ func (m *Manager) Adopt(ctx context.Context, sources string) (version ovndb.Vers
 
 // Install installs the packages and leaves the services masked. Otherwise the packages would start them, and they
 // would create their own databases.
-func (m *Manager) Install(ctx context.Context, s Snapshot) error {
+func (m *Manager) Install(ctx context.Context, o facts.Facts) error {
 	m.asked = false
 	last := section.Get(m.State)
 	if last.Source == "" {
 		if err := m.Mask(ctx, ovndb.AllServices()...); err != nil {
 			return err
 		}
-	} else if done, err := m.Packages.finish(ctx); done || err != nil { // an upgrade was interrupted
+	} else if done, err := m.Packages.Finish(ctx); done || err != nil { // an upgrade was interrupted
 		return err
 	}
-	if err := m.setSources(ctx, s); err != nil {
+	if err := m.setSources(ctx, o.Known.Settings); err != nil {
 		return err
 	}
 	if err := m.Packages.Install(ctx); err != nil {
 		return err
 	}
 	// A resumed upgrade may not have installed a newly required package; that is installed next.
-	last.Source = cmp.Or(last.Source, s.Sources)
+	last.Source = cmp.Or(last.Source, o.Known.Settings.AllSources())
 	return section.Set(m.State, last)
 }
 
-func (m *Manager) setSources(ctx context.Context, s Snapshot) error {
-	var sources []Source
+func (m *Manager) setSources(ctx context.Context, s plan.Settings) error {
+	var sources []apt.Source
 	for _, value := range []string{s.Source, s.Overlay} {
-		source, err := ParseSource(value, m.OS)
+		source, err := apt.ParseSource(value, m.OS)
 		if err != nil {
 			return err
 		}
@@ -128,20 +121,20 @@ func (m *Manager) setSources(ctx context.Context, s Snapshot) error {
 
 // Upgrade installs newer packages, if there are any, and restarts nothing. The running version then differs from the
 // installed one, and a later step restarts the services.
-func (m *Manager) Upgrade(ctx context.Context, s Snapshot) error {
+func (m *Manager) Upgrade(ctx context.Context, o facts.Facts) error {
 	before, _, err := m.Installed(ctx)
 	if err != nil {
 		return err
 	}
 	m.asked = false
-	if err := m.setSources(ctx, s); err != nil {
+	if err := m.setSources(ctx, o.Known.Settings); err != nil {
 		return err
 	}
 	if err := m.Packages.Upgrade(ctx); err != nil {
 		return err
 	}
 	last := section.Get(m.State)
-	last.Source = s.Sources
+	last.Source = o.Known.Settings.AllSources()
 	if err := section.Set(m.State, last); err != nil {
 		return err
 	}
@@ -152,13 +145,14 @@ func (m *Manager) Upgrade(ctx context.Context, s Snapshot) error {
 
 // Ensure permits or forbids packages to restart services, as the option says. It returns a failure as a finding, and
 // the next hook tries again.
-func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
+func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error) {
 	last := section.Get(m.State)
-	if !s.Thorough && last.PolicyFailure == "" || s.AutoRestarts == nil {
-		return m.Findings(), nil
+	unchanged := !o.Thorough && last.PolicyFailure == ""
+	if unchanged || o.Preview || !o.Known.Usable(plan.OptionAutoRestarts) {
+		return failed(last), nil
 	}
 	var err error
-	if *s.AutoRestarts {
+	if o.Known.Settings.AutoRestarts {
 		err = m.Policy.Allow()
 	} else {
 		err = m.Policy.Forbid(ctx)
@@ -168,17 +162,15 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 		last.PolicyFailure, _, _ = strings.Cut(err.Error(), "\n")
 		m.Log.WarnContext(ctx, "cannot set whether packages may restart services", "error", err)
 	}
-	err = section.Set(m.State, last)
-	return m.Findings(), err
+	return failed(last), section.Set(m.State, last)
 }
 
-// Findings returns the failures of the last attempt.
-func (m *Manager) Findings() []finding.Finding {
-	failure := section.Get(m.State).PolicyFailure
-	if failure == "" {
+func failed(last kept) []finding.Finding {
+	if last.PolicyFailure == "" {
 		return nil
 	}
-	return []finding.Finding{finding.New(finding.PolicyFailed, finding.Subject{}, finding.Quote(failure).Args())}
+	args := finding.Quote(last.PolicyFailure).Args()
+	return []finding.Finding{finding.New(finding.PolicyFailed, finding.Subject{}, args)}
 }
 
 // Remove removes the sources, and permits packages to restart services again. The packages stay.

@@ -1,6 +1,6 @@
-// Package firewall restricts the ports of the databases with the host's ufw. Only the units and the CMS may use the
-// members' Raft ports and the client ports without RBAC.
-package firewall
+// Package ufw restricts the ports of the databases with the host's ufw. Only the units and the CMS may use the members'
+// Raft ports and the client ports without RBAC.
+package ufw
 
 import (
 	"cmp"

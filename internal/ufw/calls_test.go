@@ -1,4 +1,4 @@
-package firewall_test
+package ufw_test
 
 import (
 	"net/netip"
@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+	"github.com/ovn-central/ovn-central-operator/internal/ufw"
 )
 
 func addrs(texts ...string) []netip.Addr {
@@ -23,16 +23,16 @@ func addrs(texts ...string) []netip.Addr {
 	return out
 }
 
-// ufw expects a call of ufw with the words of a line.
-func ufw(line, answer string) runtest.Call {
+// call expects a call of ufw with the words of a line.
+func call(line, answer string) runtest.Call {
 	return runtest.Expect("ufw", strings.Fields(line)...).Writes(answer)
 }
 
-func status(text string) runtest.Call { return ufw("status numbered", text) }
+func status(text string) runtest.Call { return call("status numbered", text) }
 
 // add expects a call that adds the charm's rule.
 func add(rule, answer string) runtest.Call {
-	return ufw(rule+" proto tcp comment "+firewall.Comment, answer)
+	return call(rule+" proto tcp comment "+ufw.Comment, answer)
 }
 
 func testdata(t *testing.T, name string) string {
@@ -44,20 +44,20 @@ func testdata(t *testing.T, name string) string {
 
 func TestFirewall_without_ufw_is_ErrAbsent(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	f := firewall.Firewall{Runner: run.Exec{}}
-	require.ErrorIs(t, f.Ensure(t.Context(), firewall.Rules{}), firewall.ErrAbsent)
-	require.ErrorIs(t, f.Remove(t.Context()), firewall.ErrAbsent)
+	f := ufw.Firewall{Runner: run.Exec{}}
+	require.ErrorIs(t, f.Ensure(t.Context(), ufw.Rules{}), ufw.ErrAbsent)
+	require.ErrorIs(t, f.Remove(t.Context()), ufw.ErrAbsent)
 }
 
 // After the failure, the rules of the earlier peer still exist: additions come before removals.
 func TestEnsure_failure_denies_no_address(t *testing.T) {
 	t.Parallel()
-	f := firewall.Firewall{Runner: runtest.New(t,
+	f := ufw.Firewall{Runner: runtest.New(t,
 		status(testdata(t, "status-another-peer.txt")),
 		add("prepend allow from 10.0.0.2 to any port 6641,6643,6644,16402,16642", "Rule inserted\n"),
 		add("prepend allow from 10.0.0.3 to any port 6641,6643,6644,16402,16642", "").Fails(1, "ERROR: no\n"),
 	)}
-	require.ErrorContains(t, f.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "10.0.0.3")}), "ERROR: no")
+	require.ErrorContains(t, f.Ensure(t.Context(), ufw.Rules{Peers: addrs("10.0.0.2", "10.0.0.3")}), "ERROR: no")
 }
 
 // closed expects the rules that close the units' ports for all other addresses.
@@ -78,20 +78,20 @@ func TestEnsure_makes_one_call_for_each_of_300_clients(t *testing.T) {
 		calls = append(calls, add("prepend allow from "+addr.String()+" to any port 6641,16642", "Rule inserted\n"))
 	}
 	calls = append(append(calls, add("allow to any port 6642", "Rule added\n")), closed()...)
-	f := firewall.Firewall{Runner: runtest.New(t, calls...)}
-	require.NoError(t, f.Ensure(t.Context(), firewall.Rules{Clients: clients}))
+	f := ufw.Firewall{Runner: runtest.New(t, calls...)}
+	require.NoError(t, f.Ensure(t.Context(), ufw.Rules{Clients: clients}))
 }
 
 func TestRemove_own_rules_only(t *testing.T) {
 	t.Parallel()
-	f := firewall.Firewall{Runner: runtest.New(t,
+	f := ufw.Firewall{Runner: runtest.New(t,
 		status("Status: active\n"+
 			"[ 1] 22/tcp                     ALLOW IN    Anywhere                   # ssh\n"+
 			"[ 2] 6641,16642/tcp             ALLOW IN    10.0.0.9                  \n"+
 			"[ 3] 6641,16642/tcp             ALLOW IN    10.0.0.2                   # charm-ovn-central\n"+
 			"[ 4] 6641/tcp                   REJECT IN   Anywhere                   # charm-ovn-central\n"),
-		ufw("delete reject to any port 6641 proto tcp", "Rule deleted\n"),
-		ufw("delete allow from 10.0.0.2 to any port 6641,16642 proto tcp", "Rule deleted\n"),
+		call("delete reject to any port 6641 proto tcp", "Rule deleted\n"),
+		call("delete allow from 10.0.0.2 to any port 6641,16642 proto tcp", "Rule deleted\n"),
 	)}
 	require.NoError(t, f.Remove(t.Context()))
 }
@@ -106,8 +106,8 @@ func TestEnsure_names_the_rule_that_blocks_an_address(t *testing.T) {
 			"[ 3] 6642/tcp (v6)              ALLOW IN    Anywhere (v6)             \n"),
 		add("prepend allow from 10.0.0.9 to any port 6641,16642", "Skipping inserting existing rule\n"),
 	}, closed()...)
-	f := firewall.Firewall{Runner: runtest.New(t, calls...)}
-	err := f.Ensure(t.Context(), firewall.Rules{Clients: addrs("10.0.0.9")})
+	f := ufw.Firewall{Runner: runtest.New(t, calls...)}
+	err := f.Ensure(t.Context(), ufw.Rules{Clients: addrs("10.0.0.9")})
 	require.ErrorContains(t, err, "run: sudo ufw delete deny from 10.0.0.9 to any port 6641,16642 proto tcp")
 }
 
@@ -130,8 +130,8 @@ func TestDrifted(t *testing.T) {
 		"another's_rule_after_ours":      {text + others, addrs("10.0.0.9"), false},
 		"another's_rule_before_our_rule": {"Status: active\n" + others + text, addrs("10.0.0.9"), true},
 	} {
-		f := firewall.Firewall{Runner: runtest.New(t, status(c.status))}
-		drifted, err := f.Drifted(t.Context(), firewall.Rules{Peers: c.peers})
+		f := ufw.Firewall{Runner: runtest.New(t, status(c.status))}
+		drifted, err := f.Drifted(t.Context(), ufw.Rules{Peers: c.peers})
 		require.NoError(t, err)
 		assert.Equal(t, c.drifted, drifted, name)
 	}
@@ -141,11 +141,11 @@ func TestDrifted(t *testing.T) {
 // addresses. Its rules stay.
 func TestEnsure_keeps_rules_of_the_Python_charm(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, firewall.Firewall{Runner: runtest.New(t,
+	require.NoError(t, ufw.Firewall{Runner: runtest.New(t,
 		status(testdata(t, "status-python-charm.txt")),
 		add("prepend allow from 10.0.0.2 to any port 16402", "Rule inserted\n"),
 		add("prepend allow from fd00::3 to any port 16402", "Rule inserted\n"),
 		add("allow to any port 6642", "Rule added\n"),
 		add("reject to any port 16402", "Rule added\n"),
-	)}.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "fd00::3")}))
+	)}.Ensure(t.Context(), ufw.Rules{Peers: addrs("10.0.0.2", "fd00::3")}))
 }

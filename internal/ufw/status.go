@@ -1,4 +1,4 @@
-package firewall
+package ufw
 
 import (
 	"net/netip"

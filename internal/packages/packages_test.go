@@ -1,4 +1,4 @@
-package apt
+package packages
 
 import (
 	"log/slog"
@@ -8,8 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
@@ -25,9 +28,15 @@ func manager(t *testing.T, last kept, calls ...runtest.Call) *Manager {
 	runner := runtest.New(t, calls...)
 	paths := ovndb.Paths{Etc: filepath.Join(root, "etc", "ovn"), DB: filepath.Join(root, "lib", "ovn")}
 	return &Manager{
-		Packages: Packages{Runner: runner, Paths: paths}, Policy: Policy{Runner: runner, Paths: paths, App: "ovn-central"},
+		Packages: apt.Packages{Runner: runner, Paths: paths}, Policy: apt.Policy{Runner: runner, Paths: paths, App: "ovn-central"},
 		Mask: systemd.Services{Runner: runner}.Mask, State: state, Log: log,
 	}
+}
+
+// from returns the facts of a unit with packages of this source.
+func from(source string) (o facts.Facts) {
+	o.Known.Settings.Source = source
+	return o
 }
 
 // query returns the question for the installed versions.
@@ -48,14 +57,14 @@ func TestInstall_finishes_an_interrupted_upgrade_without_a_source(t *testing.T) 
 		runtest.Expect("systemctl", append([]string{"unmask", "--runtime"}, services...)...),
 		query().Writes("ovn-central installed 25.03\n"),
 	)
-	require.NoError(t, m.Install(t.Context(), Snapshot{Source: "cloud:jammy-caracal", Sources: "cloud:jammy-caracal"}))
+	require.NoError(t, m.Install(t.Context(), from("cloud:jammy-caracal")))
 	assert.Equal(t, "cloud:jammy-caracal", m.Source())
 }
 
 func TestInstall_masks_the_services_first(t *testing.T) {
 	t.Parallel()
 	m := manager(t, kept{}, runtest.Expect("systemctl", append([]string{"mask"}, services...)...).Fails(1, "no\n"))
-	require.Error(t, m.Install(t.Context(), Snapshot{Source: "distro", Sources: "distro"}))
+	require.Error(t, m.Install(t.Context(), from("distro")))
 	assert.Empty(t, m.Source())
 }
 
@@ -93,24 +102,34 @@ func TestAdopt(t *testing.T) {
 // A failure is reported until a later hook succeeds. Unless Thorough is set, only a failure is tried again.
 func TestEnsure_policy(t *testing.T) {
 	t.Parallel()
-	allow, forbid := true, false
 	m := manager(t, kept{PolicyFailure: "no"})
-	install := runtest.Expect("update-alternatives", "--install", policyLink, "policy-rc.d", m.Policy.program(), "40")
+	install := runtest.Expect("update-alternatives", "--install", "/usr/sbin/policy-rc.d", "policy-rc.d",
+		filepath.Join(filepath.Dir(m.Policy.Paths.DB), "charm", "ovn-central", "policy-rc.d"), "40")
+	policy := filepath.Join(filepath.Dir(m.Policy.Paths.Etc), "policy-rc.d", "charm-ovn-central.policy")
 	m.Policy.Runner = runtest.New(t, install.Fails(2, "read-only file system\n"))
-	found, err := m.Ensure(t.Context(), Snapshot{AutoRestarts: &forbid})
+	found, err := m.Ensure(t.Context(), facts.Facts{})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	assert.Equal(t, finding.PolicyFailed, found[0].Code)
-	assert.FileExists(t, m.Policy.file())
+	assert.FileExists(t, policy)
 
-	found, err = m.Ensure(t.Context(), Snapshot{Thorough: true})
-	require.NoError(t, err)
-	assert.Len(t, found, 1, "an invalid option changes nothing")
+	var o facts.Facts
+	o.Known.Settings.AutoRestarts = true
+	invalid, preview := o, o
+	invalid.Known.Invalid = map[string]finding.Args{plan.OptionAutoRestarts: {Value: "maybe"}}
+	preview.Preview = true
+	for _, unchanged := range []facts.Facts{invalid, preview} {
+		found, err = m.Ensure(t.Context(), unchanged)
+		require.NoError(t, err)
+		assert.Len(t, found, 1, "an invalid option and a preview change nothing")
+		assert.FileExists(t, policy)
+	}
 
-	for _, option := range []*bool{&allow, &forbid} {
-		found, err = m.Ensure(t.Context(), Snapshot{AutoRestarts: option})
+	for _, allowed := range []bool{true, false} { // the second call has nothing to do
+		o.Known.Settings.AutoRestarts = allowed
+		found, err = m.Ensure(t.Context(), o)
 		require.NoError(t, err)
 		assert.Empty(t, found)
-		assert.NoFileExists(t, m.Policy.file())
+		assert.NoFileExists(t, policy)
 	}
 }
