@@ -215,8 +215,8 @@ func (m *Manager) unit(o facts.Facts, clients map[ovndb.Database]int) relation.U
 	}
 	d.Address, d.Hostname, d.Clients = o.Addresses.Own, o.Addresses.Hosts[0], clients
 	d.Source, d.Paused, d.DiskFull = x.Packages.Source, x.Paused, x.Disk != ""
-	if x.Northd.Works() {
-		d.Northd = string(x.Northd)
+	if x.Northd.Works() || x.Northd == ovndb.NorthdUnresponsive {
+		d.Northd = x.Northd
 	}
 	d.NorthdAsked, d.NorthdHeard = x.Northds.Asked, northdHeard(o.Application)
 	d.Charm, d.CharmsSeen = o.Application.Charm, o.Application.OtherCharms()

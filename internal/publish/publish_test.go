@@ -150,7 +150,7 @@ func TestUnit_northd(t *testing.T) {
 	s.State.Northd, s.State.Northds = ovndb.NorthdActive, plan.Northd{Found: plan.NorthdActive}
 	m, _ := manager(t)
 	d := m.unit(s, nil)
-	assert.Equal(t, "active", d.Northd)
+	assert.Equal(t, ovndb.NorthdActive, d.Northd)
 	assert.True(t, d.NorthdAsked.IsZero())
 	assert.Equal(t, map[string]time.Time{"ovn-central/1": at}, d.NorthdHeard)
 
@@ -158,6 +158,14 @@ func TestUnit_northd(t *testing.T) {
 		Found: plan.NorthdNone, Since: at, Asked: at.Add(time.Minute),
 	}
 	assert.Equal(t, at.Add(time.Minute), m.unit(s, nil).NorthdAsked)
+
+	for state, published := range map[ovndb.NorthdHealth]ovndb.NorthdHealth{
+		ovndb.NorthdUnresponsive: ovndb.NorthdUnresponsive, // the others name the unit, and how to restart it
+		ovndb.NorthdUnconnected:  "", ovndb.NorthdDown: "", ovndb.NorthdHeld: "", ovndb.NorthdPaused: "",
+	} {
+		s.State.Northd = state
+		assert.Equal(t, published, m.unit(s, nil).Northd, state)
+	}
 }
 
 // No server joins through a joining server, and a file of another cluster belongs to no unit.

@@ -34,9 +34,9 @@ type UnitState struct {
 	// Trusts are the fingerprints of the CAs that the unit trusts, Issuer the fingerprint of the CA of its certificate.
 	Trusts []string
 	Issuer string
-	// Northd is the state of the unit's ovn-northd, active or standby. It is empty if ovn-northd does not answer or
-	// lacks a database.
-	Northd string
+	// Northd is the state of the unit's ovn-northd: active, standby, or that it hangs. It is empty if ovn-northd does not
+	// run, or lacks a database.
+	Northd ovndb.NorthdHealth
 	// NorthdAsked is when the unit last published that it finds no active ovn-northd; zero if one is active. NorthdHeard
 	// has that time for each unit that published it: this unit has checked its own ovn-northd since then.
 	NorthdAsked time.Time
@@ -113,7 +113,7 @@ func (d UnitState) Databag() map[string]string {
 		keyRunning:  join(d.Running),
 		keyTrusts:   join(d.Trusts),
 		keyIssuer:   d.Issuer,
-		keyNorthd:   d.Northd,
+		keyNorthd:   string(d.Northd),
 		keyPaused:   flag(d.Paused),
 		keyDiskFull: flag(d.DiskFull),
 
@@ -171,7 +171,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 		problems = append(problems, fromJSON(databag, db.Short()+keyRequest, db, &d.Requests)...)
 		problems = append(problems, fromJSON(databag, db.Short()+keyCopy, db, &d.Copies)...)
 	}
-	if state := databag[keyNorthd]; state == "active" || state == "standby" {
+	if state := ovndb.NorthdHealth(databag[keyNorthd]); state.Works() || state == ovndb.NorthdUnresponsive {
 		d.Northd = state
 	}
 	problems = append(problems, d.parseNorthd(databag)...)

@@ -105,11 +105,11 @@ func upWord(up int, judged bool) string {
 }
 
 // publishedNorthd returns the word for another unit's ovn-northd. It is not "active" if none is active.
-func publishedNorthd(state string, found plan.NorthdFinding) string {
-	if found == plan.NorthdNone && state == string(ovndb.NorthdActive) {
+func publishedNorthd(state ovndb.NorthdHealth, found plan.NorthdFinding) string {
+	if state == "" || found == plan.NorthdNone && state == ovndb.NorthdActive {
 		return unknown
 	}
-	return cmp.Or(state, unknown)
+	return northdWord(state)
 }
 
 func northdWord(h ovndb.NorthdHealth) string {
@@ -189,7 +189,7 @@ func NorthdReports(r observe.Report) []plan.NorthdReport {
 		case member && !up:
 			report.Known = true
 		case member && p.State.Hostname != "": // without a host name its charm does not report
-			report.Known, report.Health = true, ovndb.NorthdHealth(p.State.Northd)
+			report.Known, report.Health = true, p.State.Northd
 		}
 		all = append(all, report)
 	}

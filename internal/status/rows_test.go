@@ -59,10 +59,11 @@ func TestRows(t *testing.T) {
 func TestRows_none_active(t *testing.T) {
 	t.Parallel()
 	var northds []string
-	for _, r := range status.Rows(reporting(observetest.Three(t), "active", "standby"), ovndb.NorthdDown, plan.NorthdNone) {
+	reports := reporting(observetest.Three(t), ovndb.NorthdActive, ovndb.NorthdUnresponsive)
+	for _, r := range status.Rows(reports, ovndb.NorthdDown, plan.NorthdNone) {
 		northds = append(northds, r.Northd)
 	}
-	assert.Equal(t, []string{string(ovndb.NorthdDown), "?", "standby"}, northds)
+	assert.Equal(t, []string{string(ovndb.NorthdDown), "?", "hangs"}, northds)
 }
 
 // The line begins like the Python charm's.
@@ -111,7 +112,7 @@ func TestTolerance(t *testing.T) {
 }
 
 // reporting returns a report in which units 1 and 2 have published the state of their ovn-northd.
-func reporting(s observetest.Scenario, northds ...string) observe.Report {
+func reporting(s observetest.Scenario, northds ...ovndb.NorthdHealth) observe.Report {
 	r := s.Report()
 	r.Application.Peers = map[string]observe.Peer{}
 	for i, northd := range northds {

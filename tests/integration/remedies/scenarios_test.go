@@ -144,6 +144,11 @@ var scenarios = map[finding.Code][]scenario{
 		{name: "it_hangs", units: 2, deploy: settled, arrange: func(w *world) {
 			w.hangActive()
 		}, after: active},
+		{name: "another_unit's_hangs", units: 2, deploy: settled, arrange: func(w *world) {
+			w.hangActive()
+			w.RunUpdateStatus(w.on)
+			w.on = labtest.Without(w.Deployed, w.on)[0]
+		}, after: active},
 		{name: "it_is_held", units: 1, deploy: settled, arrange: func(w *world) {
 			w.Act(w.on, "hold-northd")
 		}, after: active},
