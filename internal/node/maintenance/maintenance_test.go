@@ -122,7 +122,8 @@ func TestNodes_documents(t *testing.T) {
 		"nodes": maintenance.Report{At: at, Nodes: nodes},
 		"node":  maintenance.Report{At: at, Nodes: []maintenance.Node{two}},
 		"outage": maintenance.Report{
-			At: at, Nodes: nodes, Outage: &schedule.Outage{Code: finding.NoGatewayBound, Gateways: 3, Chassis: 2},
+			At: at, Nodes: []maintenance.Node{two},
+			Outage: &schedule.Outage{Code: finding.NoGatewayBound, Gateways: 3, Chassis: 2},
 		},
 		"none": maintenance.Report{At: at, Nodes: []maintenance.Node{}},
 		"success": answer.New(answer.Success, "two.maas is drained",
