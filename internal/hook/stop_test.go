@@ -53,15 +53,20 @@ const allDying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{
 
 const dying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"active"}}}`
 
-func TestR9_stop_refused_changes_nothing(t *testing.T) {
-	m := healthy()
-	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
-	err := m.run(t, "stop")
-	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
-	assert.Regexp(t, "^blocked "+finding.About(finding.LeaveBlocked, "ovn-central/0", finding.Args{}).Line()+"; .*ca3c", m.status)
-	assert.NotContains(t, m.status, "next:", "the log has the remedies")
-	assert.Nil(t, m.unit, "its identities stay published")
-	assert.Empty(t, m.ran)
+// Juju 4 waits for the peer relation's hook, but not for a `stop` after it.
+func TestR9_stop_and_peer_broken_refused_change_nothing(t *testing.T) {
+	for _, hook := range []string{"stop", broken} {
+		m := healthy()
+		m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
+		err := m.run(t, hook)
+		assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err), hook)
+		assert.Equal(t, hook == broken, strings.Contains(findingtest.Briefs(err), "IF_HOOK_SKIPPED"), hook)
+		assert.Regexp(t, "^blocked "+finding.About(finding.LeaveBlocked, "ovn-central/0", finding.Args{}).Line()+"; .*ca3c",
+			m.status, hook)
+		assert.NotContains(t, m.status, "next:", "the log has the remedies")
+		assert.Nil(t, m.unit, "its identities stay published")
+		assert.Empty(t, m.ran, hook)
+	}
 }
 
 // The part of the text that `juju status` shows has the command to type.
@@ -200,12 +205,14 @@ func TestStop_keeps_identity_of_remaining_member(t *testing.T) {
 	assert.Equal(t, "0017", m.unit["nb-identity"], "the others can still name its unit")
 }
 
-func TestR9_stop_whole_application_only_stops_services(t *testing.T) {
-	m := healthy()
-	m.goal = allDying
-	require.NoError(t, m.run(t, "stop"))
-	assert.Equal(t, stopped, m.ran)
-	assert.Regexp(t, "nb: .*"+filepath.Join(m.dir, "ovnnb_db.db"), m.log.String())
+func TestR9_stop_and_peer_broken_of_whole_application_keep_data(t *testing.T) {
+	for _, hook := range []string{"stop", broken} {
+		m := healthy()
+		m.goal = allDying
+		require.NoError(t, m.run(t, hook))
+		assert.Equal(t, stopped, m.ran, hook)
+		assert.Regexp(t, "nb: .*"+filepath.Join(m.dir, "ovnnb_db.db"), m.log.String(), hook)
+	}
 }
 
 func TestStop_retried_if_services_do_not_end(t *testing.T) {
@@ -235,18 +242,6 @@ func TestPeerBroken_staying_unit_does_nothing(t *testing.T) {
 	assert.Empty(t, m.status)
 }
 
-// R9: Juju 4 waits for this hook, but not for a `stop` after it.
-func TestR9_peer_broken_waits_until_unit_may_leave(t *testing.T) {
-	m := healthy()
-	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
-	err := m.run(t, broken)
-	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
-	assert.Contains(t, findingtest.Briefs(err), "IF_HOOK_SKIPPED")
-	assert.Regexp(t, "^blocked "+finding.About(finding.LeaveBlocked, "ovn-central/0", finding.Args{}).Line()+"; .*ca3c", m.status)
-	assert.Nil(t, m.unit, "its identities stay published")
-	assert.Empty(t, m.ran)
-}
-
 // R9: if the state is unknown, the unit may not leave, and nothing that may stay is stopped.
 func TestR9_peer_broken_fails_if_Juju_is_silent(t *testing.T) {
 	m := healthy()
@@ -265,13 +260,4 @@ func TestStop_after_peer_broken_does_nothing(t *testing.T) {
 	m.ran = nil
 	require.NoError(t, m.run(t, "stop"))
 	assert.Equal(t, stopped, m.ran, "nothing is started")
-}
-
-// R9: if the whole application is removed, the data stays.
-func TestR9_peer_broken_whole_application_keeps_data(t *testing.T) {
-	m := healthy()
-	m.goal = allDying
-	require.NoError(t, m.run(t, broken))
-	assert.Equal(t, stopped, m.ran)
-	assert.Regexp(t, "nb: .*"+filepath.Join(m.dir, "ovnnb_db.db"), m.log.String())
 }
