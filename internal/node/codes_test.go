@@ -131,7 +131,7 @@ func TestUnfinishedDrain_commands_are_in_order(t *testing.T) {
 	s := Service{Command: action}
 	after := finding.Reason{Code: finding.AfterWaiting, Age: time.Hour}
 	unfinished := s.unfinishedDrain(maintenance.Node{Chassis: "c1"}, after,
-		[]maintenance.Hold{{Name: "nova-compute", Derived: true}, {Name: "ovn-bgp-agent"}})
+		[]maintenance.Hold{{Name: "gateway", Derived: true}, {Name: "nova-compute", Derived: true}, {Name: "ovn-bgp-agent"}})
 	assert.Equal(t, []string{"release", "drain", "undrain"}, nextOf(&unfinished))
 	for _, m := range unfinished.Details.MessageList {
 		assert.Equal(t, m.Name == "undrain", m.When != "", m.Name)
@@ -157,14 +157,6 @@ func TestBlocked_names_what_ends_each_cordon(t *testing.T) {
 	refused := s.blocked(x, x.nodes[0], p)
 	assert.Equal(t, string(finding.DrainBlocked), refused.Metadata["finding"])
 	assert.Equal(t, []string{"uncordon", "undrain"}, nextOf(&refused))
-}
-
-func TestUnfinishedDrain_releases_set_holds_first(t *testing.T) {
-	t.Parallel()
-	s := Service{Command: action}
-	holds := []maintenance.Hold{{Name: "gateway", Derived: true}, {Name: "bgp"}}
-	said := s.unfinishedDrain(maintenance.Node{}, finding.Reason{}, holds)
-	assert.Equal(t, []string{"release", "drain", "undrain"}, nextOf(&said))
 }
 
 func TestRestored_counts_each_gateway_once(t *testing.T) {
