@@ -27,19 +27,6 @@ func modes(t *testing.T, f tls.Files) (inodes [3]uint64) {
 	return inodes
 }
 
-func TestFiles_read_what_was_written(t *testing.T) {
-	t.Parallel()
-	f := filesIn(t.TempDir())
-	want := of(fixed("Vault", vault.Options{Chain: true}))
-	changed, err := f.Write(want)
-	require.NoError(t, err)
-	assert.True(t, changed)
-	got, err := f.Read()
-	require.NoError(t, err)
-	assert.Equal(t, want, got)
-	modes(t, f)
-}
-
 // With the previous charm's modes, Nagios can't read the certificate.
 func TestSetModes_keeps_times(t *testing.T) {
 	t.Parallel()
