@@ -3,11 +3,9 @@ package lab
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
@@ -90,16 +88,11 @@ func (l *Lab) act(ctx context.Context, u *Unit, action string, args []string, ki
 }
 
 // addOutput adds the action's output. Juju loses what follows the last end of a line, since it holds open the pipe on
-// which it waits for more (worker/uniter/runner, runCharmProcessOnLocal). Output that isn't text is encoded.
+// which it waits for more (worker/uniter/runner, runCharmProcessOnLocal).
 func addOutput(results map[string]any, key string, text []byte) {
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
-	switch {
-	case len(text) == 0:
-	case utf8.Valid(text):
+	if len(text) > 0 {
 		results[key] = string(text)
-	default:
-		results[key] = base64.StdEncoding.EncodeToString(text)
-		results[key+"-encoding"] = "base64"
 	}
 }
 

@@ -55,7 +55,7 @@ func (result ActionResult) Print(out io.Writer, u *Unit) {
 	tree := map[string]any{}
 	for key, value := range result.Results {
 		switch key {
-		case "return-code", "stdout", "stderr", "stdout-encoding", "stderr-encoding":
+		case "return-code", "stdout", "stderr":
 		default:
 			hooktool.Nest(tree, strings.Split(key, "."), value)
 		}

@@ -36,9 +36,6 @@ func (c *call) remoteApp(r *relation, app string) map[string]string {
 // remote reads another unit's data. They are cached: those of members until their next hook, others until this hook's
 // end.
 func (c *call) remote(r *relation, unit string) (settings map[string]string, err error) {
-	if !validUnit.MatchString(unit) {
-		return nil, errUsage{fmt.Errorf("invalid unit name %q", unit)}
-	}
 	app, _, _ := strings.Cut(unit, "/")
 	if app != c.app && app != r.remote {
 		return nil, errPermission

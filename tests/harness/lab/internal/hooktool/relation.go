@@ -4,15 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/juju/utils/v3/keyvalues"
 	// Juju's fork, by the replace line in go.mod: it is what Juju's tools parse with.
 	"gopkg.in/yaml.v2"
 )
-
-var validUnit = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]*[a-z][a-z0-9]*)*/(0|[1-9][0-9]*)$`)
 
 var errPermission = errors.New("permission denied") // the controller's
 

@@ -100,8 +100,6 @@ func jujuLog(c *call) error {
 	switch {
 	case err != nil:
 		return err
-	case len(args) == 0:
-		return errUsage{errors.New("no message specified")}
 	case !slices.Contains(levels, *level):
 		c.Log("WARNING", fmt.Sprintf("Specified log level of %q is not valid", *level))
 		*level = "INFO"
