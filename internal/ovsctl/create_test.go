@@ -213,9 +213,11 @@ func TestStaged_interrupted_commit(t *testing.T) {
 	leads := func(status raft.Status) bool { return status.Role == raft.Leader }
 	s.Start(t).Reaches(t, leads, "it leads")
 	require.NoError(t, s.control().Compact(t.Context(), ovndb.NB))
-	both, err := filepath.Glob(s.Paths.File(ovndb.NB) + "*")
-	require.NoError(t, err)
-	require.Len(t, both, 2)
+	require.Eventually(t, func() bool { // the server may replace the file a moment later
+		old, missing := os.Stat(made.Path)
+		placed, err := os.Stat(s.Paths.File(ovndb.NB))
+		return missing == nil && err == nil && !os.SameFile(old, placed)
+	}, 20*time.Second, 10*time.Millisecond)
 
 	staged, err := s.files().Staged(t.Context(), ovndb.NB)
 	require.NoError(t, err)
