@@ -1,13 +1,9 @@
 package reconcile
 
 import (
-	"context"
-
 	"github.com/ovn-central/ovn-central-operator/internal/agentservice"
 	"github.com/ovn-central/ovn-central-operator/internal/backuptimer"
 	"github.com/ovn-central/ovn-central-operator/internal/certificates"
-	"github.com/ovn-central/ovn-central-operator/internal/facts"
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
@@ -62,27 +58,4 @@ func (u *Reconciler) steps(s *unitstate.State, save func() error) *steps.Unit {
 		Leader:   &jujuleader.Manager{Juju: u.Tools, Unit: u.Env.Unit, Now: u.Now, State: s, Log: u.Log},
 		Recovery: (&restore.Unit{Machine: u.Machine, Members: u.Members, State: s, Save: save}).Load(),
 	}
-}
-
-// manager owns a concern of the unit. Ensure brings the machine and Juju to their wanted state and reports what is
-// wrong. In a preview it only reports.
-type manager interface {
-	Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error)
-}
-
-// ensure calls each manager and collects the findings. A step has set the firewall already, before the servers start.
-func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
-	o.managed = r.Firewall.Findings()
-	for _, m := range []manager{
-		r.publish, r.Certificates, r.monitoring, r.agent, r.guard, r.backups, r.Packages,
-	} {
-		found, err := m.Ensure(ctx, o.Facts)
-		if err != nil {
-			return err
-		}
-		o.managed = append(o.managed, found...)
-	}
-	report, found := r.agent.Ask(ctx)
-	o.agent, o.managed, o.backupAge = report, append(o.managed, found...), r.backups.Age()
-	return nil
 }

@@ -134,6 +134,29 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 	}
 }
 
+// manager owns a concern of the unit. Ensure brings the machine and Juju to their wanted state and reports what is
+// wrong. In a preview it only reports.
+type manager interface {
+	Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding, error)
+}
+
+// ensure calls each manager and collects the findings. A step has set the firewall already, before the servers start.
+func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
+	o.managed = r.Firewall.Findings()
+	for _, m := range []manager{
+		r.publish, r.Certificates, r.monitoring, r.agent, r.guard, r.backups, r.Packages,
+	} {
+		found, err := m.Ensure(ctx, o.Facts)
+		if err != nil {
+			return err
+		}
+		o.managed = append(o.managed, found...)
+	}
+	report, found := r.agent.Ask(ctx)
+	o.agent, o.managed, o.backupAge = report, append(o.managed, found...), r.backups.Age()
+	return nil
+}
+
 func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err error) {
 	if o.State, err = u.look(ctx, r, &o.Facts); err != nil {
 		return err
@@ -185,37 +208,4 @@ func (u *Reconciler) continuesWithout(ctx context.Context, r *record, o *Result,
 func (o Result) settled() bool {
 	d, c := o.Decision, o.State.Certificates
 	return d.Step == nil && o.Failure == nil && d.Ready && !plan.Pressing(d.Findings) && !c.Drifted() && !c.Awaited()
-}
-
-// adopt records the services that were installed before this charm, so that the change of charms restarts nothing. It
-// discards the leftovers of a force-removed unit.
-func (u *Reconciler) adopt(ctx context.Context, r *record, settings plan.Settings) error {
-	if r.Known {
-		return nil
-	}
-	// If this unit's record was lost, a staged file is its own only if the file's ID was claimed.
-	if err := r.Recovery.PutAwayStaged(ctx, r.Leader.Clusters.IDs); err != nil {
-		return err
-	}
-	if u.Env.Event() == juju.Install {
-		r.Known = true
-		return nil
-	}
-	version, complete, err := r.Packages.Adopt(ctx, settings.AllSources())
-	if err != nil {
-		return fmt.Errorf("cannot find out what is installed: %w", err)
-	}
-	r.Known = true
-	if version.OVN == "" {
-		return nil
-	}
-	// A half-configured package counts as installed: its services may run, and the next step completes it.
-	for _, service := range plan.RestartOrder() {
-		// The running ovsdb-server may be older than the installed one; other code asks it for its version.
-		r.Restarts.Started(service, ovndb.Version{OVN: version.OVN})
-	}
-	if !complete {
-		r.Restarts.Due(ovndb.Northd, "an upgrade of the packages was cut off") // the old version may still run
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/operate"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
@@ -97,6 +98,39 @@ func (u *Reconciler) ForgetFormer(ctx context.Context) error {
 		case !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("cannot forget the unit that was on this machine before: %w", err)
 		}
+	}
+	return nil
+}
+
+// adopt records the services that were installed before this charm, so that the change of charms restarts nothing. It
+// discards the leftovers of a force-removed unit.
+func (u *Reconciler) adopt(ctx context.Context, r *record, settings plan.Settings) error {
+	if r.Known {
+		return nil
+	}
+	// If this unit's record was lost, a staged file is its own only if the file's ID was claimed.
+	if err := r.Recovery.PutAwayStaged(ctx, r.Leader.Clusters.IDs); err != nil {
+		return err
+	}
+	if u.Env.Event() == juju.Install {
+		r.Known = true
+		return nil
+	}
+	version, complete, err := r.Packages.Adopt(ctx, settings.AllSources())
+	if err != nil {
+		return fmt.Errorf("cannot find out what is installed: %w", err)
+	}
+	r.Known = true
+	if version.OVN == "" {
+		return nil
+	}
+	// A half-configured package counts as installed: its services may run, and the next step completes it.
+	for _, service := range plan.RestartOrder() {
+		// The running ovsdb-server may be older than the installed one; other code asks it for its version.
+		r.Restarts.Started(service, ovndb.Version{OVN: version.OVN})
+	}
+	if !complete {
+		r.Restarts.Due(ovndb.Northd, "an upgrade of the packages was cut off") // the old version may still run
 	}
 	return nil
 }
