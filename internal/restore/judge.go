@@ -81,9 +81,11 @@ func (r Request) againCommand(
 // judgement is the judgement of a request for all its databases.
 type judgement struct {
 	asked map[ovndb.Database]recovery.Request
-	// lacking are the refusals that end if their units are given up, refusals all others.
-	refusals, lacking []finding.Finding
-	// giveUp are the units, and IDs of members, that the request gives up or would have to give up, in order.
+	// misspelt are refusals of names that no database knows, lacking those that end if their units are given up, and
+	// refusals all others.
+	misspelt, lacking, refusals []finding.Finding
+	// giveUp are the units, and IDs of members, that the request gives up or would have to give up, in order. No name is
+	// misspelt.
 	giveUp []string
 	// unknown maps a name to the number of databases that don't know it.
 	unknown map[string]int
@@ -115,7 +117,8 @@ func (u *Unit) judgeAll(request Request, states map[ovndb.Database]recovery.Stat
 		past := func(given raft.IDArgument) bool { return given.Text == name && u.gaveUp(given) }
 		if j.unknown[name] == len(j.asked) && !slices.ContainsFunc(request.GivenUp, past) {
 			f := finding.New(finding.RecoveryNameUnknown, finding.Subject{Name: name}, finding.Args{})
-			j.refusals = append(j.refusals, f)
+			j.misspelt = append(j.misspelt, f)
+			j.giveUp = slices.DeleteFunc(j.giveUp, func(given string) bool { return given == name })
 		}
 	}
 	return j
@@ -286,6 +289,12 @@ func (u *Unit) judge(
 	}) {
 		typed.Again = u.earlier(typed)
 	}
+	for i, f := range j.lacking {
+		j.lacking[i].Remedies = recovery.Ways(f, u.completed(typed, j, planned))
+	}
+	if len(j.misspelt) > 0 { // the remedies of other refusals have the misspelt name
+		return j.asked, append(j.misspelt, j.lacking...)
+	}
 	refusals = j.refusals
 	if len(refusals) == 0 && len(j.asked) > 0 {
 		refusals = u.refuseDying(state)
@@ -297,9 +306,6 @@ func (u *Unit) judge(
 	case len(refusals) > 0:
 		return j.asked, append(refusals, j.lacking...)
 	case len(j.lacking) > 0:
-		for i, f := range j.lacking {
-			j.lacking[i].Remedies = recovery.Ways(f, u.completed(typed, j, planned))
-		}
 		if !request.DryRun {
 			return j.asked, j.lacking
 		}

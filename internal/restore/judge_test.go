@@ -132,7 +132,9 @@ func TestJudge_repeated_command_gives_up_more(t *testing.T) {
 
 	typed.GivenUp = append(typed.GivenUp, raft.IDArgument{Text: "ovn-central/44"})
 	j = u.judgeAll(typed, states, new(Found))
-	assert.Equal(t, []string{"error RECOVERY_NAME_UNKNOWN ovn-central/44"}, briefs(j.refusals))
+	assert.Equal(t, []string{"error RECOVERY_NAME_UNKNOWN ovn-central/44"}, briefs(j.misspelt))
+	assert.Empty(t, j.refusals)
+	assert.Equal(t, []string{"ovn-central/2", "ovn-central/4"}, j.giveUp)
 }
 
 func briefs(all []finding.Finding) (lines []string) {
