@@ -75,6 +75,8 @@ func (o *restartOperation) each(ctx context.Context,
 	judge func(r *lockedServer, ctx context.Context, renew func(context.Context) error) error,
 ) error {
 	var reasons []finding.Finding
+	var ways []finding.Remedy
+	var leaderless []observe.ServerState
 	for _, r := range o.servers {
 		err := judge(r, ctx, o.renew)
 		refused := finding.Reasons(err)
@@ -82,8 +84,14 @@ func (o *restartOperation) each(ctx context.Context,
 			return err
 		}
 		reasons = append(reasons, refused...)
+		if r.leaderless {
+			leaderless = append(leaderless, r.server)
+		}
 	}
-	return finding.Refuse(reasons)
+	if len(leaderless) > 0 { // one command suffices for both databases
+		ways = status.WithoutLeader(o.servers[0].application, leaderless...)
+	}
+	return finding.Refuse(reasons, ways...)
 }
 
 // renew renews all taken locks: the wait for each server may be long.
@@ -159,6 +167,8 @@ type lockedServer struct {
 	server      observe.ServerState
 	takesDown   bool
 	lock        *lock
+	// leaderless reports whether the server was found to know no leader.
+	leaderless bool
 	// begun reports whether taking the server down was permitted, done whether the server is back.
 	begun, done bool
 }
@@ -177,7 +187,8 @@ func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context)
 			return raft.PlanRestart(raft.Change{Database: db, View: v})
 		})
 		if err == nil && plan.NoQuorum() {
-			err = finding.Refuse([]finding.Finding{*plan.Refusal}, status.WithoutLeader(m, r.server)...)
+			r.leaderless = true
+			err = finding.Refuse([]finding.Finding{*plan.Refusal})
 		}
 		return err
 	}

@@ -308,6 +308,22 @@ func OKToRemove(r observe.Report, unit string) (Answer, error) {
 	return answer(r, unit, finding.RemovalUnsafe, raft.PlanLeave, absent...)
 }
 
+// waysToLeader returns the remedies if this unit's servers know no leader.
+func waysToLeader(r observe.Report) (ways []finding.Remedy) {
+	for _, f := range finding.Sort(quorum(r)) {
+		switch f.Code {
+		case finding.NoQuorum:
+			ways = append(ways, f.Remedies...)
+		case finding.CutOff:
+			other := otherUnit(r.Application, viewsOf(r))
+			ways = append(ways, finding.If(finding.ToAskAnother, StatusCommand(other)).For(other))
+		case finding.Electing, finding.LeaderUnseen:
+			ways = append(ways, finding.ByHand(finding.AwaitElection))
+		}
+	}
+	return ways
+}
+
 // answer judges a change of a unit's members; against are further reasons against it.
 func answer(
 	r observe.Report, unit string, code finding.Code, judge func(raft.Change) raft.Plan, against ...finding.Finding,
@@ -319,12 +335,12 @@ func answer(
 		return a, finding.Reason{Code: finding.NoSuchUnit, Name: unit, Value: strings.Join(units, ", ")}.Err()
 	}
 	var refused []raft.Plan
-	var ways []finding.Remedy
+	ways := waysToLeader(r)
 	f := finding.New(code, finding.Subject{Name: unit}, finding.Args{})
 	for _, c := range r.Clusters {
 		if !c.Member() {
 			f = f.Because(finding.Of(finding.NotAMember, c.Database, finding.Args{Reasons: []finding.Reason{c.Reason()}}))
-			ways = []finding.Remedy{finding.ByHand(finding.AskAnother)}
+			ways = append(ways, finding.ByHand(finding.AskAnother))
 			continue
 		}
 		for _, plan := range plans(c, unit, judge) {

@@ -61,6 +61,10 @@ func TestRunOn(t *testing.T) {
 	assert.Equal(t, finding.If(finding.ToAskAnother, status.StatusCommand("ovn-central/2")).For("ovn-central/2"), ways[0])
 	assert.Equal(t, finding.IfNoneLeads, ways[2].When)
 	assert.Equal(t, "juju run ovn-central/0 recover dry-run=true", r.Application.Version.Render(ways[2].Command))
+
+	r.Application.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{Paused: true}}}
+	paused := status.ElsewhereOrLost(r.Application, status.Views{ovndb.NB: r.Clusters[0].View})
+	assert.Equal(t, "juju run ovn-central/1 resume", r.Application.Version.Render(paused[0].Command))
 }
 
 // A unit that is being removed makes no new cluster: the command runs on a staying unit that is connected, or it
@@ -261,7 +265,10 @@ func TestOKToStop(t *testing.T) {
 		}, "ovn-central/1", false, true, 1, 0},
 		"this unit is cut off": {func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Up("aa00", "aa01", "aa02").CutOff(), observetest.Up("bb00", "bb01", "bb02").CutOff()
-		}, "ovn-central/1", false, false, 0, 0},
+		}, "ovn-central/1", false, false, 1, 0},
+		"no quorum": {func(s *observetest.Scenario) {
+			s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02"), observetest.Up("bb00").Down("bb01", "bb02")
+		}, "ovn-central/1", false, false, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -163,17 +163,27 @@ func WithoutLeader(m observe.Application, servers ...observe.ServerState) []find
 	}
 	other, ways := otherUnit(m, clusters), ElsewhereOrLost(m, clusters)
 	kick := KickCommand(other, own, raft.PermitUnitInModel)
-	return slices.Insert(ways, 1, finding.If(finding.IfCutOff, kick).For(other))
+	return slices.Insert(ways, len(ways)-1, finding.If(finding.IfCutOff, kick).For(other))
 }
 
-// ElsewhereOrLost returns the remedies if this unit's server does not know the state of the cluster: ask another
-// unit, or recover a lost quorum.
-func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
+// ElsewhereOrLost returns the remedies if this unit's server does not know the state of the cluster: resume what is
+// paused, ask another unit, or, at last, recover a lost quorum.
+func ElsewhereOrLost(m observe.Application, clusters Views) (ways []finding.Remedy) {
+	for _, unit := range m.Others() {
+		if m.Peers[unit].State.Paused {
+			ways = append(ways, resume(unit))
+		}
+	}
 	other := otherUnit(m, clusters)
-	return []finding.Remedy{
+	return append(ways,
 		finding.If(finding.ToAskAnother, StatusCommand(other)).For(other),
 		finding.If(finding.IfNoneLeads, recoveryPlanCommand(m, clusters)),
-	}
+	)
+}
+
+// resume starts the servers of a paused unit, which systemd does not start.
+func resume(unit string) finding.Remedy {
+	return finding.Do(command.Command{Unit: unit, Action: "resume"})
 }
 
 // blocker is the members of one unit, or one member of an unknown unit, that block a change.
@@ -269,8 +279,8 @@ func WhileDown(m observe.Application, clusters Views, unit string) []finding.Rem
 // nothing shows that the machine is on.
 func repairs(m observe.Application, clusters Views, unit string) (ways []finding.Remedy, mayBeLost bool) {
 	state := m.Peers[unit].State
-	if state.Paused { // systemd does not start the services of a paused unit
-		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"})}, false
+	if state.Paused {
+		return []finding.Remedy{resume(unit)}, false
 	}
 	on := symptomsOf(m, clusters, unit)
 	if state.DiskFull {

@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -198,6 +199,7 @@ func TestKick_without_quorum_is_refused(t *testing.T) {
 		said := m.Refuse(u, "pause")
 		assert.Contains(m.T, said, "nb, sb: "+labtest.Reason(finding.NoLeader, finding.Args{}))
 		assert.Contains(m.T, said, outside)
+		assert.Equal(m.T, 1, strings.Count(said, " kick "), "one command for both databases")
 		assert.Contains(m.T, said, ": juju run "+u.Name()+" recover dry-run=true")
 		for _, db := range lab.Databases {
 			assert.True(m.T, u.Running(db), db)
