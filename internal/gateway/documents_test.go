@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -61,6 +62,24 @@ func TestDocuments(t *testing.T) {
 	short := gateway.History{Plans: []journal.Entry{one}}.Shortened(1)
 	assert.Contains(t, document.History(short), "  … and 1 more\n")
 	assert.Len(t, one.Changes, 2, "the whole is not touched")
+}
+
+// S1: of more chassis than fit, those with gateways are shown, the same ones before and after a plan.
+func TestShortened_keeps_chassis_with_gateways(t *testing.T) {
+	t.Parallel()
+	network := func(masters ...int) []schedule.Network {
+		var n schedule.Network
+		for i, count := range masters {
+			n.Hosts = append(n.Hosts, schedule.Host{Chassis: fmt.Sprint("c", i), Masters: count})
+		}
+		return []schedule.Network{n}
+	}
+	plan := schedule.Plan{Before: network(0, 0, 3, 0), After: network(0, 1, 2, 0)}.Shortened(2)
+	status := schedule.Status{Networks: network(0, 1, 2, 0)}.Shortened(2)
+	for _, n := range []schedule.Network{plan.Before[0], plan.After[0], status.Networks[0]} {
+		assert.Equal(t, 2, n.Omitted)
+		assert.Equal(t, []string{"c1", "c2"}, []string{n.Hosts[0].Chassis, n.Hosts[1].Chassis})
+	}
 }
 
 func text(d any) string {
