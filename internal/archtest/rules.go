@@ -14,7 +14,9 @@ var Layers = [][]string{
 	{"agentservice", "backuptimer", "monitoring", "publish"},
 	{"steps"},
 	{"certificates", "firewall", "jujuleader", "packages", "restarts", "restore"},
-	{"membership", "gateway", "backup", "startguard"},
+	{
+		"membership", "gateway", "backup", "startguard", "monitoring/content", "monitoring/exporter", "monitoring/nagios",
+	},
 	{"facts", "status"},
 	{"observe", "present"},
 	{"apt", "ovsctl", "ufw", "ovsdb", "juju", "tls", "render", "agent/report"},

@@ -52,7 +52,7 @@ type Entry struct {
 	// Quiet findings are listed, but not shown in the status line.
 	Quiet bool
 	// For is how long the finding lasts before the alert fires. It is 0 if there is no such alert, or if alerts.json of
-	// package monitoring has an alert on a metric instead, which fires once for all units that see the problem.
+	// monitoring/content has an alert on a metric instead, which fires once for all units that see the problem.
 	For time.Duration
 }
 

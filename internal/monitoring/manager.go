@@ -1,6 +1,5 @@
-// Package monitoring installs the machine's monitoring: the exporter of metrics, which is a snap, and the checks of
-// Nagios. It also has the dashboard and the alert rules: for the agent's metrics, for the exporter's metrics and for
-// logs. The databases work without monitoring, so a failure is only a warning.
+// Package monitoring keeps a unit's monitoring: the exporter, the checks of Nagios, and the data for Prometheus and the
+// observability stack. The databases work without monitoring, so a failure is only a warning.
 package monitoring
 
 import (
@@ -13,6 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/exporter"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/nagios"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -23,8 +24,7 @@ import (
 // by a minute or more.
 const exporterRetry = time.Hour
 
-// Manager keeps a unit's monitoring: the exporter, Nagios' checks, and the data for Prometheus and the observability
-// stack. A Manager is used for one hook.
+// Manager keeps the monitoring of a unit. A Manager is used for one hook.
 type Manager struct {
 	Machine Machine
 	Juju    *juju.Tools
@@ -97,11 +97,11 @@ func (m *Manager) keepExporter(ctx context.Context, o facts.Facts, last *kept) (
 
 // Machine is the monitored machine.
 type Machine struct {
-	Exporter Exporter
-	Nagios   Nagios
+	Exporter exporter.Exporter
+	Nagios   nagios.Nagios
 }
 
 // On returns the machine whose file system has this root. An empty root is that of this machine.
 func On(r run.Runner, root string) Machine {
-	return Machine{Exporter: Exporter{Runner: r}, Nagios: Nagios{Runner: r, Root: root}}
+	return Machine{Exporter: exporter.Exporter{Runner: r}, Nagios: nagios.Nagios{Runner: r, Root: root}}
 }

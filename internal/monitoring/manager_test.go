@@ -21,6 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/nagios"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -65,9 +66,9 @@ func (p *programs) add(answers map[string]string) { maps.Copy(p.answers, answers
 
 var (
 	exporterThere = map[string]string{
-		"snap list prometheus-ovn-exporter":        "Name Version Rev Tracking\n" + snap + " 1.0.7 13 latest/stable\n",
+		"snap list prometheus-ovn-exporter":        "Name Version Rev Tracking\n" + "prometheus-ovn-exporter" + " 1.0.7 13 latest/stable\n",
 		"snap connections prometheus-ovn-exporter": "Interface Plug Slot Notes\n",
-		"snap services prometheus-ovn-exporter":    "Service Startup Current\n" + snap + ".ovn-exporter enabled active\n",
+		"snap services prometheus-ovn-exporter":    "Service Startup Current\n" + "prometheus-ovn-exporter" + ".ovn-exporter enabled active\n",
 	}
 	related = map[string]string{
 		"relation-ids metrics-endpoint":                      `["metrics-endpoint:4"]`,
@@ -206,7 +207,7 @@ func TestEnsure_publishes_no_address_without_an_exporter(t *testing.T) {
 	w := newUnit(t, relation.Metrics, relation.COSAgent)
 	w.add(related)
 	w.add(exporterThere)
-	w.add(map[string]string{"snap remove " + snap: ""})
+	w.add(map[string]string{"snap remove " + "prometheus-ovn-exporter": ""})
 	w.seen.Known.Settings.ExporterChannel = ""
 	require.NoError(t, section.Set(w.State, kept{Installed: true}))
 	assert.False(t, w.ensure(t).Installed)
@@ -276,7 +277,7 @@ func TestEnsure_removes_checks_with_their_relation(t *testing.T) {
 	require.NoError(t, os.MkdirAll(commands, 0o755))
 	k := w.ensure(t)
 	assert.FileExists(t, filepath.Join(commands, "check_check_ovn_certs.cfg"))
-	assert.Equal(t, []string{ErrNoPlugin.Error()}, k.Problems)
+	assert.Equal(t, []string{nagios.ErrNoPlugin.Error()}, k.Problems)
 
 	w.seen.State.Dying = true // the removal of the unit breaks the relation
 	w.Env.HookName, w.Env.Relation, w.Env.RelationID = "nrpe-external-master-relation-broken", relation.NRPE,

@@ -12,6 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/content"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/nagios"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -38,7 +40,7 @@ func (m *Manager) publishToPrometheus(ctx context.Context, o facts.Facts, last *
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	rules := m.own(ExporterAlertRules())
+	rules := m.own(content.ExporterAlertRules())
 	for _, id := range ids {
 		var address netip.Addr
 		if last.Installed {
@@ -81,8 +83,8 @@ func (m *Manager) publishToAgent(ctx context.Context, o facts.Facts, last *kept)
 	if err != nil {
 		return err
 	}
-	databag := relation.COSAgentDatabag(m.topology(), last.Installed, port, m.own(AlertRules()), m.own(LogAlertRules()),
-		Dashboards())
+	databag := relation.COSAgentDatabag(m.topology(), last.Installed, port,
+		m.own(content.AlertRules()), m.own(content.LogAlertRules()), content.Dashboards())
 	for _, id := range ids {
 		if err := m.Juju.RelationSet(ctx, id, databag); err != nil {
 			return err
@@ -135,11 +137,11 @@ func (m *Manager) keepChecks(ctx context.Context, o facts.Facts, _ *kept) error 
 	}
 	host, ignored := relation.ParseNagiosHost(m.Env.Unit, settings.NagiosContext, databag)
 	files := m.Paths.Credentials()
-	names, missing := m.Machine.Nagios.Ensure(ctx, Checks{
+	names, missing := m.Machine.Nagios.Ensure(ctx, nagios.Checks{
 		Unit: host.Unit, Host: host.Host, Groups: cmp.Or(settings.NagiosServiceGroups, settings.NagiosContext),
 		Certificate: files.Certificate, CA: files.CA,
 	})
-	if missing != nil && !errors.Is(missing, ErrNoPlugin) {
+	if missing != nil && !errors.Is(missing, nagios.ErrNoPlugin) {
 		return missing
 	}
 	for _, id := range ids {

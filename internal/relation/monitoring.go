@@ -168,7 +168,7 @@ const agentJob = "ovn-central-agent"
 // COSAgentDatabag returns what a unit publishes on [COSAgent]. The COS agent runs on the same machine, so the jobs
 // are at localhost: the exporter's job if the exporter is installed, and the job of the unit's own agent if that has
 // a port. Without both, the data is empty. logs are rules for Loki: the COS agent sends Loki everything below
-// /var/log, where OVN's servers log. Dashboards are encoded as monitoring.Dashboards does it.
+// /var/log, where OVN's servers log. Dashboards are encoded as content.Dashboards does it.
 func COSAgentDatabag(
 	t Topology, installed bool, port uint16, rules, logs AlertRules, dashboards []string,
 ) map[string]string {

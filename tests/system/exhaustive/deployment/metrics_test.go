@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/content"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
@@ -43,7 +43,7 @@ func newPrometheus(c *labtest.Model, units ...*lab.Unit) *prometheus {
 		targets = append(targets, map[string]any{"targets": []string{u.Address() + ":16402"}, "labels": labels})
 	}
 	files := c.ClientCredentials()
-	p.write("rules.json", monitoring.AlertRules().For(topology, "juju run ovn-central/leader cluster-status"))
+	p.write("rules.json", content.AlertRules().For(topology, "juju run ovn-central/leader cluster-status"))
 	p.write("prometheus.json", map[string]any{
 		"global":     map[string]any{"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "2s"},
 		"rule_files": []string{p.path("rules.json")},
@@ -108,7 +108,7 @@ func (p *prometheus) until(expr string) {
 // of its variables.
 func (p *prometheus) panels() (panels map[string][]string, alerts string) {
 	p.T.Helper()
-	data, err := base64.StdEncoding.DecodeString(monitoring.Dashboards()[0])
+	data, err := base64.StdEncoding.DecodeString(content.Dashboards()[0])
 	require.NoError(p.T, err)
 	cmd := exec.CommandContext(p.T.Context(), "xz", "-dc")
 	cmd.Stdin = strings.NewReader(string(data))
@@ -237,7 +237,7 @@ var filters = regexp.MustCompile(`\|([=~]) ("(?:[^"\\]|\\.)*")`)
 func (p *prometheus) logs(u *lab.Unit) {
 	p.T.Helper()
 	patterns := map[string]*regexp.Regexp{}
-	for _, rule := range monitoring.LogAlertRules().Groups[0].Rules {
+	for _, rule := range content.LogAlertRules().Groups[0].Rules {
 		found := filters.FindStringSubmatch(rule.Expr)
 		require.NotNil(p.T, found, rule.Expr)
 		pattern, err := strconv.Unquote(found[2])

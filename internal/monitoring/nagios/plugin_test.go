@@ -1,6 +1,6 @@
 //go:build programs
 
-package monitoring_test
+package nagios_test
 
 import (
 	"errors"

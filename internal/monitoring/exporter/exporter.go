@@ -1,4 +1,5 @@
-package monitoring
+// Package exporter installs the exporter of metrics, which is a snap.
+package exporter
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package monitoring
+package content
 
 import (
 	"bytes"

@@ -1,4 +1,6 @@
-package monitoring
+// Package content has the dashboard and the alert rules: for the agent's metrics, for the exporter's metrics and for
+// logs.
+package content
 
 import (
 	_ "embed" // the rules

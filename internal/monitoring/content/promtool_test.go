@@ -1,6 +1,6 @@
 //go:build programs
 
-package monitoring_test
+package content_test
 
 import (
 	"encoding/base64"
@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/content"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -34,7 +34,7 @@ type panel struct {
 // unpacked returns the dashboard as the COS agent gets it: unpacked by the real xz.
 func unpacked(t *testing.T) (title, uid string, panels []panel) {
 	t.Helper()
-	all := monitoring.Dashboards()
+	all := content.Dashboards()
 	require.Len(t, all, 1)
 	packed, err := base64.StdEncoding.DecodeString(all[0])
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestDashboard_arrives_whole(t *testing.T) {
 	title, uid, panels := unpacked(t)
 	assert.Equal(t, "Juju: OVN Central (OVSDB)", title)
 	assert.Equal(t, "2242b26722e7d0026fb829afb49b23132ebffb47", uid)
-	findings := text(t, "../../docs/reference/findings.md")
+	findings := text(t, "../../../docs/reference/findings.md")
 	ids := map[int]bool{}
 	for _, p := range panels {
 		assert.False(t, ids[p.ID], "%s has the number of another panel", p.Title)

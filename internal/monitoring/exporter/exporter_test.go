@@ -1,4 +1,4 @@
-package monitoring_test
+package exporter_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/exporter"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
@@ -108,7 +108,7 @@ func TestExporter_follows_option(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			script := runtest.New(t, c.calls...)
-			installed, err := monitoring.Exporter{Runner: script}.Ensure(t.Context(), c.channel)
+			installed, err := exporter.Exporter{Runner: script}.Ensure(t.Context(), c.channel)
 			assert.Equal(t, c.installed, installed)
 			if c.says == "" {
 				require.NoError(t, err)
@@ -131,10 +131,10 @@ func TestExporter_without_snapd(t *testing.T) {
 		assert.True(t, limited)
 		return nil, &run.Error{Command: c, ExitCode: -1, Err: exec.ErrNotFound}
 	})
-	installed, err := monitoring.Exporter{Runner: missing}.Ensure(context.WithoutCancel(t.Context()), "stable")
-	require.ErrorIs(t, err, monitoring.ErrNoSnapd)
+	installed, err := exporter.Exporter{Runner: missing}.Ensure(context.WithoutCancel(t.Context()), "stable")
+	require.ErrorIs(t, err, exporter.ErrNoSnapd)
 	assert.False(t, installed)
-	installed, err = monitoring.Exporter{Runner: missing}.Ensure(t.Context(), "")
+	installed, err = exporter.Exporter{Runner: missing}.Ensure(t.Context(), "")
 	require.NoError(t, err, "without an exporter no snapd is needed")
 	assert.False(t, installed)
 }

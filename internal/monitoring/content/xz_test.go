@@ -1,6 +1,6 @@
 //go:build programs
 
-package monitoring
+package content
 
 import (
 	"bytes"

@@ -1,6 +1,7 @@
-package monitoring_test
+package content_test
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/content"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
@@ -23,16 +24,16 @@ var topology = relation.Topology{
 	Charm: "ovn-central",
 }
 
-func alertRules() relation.AlertRules { return monitoring.AlertRules().For(topology, clusterStatus) }
+func alertRules() relation.AlertRules { return content.AlertRules().For(topology, clusterStatus) }
 
 func exporterRules() relation.AlertRules {
-	return monitoring.ExporterAlertRules().For(topology, clusterStatus)
+	return content.ExporterAlertRules().For(topology, clusterStatus)
 }
 
 // allRules returns the rules for the agent's metrics, for the exporter's metrics, and for logs.
 func allRules() []relation.AlertRules {
 	return []relation.AlertRules{
-		alertRules(), exporterRules(), monitoring.LogAlertRules().For(topology, clusterStatus),
+		alertRules(), exporterRules(), content.LogAlertRules().For(topology, clusterStatus),
 	}
 }
 
@@ -95,7 +96,7 @@ func TestAlertRules_of_agent_use_its_metrics(t *testing.T) {
 
 func TestAlertRules_have_runbooks(t *testing.T) {
 	t.Parallel()
-	findings := text(t, "../../docs/reference/findings.md")
+	findings := text(t, "../../../docs/reference/findings.md")
 	for _, rules := range allRules() {
 		seen := map[string]bool{}
 		for _, group := range rules.Groups {
@@ -131,7 +132,7 @@ func TestAlertRules_one_for_each_problem(t *testing.T) {
 	for _, e := range finding.Catalogue() {
 		lasting[present.URL(e.Code)] = e.For > 0
 	}
-	for _, group := range monitoring.AlertRules().Groups {
+	for _, group := range content.AlertRules().Groups {
 		for _, rule := range group.Rules {
 			if group.Name != "findings" && lasting[rule.Annotations["runbook_url"]] {
 				assert.NotEmpty(t, aboutMore[rule.Alert], "%s and a finding's alert fire together", rule.Alert)
@@ -147,7 +148,7 @@ func leads(t *testing.T, url, findings string) {
 	to, found := strings.CutPrefix(url, version.Docs)
 	require.True(t, found, url)
 	file, place, _ := strings.Cut(to, "#")
-	assert.FileExists(t, filepath.Join("../../docs", strings.TrimSuffix(file, ".html")+".md"), url)
+	assert.FileExists(t, filepath.Join("../../../docs", strings.TrimSuffix(file, ".html")+".md"), url)
 	if place != "" {
 		assert.Contains(t, findings, "\n### "+strings.ToUpper(strings.ReplaceAll(place, "-", "_"))+"\n", url)
 	}
@@ -155,7 +156,7 @@ func leads(t *testing.T, url, findings string) {
 
 func TestAlertRules_are_in_reference(t *testing.T) {
 	t.Parallel()
-	reference := text(t, "../../docs/reference/monitoring.md")
+	reference := text(t, "../../../docs/reference/monitoring.md")
 	for _, rules := range allRules() {
 		for _, group := range rules.Groups {
 			if strings.HasSuffix(group.Name, "_findings") { // these alerts are in the page of findings
@@ -180,7 +181,7 @@ func TestFindingAlerts(t *testing.T) {
 	}
 	alerts := 0
 	for _, e := range finding.Catalogue() {
-		name := monitoring.AlertName(e.Code)
+		name := content.AlertName(e.Code)
 		r, there := found[name]
 		require.Equal(t, e.For > 0, there, name)
 		if !there {
@@ -192,5 +193,12 @@ func TestFindingAlerts(t *testing.T) {
 		assert.Equal(t, e.Severity == finding.Error, r.Labels["severity"] == "critical", name)
 	}
 	assert.Greater(t, alerts, 20)
-	assert.Equal(t, "OVNCentralMemberDown", monitoring.AlertName(finding.MemberDown))
+	assert.Equal(t, "OVNCentralMemberDown", content.AlertName(finding.MemberDown))
+}
+
+func text(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(data)
 }

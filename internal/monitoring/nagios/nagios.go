@@ -1,4 +1,5 @@
-package monitoring
+// Package nagios writes the checks of Nagios, which NRPE runs.
+package nagios
 
 import (
 	"context"

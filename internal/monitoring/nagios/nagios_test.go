@@ -1,4 +1,4 @@
-package monitoring_test
+package nagios_test
 
 import (
 	"io/fs"
@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/nagios"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-var checks = monitoring.Checks{
+var checks = nagios.Checks{
 	Unit: "ovn-central/0", Host: "juju-ovn-central-0", Groups: "juju",
 	Certificate: "/etc/ovn/cert_host", CA: "/etc/ovn/ovn-central.crt",
 }
@@ -68,7 +68,7 @@ const systemdPlugin = "/usr/local/lib/nagios/plugins/check_systemd.py"
 func TestNagios_checks_written_and_server_restarted_once(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/usr/lib/nagios/plugins/check_systemd.py")
-	nagios := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}
+	nagios := nagios.Nagios{Runner: runtest.New(t, restart), Root: root}
 	for range 2 {
 		names, err := nagios.Ensure(t.Context(), checks)
 		require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestNagios_exported_files(t *testing.T) {
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin,
 		"/var/lib/nagios/export/service__old-name_check_ovn-northd.cfg",
 		"/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg")
-	_, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
+	_, err := nagios.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
 	require.NoError(t, err)
 	export := filepath.Join(root, "/var/lib/nagios/export")
 	assert.Equal(t, []string{
@@ -113,7 +113,7 @@ func TestNagios_removes_leftovers_of_Python_charm(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/etc/cron.d/ovn-central-cert-checks",
 		"/usr/local/bin/check_ovn_certs.py", "/etc/cron.d/other")
-	_, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
+	_, err := nagios.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
 	require.NoError(t, err)
 	files := on(t, root)
 	assert.NotContains(t, files, "/etc/cron.d/ovn-central-cert-checks")
@@ -128,7 +128,7 @@ func TestNagios_remove(t *testing.T) {
 		"/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg",
 	}
 	root := machine(t, before...)
-	nagios := monitoring.Nagios{Runner: runtest.New(t, restart, restart), Root: root}
+	nagios := nagios.Nagios{Runner: runtest.New(t, restart, restart), Root: root}
 	_, err := nagios.Ensure(t.Context(), checks)
 	require.NoError(t, err)
 	for range 2 {
@@ -148,10 +148,10 @@ func TestNagios_Ensure_incomplete_machine(t *testing.T) {
 		says  string
 	}{
 		"no_NRPE":        {},
-		"no_plugin":      {[]string{nrpe}, []runtest.Call{restart}, allNames[:1], monitoring.ErrNoPlugin.Error()},
+		"no_plugin":      {[]string{nrpe}, []runtest.Call{restart}, allNames[:1], nagios.ErrNoPlugin.Error()},
 		"failed_restart": {[]string{nrpe, systemdPlugin}, []runtest.Call{restart.Fails(5, "no")}, nil, "cannot restart"},
 	} {
-		names, err := monitoring.Nagios{Runner: runtest.New(t, c.calls...), Root: machine(t, c.files...)}.Ensure(
+		names, err := nagios.Nagios{Runner: runtest.New(t, c.calls...), Root: machine(t, c.files...)}.Ensure(
 			t.Context(), checks)
 		assert.Equal(t, c.names, names, title)
 		if c.says == "" {
@@ -164,15 +164,15 @@ func TestNagios_Ensure_incomplete_machine(t *testing.T) {
 
 func TestNagios_unsafe_names_are_refused(t *testing.T) {
 	t.Parallel()
-	for _, change := range []func(*monitoring.Checks){
-		func(c *monitoring.Checks) { c.Host = "x/../../../../../etc/rsyslog.d/evil" },
-		func(c *monitoring.Checks) { c.Unit = "a\ncommand[x]=/bin/sh" },
-		func(c *monitoring.Checks) { c.Groups = "a\rcommand[x]=/bin/sh" },
+	for _, change := range []func(*nagios.Checks){
+		func(c *nagios.Checks) { c.Host = "x/../../../../../etc/rsyslog.d/evil" },
+		func(c *nagios.Checks) { c.Unit = "a\ncommand[x]=/bin/sh" },
+		func(c *nagios.Checks) { c.Groups = "a\rcommand[x]=/bin/sh" },
 	} {
 		root := machine(t, "/etc/nagios/nrpe.d/", "/var/lib/nagios/export/", "/etc/rsyslog.d/")
 		bad := checks
 		change(&bad)
-		_, err := monitoring.Nagios{Runner: runtest.New(t), Root: root}.Ensure(t.Context(), bad)
+		_, err := nagios.Nagios{Runner: runtest.New(t), Root: root}.Ensure(t.Context(), bad)
 		for _, name := range []string{bad.Unit, bad.Host, bad.Groups} {
 			require.ErrorContains(t, err, strconv.Quote(name))
 		}
