@@ -167,6 +167,12 @@ func TestObserve_request_with_the_primary_addresses_is_kept(t *testing.T) {
 			assert.Equal(t, tt.kept, c.Used.Lacks.IsZero(), c.Used.Lacks)
 			assert.Equal(t, c.Used.Lacks, c.Issued.Lacks)
 
+			preview := s
+			preview.Preview = true
+			before := p.data["ovn-central/0"]
+			_, err = m.Ensure(t.Context(), preview)
+			require.NoError(t, err)
+			assert.Equal(t, before, p.data["ovn-central/0"])
 			_, err = m.Ensure(t.Context(), s)
 			require.NoError(t, err)
 			assert.Equal(t, tt.kept, p.data["ovn-central/0"]["common_name"] == "machine-0")

@@ -136,6 +136,10 @@ func TestEnsure_publishes_for_watchers(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(w.root, "etc/nagios/nrpe.d"), 0o755))
 	require.NoError(t, os.MkdirAll(filepath.Join(w.root, "usr/lib/nagios/plugins"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(w.root, "usr/lib/nagios/plugins/check_systemd.py"), nil, 0o755))
+	w.seen.Preview = true
+	w.ensure(t)
+	assert.Empty(t, w.ran)
+	w.seen.Preview = false
 	k := w.ensure(t)
 	assert.Empty(t, k.Problems)
 	assert.True(t, k.Installed)

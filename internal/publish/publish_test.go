@@ -92,6 +92,9 @@ func TestEnsure_repeats_nothing(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, juju.calls)
 	}
+	s.Preview = true
+	ensure()
+	s.Preview = false
 	ensure("relation-set ovsdb-peer:0", "relation-set ovsdb:3", "open-port", "application-version-set 25.03.1")
 	ensure("relation-set ovsdb-peer:0", "relation-set ovsdb:3", "open-port")
 	m.Event = "start"

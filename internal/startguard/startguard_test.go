@@ -105,6 +105,10 @@ func TestManager(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	}
 	require.NoError(t, os.WriteFile(p.AgentProgram(), nil, 0o600))
+	o.Preview = true
+	ensure()
+	assert.NoFileExists(t, p.StartGuard())
+	o.Preview = false
 	ensure()
 	ensure()
 	assert.Equal(t, 1, int(*systemd), "what is installed stays")
