@@ -40,6 +40,7 @@ const (
 	LocalnetMissing         Code = "LOCALNET_MISSING"
 	NetworksJoined          Code = "NETWORKS_JOINED"
 	GatewayUnplugged        Code = "GATEWAY_UNPLUGGED"
+	GatewayPluggedTwice     Code = "GATEWAY_PLUGGED_TWICE"
 	GatewayStoredTwice      Code = "GATEWAY_STORED_TWICE"
 	GroupNameTaken          Code = "GROUP_NAME_TAKEN"
 	GroupShared             Code = "GROUP_SHARED"
@@ -154,7 +155,7 @@ var gatewayEntries = []Entry{
 		"OVN ignores the candidates of {name}: its router {value} is pinned",
 		"The log of ovn-northd has a bad configuration.", "Remove the candidates, or what pins it."),
 	aboutGateways(GatewayNetworkUnknown, Warning, Gateway, "{name} is connected to no provider network; left as it is",
-		"Nothing says which chassis could host it: a drain moves it only to another of its candidates.", ""),
+		"A drain moves it only to another of its candidates.", ""),
 	aboutGateways(LocalnetUnmapped, Warning, Gateway, "no chassis maps the network {value} of localnet port {name}",
 		"Gateways on its switch reach no provider network.",
 		"Set its network_name to one in ovn-bridge-mappings of chassis."),
@@ -162,6 +163,8 @@ var gatewayEntries = []Entry{
 		"Its gateways and external ports reach no provider network.", "Add it."),
 	aboutGateways(GatewayUnplugged, Warning, Gateway, "{name} is connected to no switch",
 		"No switch port has it as router-port.", "Repair the port."),
+	aboutGateways(GatewayPluggedTwice, Warning, Gateway, "switch ports that have {name} as router-port: {count}",
+		"OVN connects it to one of them.", "Delete the others."),
 	aboutGateways(NetworksJoined, Warning, Gateway,
 		"chassis that join the networks {value} of the switch {name}: {count}",
 		"Broadcasts pass from one to the other.", "Remove the mapping, or the localnet port, that is not needed."),
@@ -199,7 +202,7 @@ var gatewayEntries = []Entry{
 		"A drain leaves no gateway without a chassis that is eligible, responds and is not cordoned.",
 		"Make one eligible."),
 	aboutGateways(GatewayPinned, Error, Gateway, "{name} is pinned to {value}: OVN does not move it",
-		"One chassis hosts it by configuration.", "Pin it to another chassis with the printed command."),
+		"One chassis hosts it by configuration.", "Pin it to another chassis, or remove its node, as printed."),
 	aboutGateways(CandidateStays, Error, Gateway, "{value} stays a candidate of {name}",
 		"Without it no other chassis would host the gateway, or one without its network.", "Drain it first."),
 	aboutGateways(GatewayGone, Info, Gateway, "{name} no longer exists", "There is nothing to bring back.", ""),

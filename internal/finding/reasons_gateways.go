@@ -90,7 +90,6 @@ const (
 	CandidateDrained ReasonCode = "DRAINED"
 	CordonedSince    ReasonCode = "CORDONED_SINCE"
 	TakesOverFrom    ReasonCode = "TAKES_OVER_FROM"
-	WouldTakeStray   ReasonCode = "WOULD_TAKE_OVER_WITHOUT_NETWORK"
 	OneTooMany       ReasonCode = "ONE_TOO_MANY"
 	TakenOut         ReasonCode = "TAKEN_OUT"
 	MovedInRank      ReasonCode = "MOVED_IN_RANK"
@@ -230,7 +229,6 @@ var gatewayReasons = map[ReasonCode]string{
 	CandidateDrained:  "drained",
 	CordonedSince:     "it is cordoned, and took this since",
 	TakesOverFrom:     "takes over from {name}",
-	WouldTakeStray:    "it would take this over without its network",
 	OneTooMany:        "it is unschedulable, and a gateway has no more than five candidates",
 	TakenOut:          "it is taken out",
 	MovedInRank:       "moved in rank",

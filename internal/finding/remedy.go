@@ -127,18 +127,20 @@ const (
 	// StartControllers and ReadLogsOfOVN end an outage of the gateways.
 	StartControllers Deed = "start ovn-controller on the chassis; its log there shows whether it reaches SB"
 	ReadLogsOfOVN    Deed = "see what the logs of ovn-northd and, on the chassis, of ovn-controller say"
-	ForgetSwitch     Deed = "take the physical switch {name} out of the VTEP database (vtep-ctl del-ps)"
-	StopOldServer    Deed = "stop the server at {address}"
-	RemoveUnits      Deed = "remove the units of the wrong cluster"
-	RunElsewhere     Deed = "run it on a unit that has a whole copy"
-	RestoreHere      Deed = "restore that backup here, with {unit} in give-up"
-	RestoreThere     Deed = "restore the backup on a unit that stays, or, if all of these are lost, on a new application"
-	RestoreAnew      Deed = "deploy the application again, and restore the backup there"
-	RepairServer     Deed = "repair the server of {unit}, then run the same command again"
-	KickElsewhere    Deed = "on another unit, run cluster-status and the kick that it prints"
-	ResetChassis     Deed = "on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset"
-	RefreshAgain     Deed = "run the last juju refresh again, while the agent of {unit} runs"
-	SyncNeutron      Deed = "with OpenStack: restart neutron-server and the metadata agents, " +
+	RemoveNodeInCMS  Deed = "remove the node in its CMS, which deletes its gateways: kubectl delete node; " +
+		"with Neutron, stop ovn-controller and openstack network agent delete"
+	ForgetSwitch  Deed = "take the physical switch {name} out of the VTEP database (vtep-ctl del-ps)"
+	StopOldServer Deed = "stop the server at {address}"
+	RemoveUnits   Deed = "remove the units of the wrong cluster"
+	RunElsewhere  Deed = "run it on a unit that has a whole copy"
+	RestoreHere   Deed = "restore that backup here, with {unit} in give-up"
+	RestoreThere  Deed = "restore the backup on a unit that stays, or, if all of these are lost, on a new application"
+	RestoreAnew   Deed = "deploy the application again, and restore the backup there"
+	RepairServer  Deed = "repair the server of {unit}, then run the same command again"
+	KickElsewhere Deed = "on another unit, run cluster-status and the kick that it prints"
+	ResetChassis  Deed = "on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset"
+	RefreshAgain  Deed = "run the last juju refresh again, while the agent of {unit} runs"
+	SyncNeutron   Deed = "with OpenStack: restart neutron-server and the metadata agents, " +
 		"then run neutron-ovn-db-sync-util"
 )
 

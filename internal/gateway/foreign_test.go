@@ -38,7 +38,7 @@ func FuzzChassis(f *testing.F) {
 				assert.True(t, foreign.IsName(name), "%q", name)
 			}
 		}
-		assert.LessOrEqual(t, len(inv.Findings), namedMappings+2)
+		assert.LessOrEqual(t, len(inv.Findings), namedInDetail+2)
 		for _, finding := range inv.Findings {
 			assert.Equal(t, foreign.Name(finding.Subject.Name), finding.Subject.Name)
 			assert.LessOrEqual(t, len(finding.Message()), 4*foreign.MaxReason, "names are quoted")

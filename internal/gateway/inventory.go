@@ -105,7 +105,11 @@ func (inv *Inventory) find(code finding.Code, name string, args finding.Args, re
 	inv.Findings = append(inv.Findings, finding.About(code, name, args, remedies...))
 }
 
-const namedMappings = 3
+const namedInDetail = 3
+
+func firstOf(names []string) finding.Words {
+	return finding.Said(strings.Join(names[:min(namedInDetail, len(names))], ", "))
+}
 
 // chassis reads what ovn-controller has written about its machine.
 func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chassis {
@@ -128,8 +132,7 @@ func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chas
 	var ignored []string
 	x.Networks, ignored = mappings(row.Config["ovn-bridge-mappings"])
 	if len(ignored) > 0 {
-		named := strings.Join(ignored[:min(namedMappings, len(ignored))], ", ")
-		inv.find(finding.MappingsInvalid, row.Name, finding.Args{Count: len(ignored), Detail: finding.Said(named)})
+		inv.find(finding.MappingsInvalid, row.Name, finding.Args{Count: len(ignored), Detail: firstOf(ignored)})
 	}
 	return x
 }

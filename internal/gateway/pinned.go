@@ -56,7 +56,7 @@ func pinnedPort(s ovsdb.LogicalSwitchPort) schedule.Pinned {
 	case "l2gateway":
 		p.Kind, p.Chassis = schedule.PinnedL2, s.Options[l2Option]
 		if network := s.Options["network_name"]; network != "" {
-			p.Networks = [][]string{{network}}
+			p.Networks = []string{network}
 		}
 	case "vtep":
 		p.Kind, p.Chassis = schedule.PinnedVTEP, s.Options[vtepOption]
@@ -67,6 +67,7 @@ func pinnedPort(s ovsdb.LogicalSwitchPort) schedule.Pinned {
 func pinnedRouter(r ovsdb.LogicalRouter, ports map[string]ovsdb.LogicalRouterPort, t *topology) schedule.Pinned {
 	p := schedule.Pinned{
 		Name: r.Name, Kind: schedule.PinnedRouter, Chassis: r.Chassis, Disabled: r.Disabled, Record: r.UUID,
+		OfNode: strings.HasPrefix(r.Name, nodePrefix) || strings.HasPrefix(r.Name, bgpPrefix),
 	}
 	if findable(r.Name) {
 		p.Record = r.Name
@@ -86,7 +87,7 @@ func pinnedRouter(r ovsdb.LogicalRouter, ports map[string]ovsdb.LogicalRouterPor
 			marked, listed = true, listed && has
 		}
 		if network := t.networkOf[port.Name]; network != "" {
-			p.Networks = append(p.Networks, strings.Split(network, ","))
+			p.Networks = append(p.Networks, network)
 		}
 	}
 	p.Mistaken = marked && listed
@@ -170,13 +171,10 @@ func findable(name string) bool {
 // Orphans finds candidates that name a missing chassis, and chassis that lack a row. They are only reported: only a
 // person knows whether a machine comes back.
 func (inv *Inventory) Orphans() []finding.Finding {
-	all, there := inv.incomplete(), map[string]bool{}
-	for _, c := range inv.SB.Chassis {
-		there[c.Name] = true
-	}
+	all := inv.incomplete()
 	for _, g := range inv.State.Groups {
 		for _, c := range g.Candidates {
-			if !there[c.Chassis] {
+			if inv.State.Unavailable(c.Chassis).Code == finding.ChassisMissing {
 				all = append(all, finding.About(finding.CandidateUnknown, c.Chassis, finding.Args{}))
 			}
 		}

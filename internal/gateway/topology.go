@@ -19,6 +19,8 @@ type topology struct {
 	// networkOf has the provider networks of a router port, by its name. networksOn has those of a switch, by its UUID.
 	// Both are joined by [schedule.JoinNetworks].
 	networkOf, networksOn map[string]string
+	// provided has the networks that the localnet ports of a switch name, sorted, by the switch's UUID.
+	provided map[string][]string
 	// mapped has the switches of which a chassis of this OVN has a provider network, used those with a gateway, a pinned
 	// router or an external port, both by their UUIDs.
 	mapped, used map[string]bool
@@ -43,7 +45,8 @@ func newTopology(nb ovsdb.Northbound, chassis []schedule.Chassis) *topology {
 		routerOf: map[string]ovsdb.LogicalRouter{}, switchOf: map[string]string{}, networkOf: map[string]string{},
 		routersOn: map[string][]string{}, groupOf: map[string]string{}, external: map[string][]ovsdb.LogicalSwitchPort{},
 		networksOn: map[string]string{}, gatewayPeers: map[string]bool{},
-		peersOf: map[string][]string{}, behind: map[string][]string{}, mapped: map[string]bool{}, used: map[string]bool{},
+		provided: map[string][]string{}, peersOf: map[string][]string{}, behind: map[string][]string{},
+		mapped: map[string]bool{}, used: map[string]bool{},
 	}
 	for _, r := range nb.Routers {
 		for _, port := range r.Ports {
@@ -66,6 +69,8 @@ func newTopology(nb ovsdb.Northbound, chassis []schedule.Chassis) *topology {
 		router := t.routerOf[p.UUID].UUID
 		name, isGroup := groups[p.Group]
 		switch {
+		case p.Switchless: // such a router can have one for each chassis, as that of Neutron's BGP
+			continue
 		case t.routerOf[p.UUID].Pinned:
 			name = t.routerOf[p.UUID].Name
 		case !isGroup && len(p.GatewayChassis) > 0:
@@ -97,13 +102,15 @@ func (t *topology) provide(nb ovsdb.Northbound, chassis []schedule.Chassis) {
 			mapped[network] = mapped[network] || !c.Remote
 		}
 	}
-	provided := map[string][]string{}
 	for _, p := range nb.SwitchPorts {
 		if network := p.Options["network_name"]; p.Type == "localnet" && network != "" && !strings.Contains(network, ",") {
-			provided[t.switchOf[p.UUID]] = append(provided[t.switchOf[p.UUID]], network)
+			t.provided[t.switchOf[p.UUID]] = append(t.provided[t.switchOf[p.UUID]], network)
 		}
 	}
-	for on, all := range provided {
+	for on, all := range t.provided {
+		slices.Sort(all)
+		all = slices.Compact(all)
+		t.provided[on] = all
 		known := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !mapped[n] })
 		if t.mapped[on] = len(known) > 0; !t.mapped[on] {
 			known = all
@@ -123,8 +130,10 @@ func (t *topology) connect(nb ovsdb.Northbound) {
 		switch p.Type {
 		case "router":
 			port := p.Options["router-port"]
-			if t.networksOn[on] != "" {
+			if len(t.peersOf[port]) == 0 {
 				t.networkOf[port] = t.networksOn[on]
+			} else if t.networkOf[port] != t.networksOn[on] { // OVN connects the port to any one of them
+				t.networkOf[port] = ""
 			}
 			t.peersOf[port] = append(t.peersOf[port], p.Name)
 			t.gatewayPeers[port] = t.gatewayPeers[port] || p.Gateway || p.Options["nat-addresses"] == "router"
@@ -159,9 +168,9 @@ func (t *topology) centralize(nb ovsdb.Northbound) {
 	}
 }
 
-// unconnected finds the gateways that are connected to no switch, and the switches that have no localnet port though
-// their gateways or external ports need one (understack#2330). A Neutron network of another type than flat or VLAN has
-// none, nor has a network of another client that OVN tunnels.
+// unconnected finds the gateways that are connected to no switch or by several switch ports, and the switches that have
+// no localnet port though their gateways or external ports need one (understack#2330). A Neutron network of another
+// type than flat or VLAN has none, nor has a network of another client that OVN tunnels.
 func (inv *Inventory) unconnected(t *topology) {
 	localnet, external := map[string]bool{}, map[string]bool{}
 	for _, p := range inv.NB.SwitchPorts {
@@ -176,7 +185,11 @@ func (inv *Inventory) unconnected(t *topology) {
 		}
 	}
 	for _, p := range inv.NB.RouterPorts {
-		if t.hasHost(p) && !p.Switchless && len(t.peersOf[p.Name]) == 0 {
+		switch peers := t.peersOf[p.Name]; {
+		case !t.hasHost(p):
+		case len(peers) > 1:
+			inv.find(finding.GatewayPluggedTwice, p.Name, finding.Args{Count: len(peers), Detail: firstOf(peers)})
+		case len(peers) == 0 && !p.Switchless:
 			inv.find(finding.GatewayUnplugged, p.Name, finding.Args{})
 		}
 	}
@@ -186,32 +199,22 @@ func (inv *Inventory) unconnected(t *topology) {
 // that broadcasts pass from one network to the other, and sends to other chassis through any one of them
 // (add_bridge_mappings_by_type in controller/patch.c, update_ld_localnet_port in controller/binding.c).
 func (inv *Inventory) joined(t *topology) {
-	networks := map[string][]string{} // of localnet ports, by the UUID of the switch
-	for _, p := range inv.NB.SwitchPorts {
-		network := p.Options["network_name"]
-		if on := t.switchOf[p.UUID]; p.Type == "localnet" && t.used[on] && !slices.Contains(networks[on], network) {
-			networks[on] = append(networks[on], network)
-		}
-	}
 	for _, s := range inv.NB.Switches {
-		if len(networks[s.UUID]) < 2 {
+		networks := t.provided[s.UUID]
+		if !t.used[s.UUID] || len(networks) < 2 {
 			continue
 		}
 		var several []string
 		for _, c := range inv.State.Chassis {
-			mapped := slices.DeleteFunc(slices.Clone(networks[s.UUID]), func(n string) bool {
-				return !slices.Contains(c.Networks, n)
-			})
+			mapped := slices.DeleteFunc(slices.Clone(networks), func(n string) bool { return !slices.Contains(c.Networks, n) })
 			if !c.Remote && len(mapped) > 1 {
 				several = append(several, c.Name)
 			}
 		}
 		if len(several) > 0 {
 			slices.SortFunc(several, schedule.CompareNames)
-			said := strings.Join(several[:min(namedMappings, len(several))], ", ")
 			inv.find(finding.NetworksJoined, s.Name, finding.Args{
-				Count: len(several), Value: strings.Join(slices.Sorted(slices.Values(networks[s.UUID])), ", "),
-				Detail: finding.Said(said),
+				Count: len(several), Value: strings.Join(networks, ", "), Detail: firstOf(several),
 			})
 		}
 	}
@@ -245,6 +248,10 @@ const (
 	namePrefix     = "neutron-"
 	portPrefix     = "lrp-"
 	externalPrefix = "neutron-extport-"
+	// The prefixes in the names of pinned routers that clients make for each node: ovn-kubernetes (GWRouterPrefix in
+	// go-controller/pkg/types/const.go), and BGP of Neutron (get_chassis_router_name in neutron/services/bgp/helpers.py).
+	nodePrefix = "GR_"
+	bgpPrefix  = "bgp-lr-"
 	// defaultGroup is the name of the group of all external ports, in Neutron up to 17.0. Neutron makes the group even if
 	// no external port exists.
 	defaultGroup = "default_ha_chassis_group"

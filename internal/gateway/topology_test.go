@@ -71,6 +71,11 @@ func TestBuildInventory_gateway_that_is_not_connected(t *testing.T) {
 			nb.SwitchPorts = append(nb.SwitchPorts, ovsdb.LogicalSwitchPort{UUID: "X1", Type: "external"})
 		}, "warning LOCALNET_MISSING inside"},
 		"switch port": {func(nb *ovsdb.Northbound) { nb.SwitchPorts[4].Type = "" }, "warning GATEWAY_UNPLUGGED lrp-3"},
+		"two switch ports": {func(nb *ovsdb.Northbound) {
+			again := nb.SwitchPorts[4]
+			again.UUID, again.Name = "again", "again"
+			nb.SwitchPorts = append(nb.SwitchPorts, again)
+		}, "warning GATEWAY_PLUGGED_TWICE lrp-3 Count=2 Detail=, again"},
 		"switch port that is not needed": {func(nb *ovsdb.Northbound) {
 			nb.SwitchPorts[4].Type, nb.RouterPorts[2].Switchless = "", true
 		}, ""},
@@ -80,7 +85,7 @@ func TestBuildInventory_gateway_that_is_not_connected(t *testing.T) {
 		x.change(&nb)
 		found := slices.DeleteFunc(findingtest.All(gateway.BuildInventory(nb, southbound()).Findings),
 			func(f string) bool {
-				return !strings.Contains(f, "LOCALNET_MISSING") && !strings.Contains(f, "UNPLUGGED")
+				return !strings.Contains(f, "LOCALNET_MISSING") && !strings.Contains(f, "PLUGGED")
 			})
 		assert.Equal(t, x.want, strings.Join(found, "\n"), name)
 	}

@@ -31,7 +31,7 @@ func (in *instance) locate() {
 // reports whether the group belongs on chassis for external ports.
 func (in *instance) needs(g Group, external bool) (m mark, grows bool) {
 	switch {
-	case g.Kind != RouterPorts && !g.networked():
+	case g.Kind != RouterPorts && !g.networked(true):
 		return noMark, false // it is not known which chassis could host it
 	case g.Owner == Other:
 		return noMark, true
@@ -149,7 +149,7 @@ func gatewayNetworks(groups []Group) (all []string) {
 func (in *instance) addGroup(g Group) {
 	networks := map[int]int{}
 	for _, p := range g.Ports {
-		if p.External {
+		if g.goesAlong(p) {
 			continue
 		}
 		n, found := slices.BinarySearch(in.networks, p.Network)

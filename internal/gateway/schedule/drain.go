@@ -22,6 +22,7 @@ func Drain(s State, chassis string, was []AppliedChange) Plan {
 		d.was[c.Group] = c
 	}
 	p := d.plan()
+	s.Pinned = filter(s.Pinned, func(p Pinned) bool { return !p.Disabled }) // OVN binds these nowhere
 	p.Blocked = SortFindings(append(p.Blocked, s.Moves(chassis)...))
 	return p
 }
@@ -55,7 +56,8 @@ func (d *draining) plan() Plan {
 			d.add(&p, g.Group, d.farBack(g.Group, d.last(g)), g.reasons)
 		}
 	}
-	d.demoteOthers(&p)
+	d.demoteNetworkless(&p)
+	d.demoteExternals(&p)
 	slices.SortStableFunc(p.Changes, func(a, b Change) int { // groups that carry traffic come first
 		return cmp.Or(btoi(b.Interrupts)-btoi(a.Interrupts), cmp.Compare(a.Group, b.Group))
 	})
@@ -174,24 +176,32 @@ func (d *draining) moved(g *group) bool {
 }
 
 // last returns the names of a group's candidates, with the drained chassis last. Invalid candidates keep their places,
-// except chassis that would take the group over without its network.
+// except those that would take the group over: they go behind the valid ones, those without its network to the end.
 func (d *draining) last(g *group) []string {
 	order := without(g.order, d.drained)
 	g.reasons[d.chassis] = finding.Reason{Code: d.why}
-	var names, back []string
+	var names, late, back []string
 	for _, name := range distinct(g.Ranked()) {
 		switch {
 		case name == d.chassis:
 		case slices.Contains(g.gone, name) && d.responds(name) && g.unconnected(d.instance.chassis[d.number[name]]) != "":
-			g.reasons[name] = finding.Reason{Code: finding.WouldTakeStray}
+			g.reasons[name] = d.invalid(g, name)
 			back = append(back, name)
+		case slices.Contains(g.gone, name) && d.takesOver(g, name, names):
+			g.reasons[name] = d.invalid(g, name)
+			late = append(late, name)
 		case slices.Contains(g.gone, name):
 			names = append(names, name)
 		case len(order) > 0:
 			names, order = append(names, d.instance.chassis[order[0]].Name), order[1:]
 		}
 	}
-	return append(slices.Concat(names, d.names(order), back), d.chassis)
+	return append(slices.Concat(names, d.names(order), late, back), d.chassis)
+}
+
+// takesOver reports whether a candidate responds and would take the group over behind those that are ranked before it.
+func (d *draining) takesOver(g *group, name string, before []string) bool {
+	return d.responds(name) && d.bound && !g.boundTo(name) && !slices.ContainsFunc(before, d.responds)
 }
 
 // isElsewhere reports whether a group works on a responding chassis ranked before the drained one. That chassis keeps
@@ -217,10 +227,26 @@ func (d *draining) block(name string, why ...finding.Reason) {
 	d.blocked = append(d.blocked, finding.About(finding.GatewayStays, name, finding.Args{Reasons: why}))
 }
 
-// demoteOthers adds the changes of groups that do not count as load. External ports go where the gateway that they
-// follow goes. Gateways without a provider network go only to a candidate: no other chassis is known to be able to host
-// them.
-func (d *draining) demoteOthers(p *Plan) {
+// demoteNetworkless adds the changes of gateways without a provider network. They go only to a candidate: no other
+// chassis is known to be able to host them.
+func (d *draining) demoteNetworkless(p *Plan) {
+	for i, g := range d.unplanned {
+		if !d.concerns(g) {
+			continue
+		}
+		changes := len(p.Changes)
+		d.demote(p, g, func(c int) bool {
+			x := d.instance.chassis[c]
+			return x.takesOver() && g.unconnected(x) == ""
+		}, nil, finding.Because(finding.NoCandidateAlive)...)
+		if len(p.Changes) > changes {
+			d.unplanned[i].Candidates = p.Changes[changes].After
+		}
+	}
+}
+
+// demoteExternals adds the changes of groups of external ports. They go where the gateway that they follow goes.
+func (d *draining) demoteExternals(p *Plan) {
 	for _, g := range d.externals {
 		lead := d.lead(g)
 		switch {
@@ -230,22 +256,15 @@ func (d *draining) demoteOthers(p *Plan) {
 				d.whyExternalsStay(g)...)
 		case d.blocks[lead.Name] && (g.Ranked()[0] == d.chassis || g.boundTo(d.chassis)):
 			d.block(g.Name, finding.Reason{Code: finding.FollowsBlocked, Name: lead.Name})
-		case d.concerned[lead] && !d.blocks[lead.Name] || !slices.Contains(lead.Ranked(), d.chassis):
+		case d.concerned[lead] && !d.blocks[lead.Name] ||
+			lead.order[0] != d.drained && !slices.Contains(lead.Ranked(), d.chassis):
 			d.demoteFollower(p, g)
-		}
-	}
-	for _, g := range d.unplanned {
-		if d.concerns(g) {
-			d.demote(p, g, func(c int) bool {
-				x := d.instance.chassis[c]
-				return x.takesOver() && g.unconnected(x) == ""
-			}, nil, finding.Because(finding.NoCandidateAlive)...)
 		}
 	}
 }
 
 func (d *draining) whyExternalsStay(g *group) []finding.Reason {
-	if !g.networked() {
+	if !g.networked(true) {
 		return finding.Because(finding.NoCandidateAlive)
 	}
 	return d.whyNo(g, func(c int) bool { return c == d.drained })

@@ -74,6 +74,63 @@ func TestDrain_moves_each_gateway_once(t *testing.T) {
 	assert.Greater(t, moved, 500)
 }
 
+// A candidate that may not host a gateway does not take it over in a drain while another chassis may. If it hosts the
+// gateway now, it keeps it.
+func TestDrain_invalid_candidate_takes_nothing_over(t *testing.T) {
+	t.Parallel()
+	g := bind(hosted(1, "c1", "c2"), "c1")
+	g.Zones = []string{"az1"}
+	s := schedule.State{Chassis: pool(g.Ports[0].Network, "c1", "c2", "c3"), Groups: []schedule.Group{g}}
+	for i, zone := range []string{"az1", "az2", "az1"} {
+		s.Chassis[i].Zones = []string{zone}
+	}
+	after, _, p := drained(s, "c1")
+	assert.Equal(t, []string{"c3", "c2", "c1"}, order(after, g.Name))
+	assert.Equal(t, 1, p.Cost.Interruptions)
+
+	s.Groups[0] = bind(hosted(1, "c2", "c1"), "c2")
+	s.Groups[0].Zones = g.Zones
+	after, _, p = drained(s, "c1")
+	assert.Equal(t, "c2", order(after, g.Name)[0])
+	assert.Zero(t, p.Cost.Interruptions)
+}
+
+// While ovn-controllers claim the ports of a group one after the other, each port that moves counts.
+func TestDrain_port_on_other_chassis_hides_no_interruption(t *testing.T) {
+	t.Parallel()
+	g := bind(hosted(1, "c1", "c2"), "c1")
+	other := g.Ports[0]
+	other.Name, other.Active = "other", "c2"
+	g.Ports, g.Storage = append(g.Ports, other), schedule.HAChassisGroup
+	s := schedule.State{Chassis: pool(g.Ports[0].Network, "c1", "c2"), Groups: []schedule.Group{g}}
+	_, _, p := drained(s, "c1")
+	assert.Equal(t, 1, p.Cost.Interruptions)
+	_, _, p = drained(s, "c2")
+	assert.Zero(t, p.Cost.Gateways)
+}
+
+// External ports go in a drain where the gateway without a provider network goes that they follow.
+func TestDrain_external_ports_follow_gateway_without_network(t *testing.T) {
+	t.Parallel()
+	lead := bind(hosted(1, "c1", "c3", "c2"), "c1")
+	network := lead.Ports[0].Network
+	lead.Ports[0].Network = ""
+	ports := bind(hosted(2, "c1", "c2", "c3"), "c1")
+	ports.Kind, ports.Follows, ports.Storage = schedule.ExternalPorts, lead.Name, schedule.HAChassisGroup
+	ports.Ports[0].External = true
+	s := schedule.State{Chassis: pool(network, "c1", "c2", "c3"), Groups: []schedule.Group{lead, ports}}
+	after, _, p := drained(s, "c1")
+	assert.Equal(t, []string{"c3", "c2", "c1"}, order(after, lead.Name))
+	assert.Equal(t, "c3", order(after, ports.Name)[0])
+	assert.Empty(t, p.Blocked)
+
+	for i := range s.Chassis[1:] {
+		s.Chassis[1+i].Unresponsive = true
+	}
+	_, _, p = drained(s, "c1")
+	assert.Len(t, subjects(p.Blocked), 2)
+}
+
 // Two drains at the same time do not put the two nodes behind each other for ever.
 func TestDrain_two_at_once_end(t *testing.T) {
 	t.Parallel()

@@ -56,9 +56,13 @@ func anyChassis(all []Chassis, is func(Chassis) bool) bool {
 	return slices.ContainsFunc(all, func(c Chassis) bool { return !c.Remote && is(c) })
 }
 
-func (g Group) networked() bool {
-	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Network != "" })
+// networked reports whether a port of the group has a provider network: an external port, or a router's port.
+func (g Group) networked(external bool) bool {
+	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.External == external && p.Network != "" })
 }
+
+// goesAlong reports whether a port goes where the other ports of the group can be.
+func (g Group) goesAlong(p Port) bool { return p.External || p.Network == "" && g.networked(false) }
 
 func (g Group) networks() []string {
 	all := make([]string, 0, 1)

@@ -9,29 +9,38 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// lead returns the group that a group of external ports follows now. That group is planned for, and its first candidate
-// responds and may serve the ports. lead returns nil if there is no such group. A pinned router leads as a group whose
-// only candidate is its chassis would.
+// lead returns the group that a group of external ports follows now: its router is enabled, and its first candidate
+// responds and may serve the ports. lead returns nil if there is no such group.
 func (in *instance) lead(g *group) *group {
-	if g.Follows == "" {
-		return nil
-	}
-	lead := in.groupNamed(g.Follows)
-	if lead == nil {
-		lead = in.pinnedRouter(g)
-	}
-	if lead == nil || lead.held || len(lead.order) == 0 || !g.class.eligible[lead.order[0]] ||
-		in.chassis[lead.order[0]].Unresponsive {
+	lead := in.followed(g)
+	if lead == nil || lead.held || lead.Ports[0].Disabled || len(lead.order) == 0 ||
+		!g.class.eligible[lead.order[0]] || in.chassis[lead.order[0]].Unresponsive {
 		return nil
 	}
 	return lead
 }
 
-// pinnedRouter returns the pinned router that a group follows as a group, or nil if SB does not have its chassis.
-func (in *instance) pinnedRouter(follower *group) *group {
+// followed returns the group that [Group.Follows] names, or nil. Gateways that no plan changes lead without candidates:
+// a pinned router with its chassis, gateways without a provider network with the chassis that may host them.
+func (in *instance) followed(g *group) *group {
+	if lead := in.groupNamed(g.Follows); lead != nil || g.Follows == "" {
+		return lead
+	}
+	at := func(x Group, names ...string) *group {
+		lead := &group{Group: x}
+		for _, name := range filter(names, in.isHere) {
+			lead.order = append(lead.order, in.number[name])
+		}
+		return lead
+	}
 	for _, p := range in.pinned {
-		if c, found := in.number[p.Chassis]; found && follower.followsPinned(p) {
-			return &group{Group: Group{Name: p.Name}, order: []int{c}}
+		if p.Kind == PinnedRouter && p.Name == g.Follows {
+			return at(Group{Name: p.Name, Ports: []Port{{Active: p.Active, Disabled: p.Disabled}}}, p.Chassis)
+		}
+	}
+	for _, x := range in.unplanned {
+		if x.Name == g.Follows {
+			return at(Group{Name: x.Name, Ports: x.Ports}, x.Ranked()...)
 		}
 	}
 	return nil
@@ -137,10 +146,8 @@ func (in *instance) findExternals() {
 // itself keeps them apart if there are chassis for external ports, and the gateway is on another chassis.
 func (in *instance) findApart(g *group) {
 	gateway := ""
-	if lead := in.groupNamed(g.Follows); lead != nil {
+	if lead := in.followed(g); lead != nil {
 		gateway = lead.Ports[0].Active
-	} else if at := slices.IndexFunc(in.pinned, g.followsPinned); at >= 0 {
-		gateway = in.pinned[at].Active
 	}
 	apart := slices.IndexFunc(g.Ports, func(p Port) bool { return p.Active != "" && p.Active != gateway })
 	why := in.invalid(g, gateway)
@@ -151,8 +158,6 @@ func (in *instance) findApart(g *group) {
 	args.Value, args.Other = gateway, g.Ports[apart].Active
 	in.find(finding.ExternalApart, g.Name, args)
 }
-
-func (g *group) followsPinned(p Pinned) bool { return p.Kind == PinnedRouter && p.Name == g.Follows }
 
 // findCutOff finds the gateways whose first candidate lacks a network of the ports behind them.
 func (in *instance) findCutOff(behind func(Group) Group) {
@@ -173,11 +178,14 @@ func (in *instance) behind(g Group) Group {
 }
 
 // centralized returns the ports in [Group.Behind] as a group.
-func (g Group) centralized() (all Group) {
-	for _, network := range g.Behind {
-		all.Ports = append(all.Ports, Port{Network: network})
+func (g Group) centralized() Group { return needing(g.Behind) }
+
+// needing returns a group with a port in each of the networks.
+func needing(networks []string) (g Group) {
+	for _, network := range networks {
+		g.Ports = append(g.Ports, Port{Network: network})
 	}
-	return all
+	return g
 }
 
 const namedPorts = 3
@@ -202,6 +210,5 @@ func (in *instance) findLostFollowers() {
 }
 
 func (in *instance) isLost(g *group) bool {
-	return g.Follows != "" && in.groupNamed(g.Follows) == nil && !slices.ContainsFunc(in.pinned, g.followsPinned) &&
-		!slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == g.Follows })
+	return g.Follows != "" && in.followed(g) == nil
 }

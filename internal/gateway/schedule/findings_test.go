@@ -18,7 +18,7 @@ func TestStatus_of_one_network_counts_other_problems(t *testing.T) {
 	here, elsewhere := hosted(0), hostedIn("provnet2", 1)
 	s := schedule.State{
 		Chassis: pool("provnet1", "c1"), Groups: []schedule.Group{here, elsewhere},
-		Pinned: []schedule.Pinned{{Name: "gr", Networks: [][]string{{"provnet2"}}}},
+		Pinned: []schedule.Pinned{{Name: "gr", Networks: []string{"provnet2"}}},
 	}
 	all := schedule.Evaluate(s, schedule.Options{})
 	all.Findings = []finding.Finding{
@@ -233,7 +233,7 @@ func TestClear_blocked(t *testing.T) {
 		"error CANDIDATE_STAYS " + alone.Name + " Value=c1 Reasons=NO_OTHER_ALIVE",
 	}, findingtest.All(schedule.Clear(s, "c1").Blocked))
 	s.Pinned = []schedule.Pinned{
-		{Name: "r1", Kind: schedule.PinnedRouter, Chassis: "c1", Record: "r1", Networks: [][]string{{"provnet1"}}},
+		{Name: "r1", Kind: schedule.PinnedRouter, Chassis: "c1", Record: "r1", Networks: []string{"provnet1"}},
 		{Name: "v1", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v1"},
 	}
 	assert.Equal(t, []string{

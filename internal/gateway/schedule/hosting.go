@@ -36,12 +36,8 @@ func (in *instance) claimant(candidates []Candidate) (c Chassis, found bool) {
 // Claimant returns the chassis to which OVN binds a group with these candidates: the best that responds. It returns an
 // empty name if none responds.
 func (s State) Claimant(candidates []Candidate) string {
-	responds := map[string]bool{}
-	for _, c := range s.Chassis {
-		responds[c.Name] = c.responds()
-	}
 	for _, c := range ranked(candidates) {
-		if responds[c.Chassis] {
+		if slices.ContainsFunc(s.Chassis, func(x Chassis) bool { return x.Name == c.Chassis && x.responds() }) {
 			return c.Chassis
 		}
 	}
@@ -304,27 +300,28 @@ func SortFindings(findings []finding.Finding) []finding.Finding {
 	return slices.CompactFunc(findings, func(a, b finding.Finding) bool { return compare(a, b) == 0 })
 }
 
-// interrupts reports whether a group works now and would work on another chassis with these candidates, best first.
-// Candidates ranked before the one that the group is bound to count as dead. If no group is bound, or if this one is
-// bound to a chassis that is no candidate, the best candidate that may host it counts as the host.
+// interrupts reports whether a group works now and one of its ports would move with these candidates, best first.
+// Candidates ranked before the one that the port is bound to count as dead. If no port is bound to a candidate, the
+// best candidate that may host the group counts as the host, unless only other groups are bound.
 func (in *instance) interrupts(g Group, after []string) bool {
-	before, host := g.Ranked(), -1
+	before, may, bound := g.Ranked(), in.isHere, false
+	moves := func(host int) bool {
+		next := slices.IndexFunc(after, func(name string) bool { return may(name) && !slices.Contains(before[:host], name) })
+		return next < 0 || after[next] != before[host]
+	}
 	for _, p := range g.Ports {
-		if p.Active != "" {
-			host = max(host, slices.Index(before, p.Active))
+		if host := slices.Index(before, p.Active); p.Active != "" && host >= 0 {
+			if moves(host) {
+				return true
+			}
+			bound = true
 		}
 	}
-	may := in.isHere
-	if host < 0 {
-		if in.bound && !g.bound() {
-			return false
-		}
-		k := in.classOf(g)
-		may = func(name string) bool { return in.isHere(name) && k.eligible[in.number[name]] }
-		if host = slices.IndexFunc(before, may); host < 0 {
-			return false
-		}
+	if bound || in.bound && !g.bound() {
+		return false
 	}
-	next := slices.IndexFunc(after, func(name string) bool { return may(name) && !slices.Contains(before[:host], name) })
-	return next < 0 || after[next] != before[host]
+	k := in.classOf(g)
+	may = func(name string) bool { return in.isHere(name) && k.eligible[in.number[name]] }
+	host := slices.IndexFunc(before, may)
+	return host >= 0 && moves(host)
 }

@@ -76,7 +76,7 @@ func mixedCloud(r *rand.Rand) schedule.State {
 	for i := range r.IntN(3) {
 		s.Pinned = append(s.Pinned, schedule.Pinned{
 			Name: fmt.Sprintf("pin%d", i), Kind: schedule.PinnedRouter, Chassis: names[r.IntN(len(names))],
-			Ports: []string{fmt.Sprintf("pin%d-0", i)}, Networks: [][]string{{networks[r.IntN(3)]}},
+			Ports: []string{fmt.Sprintf("pin%d-0", i)}, Networks: []string{networks[r.IntN(3)]},
 		})
 	}
 	return s
@@ -267,16 +267,14 @@ func hostedIsBoundToARespondingChassis(t *testing.T, s schedule.State) {
 	hosts := func(name string) bool { c := chassis[name]; return c.Name != "" && !c.Unresponsive }
 	gateways, externals, ports := 0, 0, 0
 	for _, g := range s.Groups {
-		n, external, planned := 0, 0, true
+		n := 0
 		for _, p := range g.Ports {
-			planned = planned && (p.Network != "" || p.External)
 			n += btoi(!p.Disabled && !hosts(p.Active))
-			external += btoi(p.External && !hosts(p.Active))
+			ports += btoi(!p.Disabled && !hosts(p.Active) && p.Network != "" && !p.External && g.Kind == schedule.RouterPorts)
 		}
 		nowhere[g.Name] = n
 		gateways += btoi(n > 0 && g.Kind == schedule.RouterPorts)
 		externals += btoi(n > 0 && g.Kind != schedule.RouterPorts)
-		ports += (n - external) * btoi(planned && g.Kind == schedule.RouterPorts)
 	}
 	for _, p := range s.Pinned {
 		gateways += btoi(!p.Disabled && len(p.Ports) > 0 && !hosts(p.Active))

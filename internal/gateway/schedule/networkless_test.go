@@ -46,6 +46,25 @@ func TestNetworkless_missing_candidate_is_found(t *testing.T) {
 	assert.Equal(t, 3, schedule.Conditions(s)[finding.CandidateInvalid])
 }
 
+// A router has a gateway to a provider network and one to a tunnelled network, in one group: the provider network
+// decides which chassis may host both.
+func TestNetworkless_gateway_in_group_goes_with_others(t *testing.T) {
+	t.Parallel()
+	g := bind(hosted(1, "c1", "c3"), "c1")
+	tunnelled := g.Ports[0]
+	tunnelled.Name, tunnelled.Network = "tunnelled", ""
+	g.Ports, g.Storage = append(g.Ports, tunnelled), schedule.HAChassisGroup
+	s := schedule.State{Chassis: append(pool(g.Ports[0].Network, "c1", "c2"), pool("other", "c3")...), Groups: []schedule.Group{g}}
+	status := schedule.Evaluate(s, schedule.Options{})
+	assert.Equal(t, 1, status.Networks[0].Ports)
+	assert.Equal(t, []schedule.Networkless{{Name: "tunnelled", Active: "c1"}}, status.Networkless)
+	assert.True(t, finding.Has(status.Findings, finding.CandidateInvalid), "c3 lacks the network")
+	assert.Equal(t, []string{"c1", "c2"}, order(applied(s, schedule.Reschedule(s, schedule.Options{})), g.Name))
+	after, _, p := drained(s, "c1")
+	assert.Empty(t, p.Blocked)
+	assert.Equal(t, "c2", order(after, g.Name)[0])
+}
+
 func TestClaimant_dead_remote_and_absent_chassis_host_nothing(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: pool("provnet1", "dead", "far", "here", "later")}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -74,17 +73,6 @@ func (p Pinned) unpin() finding.Remedy {
 	return finding.Do(command.Direct("ovn-nbctl", "remove", table, p.Record, "options", option))
 }
 
-// unconnected returns as a reason the first set of networks that the chassis is not connected to. One network of a set
-// is enough.
-func (p Pinned) unconnected(c Chassis) finding.Reason {
-	for _, one := range p.Networks {
-		if !slices.ContainsFunc(one, func(n string) bool { return slices.Contains(c.Networks, n) }) {
-			return finding.Reason{Code: finding.ChassisUnconnected, Value: strings.Join(one, " or ")}
-		}
-	}
-	return finding.Reason{}
-}
-
 // Moves returns findings with the commands that move the gateways pinned to a chassis to others that respond, are not
 // cordoned and have their networks. It prefers members of the gateway's group, then gateway chassis, and of these the
 // ones with the fewest pinned gateways.
@@ -102,6 +90,8 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 		switch to := s.hostFor(p, load); {
 		case p.Mistaken:
 			stays.Remedies = []finding.Remedy{p.unpin()}
+		case p.OfNode:
+			stays.Remedies = []finding.Remedy{finding.ByHand(finding.RemoveNodeInCMS)}
 		case to != "":
 			load[to]++
 			stays.Remedies = []finding.Remedy{p.moveTo(to)}
@@ -116,8 +106,12 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 	return all
 }
 
-// hostFor returns the best other chassis for a pinned gateway; it is empty if there is none.
+// hostFor returns the best other chassis for a pinned gateway, or the one that it is pinned to by another name than
+// that of the chassis; it is empty if there is none.
 func (s State) hostFor(p Pinned, load map[string]int) string {
+	if is := s.Misnamed[p.Chassis]; is.Name != "" {
+		return is.Name
+	}
 	var open []Chassis
 	for _, c := range s.Chassis {
 		if p.Kind != PinnedVTEP && c.Name != p.Chassis && p.unfit(c).IsZero() {
@@ -148,11 +142,9 @@ func (p Pinned) unfit(c Chassis) finding.Reason {
 	if p.Group != "" {
 		needs = gatewayMark // sync_ha_chassis_group_router in utils.py
 	}
-	why := ineligible(c, Group{Zones: p.Zones}, needs)
-	if why.IsZero() {
-		why = p.unconnected(c)
-	}
-	return orUnavailable(why, c)
+	g := needing(p.Networks)
+	g.Zones = p.Zones
+	return orUnavailable(ineligible(c, g, needs), c)
 }
 
 func (s State) findPinned() (all []finding.Finding) {
@@ -175,11 +167,6 @@ func (s State) findPinned() (all []finding.Finding) {
 		switch {
 		case p.Chassis == "":
 			unhosted(p, finding.Reason{})
-		case at < 0 && s.Misnamed[p.Chassis].Name != "":
-			is := s.Misnamed[p.Chassis]
-			args := is.Args()
-			args.Value = p.Chassis
-			all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, p.moveTo(is.Name)))
 		case at < 0:
 			why := s.Misnamed[p.Chassis]
 			if why.IsZero() {
@@ -190,8 +177,8 @@ func (s State) findPinned() (all []finding.Finding) {
 			unhosted(p, finding.Reason{Code: s.Chassis[at].alien()})
 		case s.Chassis[at].Unresponsive:
 			unhosted(p, finding.Reason{Code: finding.PinnedToSilent})
-		case !p.unconnected(s.Chassis[at]).IsZero():
-			unhosted(p, p.unconnected(s.Chassis[at]))
+		case needing(p.Networks).unconnected(s.Chassis[at]) != "":
+			unhosted(p, ineligible(s.Chassis[at], needing(p.Networks), noMark))
 		case len(p.Ports) > 0 && p.Active == "":
 			all = append(all, Unbound(p.Name, p.Chassis))
 		case len(p.Ports) > 0 && p.Active != p.Chassis:

@@ -39,7 +39,7 @@ func TestMoves(t *testing.T) {
 	pinned := func(name string, networks ...string) schedule.Pinned {
 		p := schedule.Pinned{Name: name, Kind: schedule.PinnedRouter, Chassis: "c1", Record: name}
 		if networks != nil {
-			p.Networks = [][]string{networks}
+			p.Networks = []string{schedule.JoinNetworks(networks)}
 		}
 		return p
 	}
@@ -108,7 +108,7 @@ func TestEvaluate_counts_pinned_gateway_once(t *testing.T) {
 		Groups:  []schedule.Group{bind(hosted(1, "c1", "c2"), "c1")},
 		Pinned: []schedule.Pinned{{
 			Name: "gr", Kind: schedule.PinnedRouter, Chassis: "c2", Active: "c2",
-			Networks: [][]string{{"provnet1"}}, Ports: []string{"gr-1", "gr-2"}, Peers: []string{"one", "two"},
+			Networks: []string{"provnet1"}, Ports: []string{"gr-1", "gr-2"}, Peers: []string{"one", "two"},
 		}},
 	}
 	n := schedule.Evaluate(s, schedule.Options{}).Networks[0]

@@ -91,9 +91,8 @@ func (in *instance) countHosts(g *group, network string, hosts []int) (unhosted 
 }
 
 func (in *instance) countPinned(network string, hosts []int) {
-	is := func(one []string) bool { return JoinNetworks(one) == network }
 	for _, p := range in.pinned {
-		if c, found := in.number[p.Active]; found && slices.ContainsFunc(p.Networks, is) {
+		if c, found := in.number[p.Active]; found && slices.Contains(p.Networks, network) {
 			hosts[c]++
 		}
 	}

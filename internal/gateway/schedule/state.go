@@ -177,8 +177,8 @@ type Pinned struct {
 	// Active is the chassis to which the gateway's ports are bound; it is empty if there is none. If there are several, it
 	// is one that the router is not pinned to.
 	Active string `json:"active" yaml:"active"`
-	// Networks are sets of provider networks: the chassis needs one network of each set.
-	Networks [][]string `json:"-" yaml:"-"`
+	// Networks are those of its ports, in the form of [Port.Network].
+	Networks []string `json:"-" yaml:"-"`
 	// Ports are the ports of the router, or the port itself.
 	Ports []string `json:"-" yaml:"-"`
 	// Peers are the switch ports that connect a router. OVN binds them like the router's own ports.
@@ -188,6 +188,9 @@ type Pinned struct {
 	// Mistaken reports whether Neutron pinned the router by mistake (LP#2158987, LP#2161232): all its gateways have
 	// candidates.
 	Mistaken bool `json:"-" yaml:"-"`
+	// OfNode reports whether the client has such a router for each node: it would undo a move, and deletes the router with
+	// the node.
+	OfNode bool `json:"-" yaml:"-"`
 	// Group is the HA_Chassis_Group by which Neutron pins the router: if the members change, Neutron pins it to the best
 	// of them (HAChassisGroupRouterEvent in ovsdb_monitor.py). Without a group it is empty.
 	Group   string      `json:"-" yaml:"-"`

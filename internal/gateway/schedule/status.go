@@ -68,9 +68,7 @@ func (s Status) OnNetworks(in State, networks []string) Status {
 	}
 	delete(here, "") // an external port has no router, and a finding may have no subject
 	for _, p := range in.Pinned {
-		on := slices.ContainsFunc(p.Networks, func(some []string) bool {
-			return slices.ContainsFunc(some, func(n string) bool { return isOf(networks, n) })
-		})
+		on := slices.ContainsFunc(p.Networks, func(n string) bool { return isOf(networks, n) })
 		here[p.Name] = here[p.Name] || on
 	}
 	all := s.Findings
@@ -83,9 +81,9 @@ func (s Status) OnNetworks(in State, networks []string) Status {
 }
 
 func (in *instance) networkless() (all []Networkless) {
-	for _, g := range in.unplanned {
+	for _, g := range in.all() {
 		for _, p := range g.Ports {
-			if !p.External {
+			if !p.External && p.Network == "" {
 				all = append(all, Networkless{p.Name, p.Active})
 			}
 		}

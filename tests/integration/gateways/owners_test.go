@@ -254,6 +254,46 @@ func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 			bound: map[string]string{"cr-lrp-gw1": "gw2", "bm1": "gw1"}, problems: []string{"neutron-n1"},
 			after: map[string]string{"neutron-n1": "gw2 gw1"}, moves: 1,
 		},
+		// The gateway has no provider network, so that its list has no network either.
+		"apart from a tunnelled gateway": {
+			build: func(c *cloud) {
+				gateways(c)
+				c.nbctl("ls-add", "tunnel")
+				c.hang("neutron-r1", "lrp-in1", "neutron-n1", []string{"neutron:is_ext_gw=False"})
+				c.hang("neutron-r1", "lrp-gw1", "tunnel", later, "gw2=2", "gw1=1")
+				c.grouped("neutron-n1", hints, "Logical_Switch_Port", []string{"bm1"}, "gw1=32767", "gw2=32766")
+			},
+			bound: map[string]string{"cr-lrp-gw1": "gw2", "bm1": "gw1"}, problems: []string{"neutron-n1"},
+			after: map[string]string{"neutron-n1": "gw2 gw1"}, moves: 1,
+		},
+		// Nothing is gained by a move as long as the router is disabled: no chassis hosts its gateway.
+		"behind a disabled router": {
+			build: func(c *cloud) {
+				gateways(c)
+				behind(c, "neutron-n1")
+				c.nbctl("set", "Logical_Router", "neutron-r1", "enabled=false")
+				c.grouped("neutron-n1", hints, "Logical_Switch_Port", []string{"bm1"}, "gw1=32767", "gw2=32766")
+			},
+			bound: map[string]string{"bm1": "gw1"},
+		},
+		// ReconcileNeutronSwitchCommand in neutron/services/bgp/commands.py (28.0.0) connects each flat network to the main
+		// router, whose gateways are per chassis: the ports follow none of them.
+		"on a network of Neutron's BGP": {
+			build: func(c *cloud) {
+				c.host("gw1", marked+",availability-zones=az1", "physnet1")
+				c.host("gw2", marked+",availability-zones=az2", "physnet1")
+				c.provider("neutron-n1", "physnet1")
+				c.external("neutron-n1", "bm1")
+				c.hang("bgp-lr-main", "bgp-lrp-n1", "neutron-n1", nil)
+				c.nbctl("lr-add", "bgp-lr-gw2", "--", "set", "Logical_Router", "bgp-lr-gw2", "options:chassis=gw2", "--",
+					"lrp-add", "bgp-lr-main", "main-gw2", "02:00:00:00:00:01", "169.254.0.1/30", "peer=gw2-main", "--",
+					"lrp-add", "bgp-lr-gw2", "gw2-main", "02:00:00:00:00:02", "169.254.0.2/30", "peer=main-gw2")
+				c.grouped("bgp-hcg-gw2", nil, "Logical_Router_Port", []string{"main-gw2"}, "gw2=10")
+				c.grouped("neutron-n1", []string{"neutron:availability_zone_hints=az1"}, "Logical_Switch_Port", []string{"bm1"})
+			},
+			bound: map[string]string{"cr-main-gw2": "gw2", "gw2-main": "gw2"}, problems: []string{"neutron-n1"},
+			after: map[string]string{"neutron-n1": "gw1"},
+		},
 		"a port without a group":         {build: gateways, problems: []string{"bm1"}},
 		"hosts for external ports alone": {build: func(c *cloud) { extport(c, "x2=32766") }, bound: served},
 		// An earlier plan of this product made this group.
@@ -296,6 +336,20 @@ func TestNetworks_switch_with_several(t *testing.T) {
 				c.hang("neutron-r1", "lrp-gw1", "multisegment", later, "c1=3", "c3=2")
 			},
 			bound: map[string]string{"cr-lrp-gw1": "c1"}, problems: []string{"lrp-gw1"}, after: map[string]string{"lrp-gw1": "c1 c2"},
+		},
+		// OVN connects the port to any one of both switches: join_logical_ports in northd.c takes the last of a hash table.
+		"two switches with one router port": {
+			build: func(c *cloud) {
+				c.host("c1", marked, "physnet1", "physnet2")
+				c.host("c2", marked, "physnet1")
+				c.host("c3", marked, "physnet2")
+				c.provider("ext", "physnet1")
+				c.provider("ext2", "physnet2")
+				c.hang("neutron-r1", "lrp-gw1", "ext", later, "c1=1")
+				c.nbctl("lsp-add", "ext2", "again", "--", "lsp-set-type", "again", "router", "--",
+					"lsp-set-options", "again", "router-port=lrp-gw1")
+			},
+			bound: map[string]string{"cr-lrp-gw1": "c1"}, problems: []string{"lrp-gw1"},
 		},
 		// ovn-kubernetes PR 6971: a node's uplink has changed, and the old localnet port is still on its external switch. An
 		// other node has the old network. The router is pinned, and works.

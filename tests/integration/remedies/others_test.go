@@ -8,12 +8,14 @@ var elsewhere = map[string][]finding.Code{
 	"TestAgent_reports_orphans_and_removes_its_own": {
 		finding.CandidateUnknown, finding.ChassisIncomplete, finding.PlanUnfinished,
 	},
-	"TestBackup_interval_option_makes_backups":         {finding.BackupOverdue},
-	"TestBootstrap_old_database":                       {finding.FileMadeElsewhere},
-	"TestBootstrap_two_clusters":                       {finding.TwoClusters},
-	"TestBuildInventory_gateway_that_is_not_connected": {finding.LocalnetMissing, finding.GatewayUnplugged},
-	"TestBuildInventory_malformed_rows":                {finding.RowNameInvalid},
-	"TestBuildInventory_northd_behind":                 {finding.NorthdBehind},
+	"TestBackup_interval_option_makes_backups": {finding.BackupOverdue},
+	"TestBootstrap_old_database":               {finding.FileMadeElsewhere},
+	"TestBootstrap_two_clusters":               {finding.TwoClusters},
+	"TestBuildInventory_gateway_that_is_not_connected": {
+		finding.LocalnetMissing, finding.GatewayUnplugged, finding.GatewayPluggedTwice,
+	},
+	"TestBuildInventory_malformed_rows": {finding.RowNameInvalid},
+	"TestBuildInventory_northd_behind":  {finding.NorthdBehind},
 	"TestBuildInventory_odd_rows": {
 		finding.GroupNameTaken, finding.GroupShared, finding.ZoneHintsInvalid,
 	},
