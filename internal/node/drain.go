@@ -80,6 +80,10 @@ func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, sta
 	if err != nil {
 		return n, nil, err
 	}
+	if stays := x.inventory.State.Moves(n.Chassis); r.retire && len(stays) > 0 { // a drain leaves disabled routers
+		p.Blocked = schedule.SortFindings(append(p.Blocked, stays...))
+		return n, new(s.blocked(x, n, p)), nil
+	}
 	if n.Drain != nil && !n.Drain.Undrain && n.Cordon != nil && !r.DryRun {
 		s.progress(ctx, "drain %s: it was begun %s; continuing", n.Name(), n.Drain.Text())
 		return n, nil, s.Gateways.SyncNorthd(ctx)

@@ -126,6 +126,8 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	switch {
 	case n.Life == maintenance.VTEP:
 		f.Remedies = []finding.Remedy{finding.ByHand(finding.ForgetSwitch), s.way(maintenance.OperationRemove, n)}
+	case slices.ContainsFunc(x.inventory.State.PinnedTo(n.Chassis), func(p schedule.Pinned) bool { return p.OfNode }):
+		f.Remedies = []finding.Remedy{finding.ByHand(finding.RemoveNodeInCMS), s.way(maintenance.OperationRemove, n)}
 	case n.First+n.Backups > 0:
 		f.Remedies = []finding.Remedy{s.way(maintenance.OperationDecommission, n)}
 	case n.Life == maintenance.Up:

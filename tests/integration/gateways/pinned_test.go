@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
@@ -107,6 +108,60 @@ func TestR13_node_with_pinned_gateway_is_not_removed(t *testing.T) {
 	assert.Equal(t, "chassis=c2\nchassis=c2", strings.Join(strings.Fields(c.nbctl("--bare", "--columns=options", "list", "Logical_Router")), "\n"))
 	c.succeeds("remove", "gone", "--yes")
 	assert.NotContains(t, c.operated("status"), "gone")
+}
+
+// C. A client has a router for each node, and deletes it with the node (gateway.go of ovn-kubernetes; neutron/services/
+// bgp/commands.py, 28.0.0). A move would leave the node without it, so no command that moves it is printed.
+func TestPinned_router_of_node_is_not_moved(t *testing.T) {
+	t.Parallel()
+	for name, router := range map[string]string{
+		"ovn-kubernetes": "GR_c1", "network of a user": "GR_cluster_udn_blue_c1", "BGP of Neutron": "bgp-lr-c1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, "c1", "c2")
+			c.pinRouter(router, "c1")
+			c.hang("cluster", "rtos-c1", "physnet1", nil, "c1=1")
+			c.bind("c1", "cr-rtos-c1")
+			c.sbctl("lsp-bind", "lrp-"+router, "c1")
+			assert.NotContains(t, codes(told[shownStatus](c, "status").Problems), "PINNED_UNHOSTED "+router)
+			assert.Contains(t, c.node("c1").Lost, router)
+
+			refused := c.drain("c1", "--dry-run")
+			assert.Equal(t, 409, refused.Code)
+			assert.Equal(t, []string{"GATEWAY_PINNED " + router}, found(refused))
+			assert.NotContains(t, document.Answer(refused), "ovn-nbctl")
+
+			c.sbctl("create", "Chassis_Private", "name=c1")
+			c.nbctl("--wait=sb", "sync")
+			for _, f := range told[shownStatus](c, "status").Problems {
+				if f.Subject == router {
+					assert.Equal(t, string(finding.PinnedUnhosted), f.Code)
+					assert.Empty(t, f.Remedies[0].Commands)
+					assert.NotEmpty(t, f.Remedies[0].Deed)
+				}
+			}
+			kept := c.answer("remove", "c1", "--yes")
+			assert.Equal(t, 409, kept.Code)
+			assert.Contains(t, found(kept), "GATEWAY_PINNED "+router)
+			assert.NotContains(t, document.Answer(kept), "decommission", "it would be refused")
+		})
+	}
+}
+
+// OVN binds a disabled router nowhere, so a drain leaves it. A decommission and a removal don't: it would be pinned to
+// nothing when it is enabled again.
+func TestPinned_disabled_router_holds_no_drain(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	c.pinRouter("gr", "c1", "--", "set", "Logical_Router", "gr", "enabled=false")
+	c.nbctl("--wait=sb", "sync")
+	c.drained("c1")
+	for _, operation := range []string{"decommission", "remove"} {
+		refused := c.answer(operation, "c1", "--yes")
+		assert.Equal(t, 409, refused.Code, operation)
+		assert.Contains(t, found(refused), "GATEWAY_PINNED gr", operation)
+	}
 }
 
 // A pinned router with candidates, a router pinned to a host name (submariner issue 1074), and a router pinned to
