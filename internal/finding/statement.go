@@ -47,6 +47,7 @@ const (
 	LosesUnknown Line = "an unknown number of changes may be lost: {count} of {total} copies are given up or " +
 		"not known yet"
 	BackupTaken       Line = "the backup was taken on {unit} at {time}, {duration} ago"
+	BackupOfOther     Line = "the backup is of cluster {other}, the application's is {cluster}"
 	AlreadyReplaced   Line = "the new cluster has replaced {cluster}; nothing more is done"
 	AlreadyMade       Line = "this unit made this cluster at {time}; the printed command makes another one"
 	TakenBack         Line = "what was asked for at {time} is withdrawn; all units start their servers again"

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -135,6 +136,20 @@ func TestJudge_repeated_command_gives_up_more(t *testing.T) {
 	assert.Equal(t, []string{"error RECOVERY_NAME_UNKNOWN ovn-central/44"}, briefs(j.misspelt))
 	assert.Empty(t, j.refusals)
 	assert.Equal(t, []string{"ovn-central/2", "ovn-central/4"}, j.giveUp)
+}
+
+// The operator must see that a backup is of another application.
+func TestOfOtherCluster(t *testing.T) {
+	t.Parallel()
+	manifest := backup.Manifest{Databases: []backup.Database{
+		{Name: ovndb.NB, Cluster: "old"}, {Name: ovndb.SB, Cluster: "served"},
+	}}
+	states := map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: "served"}, ovndb.SB: {Cluster: "served"}}
+	plan := ofOtherCluster(Request{Databases: ovndb.Databases()}, manifest, states)
+	assert.Equal(t, []finding.Statement{{
+		Database: ovndb.NB, Line: finding.BackupOfOther, Args: finding.Args{Cluster: "served", Other: "old"},
+	}}, plan)
+	assert.Empty(t, ofOtherCluster(Request{Databases: []ovndb.Database{ovndb.SB}}, manifest, states))
 }
 
 func briefs(all []finding.Finding) (lines []string) {

@@ -70,12 +70,30 @@ func (o Operation) Recover(ctx context.Context, request Request) (found Found, e
 		found.Plan = append(found.Plan, finding.Statement{Line: finding.BackupTaken, Args: finding.Args{
 			Unit: manifest.Unit, Time: manifest.Taken, Duration: u.Now().Sub(manifest.Taken),
 		}})
+		found.Plan = append(found.Plan, ofOtherCluster(request, manifest, u.Plan.Recovery)...)
 	}
 	asked, refusals := u.judge(ctx, request, typed, u.Plan, &found)
 	if len(refusals) > 0 || request.DryRun {
 		return found, finding.Refuse(refusals)
 	}
 	return found, o.begin(ctx, u, request, asked, &found)
+}
+
+// ofOtherCluster names the databases whose backup is of another cluster than the application's: one that was replaced
+// since, or that of another application.
+func ofOtherCluster(
+	request Request, manifest backup.Manifest, states map[ovndb.Database]recovery.State,
+) (plan []finding.Statement) {
+	for _, x := range manifest.Databases {
+		served := states[x.Name].Cluster
+		if slices.Contains(request.Databases, x.Name) && served != "" && x.Cluster != served {
+			plan = append(plan, finding.Statement{
+				Database: x.Name, Line: finding.BackupOfOther,
+				Args: finding.Args{Cluster: string(served), Other: string(x.Cluster)},
+			})
+		}
+	}
+	return plan
 }
 
 // continued continues an action that was killed after the new cluster replaced the old one: if the new server was not
