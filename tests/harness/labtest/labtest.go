@@ -178,10 +178,7 @@ func (m *Model) Verify(w *lab.Writer) map[lab.DB]writes.Outcome {
 // Wait lets a load run for a while; nothing is expected at its end.
 func (m *Model) Wait(d time.Duration) {
 	m.T.Helper()
-	select {
-	case <-time.After(d):
-	case <-m.T.Context().Done():
-	}
+	_ = poll.Wait(m.T.Context(), d) // the test may end first
 }
 
 // Eventually requires that a condition comes true within [Patience]. It runs in the test's own goroutine, so a condition
@@ -201,14 +198,7 @@ func (m *Model) Patient() context.Context {
 // Within reports whether a condition came true in time.
 func (m *Model) Within(d time.Duration, condition func() bool) bool {
 	m.T.Helper()
-	ctx, cancel := context.WithTimeout(m.T.Context(), d)
-	defer cancel()
-	for !condition() {
-		if poll.Wait(ctx, 50*time.Millisecond) != nil {
-			return false
-		}
-	}
-	return true
+	return poll.Await(m.T.Context(), d, 50*time.Millisecond, nil, condition)
 }
 
 // Remove removes a unit and requires that it leaves the model.
