@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -56,18 +57,16 @@ var runs = regexp.MustCompile(`(?:run\.Command\{\s*Name: |\.(?:tell|data|query|q
 func programs(t *testing.T) []string {
 	t.Helper()
 	found := map[string]bool{"apt-get": true, "dpkg": true, "add-apt-repository": true} // arguments in the source
-	files, err := filepath.Glob("../*/*.go")
-	require.NoError(t, err)
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
+	require.NoError(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
 		}
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text, err := os.ReadFile(path)
 		for _, match := range runs.FindAllStringSubmatch(string(text), -1) {
 			found[match[1]] = true
 		}
-	}
+		return err
+	}))
 	return slices.Sorted(maps.Keys(found))
 }
 
