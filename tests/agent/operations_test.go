@@ -123,7 +123,7 @@ func TestConfig_is_reloaded_and_invalid_file_changes_nothing(t *testing.T) {
 
 	tell(map[string]any{"mode": "advise", "hold-down": "7s"})
 	hangUp("read the configuration again")
-	assert.Equal(t, config.Advise, p.status(one).Mode)
+	p.until(func() bool { return p.status(one).Mode == config.Advise }, "the new mode")
 	assert.Equal(t, term, p.status(one).Term, "the lease is the same")
 	tell(map[string]any{"mode": "advise", "lease-ttl": "4s"})
 	hangUp("restarts=true")
