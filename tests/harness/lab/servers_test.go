@@ -49,6 +49,11 @@ func TestSystemctl_behaves_like_systemd(t *testing.T) {
 		assert.Equal(t, step.out, out, step.command)
 	}
 
+	since, _ := systemctl("show ovn-ovsdb-server-nb --property=ActiveEnterTimestamp --value")
+	started, err := time.Parse("Mon 2006-01-02 15:04:05 MST", since)
+	require.NoError(t, err, "zaza parses it so")
+	assert.WithinDuration(t, time.Now(), started, time.Minute)
+
 	require.NoError(t, u.Start(ctx(t), lab.NB), "nor does a start")
 	require.NoError(t, u.Kill(lab.SB))
 	out, code := systemctl("is-active ovn-ovsdb-server-sb")

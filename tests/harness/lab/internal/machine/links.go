@@ -245,12 +245,17 @@ func (c *command) describe(name string) [][2]string {
 	if s.main != nil {
 		main = s.main.pid
 	}
+	since := ""
+	if n := len(s.starts); n > 0 {
+		since = s.starts[n-1].UTC().Format("Mon 2006-01-02 15:04:05 MST")
+	}
 	return [][2]string{
 		{"MainPID", strconv.Itoa(main)},
 		{"Id", u.name + ".service"},
 		{"LoadState", load},
 		{"ActiveState", s.active},
 		{"UnitFileState", file},
+		{"ActiveEnterTimestamp", since}, // zaza compares it (tests/dropin)
 		{"InvocationID", s.invocation},
 	}
 }
