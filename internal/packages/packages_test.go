@@ -28,8 +28,9 @@ func manager(t *testing.T, last kept, calls ...runtest.Call) *Manager {
 	runner := runtest.New(t, calls...)
 	paths := ovndb.Paths{Etc: filepath.Join(root, "etc", "ovn"), DB: filepath.Join(root, "lib", "ovn")}
 	return &Manager{
-		Packages: apt.Packages{Runner: runner, Paths: paths}, Policy: apt.Policy{Runner: runner, Paths: paths, App: "ovn-central"},
-		Mask: systemd.Services{Runner: runner}.Mask, State: state, Log: log,
+		Packages: apt.Packages{Runner: runner, Paths: paths},
+		Policy:   apt.Policy{Runner: runner, Paths: paths, App: "ovn-central"},
+		Mask:     systemd.Services{Runner: runner}.Mask, State: state, Log: log,
 	}
 }
 

@@ -19,9 +19,10 @@ func TestUnitState_round_trip(t *testing.T) {
 	state := relation.UnitState{
 		Address:  netip.MustParseAddr("2001:db8::1"),
 		Hostname: "juju-3", Charm: "1.0-3-gabcdef0", CharmsSeen: []string{"1.0", "1.1"}, Paused: true, DiskFull: true,
-		Running: []ovndb.Version{{OVN: "23.03.1-1", OVS: "3.1.0-2"}, {OVN: "25.03.0-1", OVS: "3.5.0-1"}},
-		Clients: map[ovndb.Database]int{ovndb.SB: 103, ovndb.NB: 0},
-		Northd:  ovndb.NorthdUnresponsive, NorthdAsked: at, NorthdHeard: map[string]time.Time{"ovn-central/1": at.Add(time.Second)},
+		Running:     []ovndb.Version{{OVN: "23.03.1-1", OVS: "3.1.0-2"}, {OVN: "25.03.0-1", OVS: "3.5.0-1"}},
+		Clients:     map[ovndb.Database]int{ovndb.SB: 103, ovndb.NB: 0},
+		Northd:      ovndb.NorthdUnresponsive,
+		NorthdAsked: at, NorthdHeard: map[string]time.Time{"ovn-central/1": at.Add(time.Second)},
 		Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {
 			Cluster: old, GivenUp: []string{"ovn-central/2", "13fe"}, Asked: at, New: fresh,
 			Heard: recovery.Acceptance{Cluster: old, Unit: "ovn-central/1", By: "ovn-central/2", At: at.Add(9)},

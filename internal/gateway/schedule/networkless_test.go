@@ -54,7 +54,8 @@ func TestNetworkless_gateway_in_group_goes_with_others(t *testing.T) {
 	tunnelled := g.Ports[0]
 	tunnelled.Name, tunnelled.Network = "tunnelled", ""
 	g.Ports, g.Storage = append(g.Ports, tunnelled), schedule.HAChassisGroup
-	s := schedule.State{Chassis: append(pool(g.Ports[0].Network, "c1", "c2"), pool("other", "c3")...), Groups: []schedule.Group{g}}
+	chassis := append(pool(g.Ports[0].Network, "c1", "c2"), pool("other", "c3")...)
+	s := schedule.State{Chassis: chassis, Groups: []schedule.Group{g}}
 	status := schedule.Evaluate(s, schedule.Options{})
 	assert.Equal(t, 1, status.Networks[0].Ports)
 	assert.Equal(t, []schedule.Networkless{{Name: "tunnelled", Active: "c1"}}, status.Networkless)

@@ -48,7 +48,8 @@ func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 				behind(c, "neutron-n1")
 				c.grouped("neutron-n1", hints, "Logical_Switch_Port", []string{"bm1"})
 			},
-			bound: map[string]string{"cr-lrp-gw1": "gw2"}, problems: []string{"neutron-n1"}, after: map[string]string{"neutron-n1": "gw2 gw1"},
+			bound: map[string]string{"cr-lrp-gw1": "gw2"}, problems: []string{"neutron-n1"},
+			after: map[string]string{"neutron-n1": "gw2 gw1"},
 		},
 		// understack PR 2150: the chassis of all members were replaced.
 		"members that are gone": {

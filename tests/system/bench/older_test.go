@@ -51,7 +51,8 @@ func buildOlder(b *testing.B) string {
 	root, err := exec.CommandContext(b.Context(), "git", "rev-parse", "--show-toplevel").Output()
 	require.NoError(b, err)
 	dir := b.TempDir()
-	script := `set -e; git archive "$1" | tar -x -C "$2"; cd "$2"; go build -trimpath -ldflags='-s -w' -o dispatch ./cmd/ovn-central-operator`
+	script := `set -e; git archive "$1" | tar -x -C "$2"; cd "$2"
+go build -trimpath -ldflags='-s -w' -o dispatch ./cmd/ovn-central-operator`
 	build := exec.CommandContext(b.Context(), "bash", "-o", "pipefail", "-c", script, "-", *older, dir)
 	build.Dir = string(root[:len(root)-1])
 	out, err := build.CombinedOutput()
