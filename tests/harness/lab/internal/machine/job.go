@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 var packaged = []string{Umbrella, Northd, NB.Service(), SB.Service()}
@@ -187,9 +190,7 @@ func (m *manager) end(c *child, limit time.Duration) {
 		if syscall.Kill(-c.group, sig) != nil {
 			return
 		}
-		for end := time.Now().Add(limit); syscall.Kill(-c.group, 0) == nil && time.Now().Before(end); {
-			time.Sleep(poll)
-		}
+		poll.Await(context.Background(), limit, interval, nil, func() bool { return syscall.Kill(-c.group, 0) != nil })
 	}
 }
 

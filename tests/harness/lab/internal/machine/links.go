@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // Masked and enabled units are links below /etc/systemd/system, as with systemd itself.
@@ -169,14 +171,12 @@ func (c *command) query(verb string, units []string) int {
 
 // running is is-system-running; --wait waits for all jobs.
 func (c *command) running() int {
-	busy := true
-	for end := time.Now().Add(jobTimeout); c.wait && busy && time.Now().Before(end); {
-		c.mu.Lock()
-		busy = c.jobs > 0
-		c.mu.Unlock()
-		if busy {
-			time.Sleep(poll)
-		}
+	if c.wait {
+		poll.Await(context.Background(), jobTimeout, interval, nil, func() bool {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return c.jobs == 0
+		})
 	}
 	return 0
 }

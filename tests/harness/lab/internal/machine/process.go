@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,11 +12,13 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// poll is the interval of checks of processes and jobs. The kernel does not report the end of a process that is not a
-// child.
-const poll = 10 * time.Millisecond
+// interval is the time between two checks of a process or a job. The kernel does not report the end of a process that
+// is not a child.
+const interval = 10 * time.Millisecond
 
 // Process is a process of a machine. Its start time distinguishes it from a later process with the same process ID.
 type Process struct {
@@ -66,12 +69,7 @@ func (m *Machine) has(pid int) bool {
 }
 
 func (p Process) await(limit time.Duration) bool {
-	for end := time.Now().Add(limit); p.Alive(); time.Sleep(poll) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
+	return poll.Await(context.Background(), limit, interval, nil, func() bool { return !p.Alive() })
 }
 
 // fromPidFile returns the running process of the machine that a pid file names.

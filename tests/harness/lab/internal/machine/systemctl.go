@@ -72,7 +72,7 @@ func (m *Machine) dial(ctx context.Context) (net.Conn, error) {
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-time.After(poll):
+		case <-time.After(interval):
 		}
 	}
 }
