@@ -82,8 +82,8 @@ func (m *Manager) Ensure(ctx context.Context, o facts.Facts) ([]finding.Finding,
 	return failed(last.Problem), section.Set(m.State, last)
 }
 
-// Ask returns the agent's own report, and findings about its problems. If the agent can't be set up, that is probably
-// their cause: then there are none.
+// Ask returns the agent's own report, and findings about its problems. If the agent can't be set up, Ask returns no
+// findings, because [Manager.Ensure] returns the cause.
 func (m *Manager) Ask(ctx context.Context) (s report.Status, found []finding.Finding) {
 	last := section.Get(m.State)
 	if last.Setup == "" {

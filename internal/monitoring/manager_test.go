@@ -66,9 +66,11 @@ func (p *programs) add(answers map[string]string) { maps.Copy(p.answers, answers
 
 var (
 	exporterThere = map[string]string{
-		"snap list prometheus-ovn-exporter":        "Name Version Rev Tracking\nprometheus-ovn-exporter 1.0.7 13 latest/stable\n",
+		"snap list prometheus-ovn-exporter": "Name Version Rev Tracking\n" +
+			"prometheus-ovn-exporter 1.0.7 13 latest/stable\n",
 		"snap connections prometheus-ovn-exporter": "Interface Plug Slot Notes\n",
-		"snap services prometheus-ovn-exporter":    "Service Startup Current\nprometheus-ovn-exporter.ovn-exporter enabled active\n",
+		"snap services prometheus-ovn-exporter": "Service Startup Current\n" +
+			"prometheus-ovn-exporter.ovn-exporter enabled active\n",
 	}
 	related = map[string]string{
 		"relation-ids metrics-endpoint":                      `["metrics-endpoint:4"]`,

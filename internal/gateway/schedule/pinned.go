@@ -106,8 +106,8 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 	return all
 }
 
-// hostFor returns the best other chassis for a pinned gateway, or the one that it is pinned to by another name than
-// that of the chassis; it is empty if there is none.
+// hostFor returns the chassis to pin a gateway to. If the gateway is pinned to a chassis by another name, such as the
+// host's, hostFor returns the name of that chassis; otherwise the best other one, or an empty name if no chassis fits.
 func (s State) hostFor(p Pinned, load map[string]int) string {
 	if is := s.Misnamed[p.Chassis]; is.Name != "" {
 		return is.Name
