@@ -348,7 +348,7 @@ func TestAlerts_no_unit_acts_for_half_a_minute(t *testing.T) {
 			"1x99",
 		})
 	}
-	const often = "15s"
+	often := every{scrape: "15s", evaluate: "15s"}
 	require.NoError(t, judgeAt(t, tool, alertRules(), input, often, "10m15s"))
 	require.NoError(t, judgeAt(t, tool, alertRules(), input, often, "10m30s", "OVNAgentNowhere"))
 }

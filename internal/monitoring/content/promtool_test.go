@@ -123,11 +123,15 @@ func TestPromtool_accepts_dashboard(t *testing.T) {
 // judge returns an error unless promtool fires exactly the given alerts, of all alerts in the rules.
 func judge(t *testing.T, tool string, rules relation.AlertRules, input []series, firing ...string) error {
 	t.Helper()
-	return judgeAt(t, tool, rules, input, "1m", "90m", firing...)
+	// Most of promtool's time is that of the evaluations.
+	return judgeAt(t, tool, rules, input, every{scrape: "1m", evaluate: "5m"}, "90m", firing...)
 }
 
-// judgeAt is like judge, at the time at, with an interval between scrapes and between evaluations.
-func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []series, often, at string,
+// every has Prometheus' two intervals.
+type every struct{ scrape, evaluate string }
+
+// judgeAt is like judge, at the time at.
+func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []series, every every, at string,
 	firing ...string,
 ) error {
 	t.Helper()
@@ -144,9 +148,9 @@ func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []serie
 		}
 	}
 	test := map[string]any{
-		"rule_files": []string{rulesFile(t, rules)}, "evaluation_interval": often,
+		"rule_files": []string{rulesFile(t, rules)}, "evaluation_interval": every.evaluate,
 		"tests": []any{map[string]any{
-			"interval": often, "input_series": input,
+			"interval": every.scrape, "input_series": input,
 			"promql_expr_test": []any{map[string]any{
 				"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": at,
 				"exp_samples": expected,
