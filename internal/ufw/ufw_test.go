@@ -26,16 +26,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ufw"
 )
 
-// ensure applies the rules, and checks that a second call changes nothing.
+// ensure applies the rules, and checks that nothing differs from them.
 func (m machine) ensure(t *testing.T, want ufw.Rules) {
 	t.Helper()
 	require.NoError(t, m.firewall().Ensure(t.Context(), want))
 	drifted, err := m.firewall().Drifted(t.Context(), want)
 	require.NoError(t, err)
 	assert.False(t, drifted)
-	rules := m.rules(t)
-	require.NoError(t, m.firewall().Ensure(t.Context(), want))
-	assert.Equal(t, rules, m.rules(t))
 }
 
 // around returns these rules for addresses, each followed by the rules for all addresses of its family.
@@ -81,7 +78,9 @@ func TestEnsure_without_IPv6_in_ufw_changes_nothing_twice(t *testing.T) {
 	m.do(t, "cp /etc/default/ufw /mnt/x")
 	m.do(t, "sed -i s/IPV6=yes/IPV6=no/ /mnt/x")
 	m.do(t, "cp /mnt/x /etc/default/ufw")
-	m.ensure(t, ufw.Rules{Peers: addrs("10.0.0.2")})
+	for range 2 {
+		m.ensure(t, ufw.Rules{Peers: addrs("10.0.0.2")})
+	}
 	all := around([]string{"6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central"}, nil)
 	assert.Equal(t, all[:7], m.rules(t))
 }
@@ -104,7 +103,9 @@ func TestEnsure_rules_follow_the_addresses(t *testing.T) {
 	assert.Equal(t, around(nil, nil), m.rules(t))
 
 	clients := addrs("10.0.0.9", "::ffff:10.0.0.8")
-	m.ensure(t, ufw.Rules{Peers: addrs("10.0.0.2", "fd00::2", "10.0.0.2"), Clients: clients})
+	for range 2 {
+		m.ensure(t, ufw.Rules{Peers: addrs("10.0.0.2", "fd00::2", "10.0.0.2"), Clients: clients})
+	}
 	rules := around([]string{
 		"6641,16642/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
 		"6641,16642/tcp ALLOW IN 10.0.0.8 # charm-ovn-central",
