@@ -127,22 +127,35 @@ def prepare(_app, docname, source):
         source[0] = NO_SEARCH + source[0]
 
 
+# What people search for in other words than those of the place that answers it. An alert leads to its runbook.
+ANSWERS = {
+    "docs/how-to/remove-a-unit.md#if-the-unit-stays-in-error": ["hook failed stop", 'hook failed: "stop"'],
+    "docs/how-to/remove-a-unit.md#the-last-units": ["uninstall"],
+    "docs/reference/findings.md#disk-full": ["no space left on device"],
+}
+for rules in sorted((Path(__file__).parents[2] / "internal" / "monitoring" / "content").glob("*alerts.json")):
+    for group in json.loads(rules.read_text())["groups"]:
+        for rule in group["rules"]:
+            ANSWERS.setdefault(rule["annotations"]["runbook_url"], []).append(rule["alert"])
+
+
 class PlainWords(SphinxTransform):
-    """Plain words, and the alert, lead the search to a finding's heading: "lacks entries" to FILE_LACKS_ENTRIES."""
+    """Plain words, and alerts, lead the search to a heading: "lacks entries" to the finding FILE_LACKS_ENTRIES."""
 
     default_priority = 500
 
     def apply(self, **_kwargs):
-        if self.env.docname != "docs/reference/findings":
-            return
+        page = self.env.docname + ".md"
         for section in self.document.findall(nodes.section):
+            place = page if section.parent is self.document else f"{page}#{section['ids'][0]}"
+            words = list(ANSWERS.get(place, []))
             code = section[0].astext()
-            if not re.fullmatch(r"[A-Z_]+", code):
-                continue
-            words = [code.replace("_", " ").lower(), "OVNCentral" + code.title().replace("_", "")]  # its alert
-            words += [n.astext() for n in section[1].findall(nodes.literal)]
-            entries = [("single", w, section["ids"][0], "", None) for w in words]
-            section.insert(1, addnodes.index(entries=entries, inline=False))
+            if page == "docs/reference/findings.md" and re.fullmatch(r"[A-Z_]+", code):
+                words += [code.replace("_", " ").lower(), "OVNCentral" + code.title().replace("_", "")]  # its alert
+                words += [n.astext() for n in section[1].findall(nodes.literal)]
+            if words:
+                entries = [("single", w, section["ids"][0], "", None) for w in words]
+                section.insert(1, addnodes.index(entries=entries, inline=False))
 
 
 def play(app, pagename, _template, _context, _doctree):

@@ -1,10 +1,10 @@
 // The scores of Sphinx' search, which this file replaces. A result within the findings is named after the finding. Of
-// pages that have the words in their text the findings come first, then the how-tos.
+// pages that have the words in their text the how-tos come first: the page of all findings has most words.
 var Scorer = {
   score: (result) => {
     const [page, , anchor, , score] = result;
-    if (page.endsWith("reference/findings")) {
-      if (anchor) result[1] = "Findings: " + anchor.slice(1).replaceAll("-", " ");
+    if (page.endsWith("reference/findings") && anchor) {
+      result[1] = "Findings: " + anchor.slice(1).replaceAll("-", " ");
       return score + 2;
     }
     return page.includes("how-to/") ? score + 1 : score;
