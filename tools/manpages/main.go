@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -93,6 +94,19 @@ func write(out string, day time.Time) error {
 	return nil
 }
 
+// readable makes cobra's flags a list like the other parts of a page, and its lines ragged on the right.
+var readable = strings.NewReplacer(
+	"[=false]", "", // no one types --yes=true
+	".nh\n", ".nh\n.ad l\n",
+	".PP\n\\fB-", ".TP\n\\fB-",
+	".SH OPTIONS\n", ".SH OPTIONS\n.TP\n",
+	".SH OPTIONS INHERITED FROM PARENT COMMANDS\n", ".SH OPTIONS INHERITED FROM PARENT COMMANDS\n.TP\n",
+	"\n\t", "\n",
+)
+
+// address matches an address alone on its line. It stays on one line, so that it can be copied.
+var address = regexp.MustCompile(`(?m)^https://\S+$`)
+
 // describe adds to a command's text the parts of its page other than flags. cobra makes sections from such headings.
 func describe(command *cobra.Command) {
 	var b strings.Builder
@@ -142,7 +156,7 @@ func addPages(files map[string]func(*bytes.Buffer) error, command *cobra.Command
 		}
 		packed, err := gzip.NewWriterLevel(b, gzip.BestCompression)
 		if err == nil {
-			_, err = packed.Write(bytes.ReplaceAll(page.Bytes(), []byte("[=false]"), nil)) // no one types --yes=true
+			_, err = packed.Write(address.ReplaceAll([]byte(readable.Replace(page.String())), []byte(".nf\n$0\n.fi")))
 		}
 		if err == nil {
 			err = packed.Close()
