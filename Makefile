@@ -81,7 +81,7 @@ test: $(TOOLS)/gotestsum ## unit tests, the charm's files, the documents, a shor
 # servers don't answer within 5 seconds, the charm reports that they hang. Nothing runs beside
 # tests/dataplane, which measures for how long traffic stops; its tests mostly wait.
 RACE := ./internal/agent/... ./internal/lease/... ./internal/membership/... ./internal/ovsdb/...
-test-integration: $(TOOLS)/gotestsum ## everything on real servers; the site; what is concurrent with the race detector; needs root; 25 minutes
+test-integration: $(TOOLS)/gotestsum $(TOOLS)/nfpm ## everything on real servers; site and package; what is concurrent with the race detector; needs root; 25 minutes
 	tests/install-deps ovn docs browser
 	CGO_ENABLED=1 $(call gotest,$(RACE) ./tests/agent/... ./tests/harness/...,-race -tags programs -count=1 -p 2 -parallel 5)
 	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 3)
