@@ -136,6 +136,7 @@ const (
 	NorthdBehindNow ReasonCode = "NORTHD_IS_BEHIND"
 	WithinLimit     ReasonCode = "WITHIN_LIMIT"
 	InTime          ReasonCode = "IN_TIME"
+	BeforeStop      ReasonCode = "BEFORE_STOP"
 	NotBoundAfter   ReasonCode = "NOT_BOUND_AFTER"
 	RestartIt       ReasonCode = "RESTART_IT"
 	RestartOrUndo   ReasonCode = "RESTART_OR_UNDO"
@@ -272,6 +273,7 @@ var gatewayReasons = map[ReasonCode]string{
 	NorthdBehindNow:  "ovn-northd did not process the changes",
 	WithinLimit:      "within {after}; " + checkNorthd,
 	InTime:           "in time ({value}); " + checkNorthd,
+	BeforeStop:       "yet ({value}); run this again",
 	NotBoundAfter:    "not bound as expected after {after}: {value}",
 	RestartIt:        "{value}; restart it",
 	RestartOrUndo:    "{value}; restart it, or to move them back, run: {name}",

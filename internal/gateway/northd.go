@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -88,7 +89,10 @@ func (s *Service) awaitNorthd(
 	}
 	if err != nil && patience.Err() != nil {
 		until := finding.Reason{Code: finding.WithinLimit, Age: bound.Round(time.Second)}
-		if ctx.Err() != nil {
+		switch {
+		case errors.Is(ctx.Err(), context.Canceled): // that says nothing about ovn-northd
+			until = finding.Reason{Code: finding.BeforeStop, Value: context.Cause(ctx).Error()}
+		case ctx.Err() != nil:
 			until = finding.Reason{Code: finding.InTime, Value: context.Cause(ctx).Error()}
 		}
 		return fmt.Errorf("%w %s", ErrBehind, until)

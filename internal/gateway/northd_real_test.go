@@ -3,6 +3,8 @@
 package gateway_test
 
 import (
+	"context"
+	"errors"
 	"os/exec"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -44,6 +47,35 @@ func TestService_without_northd(t *testing.T) {
 	_, err = s.Reschedule(t.Context(), gateway.Request{Wait: 500 * time.Millisecond})
 	require.ErrorIs(t, err, gateway.ErrBehind)
 	assert.Less(t, time.Since(begun), gateway.DefaultNorthdTimeout/2)
+}
+
+// A person who interrupts an operation learns nothing about ovn-controllers that had no time to respond, nor about
+// ovn-northd.
+func TestService_interrupted(t *testing.T) {
+	t.Parallel()
+	nb := ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Standalone(t).Start(t)
+	sb := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
+	require.NoError(t, exec.CommandContext(t.Context(), "ovn-nbctl", "--db="+nb.Endpoint(), "init").Run())
+	require.NoError(t, exec.CommandContext(t.Context(), "ovn-sbctl", "--db="+sb.Endpoint(), "init", "--",
+		"set", "SB_Global", ".", "nb_cfg=1", "--", "--id=@e", "create", "Encap", "type=geneve", "ip=10.0.0.1", "--",
+		"--id=@c", "create", "Chassis", "name=c1", "encaps=@e", "other_config:ovn-cms-options=enable-chassis-as-gw",
+		"--", "create", "Chassis_Private", "name=c1", "chassis=@c").Run())
+	for name, wait := range map[string]time.Duration{
+		"while ovn-controllers may respond": 0,
+		"while ovn-northd may follow":       time.Minute,
+	} {
+		s := gateway.Service{
+			Dialer: &ovsdb.Dialer{}, NB: []string{nb.Endpoint()}, SB: []string{sb.Endpoint()}, Now: time.Now,
+			NorthdTimeout: gateway.DefaultNorthdTimeout,
+		}
+		ctx, interrupt := context.WithCancelCause(t.Context())
+		stopped := errors.New("stopped")
+		time.AfterFunc(time.Second, func() { interrupt(stopped) })
+		_, err := s.Reschedule(ctx, gateway.Request{Wait: wait})
+		s.Close()
+		require.ErrorContains(t, err, stopped.Error(), name)
+		assert.NotContains(t, err.Error(), finding.Reason{Code: finding.InTime, Value: stopped.Error()}.String(), name)
+	}
 }
 
 // A mistyped plan is no failure of the databases.

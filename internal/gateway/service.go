@@ -146,9 +146,16 @@ func observe(ctx context.Context, g *ovsdb.Gateways, known map[string]bool) (*In
 		}
 		mayHost := c.State.MayHost()
 		lags := func(x schedule.Chassis) bool { return x.Unresponsive && mayHost[x.Name] && !known[x.Name] }
-		if !slices.ContainsFunc(c.State.Chassis, lags) || poll.Wait(patience, pollInterval) != nil {
+		if !slices.ContainsFunc(c.State.Chassis, lags) {
 			return c, nil
 		}
+		if poll.Wait(patience, pollInterval) == nil {
+			continue
+		}
+		if errors.Is(ctx.Err(), context.Canceled) { // the ovn-controllers had less time than grace to respond
+			return nil, context.Cause(ctx)
+		}
+		return c, nil
 	}
 }
 

@@ -234,6 +234,8 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 		outcome, line, _, err := d.Step(ctx, do)
 		do.tell(ctx, line, err)
 		switch {
+		case err != nil && errors.Is(ctx.Err(), context.Canceled):
+			return s.unfinishedDrain(n, finding.Cause(context.Cause(ctx)), nil)
 		case err != nil && (outcome == maintenance.TimeOver || ctx.Err() != nil):
 			return s.unfinishedDrain(n, finding.Cause(err), nil)
 		case outcome != maintenance.GoOn:
