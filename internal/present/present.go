@@ -4,6 +4,7 @@ package present
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -157,11 +158,20 @@ func Messages(all []finding.Finding) (lines []string) {
 // alikeShown is how many of the findings that are alike [Lines] renders. It counts the others.
 const alikeShown = 3
 
+// kindsShown is how many kinds of findings with the same code [Lines] renders. It counts the findings of the others.
+const kindsShown = 20
+
 // Lines renders the findings, each with its remedies below it. It counts the rest of many findings that are about
-// different subjects and alike otherwise: a chassis that is gone can be a candidate of a thousand gateways.
+// different subjects and alike otherwise: a chassis that is gone can be a candidate of a thousand gateways. If each
+// needs a command of its own, such as the rows of a thousand candidates, it counts the rest last.
 func Lines(v juju.Version, all []finding.Finding) (lines []string) {
-	said := map[string]bool{}
+	said, kinds, rest := map[string]bool{}, map[finding.Code]int{}, map[finding.Code]int{}
 	for _, alike := range groups(v, finding.Sort(all)) {
+		code := alike[0].Code
+		if kinds[code]++; kinds[code] > kindsShown {
+			rest[code] += len(alike)
+			continue
+		}
 		for i, f := range alike {
 			if i == alikeShown && len(alike) > alikeShown+1 {
 				lines = append(lines, fmt.Sprintf("… and %d more like it: %s", len(alike)-i, f.Code))
@@ -169,6 +179,9 @@ func Lines(v juju.Version, all []finding.Finding) (lines []string) {
 			}
 			lines = append(append(lines, f.Message()), indented(v, f, said)...)
 		}
+	}
+	for _, code := range slices.Sorted(maps.Keys(rest)) {
+		lines = append(lines, fmt.Sprintf("… and %d more: %s", rest[code], code))
 	}
 	return lines
 }

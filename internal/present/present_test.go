@@ -62,6 +62,21 @@ func TestLines_counts_alike(t *testing.T) {
 	assert.Len(t, present.Lines(juju3, all[:8]), 8, "four of each")
 }
 
+// Findings that each need a command of their own are not alike; a thousand of them are still more than a person reads.
+func TestLines_counts_rest_of_code(t *testing.T) {
+	t.Parallel()
+	all := []finding.Finding{finding.About(finding.GroupShared, "shared", finding.Args{})}
+	for i := range 1000 {
+		remedy := finding.Do(command.Direct("ovn-nbctl", "set", "Gateway_Chassis", fmt.Sprint(i)))
+		all = append(all, finding.About(finding.CandidateMisnamed, fmt.Sprint("lrp-", i), finding.Args{}, remedy))
+	}
+	lines := present.Lines(juju3, all)
+	require.Len(t, lines, 2*20+1+1)
+	assert.Contains(t, lines[41], "980")
+	assert.Contains(t, lines[41], finding.CandidateMisnamed)
+	assert.Len(t, present.Lines(juju3, all[:21]), 2*20+1)
+}
+
 // The rendered text of each situation, one file each.
 func TestPresent_golden(t *testing.T) {
 	t.Parallel()
