@@ -215,7 +215,7 @@ var gatewayReasons = map[ReasonCode]string{
 	RanksDiffer:       "{value} then, {name} now",
 	WouldStray:        "another chassis would host it without its network",
 	NoLongerCandidate: "{name} is no longer a candidate",
-	CannotReturn:      "{name} is not alive, cordoned, or not connected to its network",
+	CannotReturn:      "{name} cannot take it back",
 	OnlyItsRank:       "only the rank of {name} is put back",
 	IsFirst:           "it is the first candidate",
 	NoOtherAlive:      "no other one is alive and not cordoned",

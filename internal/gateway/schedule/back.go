@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -154,11 +153,11 @@ func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 		}
 		names, code, why := in.undrained(g, chassis, t)
 		if in.isStray(g, prioritized(nil, names)) {
-			names, code, why = nil, finding.GatewayNotRestored, finding.WouldStray
+			names, code, why = nil, finding.GatewayNotRestored, finding.Reason{Code: finding.WouldStray, Name: chassis}
 		}
 		if code != "" {
 			p.Blocked = append(p.Blocked, finding.About(code, t.Group, finding.Args{
-				Value: chassis, Reasons: []finding.Reason{{Code: why, Name: chassis}},
+				Value: chassis, Reasons: []finding.Reason{why},
 			}))
 		}
 		if names == nil {
@@ -183,25 +182,25 @@ func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 // it is. If the code is not empty, it makes a finding, with why as the reason.
 func (in *instance) undrained(
 	g Group, chassis string, t AppliedChange,
-) (names []string, code finding.Code, why finding.ReasonCode) {
+) (names []string, code finding.Code, why finding.Reason) {
 	base, now := distinct(chassisOf(ranked(t.Before))), g.Ranked()
 	at := slices.Index(base, chassis)
-	shut := func(name string) bool {
-		n, found := in.number[name]
-		return !found || !in.chassis[n].takesOver() || g.unconnected(in.chassis[n]) != ""
-	}
+	shut := func(name string) bool { return !in.closed(g, name).IsZero() }
+	about := func(code finding.ReasonCode) finding.Reason { return finding.Reason{Code: code, Name: chassis} }
 	switch {
 	case at < 0:
-		return nil, "", ""
+		return nil, "", finding.Reason{}
 	case !slices.Contains(now, chassis):
-		return nil, finding.GatewayNotRestored, finding.NoLongerCandidate
+		return nil, finding.GatewayNotRestored, about(finding.NoLongerCandidate)
 	case shut(chassis):
-		return nil, finding.GatewayNotRestored, finding.CannotReturn
+		why = about(finding.CannotReturn)
+		why.Because = []finding.Reason{in.closed(g, chassis)}
+		return nil, finding.GatewayNotRestored, why
 	}
 	if slices.Equal(now, chassisOf(ranked(t.After))) {
 		rises := func(name string) bool { return shut(name) && rises(name, now, base, shut) }
 		rising := filter(base, rises)
-		return append(slices.DeleteFunc(slices.Clone(base), rises), rising...), "", ""
+		return append(slices.DeleteFunc(slices.Clone(base), rises), rising...), "", finding.Reason{}
 	}
 	rest := without(now, chassis)
 	place := slices.IndexFunc(rest, func(name string) bool { return slices.Contains(base[at+1:], name) })
@@ -209,7 +208,24 @@ func (in *instance) undrained(
 		place = len(rest)
 	}
 	place = min(place, slices.Index(now, chassis))
-	return slices.Insert(rest, place, chassis), finding.CandidatesChanged, finding.OnlyItsRank
+	return slices.Insert(rest, place, chassis), finding.CandidatesChanged, about(finding.OnlyItsRank)
+}
+
+// closed returns why a chassis can't take a group over, whatever its marks and zones; no reason if it can.
+func (in *instance) closed(g Group, name string) finding.Reason {
+	n, found := in.number[name]
+	if !found {
+		return finding.Reason{Code: finding.ChassisAbsent}
+	}
+	c := in.chassis[n]
+	network := g.unconnected(c)
+	switch {
+	case c.alien() != "":
+		return finding.Reason{Code: c.alien()}
+	case network != "":
+		return finding.Reason{Code: finding.ChassisUnconnected, Value: network}
+	}
+	return finding.Reason{Code: unavailable(c)}
 }
 
 // rises reports whether a chassis would get ahead of another one that can host and that is ahead of it now.
@@ -224,7 +240,7 @@ func rises(name string, now, then []string, shut func(string) bool) bool {
 }
 
 func byGroup(taken []AppliedChange) []AppliedChange {
-	return slices.SortedFunc(slices.Values(taken), func(a, b AppliedChange) int { return cmp.Compare(a.Group, b.Group) })
+	return slices.SortedFunc(slices.Values(taken), func(a, b AppliedChange) int { return CompareNames(a.Group, b.Group) })
 }
 
 func groupsByName(s State) map[string]Group {

@@ -14,6 +14,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
+// An undrain names the gateways that it leaves in natural order.
+func TestUndrain_findings_in_natural_order(t *testing.T) {
+	t.Parallel()
+	taken := []schedule.AppliedChange{{Group: "lrp-10"}, {Group: "lrp-2"}}
+	assert.Equal(t, []string{"info GATEWAY_GONE lrp-2", "info GATEWAY_GONE lrp-10"},
+		findingtest.All(schedule.Undrain(schedule.State{}, "c1", taken).Blocked))
+}
+
 // Drains and undrains in any order restore the state.
 func TestUndrain_after_several_drains(t *testing.T) {
 	t.Parallel()
@@ -61,7 +69,9 @@ func TestUndrain_leaves_changes_by_others(t *testing.T) {
 
 	stays := schedule.Undrain(after, "c1", ranks)
 	assert.True(t, stays.Empty(), "a chassis that is cordoned gets nothing back")
-	assert.Len(t, stays.Blocked, 5)
+	require.Len(t, stays.Blocked, 5)
+	assert.Equal(t, "info GATEWAY_NOT_RESTORED "+name(0)+" Value=c1 Reasons=CANNOT_RETURN c1 (IS_CORDONED)",
+		findingtest.All(stays.Blocked)[0])
 
 	open := after.WithCordon("c1", false)
 	back := schedule.Undrain(open, "c1", ranks)
