@@ -118,6 +118,9 @@ func cost(c schedule.Cost) string {
 func network(before, after schedule.Network) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", after.Name, schedule.Count(after.Ports, "gateway"))
+	if after.Pinned() > 0 {
+		fmt.Fprintf(&b, " and %d pinned", after.Pinned())
+	}
 	if after.Unhosted > 0 {
 		fmt.Fprintf(&b, ", %s", becomes(before.Unhosted, after.Unhosted)+" on no chassis that responds")
 	}

@@ -173,7 +173,7 @@ type Network struct {
 	// Omitted is the number of chassis that are left out to save space.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 
-	spread int
+	spread, pinned int
 }
 
 // Host is a chassis's part in a network.
@@ -206,6 +206,9 @@ type Failure struct {
 
 // Spread is the difference between the largest and the smallest load of schedulable chassis.
 func (n Network) Spread() int { return n.spread }
+
+// Pinned is how many pinned gateways the chassis host besides.
+func (n Network) Pinned() int { return n.pinned }
 
 // Status describes how gateways are spread, with the problems, and the operations that would change something.
 type Status struct {

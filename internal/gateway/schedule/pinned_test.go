@@ -113,6 +113,7 @@ func TestEvaluate_counts_pinned_gateway_once(t *testing.T) {
 	}
 	n := schedule.Evaluate(s, schedule.Options{}).Networks[0]
 	assert.Equal(t, []int{1, 1}, []int{n.Hosts[0].Hosts, n.Hosts[1].Hosts})
+	assert.Equal(t, []int{1, 1}, []int{n.Ports, n.Pinned()})
 	assert.Equal(t, 1, n.Ports, "of those that plans move")
 }
 

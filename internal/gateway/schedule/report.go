@@ -45,7 +45,7 @@ func (in *instance) network(n int, load []int) Network {
 		}
 		after[host][next] += ports
 	}
-	in.countPinned(report.Name, hosts)
+	report.pinned = in.countPinned(report.Name, hosts)
 	schedulable := in.schedulable[n]
 	report.spread = spread(schedulable, load)
 	for c := range in.chassis {
@@ -90,12 +90,14 @@ func (in *instance) countHosts(g *group, network string, hosts []int) (unhosted 
 	return unhosted
 }
 
-func (in *instance) countPinned(network string, hosts []int) {
+func (in *instance) countPinned(network string, hosts []int) (hosted int) {
 	for _, p := range in.pinned {
 		if c, found := in.number[p.Active]; found && slices.Contains(p.Networks, network) {
 			hosts[c]++
+			hosted++
 		}
 	}
+	return hosted
 }
 
 // spread returns the difference between the largest and the smallest load of these chassis.
