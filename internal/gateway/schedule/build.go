@@ -219,7 +219,7 @@ func (in *instance) classOf(g Group) *class {
 	behind := in.behind(g)
 	external := in.onExternalHosts(g)
 	key := classKey{
-		g.Kind, g.Owner, external, set(g.networks()), set(g.Zones), set(g.Machines), set(behind.networks()),
+		g.Kind, g.Owner, external, set(g.networks()), set(g.Zones), set(g.Machines), set(behind),
 	}
 	if k := in.classes[key]; k != nil {
 		return k
@@ -245,7 +245,7 @@ func (in *instance) classOf(g Group) *class {
 	}
 	k.serves = slices.Clone(k.eligible)
 	for i, c := range in.chassis {
-		k.serves[i] = k.eligible[i] && behind.unconnected(c) == ""
+		k.serves[i] = k.eligible[i] && c.lacks(behind) == ""
 	}
 	if !slices.Contains(k.serves, true) {
 		k.serves = k.eligible

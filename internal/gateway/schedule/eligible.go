@@ -72,26 +72,38 @@ func (g Group) networks() []string {
 	return all
 }
 
-// unconnected returns the first network of the group that the chassis lacks, in words; it is empty if the chassis lacks
-// none. For a port with several networks one is enough: each chassis has one network of a switch (ovn-architecture(7)).
-func (g Group) unconnected(c Chassis) string {
-	for _, p := range g.Ports {
-		if p.Network != "" && !c.connected(p.Network) {
-			return strings.ReplaceAll(p.Network, networkSeparator, " or ")
+// unconnected returns the first network of the group that the chassis lacks ([Chassis.lacks]).
+func (g Group) unconnected(c Chassis) string { return c.lacks(g.networks()) }
+
+// lacks returns the first of these networks that the chassis lacks, in words; it is empty if the chassis lacks none.
+// For a port with several networks one is enough: each chassis has one network of a switch (ovn-architecture(7)).
+func (c Chassis) lacks(networks []string) string {
+	for _, joined := range networks {
+		if joined != "" && !isOf(c.Networks, joined) {
+			return strings.ReplaceAll(joined, networkSeparator, " or ")
 		}
 	}
 	return ""
 }
 
+// needing returns a group with a port in each of the networks.
+func needing(networks ...string) (g Group) {
+	for _, network := range networks {
+		g.Ports = append(g.Ports, Port{Network: network})
+	}
+	return g
+}
+
 const networkSeparator = ","
 
-func (c Chassis) connected(networks string) bool {
-	for n := range strings.SplitSeq(networks, networkSeparator) {
-		if slices.Contains(c.Networks, n) {
+// isOf reports whether the networks of a port, in the form of [Port.Network], have one of some.
+func isOf(some []string, joined string) bool {
+	for n := range strings.SplitSeq(joined, networkSeparator) {
+		if slices.Contains(some, n) {
 			return true
 		}
 	}
-	return false
+	return slices.Contains(some, joined)
 }
 
 // JoinNetworks returns a set of networks in the form of [Port.Network].

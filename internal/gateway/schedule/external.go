@@ -160,32 +160,21 @@ func (in *instance) findApart(g *group) {
 }
 
 // findCutOff finds the gateways whose first candidate lacks a network of the ports behind them.
-func (in *instance) findCutOff(behind func(Group) Group) {
+func (in *instance) findCutOff(behind func(Group) []string) {
 	for _, g := range in.groups {
 		if g.held || len(g.order) == 0 {
 			continue
 		}
 		c := in.chassis[g.order[0]]
-		if network := behind(g.Group).unconnected(c); network != "" {
+		if network := c.lacks(behind(g.Group)); network != "" {
 			in.find(finding.GatewayCutOff, g.Name, finding.Args{Value: c.Name, Other: network})
 		}
 	}
 }
 
-// behind returns the ports whose networks the host of a gateway needs besides the gateway's own, as a group.
-func (in *instance) behind(g Group) Group {
-	return Group{Ports: slices.Concat(in.followers[g.Name], g.centralized().Ports)}
-}
-
-// centralized returns the ports in [Group.Behind] as a group.
-func (g Group) centralized() Group { return needing(g.Behind) }
-
-// needing returns a group with a port in each of the networks.
-func needing(networks []string) (g Group) {
-	for _, network := range networks {
-		g.Ports = append(g.Ports, Port{Network: network})
-	}
-	return g
+// behind returns the networks that the host of a gateway needs besides the gateway's own.
+func (in *instance) behind(g Group) []string {
+	return slices.Concat(Group{Ports: in.followers[g.Name]}.networks(), g.Behind)
 }
 
 const namedPorts = 3

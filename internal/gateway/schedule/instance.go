@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
@@ -38,7 +37,7 @@ type instance struct {
 
 // unfit returns why a chassis may host no gateway of a network in any zone; it is empty if the chassis may.
 func (in *instance) unfit(c Chassis, network int) finding.Reason {
-	return ineligible(c, Group{Ports: []Port{{Network: in.networks[network]}}}, in.marks[network])
+	return ineligible(c, needing(in.networks[network]), in.marks[network])
 }
 
 func (in *instance) find(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
@@ -114,15 +113,6 @@ func (in *instance) knows(network string) bool {
 	return slices.ContainsFunc(in.networks, is) || slices.ContainsFunc(in.externals, func(g *group) bool {
 		return slices.ContainsFunc(g.Ports, func(p Port) bool { return is(p.Network) })
 	})
-}
-
-func isOf(some []string, joined string) bool {
-	for n := range strings.SplitSeq(joined, networkSeparator) {
-		if slices.Contains(some, n) {
-			return true
-		}
-	}
-	return slices.Contains(some, joined)
 }
 
 func (g *group) append(in *instance, c int) {

@@ -142,7 +142,7 @@ func (p Pinned) unfit(c Chassis) finding.Reason {
 	if p.Group != "" {
 		needs = gatewayMark // sync_ha_chassis_group_router in utils.py
 	}
-	g := needing(p.Networks)
+	g := needing(p.Networks...)
 	g.Zones = p.Zones
 	return orUnavailable(ineligible(c, g, needs), c)
 }
@@ -177,8 +177,8 @@ func (s State) findPinned() (all []finding.Finding) {
 			unhosted(p, finding.Reason{Code: s.Chassis[at].alien()})
 		case s.Chassis[at].Unresponsive:
 			unhosted(p, finding.Reason{Code: finding.PinnedToSilent})
-		case needing(p.Networks).unconnected(s.Chassis[at]) != "":
-			unhosted(p, ineligible(s.Chassis[at], needing(p.Networks), noMark))
+		case s.Chassis[at].lacks(p.Networks) != "":
+			unhosted(p, ineligible(s.Chassis[at], needing(p.Networks...), noMark))
 		case len(p.Ports) > 0 && p.Active == "":
 			all = append(all, Unbound(p.Name, p.Chassis))
 		case len(p.Ports) > 0 && p.Active != p.Chassis:

@@ -29,7 +29,7 @@ func Evaluate(s State, o Options) Status {
 		}
 	}
 	in.findExternals()
-	in.findCutOff(Group.centralized) // external ports have a finding of their own
+	in.findCutOff(func(g Group) []string { return g.Behind }) // external ports have a finding of their own
 	in.findMissing()
 	in.findHosting()
 	in.findUnmarked()
