@@ -171,3 +171,40 @@ func TestBuildInventory_gateway_without_binding(t *testing.T) {
 	found := slices.DeleteFunc(findingtest.All(status.Findings), other)
 	assert.Equal(t, []string{"warning BINDING_MISSING lrp-3"}, found)
 }
+
+// A port gets the networks of its switch that any chassis has or, if none has any, all of them. OVN connects a port of
+// several switches to any one of them, so that no network is known.
+func TestBuildInventory_network_of_a_port(t *testing.T) {
+	t.Parallel()
+	localnet := func(name string) ovsdb.LogicalSwitchPort {
+		return ovsdb.LogicalSwitchPort{
+			UUID: "to-" + name, Type: "localnet", Options: map[string]string{"network_name": name},
+		}
+	}
+	for name, x := range map[string]struct {
+		change func(*ovsdb.Northbound)
+		want   string
+	}{
+		"one": {func(*ovsdb.Northbound) {}, "physnet1"},
+		"one of two has a chassis": {func(nb *ovsdb.Northbound) {
+			nb.SwitchPorts = append(nb.SwitchPorts, localnet("physnet9"))
+			nb.Switches[0].Ports = append(nb.Switches[0].Ports, "to-physnet9")
+		}, "physnet1"},
+		"both have": {func(nb *ovsdb.Northbound) {
+			nb.SwitchPorts = append(nb.SwitchPorts, localnet("physnet2"))
+			nb.Switches[0].Ports = append(nb.Switches[0].Ports, "to-physnet2")
+		}, "physnet1,physnet2"},
+		"no chassis has it": {func(nb *ovsdb.Northbound) {
+			nb.SwitchPorts[0].Options = map[string]string{"network_name": "physnet9"}
+		}, "physnet9"},
+		"two switches": {func(nb *ovsdb.Northbound) {
+			again := nb.SwitchPorts[2]
+			again.UUID = "again"
+			nb.SwitchPorts, nb.Switches[1].Ports = append(nb.SwitchPorts, again), append(nb.Switches[1].Ports, "again")
+		}, ""},
+	} {
+		nb := northbound()
+		x.change(&nb)
+		assert.Equal(t, x.want, gateway.BuildInventory(nb, southbound()).State.Groups[0].Ports[0].Network, name)
+	}
+}
