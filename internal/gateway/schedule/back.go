@@ -93,11 +93,11 @@ func (in *instance) findUnrestorable(name string) {
 
 // orderBefore returns the order that a group's candidates had before the change, or nil to leave the group as it is.
 func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []int) {
-	was, is := chassisOf(ranked(t.Before)), chassisOf(ranked(g.Candidates))
+	was, is := Ranked(t.Before), g.Ranked()
 	switch {
 	case slices.Equal(was, is):
 		return nil // already restored
-	case !slices.Equal(chassisOf(ranked(t.After)), is):
+	case !slices.Equal(Ranked(t.After), is):
 		in.find(finding.CandidatesChanged, g.Name, finding.Args{})
 		return nil
 	case len(was) == 0:
@@ -183,7 +183,7 @@ func Undrain(s State, chassis string, taken []AppliedChange) Plan {
 func (in *instance) undrained(
 	g Group, chassis string, t AppliedChange,
 ) (names []string, code finding.Code, why finding.Reason) {
-	base, now := distinct(chassisOf(ranked(t.Before))), g.Ranked()
+	base, now := distinct(Ranked(t.Before)), g.Ranked()
 	at := slices.Index(base, chassis)
 	shut := func(name string) bool { return !in.closed(g, name).IsZero() }
 	about := func(code finding.ReasonCode) finding.Reason { return finding.Reason{Code: code, Name: chassis} }
@@ -197,7 +197,7 @@ func (in *instance) undrained(
 		why.Because = []finding.Reason{in.closed(g, chassis)}
 		return nil, finding.GatewayNotRestored, why
 	}
-	if slices.Equal(now, chassisOf(ranked(t.After))) {
+	if slices.Equal(now, Ranked(t.After)) {
 		rises := func(name string) bool { return shut(name) && rises(name, now, base, shut) }
 		rising := filter(base, rises)
 		return append(slices.DeleteFunc(slices.Clone(base), rises), rising...), "", finding.Reason{}

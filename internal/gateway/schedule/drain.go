@@ -166,7 +166,7 @@ func (d *draining) silentMaster(g *group) finding.Reason {
 // chassis.
 func (d *draining) moved(g *group) bool {
 	was, written := d.was[g.Name]
-	base, last := chassisOf(ranked(was.Before)), chassisOf(ranked(was.After))
+	base, last := Ranked(was.Before), Ranked(was.After)
 	at := slices.Index(base, d.chassis)
 	if !written || at < 0 || len(last) == 0 || !slices.Equal(last, g.Ranked()) {
 		return false

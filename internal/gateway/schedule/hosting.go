@@ -12,12 +12,10 @@ import (
 // expected returns the chassis that should host the group now: the best candidate that responds or, if none does, the
 // best that exists; it is empty if there is none.
 func (in *instance) expected(g Group) string {
-	if c, found := in.claimant(g.Candidates); found {
-		return c.Name
-	}
-	for _, name := range g.Ranked() {
-		if in.isHere(name) {
-			return name
+	names := g.Ranked()
+	for _, may := range []func(string) bool{in.responds, in.isHere} {
+		if at := slices.IndexFunc(names, may); at >= 0 {
+			return names[at]
 		}
 	}
 	return ""
@@ -25,20 +23,20 @@ func (in *instance) expected(g Group) string {
 
 // claimant returns the best candidate that responds: it hosts the group now.
 func (in *instance) claimant(candidates []Candidate) (c Chassis, found bool) {
-	for _, x := range ranked(candidates) {
-		if in.responds(x.Chassis) {
-			return in.chassis[in.number[x.Chassis]], true
-		}
+	names := Ranked(candidates)
+	at := slices.IndexFunc(names, in.responds)
+	if at < 0 {
+		return c, false
 	}
-	return c, false
+	return in.chassis[in.number[names[at]]], true
 }
 
 // Claimant returns the chassis to which OVN binds a group with these candidates: the best that responds. It returns an
 // empty name if none responds.
 func (s State) Claimant(candidates []Candidate) string {
-	for _, c := range ranked(candidates) {
-		if slices.ContainsFunc(s.Chassis, func(x Chassis) bool { return x.Name == c.Chassis && x.responds() }) {
-			return c.Chassis
+	for _, name := range Ranked(candidates) {
+		if slices.ContainsFunc(s.Chassis, func(c Chassis) bool { return c.Name == name && c.responds() }) {
+			return name
 		}
 	}
 	return ""

@@ -53,11 +53,10 @@ func (p Pinned) regroup(chassis string) (words []string) {
 	if p.Group == "" {
 		return nil
 	}
-	g := Group{Candidates: p.Members}
-	names := distinct(g.Ranked())
+	names := distinct(Ranked(p.Members))
 	order := append([]string{chassis}, behind(without(names, chassis), p.Chassis)...)
 	order = order[:min(len(order), max(len(names), MaxCandidates))]
-	for _, r := range changed(g, prioritized(p.Members, order), nil).Rows {
+	for _, r := range changed(Group{Candidates: p.Members}, prioritized(p.Members, order), nil).Rows {
 		if r.After == nil {
 			words = append(words, "ha-chassis-group-remove-chassis", p.Group, r.Chassis, "--")
 		} else {

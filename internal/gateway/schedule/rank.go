@@ -71,8 +71,11 @@ func prioritized(before []Candidate, order []string) []Candidate {
 	return sparse
 }
 
+// Ranked returns the chassis of candidates, best first.
+func Ranked(candidates []Candidate) []string { return chassisOf(ranked(candidates)) }
+
 // Ranked returns the chassis of the candidates, best first.
-func (g Group) Ranked() []string { return chassisOf(ranked(g.Candidates)) }
+func (g Group) Ranked() []string { return Ranked(g.Candidates) }
 
 // Mastered returns the groups that have the chassis as their first candidate, sorted.
 func (s State) Mastered(chassis string) (names []string) {
