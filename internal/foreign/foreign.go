@@ -40,32 +40,35 @@ func Names(all []string) []string {
 
 // Texts applies [Reason] to every text that a pointer leads to: in fields, lists and values of maps. It is for whole
 // answers of another program.
-func Texts(of any) { texts(reflect.ValueOf(of)) }
+func Texts(of any) { each(reflect.ValueOf(of), Reason) }
 
-func texts(v reflect.Value) {
+// AllNames applies [Name] to the texts to which [Texts] applies [Reason].
+func AllNames(of any) { each(reflect.ValueOf(of), Name) }
+
+func each(v reflect.Value, clean func(string) string) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			texts(v.Elem())
+			each(v.Elem(), clean)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			texts(v.Field(i))
+			each(v.Field(i), clean)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			texts(v.Index(i))
+			each(v.Index(i), clean)
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
 			value := reflect.New(v.Type().Elem()).Elem()
 			value.Set(v.MapIndex(key))
-			texts(value)
+			each(value, clean)
 			v.SetMapIndex(key, value)
 		}
 	case reflect.String:
 		if v.CanSet() {
-			v.SetString(Reason(v.String()))
+			v.SetString(clean(v.String()))
 		}
 	}
 }

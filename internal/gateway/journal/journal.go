@@ -101,8 +101,9 @@ func Read(texts map[string]string) Journal {
 			j.bodies[r.BodyID] = r.Packed
 			j.rows[r.BodyID] = append(j.rows[r.BodyID], row)
 		case err == nil && r.ID != "":
+			// Any client of NB may have written it (R18). A malformed name refers to no gateway or chassis.
+			foreign.AllNames(&r.record)
 			r.row = row
-			r.clean()
 			all[r.ID] = append(all[r.ID], r.record)
 		default:
 			j.Findings = append(j.Findings, finding.About(finding.JournalUnread, row, finding.Args{}))
@@ -114,29 +115,6 @@ func Read(texts map[string]string) Journal {
 	}
 	slices.SortStableFunc(j.Entries, func(a, b Entry) int { return b.At.Compare(a.At) })
 	return j
-}
-
-// clean replaces text that can't be shown or written again, since any client of NB may have written it (R18). A
-// malformed name refers to no gateway or chassis.
-func (r *record) clean() {
-	names := []*string{&r.ID, &r.Operation, &r.By, &r.Chassis}
-	for i := range r.Changes {
-		c := &r.Changes[i]
-		names = append(names, &c.Group, (*string)(&c.Storage))
-		for _, candidates := range [][]schedule.Candidate{c.Before, c.After, c.Base} {
-			for k := range candidates {
-				names = append(names, &candidates[k].Chassis)
-			}
-		}
-	}
-	if r.Tag != nil {
-		names = append(names, (*string)(&r.Outcome), &r.Revision, &r.Body)
-		foreign.Names(r.Cordons)
-	}
-	for _, name := range names {
-		*name = foreign.Name(*name)
-	}
-	foreign.Names(r.Added)
 }
 
 // newEntry makes an entry from an operation's records, the oldest first. If a group changed several times, the entry
@@ -187,8 +165,7 @@ func (j Journal) ChangedSince(id string, now schedule.Group) (Entry, bool) {
 			break
 		}
 		if i := slices.IndexFunc(e.Changes, of); i >= 0 {
-			after := schedule.Group{Candidates: e.Changes[i].After}
-			return e, slices.Equal(after.Ranked(), now.Ranked())
+			return e, slices.Equal(schedule.Ranked(e.Changes[i].After), now.Ranked())
 		}
 	}
 	return Entry{}, false
@@ -272,5 +249,5 @@ func base(c schedule.AppliedChange) []schedule.Candidate {
 }
 
 func order(group string, candidates []schedule.Candidate) string {
-	return strings.Join(append([]string{group}, schedule.Group{Candidates: candidates}.Ranked()...), "\x00")
+	return strings.Join(append([]string{group}, schedule.Ranked(candidates)...), "\x00")
 }

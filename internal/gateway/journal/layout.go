@@ -52,7 +52,7 @@ func (l Layout) WithPlan(p schedule.Plan) Layout {
 		l.Gateways = map[string][]string{}
 	}
 	for _, c := range p.Changes {
-		l.Gateways[c.Group] = schedule.Group{Candidates: c.After}.Ranked()
+		l.Gateways[c.Group] = schedule.Ranked(c.After)
 	}
 	return l
 }
