@@ -252,6 +252,15 @@ func TestBuildInventory_external_port_beside_gateways_follows_none(t *testing.T)
 	assert.Equal(t, "lrp-1", followed(gateway.BuildInventory(nb, southbound())))
 }
 
+// A port without a switch, as each chassis has one with Neutron's BGP, is not the way to a provider network.
+func TestBuildInventory_external_ports_follow_no_port_without_switch(t *testing.T) {
+	t.Parallel()
+	nb := northbound()
+	assert.Equal(t, "neutron-R2", followed(gateway.BuildInventory(nb, southbound())))
+	nb.RouterPorts[1].Switchless, nb.RouterPorts[2].Switchless = true, true
+	assert.Empty(t, followed(gateway.BuildInventory(nb, southbound())))
+}
+
 // followed returns what the group of external ports follows.
 func followed(c *gateway.Inventory) string {
 	at := slices.IndexFunc(c.State.Groups, func(g schedule.Group) bool { return g.Name == "neutron-extport" })
@@ -361,4 +370,26 @@ func TestBuildInventory_gateway_without_candidates(t *testing.T) {
 	at := slices.IndexFunc(c.Findings, func(f finding.Finding) bool { return f.Code == finding.CandidateMisnamed })
 	require.GreaterOrEqual(t, at, 0)
 	assert.Equal(t, "ROW_NAMED lrp-1_c2 other", findingtest.Reasons(c.Findings[at].Args.Reasons...))
+}
+
+// Neutron names the group of one external port after the port. The chassis of the port's machine do not serve it.
+func TestBuildInventory_machines_of_one_external_port(t *testing.T) {
+	t.Parallel()
+	nb := northbound()
+	nb.SwitchPorts[6].Options = map[string]string{"requested-chassis": "one, two"}
+	assert.Empty(t, gateway.BuildInventory(nb, southbound()).State.Groups[2].Machines)
+	nb.Groups[1].Name = "neutron-extport-baremetal"
+	g := gateway.BuildInventory(nb, southbound()).State.Groups[2]
+	assert.Equal(t, schedule.OneExternalPort, g.Kind)
+	assert.Equal(t, []string{"one", "two"}, g.Machines)
+}
+
+// A group without ports keeps its members: a plan covers the others.
+func TestUnused(t *testing.T) {
+	t.Parallel()
+	nb := northbound()
+	nb.Groups[2].Members = []string{"M1"}
+	inv := gateway.BuildInventory(nb, southbound())
+	assert.Equal(t, []string{"unused"}, inv.Unused("c1"))
+	assert.Empty(t, inv.Unused("c2"))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -32,4 +33,37 @@ func TestLists_rows_and_names(t *testing.T) {
 		{Name: "lrp-1_c3", Chassis: "c3", Priority: 2},
 		{Name: "lrp-1_c4.2", Chassis: "c4", Priority: 1},
 	}, lists[0].After)
+}
+
+// A batch is written only while its chassis is cordoned, and while no chassis that gets a better rank is. A chassis that
+// was cordoned when the plan was made may stay and may get a worse rank.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	state := schedule.State{
+		Chassis: []schedule.Chassis{{Name: "c1", Cordoned: true}, {Name: "c2"}, {Name: "c3"}, {Name: "c4"}},
+	}
+	row := func(chassis string, before, after int) schedule.Row {
+		r := schedule.Row{Chassis: chassis}
+		if before > 0 {
+			r.Before = &before
+		}
+		if after > 0 {
+			r.After = &after
+		}
+		return r
+	}
+	changes := []schedule.Change{{Rows: []schedule.Row{
+		row("c1", 3, 1), row("c2", 2, 3), row("c3", 0, 2), row("c4", 1, 0),
+	}}}
+	g := guard(&run{chassis: "c1", cordon: true}, state, changes)
+	on := func(chassis string) string {
+		key, _ := cordon.Pair(chassis)
+		return key
+	}
+	assert.Equal(t, map[string]string{on("c1"): cordon.On}, g.Has)
+	assert.Equal(t, map[string]string{on("c2"): cordon.On, on("c3"): cordon.On}, g.Lacks)
+	down := []schedule.Change{{Rows: []schedule.Row{row("c2", 3, 2)}}}
+	g = guard(&run{chassis: "c1"}, state, down)
+	assert.Empty(t, g.Has)
+	assert.Empty(t, g.Lacks)
 }

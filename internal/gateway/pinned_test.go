@@ -66,3 +66,16 @@ func TestBuildInventory_where_pinned_router_is(t *testing.T) {
 		assert.Equal(t, x.want, pinned[0].Active, name)
 	}
 }
+
+// ovn-nbctl takes a name like a UUID for a UUID, and a leading dash for an option. Then the UUID of the row is printed.
+func TestBuildInventory_record_that_commands_name(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"r2": "r2", "GR_node-1.example": "GR_node-1.example", "beef": "R2", "-r2": "R2", "my router": "R2", "": "R2",
+		"be": "be",
+	} {
+		nb := northbound()
+		nb.Routers[1].Name, nb.Routers[1].Pinned = name, true
+		assert.Equal(t, want, gateway.BuildInventory(nb, southbound()).State.Pinned[0].Record, name)
+	}
+}

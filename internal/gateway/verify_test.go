@@ -79,6 +79,23 @@ func TestMisplaced_expects_chassis_that_responds(t *testing.T) {
 	}
 }
 
+// OVN binds the ports of a disabled router nowhere, so that none is expected. Of several changes of a group only the
+// last one counts.
+func TestMisplaced_expects_last_change_of_enabled_routers(t *testing.T) {
+	t.Parallel()
+	to := func(chassis string, p schedule.Port) schedule.Change {
+		return schedule.Change{
+			Group: p.Name, Ports: []schedule.Port{p}, After: []schedule.Candidate{{Chassis: chassis, Priority: 1}},
+		}
+	}
+	sb := ovsdb.Southbound{Redirects: map[string]string{"cr-lrp-1": "", "cr-lrp-2": "c2"}}
+	off, twice := schedule.Port{Name: "lrp-1", Disabled: true}, schedule.Port{Name: "lrp-2"}
+	var s Service
+	assert.Empty(t, s.misplaced([]schedule.Change{to("c1", off), to("c1", twice), to("c2", twice)}, sb))
+	assert.Equal(t, []string{"warning GATEWAY_MISPLACED lrp-2 Other=c2 Value=c1"},
+		findingtest.All(s.misplaced([]schedule.Change{to("c2", twice), to("c1", twice)}, sb)))
+}
+
 // Each finished operation prints how to revert it, or that there is nothing to revert.
 func TestFinish_tells_how_to_revert(t *testing.T) {
 	t.Parallel()
