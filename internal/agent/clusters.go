@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
@@ -12,8 +14,47 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
+
+// clusters has this unit's view of the members of both databases, and of its ovn-northd.
+type clusters struct {
+	agent   *Agent
+	servers Servers
+	// observing serialises observations.
+	observing sync.Mutex
+	// files has the files of the local servers. Only the loop uses it.
+	files map[ovndb.Database]*file
+	last  atomic.Pointer[sight]
+}
+
+// sight is an observation of the clusters.
+type sight struct {
+	report observe.Report
+	at     time.Duration // of the observation; 0: none yet
+	northd ovndb.NorthdHealth
+	idle   int // consecutive observations, with this one, in which ovn-northd did not work
+}
+
+// Servers are the agent's operations on this machine's servers.
+type Servers struct {
+	// Observe returns the state of the clusters as the servers see it, and the state of ovn-northd, which is empty if none
+	// should run here. It changes nothing.
+	Observe func(context.Context) (observe.Report, ovndb.NorthdHealth)
+	// PublishDamage publishes which entries a local server's file lacks; empty means none. The agent calls it until it has
+	// succeeded once.
+	PublishDamage func(ctx context.Context, server observe.ServerState, missing string) error
+}
+
+// file is the state of a server's file: whether it lacks entries, for how many consecutive observations that has been
+// so, and whether the other units know.
+type file struct {
+	server       raft.ID
+	damaged      bool
+	observations int
+	published    bool
+}
 
 // How often the clusters are observed, and how long an observation may take. It asks this machine's servers and, if
 // they don't lead, each other member once.

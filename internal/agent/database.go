@@ -180,6 +180,13 @@ func (a *Agent) askSouthbound(ctx context.Context, m *ovsdb.Member) (_ *ovsdb.Me
 	return m, nil
 }
 
+// leaderProbe determines whether this machine's member of a database is connected to its cluster. Only one goroutine
+// may use it.
+type leaderProbe struct {
+	database ovndb.Database
+	cutOff   bool
+}
+
 // check returns [ovsdb.ErrNoLeader] if the connection's member is this machine's and is cut off although `_Server`
 // still calls it connected ([raft.Status.CutOff]). It does so until the member has a leader again: until then its data
 // is old. It relies on `_Server` alone if the member is elsewhere, or if its control socket does not answer.

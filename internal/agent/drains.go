@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
@@ -17,6 +18,36 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
+
+// drains continues drains with an intent in the database while this agent holds the lease: the commands that began them
+// may have ended. Only the loop of the gateways uses the fields above report.
+type drains struct {
+	agent *Agent
+	// open makes a service that writes only while the record has that value; service is the open one.
+	open    func(value string) drainService
+	service drainService
+	// value is the record under which all were followed: their state survives moments in which the unit does not act.
+	value string
+	all   map[string]*drain
+	retry time.Duration
+	// asked reports whether a drain needs signs of life of all chassis.
+	asked  bool
+	report atomic.Pointer[[]report.Drain]
+}
+
+type drain struct {
+	maintenance.Drainer
+	// intent is the drain's record. It differs if the node has been undrained and drained again.
+	intent map[string]string
+	said   report.Drain // the last report
+}
+
+// drainService has the operations of [node.Service] that drains need.
+type drainService interface {
+	Effects(chassis string, inv *gateway.Inventory) maintenance.Effects
+	AskNorthd(ctx context.Context) error
+	Close()
+}
 
 // nodeService is a [node.Service] that can also ask ovn-northd.
 type nodeService struct{ *node.Service }

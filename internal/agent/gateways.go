@@ -5,13 +5,39 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
+
+// gateways follows chassis and gateways on every unit, so that a new holder starts with current state. The holder
+// carries out what is due. Fields above mu belong to the loop.
+type gateways struct {
+	agent    *Agent
+	wake     chan struct{}
+	detector drift.Detector
+	undone   drift.Undone
+	acted    string // the record under which a complete plan was made
+	// unfinished are the interrupted runs of this process, or of agents whose term has ended. They were read under the
+	// record noted.
+	unfinished []journal.Entry
+	noted      string
+	retry      time.Duration
+	drains     drains
+
+	mu     sync.Mutex
+	report gatewayReport
+	record string // the record under which this unit last acted
+	missed bool   // the last pass found work, but this unit did not act
+
+	// evaluating limits evaluations to one at a time.
+	evaluating sync.Mutex
+}
 
 // The databases are read at most this often. They may change all the time, and a pass over large ones uses much
 // processor time: at most one part in passShare of all time.

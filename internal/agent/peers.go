@@ -15,6 +15,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 )
 
+// peers asks the other agents.
+type peers struct {
+	agent  *Agent
+	client *http.Client
+	scheme string
+
+	mu  sync.Mutex
+	all map[string]*peer // by address
+}
+
+// peer is the last result of asking one agent.
+type peer struct {
+	asking   bool
+	answered time.Duration // start of the last question that was answered; 0: never
+	unit     string
+	ahead    time.Duration // by how much its clock was ahead when it last answered
+	err      error
+}
+
 // Limits for other agents' answers.
 const (
 	maxAnswer = 4 << 10 // bytes

@@ -18,6 +18,24 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
+// turn is the work that a pass has found, with its record and its inventory.
+type turn struct {
+	value     string
+	acts      bool
+	live      config.Config
+	inventory *gateway.Inventory
+	work      []*work
+	owns      func(key string) bool
+	// next is when the detector is due; 0 means never.
+	next time.Duration
+}
+
+// work is one kind of work. do reports whether it has changed the databases; next is when to look again, 0 means never.
+type work struct {
+	do     func(g *gateways, ctx context.Context, t turn) (changed bool, next time.Duration, err error)
+	failed string // for the log
+}
+
 // pass makes the changes that follow from a reading. The unit may have lost or taken the lease while it read, so pass
 // checks again whether the unit acts. again is when to read again if nothing changes before; 0 means never.
 func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {

@@ -180,6 +180,12 @@ func (a *Agent) notify(ctx context.Context, state string) {
 	}
 }
 
+// watchdog tells systemd that the loop is running.
+type watchdog struct {
+	every  time.Duration // 0: systemd does not ask
+	kicked time.Duration
+}
+
 // watchdogPeriod returns a third of the service's WatchdogSec, or 0 if the service has none.
 func watchdogPeriod() time.Duration {
 	period, err := daemon.SdWatchdogEnabled(false)
