@@ -16,7 +16,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // drains continues drains with an intent in the database while this agent holds the lease: the commands that began them
@@ -49,17 +48,9 @@ type drainService interface {
 	Close()
 }
 
-// nodeService is a [node.Service] that can also ask ovn-northd.
-type nodeService struct{ *node.Service }
-
-func (s nodeService) AskNorthd(ctx context.Context) error {
-	_, err := s.Gateways.Write(ctx, ovsdb.Change{Ask: true})
-	return err
-}
-
 func (a *Agent) newDrains() drains {
 	return drains{agent: a, open: func(value string) drainService {
-		return nodeService{&node.Service{Gateways: a.service(value), Unit: a.config.Unit}}
+		return &node.Service{Gateways: a.service(value), Unit: a.config.Unit}
 	}}
 }
 

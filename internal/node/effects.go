@@ -26,6 +26,12 @@ func (s *Service) Effects(chassis string, inventory *gateway.Inventory) maintena
 	return &effects{s: s, chassis: chassis, given: inventory}
 }
 
+// AskNorthd asks ovn-northd, and with it every ovn-controller, for a sign of life. It does not wait for an answer.
+func (s *Service) AskNorthd(ctx context.Context) error {
+	_, err := s.Gateways.Write(ctx, ovsdb.Change{Ask: true})
+	return err
+}
+
 // Now implements [maintenance.Effects].
 func (e *effects) Now() time.Time { return e.s.Gateways.Now() }
 
