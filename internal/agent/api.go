@@ -33,8 +33,8 @@ const (
 // listenRetry is the pause between attempts to listen.
 const listenRetry = time.Second
 
-// servers are the agent's HTTP servers.
-type servers struct {
+// httpServers are the servers of the agent's API.
+type httpServers struct {
 	all    []*http.Server
 	socket string // the socket for root; empty if there is none
 	end    context.CancelFunc
@@ -42,7 +42,7 @@ type servers struct {
 }
 
 // add serves on l. If l is nil, it serves on the listener that again returns; if that is nil too, the agent is ending.
-func (s *servers) add(one *http.Server, l net.Listener, again func() net.Listener) {
+func (s *httpServers) add(one *http.Server, l net.Listener, again func() net.Listener) {
 	s.all = append(s.all, one)
 	s.ends.Go(func() {
 		if l == nil {
@@ -55,7 +55,7 @@ func (s *servers) add(one *http.Server, l net.Listener, again func() net.Listene
 }
 
 // close stops the servers, and returns when none listens any more.
-func (s *servers) close() {
+func (s *httpServers) close() {
 	s.end()
 	for _, one := range s.all {
 		_ = one.Close()
@@ -77,9 +77,9 @@ func (a *Agent) server(handler http.Handler) *http.Server {
 // Any user's program can take the first address while no agent runs. Then the agent works without it, reports that, and
 // tries again. It does not work without the address for peers: holding that address keeps another process of this unit
 // from acting.
-func (a *Agent) serve(ctx context.Context) (*servers, error) {
+func (a *Agent) serve(ctx context.Context) (*httpServers, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &servers{end: cancel, socket: a.config.Socket}
+	s := &httpServers{end: cancel, socket: a.config.Socket}
 	for _, at := range []string{a.config.Listen, a.config.PeerListen} {
 		if at == "" {
 			continue

@@ -26,11 +26,11 @@ type clusters struct {
 	observing sync.Mutex
 	// files has the files of the local servers. Only the loop uses it.
 	files map[ovndb.Database]*file
-	last  atomic.Pointer[sight]
+	last  atomic.Pointer[clusterObservation]
 }
 
-// sight is an observation of the clusters.
-type sight struct {
+// clusterObservation is one observation of the clusters.
+type clusterObservation struct {
 	report observe.Report
 	at     time.Duration // of the observation; 0: none yet
 	northd ovndb.NorthdHealth
@@ -78,7 +78,7 @@ func (c *clusters) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		last, now := c.last.Load(), &sight{report: seen, northd: northd, at: c.agent.now()}
+		last, now := c.last.Load(), &clusterObservation{report: seen, northd: northd, at: c.agent.now()}
 		for _, l := range orphanEvents(orphanMembers(last.report), orphanMembers(seen)) {
 			c.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 		}
@@ -154,7 +154,7 @@ func (c *clusters) recent(ctx context.Context) observe.Report {
 // no other ovn-northd is left. The text is empty if ovn-northd works or is not expected here.
 func (c *clusters) northdError() string { return c.last.Load().northdError() }
 
-func (s *sight) northdError() string {
+func (s *clusterObservation) northdError() string {
 	if s.idle < northdObservations {
 		return ""
 	}
@@ -162,11 +162,11 @@ func (s *sight) northdError() string {
 }
 
 // fresh returns the last observation, or nothing if it is older than most.
-func (c *clusters) fresh(now, most time.Duration) sight {
+func (c *clusters) fresh(now, most time.Duration) clusterObservation {
 	if last := c.last.Load(); now-last.at <= most {
 		return *last
 	}
-	return sight{}
+	return clusterObservation{}
 }
 
 // orphanMembers returns members that are down and belong to no unit, as far as this unit knows. The action

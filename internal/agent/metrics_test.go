@@ -69,7 +69,7 @@ func TestMetrics_match_status(t *testing.T) {
 func TestMetrics_leave_out_what_is_old(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.clusters.last.Store(&sight{report: staleReport(), northd: ovndb.NorthdActive, at: *now})
+	a.clusters.last.Store(&clusterObservation{report: staleReport(), northd: ovndb.NorthdActive, at: *now})
 	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}},
 		schedule.Plan{}, false, *now)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
@@ -144,7 +144,7 @@ func ledReport() observe.Report {
 func TestMetrics_of_clusters(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.clusters.last.Store(&sight{report: ledReport(), northd: ovndb.NorthdStandby, at: *now})
+	a.clusters.last.Store(&clusterObservation{report: ledReport(), northd: ovndb.NorthdStandby, at: *now})
 	exports(t, a,
 		`ovn_central_server_up{database="nb"} 1`, `ovn_central_member_role{database="nb",role="leader"} 1`,
 		`ovn_central_member_role{database="nb",role="follower"} 0`,
@@ -229,7 +229,7 @@ func TestMetrics_hook_findings_count_unless_agent_sees_clusters(t *testing.T) {
 	require.NoError(t, present.Save(a.paths.Findings(), present.Documents(juju.Version{}, hook)))
 	exports(t, a, `ovn_central_finding{code="NO_QUORUM",severity="error",subject=""} 1`,
 		`ovn_central_finding{code="NO_CHASSIS_RESPONDS",severity="error",subject=""} 1`)
-	a.clusters.last.Store(&sight{report: staleReport(), at: *now})
+	a.clusters.last.Store(&clusterObservation{report: staleReport(), at: *now})
 	a.gateways.recordObservation(&gateway.Inventory{}, schedule.Plan{}, false, *now)
 	a.setDatabase(ovndb.SB, ovsdb.ErrNoLeader)
 	text := exports(t, a, `ovn_central_finding{code="PAUSED",severity="warning",subject=""} 1`,
@@ -260,7 +260,7 @@ func TestMetrics_lint_and_reference(t *testing.T) {
 	a.gateways.drains.report.Store(&[]report.Drain{{Chassis: "c1", Gateways: 3}})
 	acts(a)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
-	a.clusters.last.Store(&sight{report: ledReport(), northd: ovndb.NorthdActive, at: *now})
+	a.clusters.last.Store(&clusterObservation{report: ledReport(), northd: ovndb.NorthdActive, at: *now})
 	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}},
 		schedule.Plan{}, false, *now)
 	c := a.live()

@@ -112,7 +112,7 @@ func (o *operations) run(ctx context.Context, route route, request node.Request)
 // serveOperations adds the server of operations to s, and replaces the socket of an earlier process. It returns after
 // the first attempt to listen, and repeats failed attempts in the background: the servers' directory may not exist
 // before they start, and the agent takes part in the election meanwhile.
-func (a *Agent) serveOperations(ctx context.Context, s *servers) {
+func (a *Agent) serveOperations(ctx context.Context, s *httpServers) {
 	path := s.socket
 	if path == "" {
 		return

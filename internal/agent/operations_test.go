@@ -90,7 +90,7 @@ func TestOperations_bad_requests_are_refused(t *testing.T) {
 func TestClusterHealth_observes_now_and_unknown_is_unhealthy(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.clusters.last.Store(&sight{report: healthyReport(), at: time.Second})
+	a.clusters.last.Store(&clusterObservation{report: healthyReport(), at: time.Second})
 	*now = 24 * time.Hour
 	o := &operations{running: make(chan struct{}, maxOperations), open: a.nodes}
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestClusterHealth_standalone(t *testing.T) {
 			})
 		}
 		a.clusters.servers.Observe = sees(r)
-		a.clusters.last.Store(&sight{report: r, at: *now})
+		a.clusters.last.Store(&clusterObservation{report: r, at: *now})
 		_, s := o.ask(t, "GET /cluster-health-statuses"+c.query)
 		assert.Equal(t, c.reason, s.Reason, document.Answer(s))
 		assert.Contains(t, s.Message, c.healthy)

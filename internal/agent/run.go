@@ -43,7 +43,7 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers S
 		moves:  map[schedule.Class]int{},
 	}}
 	a.clusters = &clusters{agent: a, servers: servers, files: map[ovndb.Database]*file{}}
-	a.clusters.last.Store(new(sight))
+	a.clusters.last.Store(new(clusterObservation))
 	return a, nil
 }
 
