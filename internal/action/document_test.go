@@ -66,7 +66,7 @@ func (s seen) cluster(t *testing.T) observe.Cluster {
 		for _, short := range s.answers {
 			if short == m.Short {
 				view.Probes = append(view.Probes, raft.ProbeResult{
-					Address: m.Address, Server: id, Cluster: *status.Cluster,
+					Address: m.Address, Server: id, Cluster: status.Cluster,
 					Connected: true,
 				})
 			}

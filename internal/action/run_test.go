@@ -108,7 +108,7 @@ func unit(t *testing.T, a *agent) Unit {
 	}
 	served, err := raft.Parse(a.status)
 	require.NoError(t, err)
-	file := observetest.FileUpTo(served.Log.End-1, ovndb.NB, served.Server, *served.Cluster, nil)
+	file := observetest.FileUpTo(served.Log.End-1, ovndb.NB, served.Server, served.Cluster, nil)
 	require.NoError(t, os.WriteFile(paths.File(ovndb.NB), file, 0o600))
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
 	log := slog.New(slog.DiscardHandler)

@@ -131,9 +131,9 @@ func sendCluster(gauge send, c observe.Cluster) {
 		gauge("ovn_central_fault_tolerance", "How many more members may fail; below 0 there is no quorum.",
 			float64(c.Quorum.Tolerance()))
 	}
-	if s.Cluster != nil {
+	if s.Cluster != "" {
 		gauge("ovn_central_member_info", "1, with the IDs of this unit's member and of its cluster.", 1,
-			"cluster", string(*s.Cluster), "server", string(s.Server))
+			"cluster", string(s.Cluster), "server", string(s.Server))
 	}
 	for _, row := range c.Rows {
 		switch {

@@ -134,7 +134,7 @@ func ledReport() observe.Report {
 	seen := staleReport()
 	c := &seen.Clusters[0]
 	c.Status = raft.Status{
-		Server: "aa04", Cluster: &id, Role: raft.Leader, Leader: raft.Self, State: raft.ClusterMember,
+		Server: "aa04", Cluster: id, Role: raft.Leader, Leader: raft.Self, State: raft.ClusterMember,
 		Term: 9, ElectionTimer: 4 * time.Second, Log: raft.Log{Start: 2, End: 101}, NotCommitted: 1,
 	}
 	c.Rows[0].Self, c.Rows[0].Clients, c.Rows[1].Match = true, &clients, &match

@@ -141,8 +141,8 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	case "leader-get":
 		settings := map[string]string{}
 		for d, fixture := range m.fixtures {
-			if s, err := status(fixture); err == nil && s.Cluster != nil {
-				settings[d.Short()+"_cid"] = string(*s.Cluster)
+			if s, err := status(fixture); err == nil && s.Cluster != "" {
+				settings[d.Short()+"_cid"] = string(s.Cluster)
 			}
 		}
 		m.addSuperseded(settings)

@@ -51,7 +51,7 @@ func TestMigrated_to_Juju_4_keeps_clusters(t *testing.T) {
 				for _, db := range ovndb.Databases() {
 					s, err := status(m.fixtures[db])
 					require.NoError(t, err)
-					assert.Equal(t, string(*s.Cluster), m.app[db.Short()+"_cid"], "later units read it there")
+					assert.Equal(t, string(s.Cluster), m.app[db.Short()+"_cid"], "later units read it there")
 				}
 			})
 		}

@@ -149,13 +149,10 @@ func madeBy(ids map[string]string) (givenUp []string, at time.Time) {
 
 // supersededBy returns the result of [SupersededClusters] without own, the cluster that the external_ids belong to: a
 // cluster can't replace itself. itself reports whether own was listed.
-func supersededBy(own *raft.ID, ids map[string]string) (all []raft.ID, itself bool) {
+func supersededBy(own raft.ID, ids map[string]string) (all []raft.ID, itself bool) {
 	all = SupersededClusters(ids)
-	if own == nil {
-		return all, false
-	}
 	before := len(all)
-	all = slices.DeleteFunc(all, func(id raft.ID) bool { return id == *own })
+	all = slices.DeleteFunc(all, func(id raft.ID) bool { return id == own })
 	return all, len(all) < before
 }
 

@@ -66,11 +66,7 @@ func (l ServerState) Identity() relation.Identity {
 	if l.Condition != ovndb.Serving {
 		return relation.Identity{Server: l.File.Server, Cluster: l.File.Cluster}
 	}
-	id := relation.Identity{Server: l.Status.Server}
-	if l.Status.Cluster != nil {
-		id.Cluster = *l.Status.Cluster
-	}
-	return id
+	return relation.Identity{Server: l.Status.Server, Cluster: l.Status.Cluster}
 }
 
 // Text describes in one line why a database is not served.

@@ -182,7 +182,7 @@ func TestScenario_matches_observer(t *testing.T) {
 	servers := map[ovndb.Database]observe.ServerState{}
 	for _, c := range report.Clusters {
 		servers[c.Database] = c.ServerState
-		file := observetest.FileUpTo(c.Status.Log.End-1, c.Database, c.Status.Server, *c.Status.Cluster, nil)
+		file := observetest.FileUpTo(c.Status.Log.End-1, c.Database, c.Status.Server, c.Status.Cluster, nil)
 		require.NoError(t, os.WriteFile(observer.Files.Paths.File(c.Database), file, 0o600))
 	}
 	found := observer.Report(t.Context(), s.Application(), servers)

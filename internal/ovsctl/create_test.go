@@ -66,7 +66,7 @@ func TestCreateCluster_staged_until_commit(t *testing.T) {
 				return status.Role == raft.Leader && status.ElectionTimer == clusterTimer
 			}, "it leads with another election timer")
 			status := s.Status(t)
-			assert.Equal(t, made.Cluster, *status.Cluster)
+			assert.Equal(t, made.Cluster, status.Cluster)
 			assert.Equal(t, made.Server, status.Server)
 		})
 	}
@@ -188,7 +188,7 @@ func TestCreateCluster_interrupted(t *testing.T) {
 			made := s.stage(t)
 			require.NoError(t, s.files().Commit(ovndb.NB))
 			assert.Equal(t, []string{"ovnnb_db.db"}, s.names(t))
-			assert.Equal(t, made.Cluster, *s.Start(t).Status(t).Cluster)
+			assert.Equal(t, made.Cluster, s.Start(t).Status(t).Cluster)
 		})
 	}
 }

@@ -57,7 +57,7 @@ func TestInspect_member(t *testing.T) {
 	status := s.Status(t)
 	wanted := ovsctl.File{
 		Path: s.Paths.File(ovndb.SB), Exists: true, Head: raftfile.Head{
-			Clustered: true, Name: "OVN_Southbound", Address: s.Address, Server: status.Server, Cluster: *status.Cluster,
+			Clustered: true, Name: "OVN_Southbound", Address: s.Address, Server: status.Server, Cluster: status.Cluster,
 		},
 	}
 	assert.Equal(t, wanted, s.inspect(t), "running")

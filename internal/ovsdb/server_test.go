@@ -72,7 +72,7 @@ func TestServer_members(t *testing.T) {
 				status := m.Status(t)
 				assert.Equal(t, ovsdb.ServerState{
 					ProbeResult: raft.ProbeResult{
-						Server: status.Server, Cluster: *status.Cluster, Connected: true, Leader: i == 0,
+						Server: status.Server, Cluster: status.Cluster, Connected: true, Leader: i == 0,
 					},
 					Clustered: true, Index: status.Committed(),
 				}, state)

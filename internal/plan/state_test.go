@@ -94,7 +94,7 @@ func peer(n int) plan.Peer {
 func serving(db ovndb.Database, leader int) plan.Database {
 	cluster := clusterOf(db)
 	st := raft.Status{
-		Name: string(db), Cluster: &cluster, Server: serverOf(db, 0), Address: ovndb.RaftAddress(db, addressOf(0)),
+		Name: string(db), Cluster: cluster, Server: serverOf(db, 0), Address: ovndb.RaftAddress(db, addressOf(0)),
 		State: raft.ClusterMember, Role: raft.Follower, Leader: raft.Ref(serverOf(db, leader).Short()),
 		ElectionTimer: 4 * time.Second,
 	}

@@ -102,7 +102,7 @@ func (w *world) follows(s *server) bool {
 func (w *world) status(s *server) raft.Status {
 	c := s.cluster
 	st := raft.Status{
-		Name: string(c.db), Cluster: &c.id, Server: s.id, Address: s.raftAddress(),
+		Name: string(c.db), Cluster: c.id, Server: s.id, Address: s.raftAddress(),
 		State: raft.Disconnected, Role: raft.Candidate, Leader: raft.UnknownRef, Vote: raft.UnknownRef,
 		ElectionTimer: c.timer,
 	}

@@ -28,7 +28,7 @@ func memberAddress(i int) string { return fmt.Sprintf("tcp:10.0.0.%d:6643", i) }
 func viewOf(leader int, up []bool) View {
 	self := memberID(0)
 	v := View{Status: Status{
-		Name: string(ovndb.NB), Cluster: new(someCluster), Server: self, Address: memberAddress(0),
+		Name: string(ovndb.NB), Cluster: someCluster, Server: self, Address: memberAddress(0),
 		State: ClusterMember, Role: Follower, Term: 3, Leader: UnknownRef, Vote: UnknownRef,
 		ElectionTimer: time.Second, Log: Log{Start: 2, End: 12},
 	}}
@@ -115,7 +115,7 @@ func answers(t testing.TB, s Status, shorts ...string) []ProbeResult {
 	t.Helper()
 	var all []ProbeResult
 	for _, short := range shorts {
-		all = append(all, answerOf(*rowOf(t, &s, short), fullOf(short), *s.Cluster))
+		all = append(all, answerOf(*rowOf(t, &s, short), fullOf(short), s.Cluster))
 	}
 	return all
 }

@@ -290,7 +290,7 @@ func (p *Peer) assessAsFollower(v View) {
 		p.Why.Code = finding.MemberUnconnected
 	case !answered:
 		p.Why.Code = finding.MemberUnanswering
-	case v.Status.Cluster == nil || answer.Cluster != *v.Status.Cluster:
+	case v.Status.Cluster == "" || answer.Cluster != v.Status.Cluster:
 		p.Why.Code = finding.MemberElsewhere
 	case !answer.Connected:
 		p.Why.Code = finding.MemberCutOff
@@ -307,7 +307,7 @@ func (s Status) Hears(short string) bool {
 // Responded reports whether a member has answered on its client port as a member of this cluster.
 func (v View) Responded(m Member) bool {
 	answer, found := v.probe(m)
-	return found && v.Status.Cluster != nil && answer.Cluster == *v.Status.Cluster
+	return found && v.Status.Cluster != "" && answer.Cluster == v.Status.Cluster
 }
 
 // Responding counts the other members that have answered. connected counts those of them that report contact with a

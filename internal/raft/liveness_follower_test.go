@@ -61,7 +61,7 @@ func TestR0_follower_without_cluster(t *testing.T) {
 	t.Parallel()
 	s := captureStatus(t, "nb-3member-follower2")
 	v := View{Status: s, Probes: answers(t, s, "c14a", "7d80")}
-	v.Status.Cluster = nil
+	v.Status.Cluster = ""
 	checkPeers(t, v, []string{"6e62"})
 }
 

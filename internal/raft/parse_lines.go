@@ -79,9 +79,7 @@ func readCluster(s *Status, v string) error {
 	if v == clusterUnknown {
 		return nil
 	}
-	id, err := readID(v)
-	s.Cluster = &id
-	return err
+	return into(&s.Cluster, v, readID)
 }
 
 // readList reads items that are separated by one space.

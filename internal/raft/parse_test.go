@@ -51,7 +51,7 @@ func TestParse_every_field(t *testing.T) {
 	}{
 		"leader": {"nb-3member-leader.txt", Status{
 			Name:    "OVN_Northbound",
-			Cluster: new(ID("f3b03511-e217-40a8-8457-fbae1b4bf63f")), Server: "7d8017e6-7fae-4d5c-b09d-c3301d930b5b",
+			Cluster: "f3b03511-e217-40a8-8457-fbae1b4bf63f", Server: "7d8017e6-7fae-4d5c-b09d-c3301d930b5b",
 			Address: "tcp:127.77.1.1:6643", State: ClusterMember, Role: Leader, Term: 2, Leader: Self, Vote: Self,
 			ElectionTimer: time.Second,
 			Log:           Log{Start: 2, End: 6},
@@ -69,7 +69,7 @@ func TestParse_every_field(t *testing.T) {
 		}},
 		"candidate with votes": {"nb-candidate-with-votes.txt", Status{
 			Name:    "OVN_Northbound",
-			Cluster: new(ID("fbfa9ba5-fa19-48e3-a125-fbabe8186c7a")), Server: "74e541cd-10c9-413f-b36b-c289d80fb736",
+			Cluster: "fbfa9ba5-fa19-48e3-a125-fbabe8186c7a", Server: "74e541cd-10c9-413f-b36b-c289d80fb736",
 			Address: "tcp:127.77.16.1:6643", State: Disconnected, Role: Candidate, Term: 3, Leader: UnknownRef, Vote: Self,
 			ElectionTimer: time.Second,
 			Log:           Log{Start: 2, End: 6},

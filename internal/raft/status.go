@@ -15,8 +15,8 @@ type Status struct {
 	Text string
 	// Name is the database's name, OVN_Northbound or OVN_Southbound.
 	Name string
-	// Cluster is the cluster's ID; nil while a joining server has not learned it ("not yet known").
-	Cluster *ID
+	// Cluster is the cluster's ID; empty while a joining server has not learned it ("not yet known").
+	Cluster ID
 	// Server is the ID of the server that printed the status.
 	Server ID
 	// Address is the server's own Raft address, PROTO:HOST:PORT.

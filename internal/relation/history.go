@@ -199,7 +199,7 @@ func (c *Configuration) compare(before Configuration, s raft.Status, short strin
 func (h History) joined(d ovndb.Database, s raft.Status, published UnitIdentities) (members []string) {
 	for _, databases := range published {
 		id := databases[d]
-		if at := id.memberAt(); at != 0 && at <= s.Committed() && s.Cluster != nil && id.Cluster == *s.Cluster &&
+		if at := id.memberAt(); at != 0 && at <= s.Committed() && s.Cluster != "" && id.Cluster == s.Cluster &&
 			h[d][id.Server].Removed.IsZero() {
 			members = append(members, id.Server.Short())
 		}

@@ -214,7 +214,7 @@ func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 		"uncommitted_removal":   {Identity{serverID(2), nbCluster, 9, 0}, uncommitted, false},
 		"uncommitted_addition":  {Identity{serverID(2), nbCluster, 11, 0}, uncommitted, false},
 		"no_leader":             {Identity{serverID(2), nbCluster, 9, 0}, leaderless, false},
-		"cluster_is_not_known":  {Identity{serverID(2), nbCluster, 9, 0}, func(s *raft.Status) { s.Cluster = nil }, false},
+		"cluster_is_not_known":  {Identity{serverID(2), nbCluster, 9, 0}, func(s *raft.Status) { s.Cluster = "" }, false},
 		"member": {Identity{serverID(2), nbCluster, 9, 0}, func(s *raft.Status) {
 			s.Servers = append(s.Servers, raft.Member{Short: serverID(2).Short()})
 		}, false},
@@ -224,7 +224,7 @@ func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 			t.Parallel()
 			s := statusOf(0, 1)
 			cluster := nbCluster
-			s.Cluster = &cluster
+			s.Cluster = cluster
 			if tt.look != nil {
 				tt.look(&s)
 			}
@@ -294,7 +294,7 @@ func TestR8_observe_every_log(t *testing.T) {
 			committed = rapid.IntRange(committed, len(log)-1).Draw(t, "committed")
 			end := rapid.IntRange(committed, len(log)-1).Draw(t, "last")
 			s := statusOf(log[end]...)
-			s.Cluster, s.Log.End, s.NotCommitted = &cluster, uint64(end)+1, uint64(end-committed)
+			s.Cluster, s.Log.End, s.NotCommitted = cluster, uint64(end)+1, uint64(end-committed)
 			h, seen = h.Observe(seen, Observation{Database: ovndb.NB, Status: s, Published: published, At: monday})
 			for i := range servers {
 				noted := !h[ovndb.NB][serverID(i)].Removed.IsZero()

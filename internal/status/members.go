@@ -77,12 +77,12 @@ func notServed(c observe.Cluster, unit string) finding.Finding {
 
 func elsewhere(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
-		if c.Condition != ovndb.Serving || c.Status.Cluster == nil {
+		if c.Condition != ovndb.Serving || c.Status.Cluster == "" {
 			continue
 		}
 		for _, unit := range r.Application.Published.Names() {
 			id := r.Application.Published[unit][c.Database].Cluster
-			if id != "" && id != *c.Status.Cluster && !superseded(c, id) {
+			if id != "" && id != c.Status.Cluster && !superseded(c, id) {
 				all = append(all, finding.Of(finding.ClusterElsewhere, c.Database,
 					finding.Args{Unit: unit, Cluster: id.Brief(), Other: c.Status.Cluster.Brief()}))
 			}

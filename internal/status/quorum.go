@@ -145,7 +145,7 @@ func unconfirmed(c observe.Cluster, few finding.Args) finding.Finding {
 func quorumAgain(c observe.Cluster, m observe.Application, clusters Views) (ways []finding.Remedy) {
 	for _, unit := range m.Others() {
 		q, is := m.Peers[unit].State.Requests[c.Database]
-		if is && c.Status.Cluster != nil && q.Cluster == *c.Status.Cluster {
+		if is && c.Status.Cluster != "" && q.Cluster == c.Status.Cluster {
 			return []finding.Remedy{finding.ByHand(finding.AwaitAccept).For(unit)}
 		}
 	}

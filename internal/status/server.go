@@ -195,7 +195,8 @@ func ClusterDocument(c observe.Cluster) any {
 	}
 	s := c.Status
 	doc := statusDocument{
-		Name: s.Name, ServerID: string(s.Server), Address: s.Address, Status: string(s.State), Role: string(s.Role),
+		Name: s.Name, ClusterID: string(s.Cluster), ServerID: string(s.Server), Address: s.Address,
+		Status: string(s.State), Role: string(s.Role),
 		Term: s.Term, Leader: string(s.Leader), Vote: string(s.Vote), ElectionTimerMS: s.ElectionTimer.Milliseconds(),
 		Log:                 fmt.Sprintf("[%d, %d]", s.Log.Start, s.Log.End),
 		EntriesNotCommitted: s.NotCommitted, EntriesNotApplied: s.NotApplied,
@@ -207,9 +208,6 @@ func ClusterDocument(c observe.Cluster) any {
 			Members: c.Quorum.Members, Up: c.Quorum.Up, Needed: raft.Majority(c.Quorum.Members),
 			FaultTolerance: c.Quorum.Tolerance(),
 		}
-	}
-	if s.Cluster != nil {
-		doc.ClusterID = string(*s.Cluster)
 	}
 	var unknown []string
 	for _, row := range c.Rows {

@@ -189,7 +189,7 @@ func (m Members) other(r Row, member *raft.Member, status *raft.Status) (probes 
 		member.Match = &match
 	} else if !r.Down && !r.Closed {
 		probes = append(probes, raft.ProbeResult{
-			Address: member.Address, Server: Full(r.Identity), Cluster: *status.Cluster,
+			Address: member.Address, Server: Full(r.Identity), Cluster: status.Cluster,
 			Connected: !r.Searching, Leader: r.Identity == m.Leader,
 		})
 	}
@@ -204,7 +204,7 @@ func (m Members) other(r Row, member *raft.Member, status *raft.Status) (probes 
 func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 	cid := Cluster(d)
 	status := raft.Status{
-		Name: string(d), Cluster: &cid, State: m.State, Role: m.Role, Leader: raft.UnknownRef, Vote: raft.UnknownRef,
+		Name: string(d), Cluster: cid, State: m.State, Role: m.Role, Leader: raft.UnknownRef, Vote: raft.UnknownRef,
 		Term: 3, ElectionTimer: 4 * time.Second, Log: raft.Log{Start: 2, End: 12}, Address: Address(d, 0),
 	}
 	if m.Leader != "" {
@@ -257,7 +257,7 @@ func textOf(s raft.Status) string {
 	return fmt.Sprintf("%s\nName: %s\nCluster ID: %s (%s)\nServer ID: %[1]s (%[5]s)\nAddress: %s\nStatus: %s\nRole: %s\n"+
 		"Term: %d\nLeader: %s\nVote: %s\n\nElection timer: %d\nLog: [%d, %d]\nEntries not yet committed: %d\n"+
 		"Entries not yet applied: %d\nConnections:%s\nServers:\n%s%s",
-		s.Server.Short(), s.Name, s.Cluster.Short(), *s.Cluster, s.Server, s.Address, s.State, s.Role,
+		s.Server.Short(), s.Name, s.Cluster.Short(), s.Cluster, s.Server, s.Address, s.State, s.Role,
 		s.Term, s.Leader, s.Vote, s.ElectionTimer.Milliseconds(), s.Log.Start, s.Log.End, s.NotCommitted,
 		s.NotApplied, &connections, &rows, strings.Join(s.Unknown, "\n"))
 }

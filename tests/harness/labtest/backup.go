@@ -56,7 +56,7 @@ func (m *Model) RequireManifest(dir string, u *lab.Unit) {
 		s := m.Raft(u, db)
 		assert.Equal(m.T, db.Schema(), x.Name)
 		assert.Equal(m.T, "server", x.Source)
-		assert.Equal(m.T, *s.Cluster, x.Cluster)
+		assert.Equal(m.T, s.Cluster, x.Cluster)
 		assert.Equal(m.T, m.ServerID(u, db), x.Server)
 		assert.Equal(m.T, s.Term, x.Term)
 		assert.NotZero(m.T, x.Index)

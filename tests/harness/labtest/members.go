@@ -70,7 +70,7 @@ func (m *Model) disagreement(db lab.DB, cluster string, units []*lab.Unit) strin
 		switch {
 		case err != nil:
 			return fmt.Sprintf("%s of %s: %v", db, u.Name(), err)
-		case cluster != "" && (s.Cluster == nil || string(*s.Cluster) != cluster):
+		case cluster != "" && (s.Cluster == "" || string(s.Cluster) != cluster):
 			return fmt.Sprintf("%s of %s is of cluster %v, the application's is %s", db, u.Name(), s.Cluster, cluster)
 		case s.State != raft.ClusterMember || !s.HasLeader():
 			return fmt.Sprintf("%s of %s: %s, leader %q", db, u.Name(), s.State, s.Leader)

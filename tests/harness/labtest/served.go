@@ -24,8 +24,8 @@ func (m *Model) RequireOneServed() {
 func (m *Model) served(db lab.DB, units []*lab.Unit) map[string]string {
 	clusters := map[string]string{}
 	for _, u := range units {
-		if s, err := m.RaftStatus(u, db); err == nil && s.HasLeader() && s.Cluster != nil {
-			clusters[string(*s.Cluster)] = u.Name()
+		if s, err := m.RaftStatus(u, db); err == nil && s.HasLeader() && s.Cluster != "" {
+			clusters[string(s.Cluster)] = u.Name()
 		}
 	}
 	return clusters

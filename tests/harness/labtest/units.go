@@ -96,7 +96,7 @@ func (m *Model) ClusterID(u *lab.Unit, db lab.DB) string {
 	m.T.Helper()
 	s := m.Raft(u, db)
 	require.NotNil(m.T, s.Cluster, "%s is of no cluster of %s", u.Name(), db)
-	return string(*s.Cluster)
+	return string(s.Cluster)
 }
 
 // ServerIDs returns the IDs of a unit's servers, by the name of the database.

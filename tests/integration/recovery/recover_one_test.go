@@ -60,7 +60,7 @@ func TestRecover_one_database_while_other_is_served(t *testing.T) {
 	assert.NotContains(t, shown["proof"], "nb:")
 
 	now := m.Raft(kept, lab.SB)
-	assert.NotEqual(t, *old.Cluster, *now.Cluster)
+	assert.NotEqual(t, old.Cluster, now.Cluster)
 	assert.ElementsMatch(t, members, m.MemberIDs(kept, lab.NB))
 	for u, pid := range processes {
 		still, err := u.ServerPID(lab.NB)

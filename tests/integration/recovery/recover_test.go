@@ -53,16 +53,16 @@ func TestRecover_survivor_becomes_new_cluster(t *testing.T) {
 	t.Log(shown["status"], shown["next"])
 	m.RequireClientsAreTold(shown)
 	m.Tick("a new cluster", labtest.AllMembers(m, before), before)
-	made := *m.Raft(before, lab.NB).Cluster
+	made := m.Raft(before, lab.NB).Cluster
 	m.RequireDoneBefore(m.Act(before, "recover", lost, "i-really-mean-it=true", "format=json"))
-	assert.Equal(t, made, *m.Raft(before, lab.NB).Cluster)
+	assert.Equal(t, made, m.Raft(before, lab.NB).Cluster)
 	shown = m.RequireProof(before, before)
 	assert.Contains(t, shown["recovery"], before.Name())
 	assert.Contains(t, shown["next"], "juju remove-unit --force "+strings.ReplaceAll(labtest.Names(m.Deployed[1:]),
 		",", " ")+"\njuju add-unit ovn-central -n 2\n")
 	assert.Contains(t, shown["proof"], "nb: "+labtest.Stated(finding.ProvedGivenUp, m.Deployed[2].Name()))
 	now := m.Raft(before, lab.NB)
-	assert.NotEqual(t, *old.Cluster, *now.Cluster)
+	assert.NotEqual(t, old.Cluster, now.Cluster)
 	assert.Contains(t, m.Seen(before), "kept")
 	assert.Equal(t, "active", before.Workload().Status, before.Workload().Message)
 	for _, lost := range m.Deployed[1:] {
@@ -120,15 +120,15 @@ func TestRestore_backup_is_served_by_all_units(t *testing.T) {
 	// If the command is typed again, it destroys nothing.
 	again := regexp.MustCompile(`again=\d{8}T\d{6}Z`)
 	m.AddSwitch("since")
-	made := *m.Raft(u, lab.NB).Cluster
+	made := m.Raft(u, lab.NB).Cluster
 	for _, path := range []string{dir, dir + "/"} { // the second is the form that a shell completes
 		shown = m.Act(u, "restore", "from="+path, "i-really-mean-it=true", "format=json")
 		m.RequireDoneBefore(shown)
 		assert.Regexp(t, again, shown["next"], path)
 	}
-	assert.Equal(t, made, *m.Raft(u, lab.NB).Cluster)
+	assert.Equal(t, made, m.Raft(u, lab.NB).Cluster)
 	assert.Regexp(t, regexp.QuoteMeta(dir)+" .*"+u.Name(), m.RequireProof(u, m.Deployed...)["recovery"])
-	assert.Equal(t, made, *m.Raft(u, lab.NB).Cluster)
+	assert.Equal(t, made, m.Raft(u, lab.NB).Cluster)
 
 	// After another unit's restore, that restore is served and proved.
 	other := m.Deployed[len(m.Deployed)-1]
@@ -143,7 +143,7 @@ func TestRestore_backup_is_served_by_all_units(t *testing.T) {
 	}
 	m.RequireProof(other, m.Deployed...)
 	still := m.Raft(u, lab.NB)
-	assert.Equal(t, *now.Cluster, *still.Cluster, "nothing was restored again")
+	assert.Equal(t, now.Cluster, still.Cluster, "nothing was restored again")
 	assert.Contains(t, m.Seen(u), "since")
 	m.Act(u, "restore", "from="+dir, once, "i-really-mean-it=true")
 	m.Tick("all serve the first backup once more", func() bool {

@@ -27,7 +27,7 @@ func TestRecovery(t *testing.T) {
 	still, err := m.RaftStatus(u, lab.NB)
 	require.NoError(t, err)
 	assert.False(t, still.HasLeader(), "R15")
-	assert.Equal(t, *old.Cluster, *still.Cluster, "R15")
+	assert.Equal(t, old.Cluster, still.Cluster, "R15")
 	assert.Len(t, still.Servers, 3, "R15: no member is removed")
 	assert.Empty(t, m.PutAway(u), "R15: no file is put away")
 
@@ -42,7 +42,7 @@ func TestRecovery(t *testing.T) {
 	m.RequireProof(u, u)
 	now, err := m.RaftStatus(u, lab.NB)
 	require.NoError(t, err)
-	assert.NotEqual(t, *old.Cluster, *now.Cluster)
+	assert.NotEqual(t, old.Cluster, now.Cluster)
 	assert.Contains(t, m.Seen(u), "later")
 	for _, back := range lost {
 		require.NoError(t, back.PowerOn(t.Context()))

@@ -133,7 +133,7 @@ func (z zaza) findsItsOwn() {
 	assert.Equal(z.T, "True", settings["ready"])
 	for _, u := range z.Units() {
 		for _, db := range lab.Databases {
-			assert.Equal(z.T, string(*z.Raft(u, db).Cluster), settings[string(db)+"_cid"])
+			assert.Equal(z.T, string(z.Raft(u, db).Cluster), settings[string(db)+"_cid"])
 			assert.FileExists(z.T, filepath.Join(u.DBDir(), "ovn"+string(db)+"_db.db"))
 		}
 		// expected_peers_available: of every unit that Juju expects, or it waits for ever.

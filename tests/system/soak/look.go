@@ -132,7 +132,7 @@ func (w *world) cluster(db lab.DB) raft.ID {
 // ofCluster returns the answers of a cluster's servers, or all while the application has no cluster.
 func ofCluster(answers []raft.Status, cluster raft.ID) []raft.Status {
 	return slices.DeleteFunc(slices.Clone(answers), func(s raft.Status) bool {
-		return cluster != "" && s.Cluster != nil && *s.Cluster != cluster
+		return cluster != "" && s.Cluster != "" && s.Cluster != cluster
 	})
 }
 

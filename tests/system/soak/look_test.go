@@ -44,10 +44,10 @@ func TestObserve_new_cluster_beside_superseded_later_term(t *testing.T) {
 	t.Parallel()
 	old, current := raft.ID("old"), raft.ID("new")
 	answers := []raft.Status{
-		{Server: "aaaa", Cluster: &old, Role: raft.Leader, Term: 9, Log: raft.Log{End: 90}},
-		{Server: "bbbb", Cluster: &current, Role: raft.Leader, Term: 1, Log: raft.Log{End: 3}},
-		{Server: "cccc", Cluster: &old, Role: raft.Follower, Leader: "aaaa", Term: 9},
-		{Server: "dddd", Cluster: nil},
+		{Server: "aaaa", Cluster: old, Role: raft.Leader, Term: 9, Log: raft.Log{End: 90}},
+		{Server: "bbbb", Cluster: current, Role: raft.Leader, Term: 1, Log: raft.Log{End: 3}},
+		{Server: "cccc", Cluster: old, Role: raft.Follower, Leader: "aaaa", Term: 9},
+		{Server: "dddd"},
 	}
 	found := ofCluster(answers, current)
 	assert.Equal(t, []raft.ID{"bbbb", "dddd"}, []raft.ID{found[0].Server, found[1].Server})
@@ -120,7 +120,7 @@ func TestObserve_server_lacks_entries_in_its_file(t *testing.T) {
 }
 
 func ofThree(cluster raft.ID, id raft.ID, leader raft.Ref) raft.Status {
-	s := raft.Status{Cluster: &cluster, Server: id, State: raft.ClusterMember, Role: raft.Follower, Leader: leader, Servers: make([]raft.Member, 3)}
+	s := raft.Status{Cluster: cluster, Server: id, State: raft.ClusterMember, Role: raft.Follower, Leader: leader, Servers: make([]raft.Member, 3)}
 	if leader == raft.Self {
 		s.Role = raft.Leader
 	}

@@ -85,8 +85,8 @@ func (w *world) sight(ctx context.Context, db lab.DB, began map[string]time.Time
 		}
 	}
 	askAll(ctx, db, slices.Collect(maps.Keys(since)), func(h *host, status raft.Status, err error) {
-		if err == nil && status.Cluster != nil {
-			s.servers = append(s.servers, server{h.Name(), since[h], status, *status.Cluster})
+		if err == nil && status.Cluster != "" {
+			s.servers = append(s.servers, server{h.Name(), since[h], status, status.Cluster})
 		}
 	})
 	s.at = time.Now()

@@ -21,7 +21,7 @@ func TestStop_server_that_joins_meanwhile_leaves(t *testing.T) {
 	clusters := map[lab.DB]string{}
 	for _, db := range lab.Databases {
 		s := m.Raft(other, db)
-		clusters[db] = string(*s.Cluster)
+		clusters[db] = string(s.Cluster)
 		require.NoError(t, other.Hang(db))
 	}
 	for _, db := range lab.Databases {

@@ -38,8 +38,8 @@ func TestRestore_into_another_empty_application(t *testing.T) {
 		return labtest.AllMembers(other, other.Deployed...)() && strings.Contains(other.Seen(u), rows[0])
 	}, other.Deployed...)
 	restored := other.Raft(u, lab.NB)
-	assert.NotEqual(t, *empty.Cluster, *restored.Cluster)
-	assert.NotEqual(t, *taken.Cluster, *restored.Cluster)
+	assert.NotEqual(t, empty.Cluster, restored.Cluster)
+	assert.NotEqual(t, taken.Cluster, restored.Cluster)
 	for _, u := range other.Deployed {
 		serves := other.Seen(u)
 		for _, row := range rows {
@@ -54,7 +54,7 @@ func TestRestore_into_another_empty_application(t *testing.T) {
 	require.True(t, labtest.AllMembers(m, m.Deployed...)())
 	for _, u := range m.Deployed {
 		now := m.Raft(u, lab.NB)
-		assert.Equal(t, *taken.Cluster, *now.Cluster)
+		assert.Equal(t, taken.Cluster, now.Cluster)
 		assert.Contains(t, m.Seen(u), "after")
 	}
 }

@@ -157,7 +157,7 @@ func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 	clusters, servers := map[lab.DB]string{}, map[string]string{}
 	for _, db := range lab.Databases {
 		s := m.Raft(m.Deployed[0], db)
-		clusters[db] = string(*s.Cluster)
+		clusters[db] = string(s.Cluster)
 		for _, u := range m.Deployed {
 			servers[u.Name()+string(db)] = m.ServerID(u, db)
 		}
@@ -180,7 +180,7 @@ func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 				}
 				s := m.Raft(u, db)
 				assert.False(t, s.HasLeader(), when)
-				assert.Equal(t, clusters[db], string(*s.Cluster), when)
+				assert.Equal(t, clusters[db], string(s.Cluster), when)
 				assert.Len(t, s.Servers, 4, "%s: no member is removed", when)
 				assert.Equal(t, servers[u.Name()+string(db)], m.ServerID(u, db), when)
 			}
@@ -228,7 +228,7 @@ func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 	for _, u := range rest {
 		for _, db := range lab.Databases {
 			s := m.Raft(u, db)
-			assert.Equal(t, clusters[db], string(*s.Cluster))
+			assert.Equal(t, clusters[db], string(s.Cluster))
 			assert.Len(t, s.Servers, 4, "the one whose file is damaged is still a member: an operator kicks it, or has it rejoin")
 		}
 		assert.Contains(t, m.Seen(u), "kept")

@@ -171,7 +171,7 @@ func TestRecover_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 			m.Hold(false)
 			require.NoError(t, m.Settle(t.Context()))
 			now := m.Raft(asked, lab.NB)
-			assert.NotEqual(t, *old.Cluster, *now.Cluster)
+			assert.NotEqual(t, old.Cluster, now.Cluster)
 			for _, u := range left {
 				assert.Len(t, m.PutAway(u), 2, "nothing was done twice")
 				assert.Len(t, m.InPlace(u), 2)

@@ -136,9 +136,9 @@ func returnsAtEachMoment(t *testing.T, n int) {
 		a.finish(n, want)
 		now := a.Raft(a.asked, lab.NB)
 		if t.Logf("%s: %s, after %s", moment.name, want, time.Since(begun).Round(time.Second)); want == refused || want == withdrawn {
-			assert.Equal(t, *old.Cluster, *now.Cluster, moment.name)
+			assert.Equal(t, old.Cluster, now.Cluster, moment.name)
 		} else {
-			assert.NotEqual(t, *old.Cluster, *now.Cluster, moment.name)
+			assert.NotEqual(t, old.Cluster, now.Cluster, moment.name)
 		}
 		for _, u := range a.Deployed {
 			assert.Contains(t, a.Seen(u), kept, "%s: %s", moment.name, u.Name())

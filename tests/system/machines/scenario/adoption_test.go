@@ -81,7 +81,7 @@ func (s *story) deployPredecessor(ctx context.Context, t *testing.T) {
 	for _, db := range databases {
 		status, err := clusterStatus(ctx, on[0], db)
 		require.NoError(t, err)
-		settings[db.short+"_cid"] = string(*status.Cluster)
+		settings[db.short+"_cid"] = string(status.Cluster)
 	}
 	require.NoError(t, s.LeaderSettings(ctx, settings))
 	for _, unit := range units {
