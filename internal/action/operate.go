@@ -235,7 +235,7 @@ func (u Unit) checkUpgrade(ctx context.Context, source string) (plan.UpgradeRepo
 	source = cmp.Or(source, o.State.Settings.Source, "distro")
 	x := plan.UpgradeCandidate{
 		Source: shownSources(source, o.State.Settings.Overlay), Typed: u.Env.Version.Render,
-		Schemas: map[ovndb.Database]plan.UpgradeSchema{},
+		Schemas: map[ovndb.Database]ovndb.Schemas{},
 	}
 	var sources []apt.Source
 	for _, value := range []string{source, o.State.Settings.Overlay} {
@@ -250,9 +250,9 @@ func (u Unit) checkUpgrade(ctx context.Context, source string) (plan.UpgradeRepo
 		x.Unknown = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	for _, db := range ovndb.Databases() {
-		schema := plan.UpgradeSchema{Served: o.State.Databases[db].Schemas.Served, Brought: offer.Schemas[db]}
-		if schema.Served != "" && schema.Brought != "" {
-			if schema.Newer, err = ovsctl.Newer(schema.Brought, schema.Served); err != nil {
+		schema := ovndb.Schemas{Served: o.State.Databases[db].Schemas.Served, Packages: offer.Schemas[db]}
+		if schema.Served != "" && schema.Packages != "" {
+			if schema.Older, err = ovsctl.Newer(schema.Packages, schema.Served); err != nil {
 				return plan.UpgradeReport{}, err
 			}
 		}

@@ -86,7 +86,8 @@ func (v SchemaVersion) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[
 
 // Schemas has two versions of a database's schema, in the form X.Y.Z; empty if unknown.
 type Schemas struct {
-	// Served is the version that this unit's server serves, Packages the version in the installed packages.
+	// Served is the version that this unit's server serves, Packages the version in the packages: the installed ones, or
+	// those that an upgrade would bring.
 	Served, Packages string
 	// Older and Newer report how Served compares with Packages.
 	Older, Newer bool

@@ -157,8 +157,8 @@ func upgradable(sb int64) (plan.State, plan.UpgradeCandidate) {
 	u := plan.UpgradeCandidate{
 		Source: "cloud:jammy-caracal", Offered: ovndb.Version{OVN: "24.03.1-0", OVS: "3.1.5-0"}, Disk: 100 << 30,
 		Memory: 16 << 30, Typed: juju.Version{}.Render,
-		Schemas: map[ovndb.Database]plan.UpgradeSchema{
-			ovndb.NB: {Served: "7.0.0", Brought: "7.0.0"}, ovndb.SB: {Served: "20.27.0", Brought: "20.33.0", Newer: true},
+		Schemas: map[ovndb.Database]ovndb.Schemas{
+			ovndb.NB: {Served: "7.0.0", Packages: "7.0.0"}, ovndb.SB: {Served: "20.27.0", Packages: "20.33.0", Older: true},
 		},
 	}
 	return s, u
@@ -179,13 +179,13 @@ func TestCheckUpgrade_text(t *testing.T) {
 		},
 		"nothing-newer": func(s *plan.State, u *plan.UpgradeCandidate) {
 			u.Offered = s.Packages.Version
-			u.Schemas[ovndb.SB] = plan.UpgradeSchema{Served: "20.27.0", Brought: "20.27.0"}
+			u.Schemas[ovndb.SB] = ovndb.Schemas{Served: "20.27.0", Packages: "20.27.0"}
 		},
 		"source-that-can-not-be-looked-into": func(_ *plan.State, u *plan.UpgradeCandidate) {
 			u.Offered, u.Unknown = ovndb.Version{}, "cannot look into the package source: a personal archive can be "+
 				"looked into only once it was added"
 			for db, schema := range u.Schemas {
-				u.Schemas[db] = plan.UpgradeSchema{Served: schema.Served}
+				u.Schemas[db] = ovndb.Schemas{Served: schema.Served}
 			}
 		},
 		"units-that-block": func(s *plan.State, u *plan.UpgradeCandidate) {
@@ -193,7 +193,7 @@ func TestCheckUpgrade_text(t *testing.T) {
 			x := s.Databases[ovndb.NB]
 			x.Damage = finding.Quote("entries 5 to 7")
 			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = x, plan.Database{Condition: ovndb.Down}
-			u.Schemas[ovndb.SB] = plan.UpgradeSchema{Brought: "20.33.0"}
+			u.Schemas[ovndb.SB] = ovndb.Schemas{Packages: "20.33.0"}
 			s.Peers = []plan.Peer{
 				{Unit: "ovn-central/1", Data: published, Servers: servers},
 				{Unit: "ovn-central/2", Data: published, Dying: true},

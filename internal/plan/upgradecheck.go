@@ -17,19 +17,12 @@ type UpgradeCandidate struct {
 	// Offered is the version of these packages. If it is unknown, Offered is empty, and Unknown is the reason.
 	Offered ovndb.Version
 	Unknown string
-	// Schemas are the schemas of both databases.
-	Schemas map[ovndb.Database]UpgradeSchema
+	// Schemas compares the served schema of each database with the one that these packages bring.
+	Schemas map[ovndb.Database]ovndb.Schemas
 	// Disk and Memory are the free space and memory of this machine, in bytes; 0 if unknown.
 	Disk, Memory int64
 	// Typed formats a command for typing.
 	Typed func(command.Command) string
-}
-
-// UpgradeSchema compares the served version of a database's schema with the packages'. Newer reports whether the
-// packages' is newer.
-type UpgradeSchema struct {
-	Served, Brought string
-	Newer           bool
 }
 
 // UpgradeReport tells an operator what to know before an upgrade.
@@ -153,7 +146,7 @@ func (s State) blockingUnits() []string {
 func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatabase {
 	x, schema := s.Databases[db], u.Schemas[db]
 	d := UpgradeDatabase{
-		Name: db.Short(), FileBytes: x.Size, Schema: schema.Served, Brought: schema.Brought, Converted: schema.Newer,
+		Name: db.Short(), FileBytes: x.Size, Schema: schema.Served, Brought: schema.Packages, Converted: schema.Older,
 		TimerSeconds: x.Status.ElectionTimer.Seconds(), FileFormat: fileFormat(s.Packages.Version.OVS),
 		BroughtFileFormat: fileFormat(u.Offered.OVS),
 	}
