@@ -138,7 +138,7 @@ func (u Unit) northd(ctx context.Context, o reconcile.Result) ovndb.NorthdHealth
 
 // agent returns the status of the unit's agent, even if the unit could not be observed.
 func (u Unit) agent(ctx context.Context, o reconcile.Result) (s agentreport.Status, ok bool) {
-	if s = o.Agent(); s.Unit != "" {
+	if s = o.Agent; s.Unit != "" {
 		return s, true
 	}
 	s, err := agentreport.Ask(ctx, u.Members.Control.Paths.AgentConfig())

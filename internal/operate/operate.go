@@ -12,7 +12,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agentservice"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -31,7 +30,6 @@ type Unit struct {
 	*steps.Unit
 	*Asked
 	Agent *agentservice.Manager
-	Tools *juju.Tools
 }
 
 // Services returns all services of a unit.
@@ -44,7 +42,7 @@ func Services() []ovndb.Service {
 // [*finding.RefusedError] that names each database, and nothing was stopped. recovery permits a pause without a
 // leader, the first step of the recovery of a lost quorum.
 func (u Unit) Pause(ctx context.Context, recovery bool) error {
-	snapshot := u.Observer.Observe(ctx, u.Tools)
+	snapshot := u.Observer.Observe(ctx, u.Juju)
 	var turns []ovndb.Database
 	for db, l := range snapshot.Servers {
 		// A server without a leader can still vote in the next election.
@@ -148,7 +146,7 @@ func (u Unit) Restart(ctx context.Context, names ...string) ([]ovndb.Service, er
 	if err != nil {
 		return nil, fmt.Errorf("cannot restart services: %w", err)
 	}
-	snapshot := u.Observer.Observe(ctx, u.Tools)
+	snapshot := u.Observer.Observe(ctx, u.Juju)
 	var done []ovndb.Service
 	for _, service := range plan.RestartOrder() {
 		if !wanted[service] {

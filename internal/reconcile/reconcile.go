@@ -47,8 +47,8 @@ type Result struct {
 	Failure error
 	// managed has the findings of the managers.
 	managed []finding.Finding
-	// agent is the report of the unit's agent.
-	agent report.Status
+	// Agent is the report of the unit's agent; the zero value if it does not answer.
+	Agent report.Status
 	// backupAge is the age of the newest backup.
 	backupAge finding.Reason
 }
@@ -153,7 +153,7 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 		o.managed = append(o.managed, found...)
 	}
 	report, found := r.agent.Ask(ctx)
-	o.agent, o.managed, o.backupAge = report, append(o.managed, found...), r.backups.Age()
+	o.Agent, o.managed, o.backupAge = report, append(o.managed, found...), r.backups.Age()
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (u *Reconciler) save(ctx context.Context, r *record) {
 // Operate returns the operations on the unit's services that an operator may request.
 func (u *Reconciler) Operate() (operate.Unit, error) {
 	r, err := u.loadRecord()
-	return operate.Unit{Unit: r.Unit, Asked: &r.Asked, Agent: r.agent, Tools: u.Tools}, err
+	return operate.Unit{Unit: r.Unit, Asked: &r.Asked, Agent: r.agent}, err
 }
 
 // ForgetFormer removes the state of an earlier unit of the same name on this machine. Juju 4 numbers the units of an

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -121,9 +120,6 @@ func (o Result) Northd() ovndb.NorthdHealth {
 	}
 	return o.State.Northd
 }
-
-// Agent returns the report of this unit's agent; the zero value if it does not answer.
-func (o Result) Agent() report.Status { return o.agent }
 
 // Recovery returns the operations on recoveries that an operator may request. If an operation begins, after receives
 // the outcome of the reconcile that follows.

@@ -25,7 +25,7 @@ import (
 func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	var tail []string
 	if !o.State.Paused {
-		_, runs := acting(o.agent)
+		_, runs := acting(o.Agent)
 		tail = append([]string{status.Health(o.Report, o.State.Northd == ovndb.NorthdActive), o.backupAge.String()}, runs...)
 	}
 	return present.Workload(u.Env.Version, u.Findings(o), tail...)
@@ -78,7 +78,7 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	if !plan.Pressing(all) && !o.Decision.Ready && !o.State.Dying {
 		all = append(all, finding.New(finding.ClientPortsClosed, finding.Subject{}, finding.Args{}))
 	}
-	stalled, _ := acting(o.agent)
+	stalled, _ := acting(o.Agent)
 	return slices.Concat(all, o.managed, stalled)
 }
 
