@@ -211,11 +211,14 @@ func TestCompletedRecovery(t *testing.T) {
 	assert.Empty(t, j.lacking)
 	assert.Equal(t, next("recover give-up="+all, lost), typed)
 
+	typed, _ = judge(Request{GivenUp: given[1:], Force: true})
+	assert.Equal(t, next("recover give-up="+all+" force=true", lost), typed)
+
 	typed, _ = judge(Request{
-		Databases: ovndb.Databases()[1:], GivenUp: given[1:], Backup: "/b/1", Force: true,
+		Databases: ovndb.Databases()[1:], GivenUp: given[1:], Backup: "/b/1",
 		Again: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	})
-	assert.Equal(t, next("restore from=/b/1 database=sb give-up=ovn-central/2,ovn-central/10 force=true again=20260102T030405Z",
+	assert.Equal(t, next("restore from=/b/1 database=sb give-up=ovn-central/2,ovn-central/10 again=20260102T030405Z",
 		"ovn-central/2, ovn-central/10"), typed)
 	assert.Equal(t, []string{"-> ovn-central/0 recover dry-run=true"}, []string{strings.TrimPrefix(findingtest.Brief(
 		finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{},

@@ -11,7 +11,7 @@ import (
 )
 
 // Brief formats a finding in one line: severity, code, subject, the arguments that are set, each remedy after an arrow,
-// then the causes.
+// then the causes. It panics if a command of a remedy can't be typed as the product prints it.
 func Brief(f finding.Finding) string {
 	words := []string{f.Severity.String(), string(f.Code)}
 	if subject := f.Subject.String(); subject != "" {
@@ -31,6 +31,7 @@ func Brief(f finding.Finding) string {
 		}
 	}
 	for _, r := range f.Remedies {
+		mustType(r)
 		words = append(words, "->")
 		if r.When != "" {
 			words = append(words, string(r.When)+":")
