@@ -4,7 +4,6 @@
 package agent
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // recordKey is the key of the agents' lease in external_ids of NB_Global.
@@ -67,11 +65,6 @@ func (a *Agent) holds() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.election.Holds()
-}
-
-// after waits for the period and reports whether ctx is still alive.
-func after(ctx context.Context, period time.Duration) bool {
-	return poll.Wait(ctx, period) == nil
 }
 
 func (a *Agent) live() config.Config { return *a.current.Load() }

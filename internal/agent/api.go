@@ -19,9 +19,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// leasePath is the path at which one agent asks another.
-const leasePath = "/lease"
-
 // Limits of a request; slower clients are cut off.
 const (
 	headerTimeout  = 2 * time.Second

@@ -1,10 +1,13 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // wall returns the time of the wall clock, for times that people read and for deadlines of sockets. No decision depends
@@ -23,4 +26,17 @@ func clock(id int32) time.Duration {
 		panic(fmt.Sprintf("cannot read clock %d, which every Linux has since 2.6.39: %v", id, err))
 	}
 	return time.Duration(t.Nano())
+}
+
+// after waits for the period and reports whether ctx is still alive.
+func after(ctx context.Context, period time.Duration) bool {
+	return poll.Wait(ctx, period) == nil
+}
+
+// earliest returns the earlier of two times; 0 means never.
+func earliest(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -20,8 +21,9 @@ import (
 
 // clusters has this unit's view of the members of both databases, and of its ovn-northd.
 type clusters struct {
-	agent   *Agent
 	servers Servers
+	now     func() time.Duration
+	log     *slog.Logger
 	// observing serialises observations.
 	observing sync.Mutex
 	// files has the files of the local servers. Only the loop uses it.
@@ -78,9 +80,9 @@ func (c *clusters) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		last, now := c.last.Load(), &clusterObservation{report: seen, northd: northd, at: c.agent.now()}
+		last, now := c.last.Load(), &clusterObservation{report: seen, northd: northd, at: c.now()}
 		for _, l := range orphanEvents(orphanMembers(last.report), orphanMembers(seen)) {
-			c.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
+			c.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 		}
 		if northd != "" && !northd.Works() {
 			now.idle = last.idle + 1
@@ -90,9 +92,9 @@ func (c *clusters) run(ctx context.Context) {
 		switch now := now.northdError(); {
 		case now == last.northdError():
 		case now == "":
-			c.agent.log.Info("ovn-northd works again")
+			c.log.Info("ovn-northd works again")
 		default:
-			c.agent.log.Warn("ovn-northd does not work; this unit does not act", "state", northd)
+			c.log.Warn("ovn-northd does not work; this unit does not act", "state", northd)
 		}
 	}
 }
@@ -127,7 +129,7 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 		limited, cancel := context.WithTimeout(ctx, clusterTimeout)
 		err := c.servers.PublishDamage(limited, cluster.ServerState, cluster.Damage.String())
 		cancel()
-		log := c.agent.log.With("database", cluster.Database.Short(), "missing", cluster.Damage)
+		log := c.log.With("database", cluster.Database.Short(), "missing", cluster.Damage)
 		found.published = err == nil
 		switch {
 		case err != nil:
@@ -143,7 +145,7 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 
 // recent returns the last observation, or a new one if the last is older than the interval between two observations.
 func (c *clusters) recent(ctx context.Context) observe.Report {
-	if seen := c.fresh(c.agent.now(), clusterPause+clusterTimeout); seen.at != 0 {
+	if seen := c.fresh(c.now(), clusterPause+clusterTimeout); seen.at != 0 {
 		return seen.report
 	}
 	seen, _ := c.observeNow(ctx)
@@ -183,6 +185,19 @@ func orphanMembers(r observe.Report) []finding.Document {
 		}
 	}
 	return present.Documents(juju.Version{}, all)
+}
+
+func orphanEvents(was, is []finding.Document) (lines []line) {
+	event := func(message string, of, than []finding.Document) {
+		for _, o := range of {
+			if !slices.ContainsFunc(than, func(d finding.Document) bool { return d.Message == o.Message }) {
+				lines = append(lines, line{message, []any{"where", o.Subject, "code", o.Code, "what", o.Message}})
+			}
+		}
+	}
+	event("orphan found", is, was)
+	event("orphan resolved", was, is)
+	return lines
 }
 
 // document returns the description of both clusters for programs.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -13,15 +14,16 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 // drains continues drains with an intent in the database while this agent holds the lease: the commands that began them
 // may have ended. Only the loop of the gateways uses the fields above report.
 type drains struct {
-	agent *Agent
+	now func() time.Duration
+	log *slog.Logger
+	// whileHeld returns a context that ends when this agent no longer holds the record.
+	whileHeld func(ctx context.Context, value string) (context.Context, context.CancelFunc)
 	// open makes a service that writes only while the record has that value; service is the open one.
 	open    func(value string) drainService
 	service drainService
@@ -48,11 +50,8 @@ type drainService interface {
 	Close()
 }
 
-func (a *Agent) newDrains() drains {
-	return drains{agent: a, open: func(value string) drainService {
-		return &node.Service{Gateways: a.service(value), Unit: a.config.Unit}
-	}}
-}
+// retryPause is the pause after a plan or a drain that could not be carried out.
+const retryPause = 30 * time.Second
 
 // effects has the effects of a drain that this agent continues. Its clock never jumps, and one request for signs of
 // life serves all drains.
@@ -62,10 +61,10 @@ type effects struct {
 	chassis string
 }
 
-func (e effects) Now() time.Time { return time.Unix(0, 0).Add(e.drains.agent.now()) }
+func (e effects) Now() time.Time { return time.Unix(0, 0).Add(e.drains.now()) }
 
 func (e effects) Move(ctx context.Context) (maintenance.Sight, bool, error) {
-	e.drains.agent.log.Info("continuing a drain", "chassis", e.chassis)
+	e.drains.log.Info("continuing a drain", "chassis", e.chassis)
 	return e.Effects.Move(ctx)
 }
 
@@ -96,11 +95,6 @@ func (d *drains) forget(inv *gateway.Inventory) {
 	})
 }
 
-func (g *gateways) drain(ctx context.Context, t turn) (changed bool, next time.Duration, err error) {
-	next, err = g.drains.reconcile(ctx, t.value, t.inventory)
-	return false, next, err
-}
-
 // reconcile takes the next step of each drain in the inventory, and returns when to look again if nothing changes
 // before; 0 means never.
 func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inventory) (next time.Duration, err error) {
@@ -113,10 +107,10 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 	if d.service == nil {
 		d.service, d.retry = d.open(value), 0
 	}
-	if now := d.agent.now(); now < d.retry {
+	if now := d.now(); now < d.retry {
 		return d.retry, nil
 	}
-	ctx, cancel := d.agent.gateways.whileHeld(ctx, value)
+	ctx, cancel := d.whileHeld(ctx, value)
 	defer cancel()
 	var said []report.Drain
 	var failures []error
@@ -132,11 +126,11 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 	d.report.Store(&said)
 	if d.asked { // one request serves all drains
 		if err := d.service.AskNorthd(ctx); err != nil {
-			d.agent.log.Warn("cannot ask the chassis that took the gateways of drains for a sign of life", "error", err)
+			d.log.Warn("cannot ask the chassis that took the gateways of drains for a sign of life", "error", err)
 		}
 	}
 	if len(failures) > 0 {
-		d.retry = d.agent.now() + retryPause
+		d.retry = d.now() + retryPause
 		return d.retry, errors.Join(failures...)
 	}
 	return next, nil
@@ -163,7 +157,7 @@ func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis str
 	}
 	said = report.Drain{
 		Chassis: chassis, Text: strings.Join(parts, ", "), Gateways: p.Left + len(p.Blocked),
-		Done: p.Done() && err == nil, Stalled: x.Stalled(do.Now()), Since: d.agent.now(),
+		Done: p.Done() && err == nil, Stalled: x.Stalled(do.Now()), Since: d.now(),
 	}
 	if x.said.Text == said.Text {
 		said.Since = x.said.Since
@@ -191,33 +185,4 @@ func (d *drains) status(now time.Duration) []report.Drain {
 		all[i].ForSeconds = (now - all[i].Since).Seconds()
 	}
 	return all
-}
-
-// nodesToDemote returns the cordoned nodes that gained gateways which could move away, except nodes with a drain, which
-// moves these gateways itself.
-func nodesToDemote(inv *gateway.Inventory) (all []string) {
-	records := maintenance.ParseRecords(inv.NB.IDs)
-	for _, chassis := range slices.Sorted(maps.Keys(records.Hosted)) {
-		if _, drained := records.Drains[chassis]; !drained &&
-			!schedule.Demote(inv.State, chassis, records.Hosted[chassis]).Empty() {
-			all = append(all, chassis)
-		}
-	}
-	return all
-}
-
-// demote moves gateways that came after the cordon off cordoned nodes, and reports whether it has written anything.
-func (g *gateways) demote(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
-	hosted := maintenance.ParseRecords(t.inventory.NB.IDs).Hosted
-	for _, chassis := range nodesToDemote(t.inventory) {
-		changed, err := g.write(ctx, t.value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
-			return s.Demote(ctx, nil, chassis, hosted[chassis])
-		})
-		g.recordOutcome(changed, err)
-		if err != nil {
-			return true, 0, fmt.Errorf("cordon of %s: %w", chassis, err)
-		}
-		wrote = wrote || len(changed) > 0
-	}
-	return wrote, 0, nil
 }

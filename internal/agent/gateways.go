@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -47,8 +49,6 @@ const (
 	// lookPeriod is the largest age of a reading, unless a pass takes so long that passShare requires a longer pause.
 	// Bindings of ports in the Southbound database are not followed: in a large cloud they change all the time.
 	lookPeriod = 30 * time.Second
-	// retryPause is the pause after a plan that could not be carried out.
-	retryPause = 30 * time.Second
 	// passTimeout bounds one pass.
 	passTimeout = time.Minute
 	// largePass is the processor time above which a pass returns its memory to the system: otherwise Go would keep it for
@@ -184,13 +184,39 @@ func (a *Agent) wakeGateways() {
 	}
 }
 
-// earliest returns the earlier of two times; 0 means never.
-func earliest(a, b time.Duration) time.Duration {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
-}
-
 // byAgent is the suffix of an agent's name in the journal.
 const byAgent = ", agent"
+
+func (g *gateways) drain(ctx context.Context, t turn) (changed bool, next time.Duration, err error) {
+	next, err = g.drains.reconcile(ctx, t.value, t.inventory)
+	return false, next, err
+}
+
+// nodesToDemote returns the cordoned nodes that gained gateways which could move away, except nodes with a drain, which
+// moves these gateways itself.
+func nodesToDemote(inv *gateway.Inventory) (all []string) {
+	records := maintenance.ParseRecords(inv.NB.IDs)
+	for _, chassis := range slices.Sorted(maps.Keys(records.Hosted)) {
+		if _, drained := records.Drains[chassis]; !drained &&
+			!schedule.Demote(inv.State, chassis, records.Hosted[chassis]).Empty() {
+			all = append(all, chassis)
+		}
+	}
+	return all
+}
+
+// demote moves gateways that came after the cordon off cordoned nodes, and reports whether it has written anything.
+func (g *gateways) demote(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
+	hosted := maintenance.ParseRecords(t.inventory.NB.IDs).Hosted
+	for _, chassis := range nodesToDemote(t.inventory) {
+		changed, err := g.write(ctx, t.value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
+			return s.Demote(ctx, nil, chassis, hosted[chassis])
+		})
+		g.recordOutcome(changed, err)
+		if err != nil {
+			return true, 0, fmt.Errorf("cordon of %s: %w", chassis, err)
+		}
+		wrote = wrote || len(changed) > 0
+	}
+	return wrote, 0, nil
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -17,9 +18,15 @@ import (
 
 // peers asks the other agents.
 type peers struct {
-	agent  *Agent
 	client *http.Client
 	scheme string
+	now    func() time.Duration
+	beat   func() time.Duration
+	// configured returns the other agents' addresses; own is this agent's.
+	configured func() []string
+	own        string
+	// answered takes an agent's answer, and the time of the question.
+	answered func(answer lease.Answer, asked time.Duration)
 
 	mu  sync.Mutex
 	all map[string]*peer // by address
@@ -34,32 +41,21 @@ type peer struct {
 	err      error
 }
 
+// leasePath is the path at which one agent asks another.
+const leasePath = "/lease"
+
 // Limits for other agents' answers.
 const (
 	maxAnswer = 4 << 10 // bytes
 	maxPeers  = 32
 )
 
-func newPeers(a *Agent) *peers {
-	p := &peers{agent: a, scheme: "http", all: map[string]*peer{}}
-	transport := &http.Transport{MaxIdleConnsPerHost: 1, MaxResponseHeaderBytes: maxAnswer, DisableCompression: true}
-	if a.config.Secure() {
-		p.scheme = "https"
-		transport.DialTLSContext = a.dialPeer
-	}
-	p.client = &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	return p
-}
-
 // ask asks all agents at each beat. It never asks an agent twice at the same time.
 func (p *peers) ask(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer p.client.CloseIdleConnections()
-	for period := time.Duration(0); after(ctx, period); period = p.agent.election.Beat() {
+	for period := time.Duration(0); after(ctx, period); period = p.beat() {
 		for _, address := range p.addresses() {
 			p.mu.Lock()
 			one := p.all[address]
@@ -80,10 +76,9 @@ func (p *peers) ask(ctx context.Context) {
 // addresses returns the addresses in the configuration. The record's address is not asked: any client of the database
 // can write it, and this unit would present its certificate there.
 func (p *peers) addresses() []string {
-	a := p.agent
-	all := slices.Clone(a.live().Peers)
+	all := slices.Clone(p.configured())
 	slices.Sort(all)
-	all = slices.DeleteFunc(slices.Compact(all), func(s string) bool { return s == a.config.PeerListen })
+	all = slices.DeleteFunc(slices.Compact(all), func(s string) bool { return s == p.own })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for known := range p.all {
@@ -95,7 +90,7 @@ func (p *peers) addresses() []string {
 }
 
 func (p *peers) askOne(ctx context.Context, address string, one *peer) {
-	asked := p.agent.now()
+	asked := p.now()
 	answer, ahead, err := p.question(ctx, address)
 	p.mu.Lock()
 	one.asking, one.err = false, err
@@ -104,13 +99,13 @@ func (p *peers) askOne(ctx context.Context, address string, one *peer) {
 	}
 	p.mu.Unlock()
 	if err == nil {
-		p.agent.updateElection(func(e *lease.Election, _ time.Duration) { e.ObserveAnswer(answer, asked) })
+		p.answered(answer, asked)
 	}
 }
 
 // question asks one agent, and reads its clock: net/http puts the time, in whole seconds, into each answer.
 func (p *peers) question(ctx context.Context, address string) (a lease.Answer, ahead time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, p.agent.election.Beat())
+	ctx, cancel := context.WithTimeout(ctx, p.beat())
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.scheme+"://"+address+leasePath, http.NoBody)
 	if err != nil {
@@ -138,4 +133,22 @@ func (p *peers) question(ctx context.Context, address string) (a lease.Answer, a
 	}
 	a.Unit, a.Instance = foreign.Name(a.Unit), foreign.Name(a.Instance)
 	return a, ahead, err
+}
+
+func (p *peers) status(now time.Duration) []report.PeerStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := []report.PeerStatus{}
+	for _, address := range slices.Sorted(maps.Keys(p.all)) {
+		one := p.all[address]
+		s := report.PeerStatus{Address: address, Unit: one.unit, AnsweredSecondsAgo: -1}
+		if one.answered != 0 {
+			s.AnsweredSecondsAgo, s.ClockAheadSeconds = (now - one.answered).Seconds(), one.ahead.Seconds()
+		}
+		if one.err != nil {
+			s.Error = one.err.Error()
+		}
+		all = append(all, s)
+	}
+	return all
 }

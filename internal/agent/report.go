@@ -166,19 +166,6 @@ func (r *gatewayReport) advise(inv *gateway.Inventory, plan schedule.Plan, now t
 	}}}
 }
 
-func orphanEvents(was, is []finding.Document) (lines []line) {
-	event := func(message string, of, than []finding.Document) {
-		for _, o := range of {
-			if !slices.ContainsFunc(than, func(d finding.Document) bool { return d.Message == o.Message }) {
-				lines = append(lines, line{message, []any{"where", o.Subject, "code", o.Code, "what", o.Message}})
-			}
-		}
-	}
-	event("orphan found", is, was)
-	event("orphan resolved", was, is)
-	return lines
-}
-
 func (g *gateways) recordFailure(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -37,14 +39,37 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers S
 	a.northbound.database, a.southbound.database = ovndb.NB, ovndb.SB
 	a.current.Store(&c)
 	a.watchdog.every = watchdogPeriod()
-	a.peers = newPeers(a)
-	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: a.newDrains(), report: gatewayReport{
+	a.peers = a.newPeers()
+	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), report: gatewayReport{
 		status: report.GatewayStatus{Advice: []report.Advice{}, Orphans: []finding.Document{}},
 		moves:  map[schedule.Class]int{},
 	}}
-	a.clusters = &clusters{agent: a, servers: servers, files: map[ovndb.Database]*file{}}
+	a.gateways.drains = drains{now: now, log: log, whileHeld: a.gateways.whileHeld, open: func(value string) drainService {
+		return &node.Service{Gateways: a.service(value), Unit: c.Unit}
+	}}
+	a.clusters = &clusters{servers: servers, now: now, log: log, files: map[ovndb.Database]*file{}}
 	a.clusters.last.Store(new(clusterObservation))
 	return a, nil
+}
+
+func (a *Agent) newPeers() *peers {
+	p := &peers{
+		scheme: "http", now: a.now, beat: a.election.Beat, own: a.config.PeerListen, all: map[string]*peer{},
+		configured: func() []string { return a.live().Peers },
+		answered: func(answer lease.Answer, asked time.Duration) {
+			a.updateElection(func(e *lease.Election, _ time.Duration) { e.ObserveAnswer(answer, asked) })
+		},
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: 1, MaxResponseHeaderBytes: maxAnswer, DisableCompression: true}
+	if a.config.Secure() {
+		p.scheme = "https"
+		transport.DialTLSContext = a.dialPeer
+	}
+	p.client = &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return p
 }
 
 // check checks the configuration and loads its credentials. Without them no other agent could ask this one, and it

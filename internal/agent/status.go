@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
@@ -18,11 +16,6 @@ type seen struct {
 	last   string // the last unit that held the lease, which may be free now
 	known  bool
 	since  time.Duration // when the holder was first seen
-}
-
-type line struct {
-	message    string
-	attributes []any
 }
 
 // update compares the election with its last state and returns the changes to log. known reports whether an address is
@@ -112,24 +105,6 @@ func (a *Agent) status() report.Status {
 		s.Acting = r.Holder
 	}
 	return s
-}
-
-func (p *peers) status(now time.Duration) []report.PeerStatus {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := []report.PeerStatus{}
-	for _, address := range slices.Sorted(maps.Keys(p.all)) {
-		one := p.all[address]
-		s := report.PeerStatus{Address: address, Unit: one.unit, AnsweredSecondsAgo: -1}
-		if one.answered != 0 {
-			s.AnsweredSecondsAgo, s.ClockAheadSeconds = (now - one.answered).Seconds(), one.ahead.Seconds()
-		}
-		if one.err != nil {
-			s.Error = one.err.Error()
-		}
-		all = append(all, s)
-	}
-	return all
 }
 
 // document returns everything that the agent knows. The status of the gateways is null before they are read.
