@@ -208,6 +208,57 @@ func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.A
 	return view, plan, nil
 }
 
+// judgement is the last judgement of a change of this unit's member of one database, made from view.
+type judgement struct {
+	server observe.ServerState
+	view   raft.View
+	plan   raft.Plan
+}
+
+// waysOf returns the remedies of the refusals among judgements. One command suffices for both databases.
+func (s *Changer) waysOf(ctx context.Context, m observe.Application, judged ...judgement) []finding.Remedy {
+	var leaderless []observe.ServerState
+	var plans []raft.Plan
+	clusters := status.Views{}
+	for _, j := range judged {
+		if len(j.view.Status.Servers) > 0 {
+			clusters[j.server.Database] = j.view
+		}
+		if j.plan.Refusal != nil {
+			plans = append(plans, j.plan)
+		}
+		if j.plan.NoQuorum() {
+			leaderless = append(leaderless, j.server)
+		}
+	}
+	if len(plans) == 0 {
+		return nil
+	}
+	ways := status.Ways(m, plans, s.completed(ctx, m, clusters))
+	if len(leaderless) > 0 {
+		ways = append(status.WithoutLeader(m, leaderless...), ways...)
+	}
+	return ways
+}
+
+// completed adds the views of those databases that were not judged. If a member is down, its unit's member of the
+// other database shows whether the machine is on.
+func (s *Changer) completed(ctx context.Context, m observe.Application, clusters status.Views) status.Views {
+	for _, d := range ovndb.Databases() {
+		if _, seen := clusters[d]; seen {
+			continue
+		}
+		l := s.Observer.ObserveServer(ctx, d)
+		if l.Condition != ovndb.Serving {
+			continue
+		}
+		if view, err := s.Observer.View(ctx, l, m.Names(d)); err == nil {
+			clusters[d] = view
+		}
+	}
+	return clusters
+}
+
 // ClearEndedIntents drops intents that this unit knows to have ended from a lock that no unit holds. It does so only
 // if this unit's server is a plain member: then a restart has cancelled its leave, a lost kick is never carried out,
 // and the server is back. Until then the other units expect these changes.

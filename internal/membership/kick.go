@@ -92,7 +92,7 @@ func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest
 	default:
 		_ = change[*kickOperation]{operations: kicks, judge: judge, ends: always}.carryOut(ctx)
 	}
-	return results(kicks), nil
+	return s.results(ctx, kicks), nil
 }
 
 // errWithheld means that a kick was not made; its result has the reason.
@@ -128,7 +128,7 @@ func evaluateKicks(ctx context.Context, kicks []*kickOperation) bool {
 	return ok
 }
 
-func results(kicks []*kickOperation) []KickResult {
+func (s *Changer) results(ctx context.Context, kicks []*kickOperation) []KickResult {
 	refused := false
 	var plans []raft.Plan
 	clusters := status.Views{}
@@ -138,11 +138,15 @@ func results(kicks []*kickOperation) []KickResult {
 			plans, clusters[k.server.Database] = append(plans, k.plan), k.view
 		}
 	}
+	var ways []finding.Remedy
+	if len(plans) > 0 { // one command suffices for both
+		ways = status.Ways(kicks[0].application, plans, s.completed(ctx, kicks[0].application, clusters))
+	}
 	var all []KickResult
 	for _, k := range kicks {
 		r := k.result
-		if _, is := clusters[r.Database]; is { // one command suffices for both
-			r.Against[0].Remedies = status.Ways(k.application, plans, clusters)
+		if r.Outcome == Refused && r.Against[0].Code == finding.QuorumWouldBeLost {
+			r.Against[0].Remedies = ways
 		}
 		if r.Outcome == WouldRemove && (refused || !k.request.DryRun) {
 			r.Outcome, r.Against = Untouched, []finding.Finding{finding.Of(finding.OtherRefused, r.Database, finding.Args{},

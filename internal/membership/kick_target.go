@@ -219,7 +219,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 		if code := plan.Refusal.Code; code == finding.UnitInModel || code == finding.MemberIsLive {
 			plan.Refusal.Args.Reasons = effect
 		}
-		k.refuse(plan.Refusal.Code, plan.Refusal.Args, k.ways(plan, view, owner)...)
+		k.refuse(plan.Refusal.Code, plan.Refusal.Args, k.ways(ctx, plan, view, owner)...)
 		k.result.Against[0].Causes = plan.Refusal.Causes
 		return
 	}
@@ -234,11 +234,13 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 // serves reports whether the target takes part in the cluster, over any connection.
 func (k *kickOperation) serves() bool { return k.target.Up || k.target.OneWay }
 
-func (k *kickOperation) ways(plan raft.Plan, view raft.View, owner observe.Owner) []finding.Remedy {
+func (k *kickOperation) ways(
+	ctx context.Context, plan raft.Plan, view raft.View, owner observe.Owner,
+) []finding.Remedy {
 	clusters := status.Views{k.server.Database: view}
 	switch plan.Refusal.Code {
 	case finding.MemberIsLive, finding.UnitInModel:
-		return k.waysToForce(view, owner)
+		return k.waysToForce(ctx, view, owner)
 	case finding.OwnMember:
 		return []finding.Remedy{finding.If(finding.ToRemove, command.RemoveUnit(k.application.Unit)).For(k.application.Unit)}
 	case finding.QuorumWouldBeLost:
@@ -253,7 +255,9 @@ func (k *kickOperation) ways(plan raft.Plan, view raft.View, owner observe.Owner
 
 // waysToForce returns alternatives to the kick of a member that is up or of a unit that stays, and the command that
 // permits the kick.
-func (k *kickOperation) waysToForce(view raft.View, owner observe.Owner) (ways []finding.Remedy) {
+func (k *kickOperation) waysToForce(
+	ctx context.Context, view raft.View, owner observe.Owner,
+) (ways []finding.Remedy) {
 	d, unit := k.server.Database, owner.Unit
 	change := raft.Change{Database: d, View: view, Target: k.id, UnitInModel: unit}
 	// The advised command must not be refused.
@@ -268,15 +272,11 @@ func (k *kickOperation) waysToForce(view raft.View, owner observe.Owner) (ways [
 			finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit)),
 		}
 	case unit != "" && k.serves() && leave.Refusal != nil: // its own leave would be refused too
-		return status.Ways(k.application, []raft.Plan{leave}, status.Views{d: view})
+		return status.Ways(k.application, []raft.Plan{leave}, k.changer.completed(ctx, k.application, status.Views{d: view}))
 	case unit != "" && k.serves(): // it then leaves by itself
 		return []finding.Remedy{finding.If(finding.ToRemove, command.RemoveUnit(unit)).For(unit)}
 	case unit != "":
-		clusters := status.Views{d: view}
-		if k.otherServer.Condition == ovndb.Serving {
-			clusters[d.Other()] = raft.View{Status: k.otherServer.Status}
-		}
-		ways = status.WhileDown(k.application, clusters, unit)
+		ways = status.WhileDown(k.application, k.changer.completed(ctx, k.application, status.Views{d: view}), unit)
 	case k.target.Runs():
 		ways = []finding.Remedy{finding.ByHand(finding.PowerOff), finding.If(finding.OnceMachineOff, kick(raft.PermitNone))}
 	}

@@ -28,7 +28,7 @@ const alreadyRemovedTimeout = 10 * time.Second
 type leaveOperation struct {
 	changer     *Changer
 	application observe.Application
-	server      observe.ServerState
+	judgement
 	// alreadyRemoved reports whether the others have removed this server.
 	alreadyRemoved bool
 	lock           *lock
@@ -36,9 +36,6 @@ type leaveOperation struct {
 	// server executes queued commands once it continues.
 	begun, queued bool
 	result        LeaveResult
-	// plan is the last judgement, made from view.
-	view raft.View
-	plan raft.Plan
 }
 
 // resultSoFar returns the result for the database, finished or not.
@@ -156,7 +153,7 @@ func (d *leaveOperation) begin(ctx context.Context) error {
 		return err
 	}
 	if len(reasons) > 0 {
-		return finding.Refuse(reasons, waysToLeave(d.application, d)...)
+		return finding.Refuse(reasons, s.waysOf(ctx, d.application, d.judgement)...)
 	}
 	for _, w := range d.plan.Warnings {
 		s.Log.WarnContext(ctx, "the leave is permitted", "warning", w.Message())

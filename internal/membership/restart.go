@@ -14,7 +14,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // WithLock calls [Changer.WithLocks] for one database.
@@ -47,7 +46,9 @@ func (s *Changer) WithLocks(ctx context.Context, m observe.Application, database
 			return err // a server that did not answer in time may be a member
 		}
 		if l.Condition == ovndb.Unreadable && down || l.Member() && len(l.Status.Servers) > 1 {
-			o.servers = append(o.servers, &lockedServer{changer: s, application: m, server: l, takesDown: down})
+			o.servers = append(o.servers, &lockedServer{
+				changer: s, application: m, judgement: judgement{server: l}, takesDown: down,
+			})
 		}
 	}
 	if len(o.servers) == 0 {
@@ -75,8 +76,7 @@ func (o *restartOperation) each(ctx context.Context,
 	judge func(r *lockedServer, ctx context.Context, renew func(context.Context) error) error,
 ) error {
 	var reasons []finding.Finding
-	var ways []finding.Remedy
-	var leaderless []observe.ServerState
+	var judged []judgement
 	for _, r := range o.servers {
 		err := judge(r, ctx, o.renew)
 		refused := finding.Reasons(err)
@@ -84,14 +84,13 @@ func (o *restartOperation) each(ctx context.Context,
 			return err
 		}
 		reasons = append(reasons, refused...)
-		if r.leaderless {
-			leaderless = append(leaderless, r.server)
-		}
+		judged = append(judged, r.judgement)
 	}
-	if len(leaderless) > 0 { // one command suffices for both databases
-		ways = status.WithoutLeader(o.servers[0].application, leaderless...)
+	if len(reasons) == 0 {
+		return nil
 	}
-	return finding.Refuse(reasons, ways...)
+	first := o.servers[0]
+	return finding.Refuse(reasons, first.changer.waysOf(ctx, first.application, judged...)...)
 }
 
 // renew renews all taken locks: the wait for each server may be long.
@@ -118,10 +117,12 @@ func (o *restartOperation) takeLock(ctx context.Context) error {
 // act judges all servers but the last one once more: the wait for the clients of each may take half a minute and
 // more. Then it runs the function, and keeps the locks meanwhile.
 func (o *restartOperation) act(ctx context.Context) error {
-	for _, r := range o.servers[:len(o.servers)-1] {
-		if err := r.evaluateAgain(ctx); err != nil {
-			return err
-		}
+	again := restartOperation{servers: o.servers[:len(o.servers)-1]}
+	err := again.each(ctx, func(r *lockedServer, ctx context.Context, _ func(context.Context) error) error {
+		return r.evaluateAgain(ctx)
+	})
+	if err != nil {
+		return err
 	}
 	var renewals sync.WaitGroup
 	running, end := context.WithCancel(ctx)
@@ -133,7 +134,7 @@ func (o *restartOperation) act(ctx context.Context) error {
 		}
 		renewals.Go(func() { r.lock.keep(ctx, running) })
 	}
-	err := o.run(ctx, o.mayAct)
+	err = o.run(ctx, o.mayAct)
 	for _, r := range o.servers {
 		r.done = err == nil
 	}
@@ -164,11 +165,9 @@ func (o *restartOperation) release(ctx context.Context) {
 type lockedServer struct {
 	changer     *Changer
 	application observe.Application
-	server      observe.ServerState
-	takesDown   bool
-	lock        *lock
-	// leaderless reports whether the server was found to know no leader.
-	leaderless bool
+	judgement
+	takesDown bool
+	lock      *lock
 	// begun reports whether taking the server down was permitted, done whether the server is back.
 	begun, done bool
 }
@@ -183,14 +182,13 @@ func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context)
 	case !r.takesDown || r.lock == nil && r.server.Status.HasLeader():
 		return nil
 	case r.lock == nil:
-		_, plan, err := s.evaluate(ctx, &r.server, m, nil, func(v raft.View) raft.Plan {
+		view, plan, err := s.evaluate(ctx, &r.server, m, nil, func(v raft.View) raft.Plan {
 			return raft.PlanRestart(raft.Change{Database: db, View: v})
 		})
-		if err == nil && plan.NoQuorum() {
-			r.leaderless = true
-			err = finding.Refuse([]finding.Finding{*plan.Refusal})
+		if err != nil || !plan.NoQuorum() {
+			return err
 		}
-		return err
+		return r.refused(view, plan, nil)
 	}
 	return r.evaluateMajority(ctx, renew)
 }
@@ -232,10 +230,10 @@ func (r *lockedServer) refresh(ctx context.Context) error {
 	return nil
 }
 
+// refused keeps the judgement. The refusal lacks the remedies, which depend on both databases.
 func (r *lockedServer) refused(view raft.View, plan raft.Plan, err error) error {
-	if err == nil && plan.Refusal != nil {
-		err = finding.Refuse([]finding.Finding{*plan.Refusal},
-			status.Ways(r.application, []raft.Plan{plan}, status.Views{plan.Database: view})...)
+	if r.view, r.plan = view, plan; err == nil && plan.Refusal != nil {
+		err = finding.Refuse([]finding.Finding{*plan.Refusal})
 	}
 	return err
 }
@@ -308,7 +306,7 @@ func (k *lock) keep(ctx, running context.Context) {
 // LeaveRemoved lets a server that other units have removed drop the database, so that its file records that it has
 // left. It returns once the server has left.
 func (s *Changer) LeaveRemoved(ctx context.Context, m observe.Application, l observe.ServerState) error {
-	d := &leaveOperation{changer: s, application: m, server: l, alreadyRemoved: true}
+	d := &leaveOperation{changer: s, application: m, judgement: judgement{server: l}, alreadyRemoved: true}
 	if err := d.leaveAlreadyRemoved(ctx); err != nil && !errors.Is(err, errTeardown) {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -158,7 +159,8 @@ func TestR1_restart_of_server_that_hangs_for_a_moment(t *testing.T) {
 	assert.True(t, finding.Has(finding.Reasons(err), finding.QuorumWouldBeLost), "%v", err)
 }
 
-// R7: if one database refuses, neither server is touched, and no clients are waited for.
+// R7: if one database refuses, neither server is touched, and no clients are waited for. The remedy is the one for the
+// cause, also if only one database is judged: the other one shows that the machine is on.
 func TestR7_refused_restart_names_each_database(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
@@ -167,8 +169,16 @@ func TestR7_refused_restart_names_each_database(t *testing.T) {
 		t.Error("a refusal waits for clients")
 		return map[ovndb.Database]ovndb.Clients{}, nil
 	}
-	for _, refusing := range [][]ovndb.Database{{ovndb.SB}, {ovndb.NB, ovndb.SB}} {
-		lost := refusing[0]
+	down := units[2].Env.Unit
+	restarts := finding.If(finding.IfThisLasts, plan.RestartOn(down, ovndb.ServiceOf(ovndb.SB))).For(down)
+	for _, test := range []struct {
+		refusing []ovndb.Database
+		first    finding.Remedy
+	}{
+		{[]ovndb.Database{ovndb.SB}, restarts},
+		{[]ovndb.Database{ovndb.NB, ovndb.SB}, finding.ByHand(finding.StartMachine).For(down)},
+	} {
+		refusing, lost := test.refusing, test.refusing[0]
 		units[2].kill(lost)
 		short := m.Published[units[2].Env.Unit][lost].Server.Short()
 		units[0].until(lost, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(short) })
@@ -179,6 +189,11 @@ func TestR7_refused_restart_names_each_database(t *testing.T) {
 		}
 		assert.Equal(t, want, findingtest.Codes(err))
 		assert.Empty(t, units[1].record().Holder, "the lock is given back")
+
+		alone := units[0].WithLock(t.Context(), m, ovndb.SB, true, units[0].forbidden)
+		for _, err := range []error{err, alone} {
+			assert.Equal(t, test.first, finding.Reasons(err)[0].Remedies[0])
+		}
 	}
 }
 

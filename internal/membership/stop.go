@@ -11,7 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // LeaveResult is the outcome for one database of a unit that is being removed.
@@ -57,7 +56,8 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 			continue
 		}
 		leaves[i] = &leaveOperation{
-			changer: s, application: m, server: l, alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache),
+			changer: s, application: m, judgement: judgement{server: l},
+			alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache),
 		}
 		going = append(going, leaves[i])
 	}
@@ -239,38 +239,24 @@ func (s *Changer) leaveAll(ctx context.Context, m observe.Application, going []*
 
 func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, going []*leaveOperation) error {
 	var reasons []finding.Finding
+	var judged []judgement
 	override := leaveBehind(m)
 	for _, d := range going {
 		refused, err := d.evaluate(ctx)
 		if err != nil {
 			return err
 		}
+		judged = append(judged, d.judgement)
 		for _, f := range refused {
 			if reasons = append(reasons, f); f.Code == finding.SoleMember || f.Code == finding.SoleMemberLeaves {
 				override = TakeTheCopy(m)
 			}
 		}
 	}
-	return finding.Refuse(reasons, append(waysToLeave(m, going...), finding.ByHand(finding.AwaitRetry), override)...)
-}
-
-func waysToLeave(m observe.Application, going ...*leaveOperation) []finding.Remedy {
-	var leaderless []observe.ServerState
-	var plans []raft.Plan
-	clusters := status.Views{}
-	for _, d := range going {
-		if len(d.view.Status.Servers) > 0 {
-			clusters[d.server.Database], plans = d.view, append(plans, d.plan)
-		}
-		if d.plan.NoQuorum() {
-			leaderless = append(leaderless, d.server)
-		}
+	if len(reasons) == 0 {
+		return nil
 	}
-	ways := status.Ways(m, plans, clusters)
-	if len(leaderless) > 0 {
-		ways = append(status.WithoutLeader(m, leaderless...), ways...)
-	}
-	return ways
+	return finding.Refuse(reasons, append(s.waysOf(ctx, m, judged...), finding.ByHand(finding.AwaitRetry), override)...)
 }
 
 // PendingError is returned if a change was begun and has not ended in time.

@@ -81,8 +81,8 @@ const (
 	starts       = " -> " + string(finding.StartMachine)
 	startsBoth   = starts + " {unit=ovn-central/1, ovn-central/2}"
 	quorumLost   = startsBoth + " -> IF_LOST_AND_OFF: ovn-central/0 recover dry-run=true {unit=ovn-central/1, ovn-central/2}"
-	quorumAwaits = " -> BEFORE_ITS_NEXT_HOOK: ovn-central/1 resume {unit=ovn-central/1}" +
-		" -> BEFORE_ITS_NEXT_HOOK: ovn-central/2 resume {unit=ovn-central/2}" +
+	quorumAwaits = " -> IF_THIS_LASTS: ovn-central/1 restart-services services=ovn-ovsdb-server-nb {unit=ovn-central/1}" +
+		" -> IF_THIS_LASTS: ovn-central/2 restart-services services=ovn-ovsdb-server-nb {unit=ovn-central/2}" +
 		" -> IF_THIS_LASTS: ovn-central/0 recover dry-run=true"
 )
 
@@ -106,9 +106,10 @@ func TestClusters(t *testing.T) {
 	down := func(dbs, unit string) string {
 		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + starts + lost(unit)
 	}
-	// on returns a finding about a unit whose machine is on.
-	on := func(dbs, unit string) string {
-		return "warning MEMBER_DOWN " + dbs + " " + unit + " Unit=" + unit + " -> BEFORE_ITS_NEXT_HOOK: " + unit + " resume"
+	// on returns a finding about a unit whose machine is on: its other server answers.
+	on := func(db, unit string) string {
+		return "warning MEMBER_DOWN " + db + " " + unit + " Unit=" + unit +
+			" -> IF_THIS_LASTS: " + unit + " restart-services services=ovn-ovsdb-server-" + db
 	}
 	dyingDown := func(dbs, unit string) string { return strings.Replace(down(dbs, unit), " add-unit ovn-central", "", 1) }
 	const (
@@ -224,7 +225,10 @@ func TestClusters(t *testing.T) {
 		}},
 		"leave blocked, unit down": { // its server of the other database is up
 			all(dying(u2), sb(up("bb00", "bb02").Down("bb01"))),
-			[]string{blocked + " -> BEFORE_ITS_NEXT_HOOK: ovn-central/1 resume {unit=ovn-central/1}", on("sb", u1)},
+			[]string{
+				blocked + " -> IF_THIS_LASTS: ovn-central/1 restart-services services=ovn-ovsdb-server-sb {unit=ovn-central/1}",
+				on("sb", u1),
+			},
 		},
 		"leaves blocked, this too": {
 			all(

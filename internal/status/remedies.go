@@ -303,13 +303,15 @@ func repairs(m observe.Application, clusters Views, unit string) (ways []finding
 	if !on.machineOn {
 		return append(ways, finding.ByHand(finding.StartMachine)), true
 	}
-	if on.hanging != "" && !on.diskMayBeFull {
-		ways = append(ways, finding.If(finding.IfThisLasts, plan.RestartOn(unit, on.hanging)))
+	switch {
+	case m.Dying(unit): // its hook stop runs, or Juju tries it again
+		ways = append(ways, finding.ByHand(finding.AwaitRemoval))
+	case on.silent != "" && !on.diskMayBeFull:
+		ways = append(ways, finding.If(finding.IfThisLasts, plan.RestartOn(unit, on.silent)))
+	default:
+		ways = append(ways, finding.If(finding.BeforeHook, command.RunHook(unit)))
 	}
-	if m.Dying(unit) { // its hook stop runs, or Juju tries it again
-		return append(ways, finding.ByHand(finding.AwaitRemoval)), false
-	}
-	return append(ways, finding.If(finding.BeforeHook, command.RunHook(unit))), false
+	return ways, false
 }
 
 // symptoms is this unit's view of another unit's servers.
@@ -318,8 +320,9 @@ type symptoms struct {
 	machineOn bool
 	// diskMayBeFull reports whether a server has recorded that it lost entries, or stores nothing while it answers.
 	diskMayBeFull bool
-	// hanging is the service of a server that is connected and does not answer.
-	hanging ovndb.Service
+	// silent is the service of a server that does not answer: it hangs, or has ended. A hook starts the latter, and a
+	// restart repairs both.
+	silent ovndb.Service
 }
 
 func symptomsOf(m observe.Application, clusters Views, unit string) (s symptoms) {
@@ -330,8 +333,8 @@ func symptomsOf(m observe.Application, clusters Views, unit string) (s symptoms)
 			}
 			s.machineOn = s.machineOn || p.Runs() || p.Answers
 			s.diskMayBeFull = s.diskMayBeFull || p.Lost || p.Lag > 0 && p.Answers
-			if !p.Runs() && !p.Answers && p.Link != (raft.Link{}) {
-				s.hanging = ovndb.ServiceOf(d)
+			if !p.Runs() && !p.Answers {
+				s.silent = ovndb.ServiceOf(d)
 			}
 		}
 	}

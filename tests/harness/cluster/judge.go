@@ -59,8 +59,9 @@ func Judge(phase Phase, word, message string) string {
 	if m := staleMember.FindStringSubmatch(message); m != nil && !slices.Contains(phase.Down, m[1]) {
 		return m[1] + " is not down, and leaves by itself"
 	}
-	// A unit is asked to run its next hook only while one of its servers answers, so that its machine is on again.
-	back := has("before its next hook")
+	// A unit is asked to run its next hook, or to restart a server, only while one of its servers answers, so that its
+	// machine is on again.
+	back := has("before its next hook") || has(" restart-services ")
 	if m := runsOn.FindStringSubmatch(message); m != nil && slices.Contains(phase.Down, m[1]) && !phase.Blackout && !back {
 		return "the machine of " + m[1] + " is off, and runs no command"
 	}

@@ -39,6 +39,7 @@ var scenarios = map[finding.Code][]scenario{
 		}, after: members(3)},
 		{name: "unit_is_paused", arrange: func(w *world) { w.Act(w.another(), "pause") }, after: members(3)},
 		{name: "file_is_unusable", arrange: (*world).damageAnother, after: members(3)},
+		{name: "server_hangs", arrange: func(w *world) { require.NoError(w.T, w.another().Hang(lab.NB)) }, after: members(3)},
 	},
 	finding.NoQuorum: {
 		{name: "machines_start", arrange: (*world).loseQuorum, after: members(3)},
