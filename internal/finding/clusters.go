@@ -93,8 +93,7 @@ const (
 
 var memberEntries = []Entry{
 	entry(LeaveBlocked, Warning, Unit, "{name} waits to leave",
-		"The `stop` hook of that unit is refused: leaving would break a quorum. Juju itself shows only that a hook "+
-			"failed.",
+		"Its hook `stop` is refused (it would break a quorum), or it is down. Juju shows only a failed hook.",
 		"Start the machine that is down. If it is lost for good, run the printed command. Juju then retries the "+
 			"hook; if it doesn't, run `juju resolved`.").alert(time.Minute),
 	entry(LeaveWaits, Info, Unit, "{name} waits to leave: {unit} is changing the membership",

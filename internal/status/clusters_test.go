@@ -149,7 +149,10 @@ func TestClusters(t *testing.T) {
 		},
 		"dying unit down": {
 			all(dying(u2), nb(up("aa00", "aa01").Down("aa02")), sb(up("bb00", "bb01").Down("bb02"))),
-			[]string{dyingDown("nb sb", u2)},
+			[]string{
+				blocked + starts + " {unit=ovn-central/2} -> IF_LOST: remove-unit --force " + u2 + kicks + " {unit=ovn-central/2}",
+				dyingDown("nb sb", u2),
+			},
 		},
 		"stale":       {sbStale, []string{staleSB + kick(was)}},
 		"stale, both": {all(nbStale, sbStale), []string{staleBoth + kick(was)}},
@@ -236,6 +239,7 @@ func TestClusters(t *testing.T) {
 				sb(up("bb00", "bb01").Down("bb02").Following("bb01")),
 			),
 			[]string{
+				"warning LEAVE_BLOCKED ovn-central/0" + starts + " {unit=ovn-central/2}" + lost(u2) + " {unit=ovn-central/2}",
 				"warning LEAVE_BLOCKED ovn-central/1" + starts + " {unit=ovn-central/2}" + lost(u2) + " {unit=ovn-central/2}",
 				down("nb sb", u2),
 			},

@@ -135,13 +135,25 @@ func memberName(m observe.Application, d ovndb.Database, row observe.Row) string
 }
 
 // down finds the members that are down. Without a quorum it finds none: this unit may be cut off.
-func down(r observe.Report) (all []finding.Finding) {
+func down(r observe.Report) []finding.Finding {
+	return membersDown(r, func(row observe.Row) bool {
+		return !row.Self && !row.Up && !row.OneWay && !row.Owner.Stale // the others have other findings
+	})
+}
+
+// silentMembers finds the members of another unit whose servers don't run, as far as this unit can see. They can't
+// leave by themselves.
+func silentMembers(r observe.Report, unit string) []finding.Finding {
+	return membersDown(r, func(row observe.Row) bool { return !row.Self && !row.Runs() && row.Owner.Unit == unit })
+}
+
+func membersDown(r observe.Report, is func(observe.Row) bool) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if healthOf(c, r.Application) != working {
 			continue
 		}
 		for _, row := range c.Rows {
-			if row.Self || row.Up || row.OneWay || row.Owner.Stale { // has other findings
+			if !is(row) {
 				continue
 			}
 			ways := []finding.Remedy{finding.ByHand(finding.FindOwner).For(Describe(r.Application, c.Database, row.Peer))}
@@ -158,23 +170,28 @@ func down(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// leaves finds the units that are being removed and may not leave yet. Juju itself shows only that a hook failed.
+// leaves finds the units, this one too, that are being removed and can't leave yet: a quorum needs them, or they are
+// down. Juju itself shows only that a hook failed, or that it has lost the agent.
 func leaves(r observe.Report) (all []finding.Finding) {
 	m := r.Application
 	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), unitname.Compare) {
-		if unit == m.Unit || !m.Dying(unit) {
+		if !m.Dying(unit) {
 			continue
 		}
 		plans := refusedLeaves(r, unit)
+		var absent []finding.Finding
+		if _, up := memberOf(r, unit); !up {
+			absent = silentMembers(r, unit)
+		}
 		subject := finding.Subject{Name: unit}
 		by := changedByAnother(viewsOf(r), m.Unit)
 		switch {
-		case len(plans) == 0 || by == unit: // it is leaving
+		case len(plans)+len(absent) == 0 || by == unit: // it is leaving
 		case by != "":
 			all = append(all, finding.New(finding.LeaveWaits, subject, finding.Args{Unit: by}))
 		default:
 			f := finding.New(finding.LeaveBlocked, subject, finding.Args{}, Ways(m, plans, viewsOf(r))...)
-			all = append(all, f.Because(reasons(m, plans)...))
+			all = append(all, f.Because(append(absent, reasons(m, plans)...)...))
 		}
 	}
 	return all

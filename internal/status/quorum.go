@@ -298,14 +298,10 @@ func tooFew(c observe.Cluster) bool {
 	return c.Quorum.Up == c.Quorum.Members && c.Quorum.Tolerance() == 0
 }
 
-// OKToRemove reports whether a unit may be removed, and so leave. A unit that is down can't leave: Juju waits for its
-// agent.
+// OKToRemove reports whether a unit may be removed, and so leave. A member that is down can't leave: Juju waits for the
+// agent of a lost machine, and a server that hangs stays behind as a stale member.
 func OKToRemove(r observe.Report, unit string) (Answer, error) {
-	var absent []finding.Finding
-	if _, up := memberOf(r, unit); !up {
-		absent = slices.DeleteFunc(down(r), func(f finding.Finding) bool { return f.Args.Unit != unit })
-	}
-	return answer(r, unit, finding.RemovalUnsafe, raft.PlanLeave, absent...)
+	return answer(r, unit, finding.RemovalUnsafe, raft.PlanLeave, silentMembers(r, unit)...)
 }
 
 // waysToLeader returns the remedies if this unit's servers know no leader.

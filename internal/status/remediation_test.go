@@ -253,6 +253,10 @@ func TestOKToStop(t *testing.T) {
 		"this unit":           {func(*observetest.Scenario) {}, "ovn-central/0", true, true, 0, 2},
 		"another one is down": {oneDown, "ovn-central/1", false, false, 2, 0},
 		"it is the one down":  {oneDown, "ovn-central/2", true, false, 0, 2},
+		"one of its servers is down": {
+			func(s *observetest.Scenario) { s.SB = observetest.Up("bb00", "bb01").Down("bb02") }, "ovn-central/2", true, false,
+			0, 2,
+		},
 		"its file lacks entries": {func(s *observetest.Scenario) {
 			s.NB.Lost = []string{"aa02"}
 		}, "ovn-central/2", false, true, 1, 2},
@@ -288,11 +292,13 @@ func TestOKToStop(t *testing.T) {
 			if !c.remove {
 				assert.Equal(t, finding.RemovalUnsafe, remove.Against.Code)
 			}
-			if c.stop && !c.remove { // a dead unit can't leave
+			if c.stop && !c.remove { // a member that is down can't leave
+				assert.Equal(t, finding.MemberDown, remove.Against.Causes[0].Code)
+			}
+			if name == "it is the one down" {
 				assert.Equal(t, "error REMOVAL_UNSAFE ovn-central/2 -> "+string(finding.StartMachine)+" {unit=ovn-central/2}"+
 					" -> IF_LOST: remove-unit --force ovn-central/2 add-unit ovn-central "+string(finding.KickLeftovers)+" {unit=ovn-central/2}", briefs(
 					[]finding.Finding{*remove.Against})[0])
-				assert.Equal(t, finding.MemberDown, remove.Against.Causes[0].Code)
 			}
 		})
 	}
