@@ -60,10 +60,10 @@ func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 		return *status
 	}
 	if status != nil {
-		return s.decommission(ctx, r, n, *status)
+		return s.decommission(ctx, r, x, n, *status)
 	}
 	return s.tagged(ctx, maintenance.OperationDecommission, n, func() answer.Status {
-		return s.decommission(ctx, r, n, s.await(ctx, begun, r))
+		return s.decommission(ctx, r, x, n, s.await(ctx, begun, r))
 	})
 }
 
@@ -97,7 +97,7 @@ func (s *Service) laterSteps(n maintenance.Node, force bool) (steps []answer.Mes
 	return steps
 }
 
-func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Node,
+func (s *Service) decommission(ctx context.Context, r Request, x snapshot, n maintenance.Node,
 	drained answer.Status,
 ) answer.Status {
 	var steps, ways []answer.Message
@@ -134,6 +134,9 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 				s.waysToDecommission(n, r.Force)...)
 			return s.refuse(answer.DisassociateFailure, f, steps...)
 		}
+	}
+	for _, group := range x.inventory.Unused(n.Chassis) { // no step changes it, and a member can't be removed
+		ways = append(ways, answer.Message{Message: leaves(group, n), Kind: answer.MessageNext, Name: group})
 	}
 	if r.DropFiles {
 		ways = append(ways, answer.Message{Message: "on its machine, delete what a unit of this charm has left: " +

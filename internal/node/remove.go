@@ -116,7 +116,7 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	for _, name := range x.inventory.Unused(n.Chassis) {
 		m := s.detail(answer.MessageGateway, name,
 			finding.New(finding.NodeInUnusedGroup, finding.Subject{Name: name}, finding.Args{}))
-		m.Message += ": run: " + shell.Line("ovn-nbctl", "ha-chassis-group-remove-chassis", name, n.Chassis)
+		m.Message += ": run: " + leaves(name, n)
 		why = append(why, m)
 	}
 	if len(why) == 0 {
@@ -134,6 +134,11 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 		f.Remedies = []finding.Remedy{finding.ByHand(finding.StopController), s.way(maintenance.OperationRemove, n)}
 	}
 	return new(s.refuse(answer.Conflict, f, why...))
+}
+
+// leaves returns the command that takes a node out of a group which no port uses.
+func leaves(group string, n maintenance.Node) string {
+	return shell.Line("ovn-nbctl", "ha-chassis-group-remove-chassis", group, n.Chassis)
 }
 
 // remove deletes the node's rows if it is unchanged since it was judged, and then its records if no gateway has it as a

@@ -205,6 +205,8 @@ func TestRemove_unused_group_keeps_node(t *testing.T) {
 	assert.Equal(t, string(finding.NodeInUnusedGroup), said.Details.MessageList[0].Code)
 	_, command, is := strings.Cut(said.Details.MessageList[0].Message, "run: ovn-nbctl ")
 	require.True(t, is, document.Answer(said))
+	retired := c.succeeds("decommission", "c9", "--timeout", "30s", "--grace-period", "0s", "--yes")
+	assert.Equal(t, "ovn-nbctl "+command, detail(retired, "spare"), "the remove that follows would be refused")
 	c.nbctl(strings.Fields(command)...)
 	c.succeeds("remove", "c9", "--yes")
 }
