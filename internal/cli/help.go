@@ -151,6 +151,9 @@ func unknown(cmd *cobra.Command, args []string) error {
 		if slices.ContainsFunc(group.Commands(), func(c *cobra.Command) bool { return c.Name() == args[0] }) {
 			all = append(all, group.Name()+" "+args[0])
 		}
+		if group.LocalNonPersistentFlags().Lookup(args[0]) != nil {
+			all = append(all, group.Name()+" --"+args[0])
+		}
 	}
 	if len(all) > 0 {
 		near = fmt.Sprintf("did you mean %s? ", strings.Join(all, " or "))
@@ -187,10 +190,21 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageErrorf("%w; %s --help lists the flags", err, cmd.CommandPath())
 }
 
+// swallowed returns the error for a flag that has taken the next flag as its value, as in `--revert --dry-run`.
+func swallowed(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		name, is := strings.CutPrefix(f.Value.String(), "--")
+		if is && f.Value.Type() == "string" && cmd.Flags().Lookup(name) != nil {
+			err = flagError(cmd, fmt.Errorf("flag needs an argument: --%s, not the flag --%s", f.Name, name))
+		}
+	})
+	return err
+}
+
 // usage turns a wrong number of arguments into a usage error with the correct syntax.
 func usage(allowed cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := unknown(cmd, args); err != nil {
+		if err := cmp.Or(unknown(cmd, args), swallowed(cmd)); err != nil {
 			return err
 		}
 		if allowed == nil || allowed(cmd, args) == nil {
