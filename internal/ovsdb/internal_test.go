@@ -21,8 +21,12 @@ func TestExplained(t *testing.T) {
 	other := errors.New("another error")
 	assert.Equal(t, text, explained(other, text))
 	assert.Contains(t, explained(fmt.Errorf("failed: %w", x509.UnknownAuthorityError{}), text), text+": ")
-	for _, lacks := range []string{"target database OVN_Southbound not found", "unknown database: OVN_Southbound"} {
-		assert.Contains(t, explained(other, lacks), lacks+": ")
+	for _, said := range []string{
+		"target database OVN_Southbound not found", "unknown database: OVN_Southbound",
+		"listdbs failure - remote error: tls: certificate required",
+		"listdbs failure - remote error: tls: unknown certificate authority",
+	} {
+		assert.Contains(t, explained(other, said), said+": ")
 	}
 }
 

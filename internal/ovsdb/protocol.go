@@ -59,6 +59,8 @@ func explained(err error, text string) string {
 	switch {
 	case errors.As(err, new(x509.UnknownAuthorityError)):
 		return text + ": the server's certificate is not of the CA that was given"
+	case strings.Contains(text, "remote error: tls: ") && strings.Contains(text, "certificate"):
+		return text + ": the server does not accept the certificate that was given"
 	case strings.HasPrefix(text, "target database"), strings.HasPrefix(text, "unknown database"):
 		return text + ": is this the address of the other database?"
 	}
