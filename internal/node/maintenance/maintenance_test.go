@@ -318,7 +318,8 @@ func TestState_and_next_operation(t *testing.T) {
 		state, next, hold string
 	}{
 		"in use":         {maintenance.Node{First: 1}, "in use", "", ""},
-		"absent":         {maintenance.Node{Life: maintenance.Absent}, "in use", "remove-node", ""},
+		"absent":         {maintenance.Node{Life: maintenance.Absent}, "-", "remove-node", ""},
+		"absent, used":   {maintenance.Node{Life: maintenance.Absent, Backups: 1}, "-", "", ""},
 		"cordoned":       {maintenance.Node{Cordon: cordoned, First: 1}, "cordoned", "uncordon", ""},
 		"drained":        {maintenance.Node{Drain: drained, Backups: 1}, "drained", "undrain", ""},
 		"retired":        {maintenance.Node{Drain: retired, Life: maintenance.Up}, "drained", "", ""},

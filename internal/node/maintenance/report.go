@@ -102,7 +102,9 @@ func (n Node) NextOperation() (operation, hold string) {
 
 // The states of a node.
 const (
-	inUse    = "in use"
+	inUse = "in use"
+	// none is the state of a node without a chassis.
+	none     = "-"
 	cordoned = "cordoned"
 	// draining is a drain that is still held up.
 	draining   = "draining"
@@ -121,6 +123,8 @@ func (n Node) State() string {
 		return drained
 	case n.Cordon != nil:
 		return cordoned
+	case n.Life == Absent:
+		return none
 	}
 	return inUse
 }
