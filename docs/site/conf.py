@@ -81,6 +81,8 @@ how-to/*
 :glob:
 
 reference/*
+/CHANGELOG
+/SECURITY
 ```
 
 ```{toctree}
@@ -96,7 +98,9 @@ explanation/*
 :caption: For engineers
 :glob:
 
-/*
+/ARCHITECTURE
+/CONTRIBUTING
+README </README>
 adr/README
 reports/*
 /tests/system/*/README

@@ -56,6 +56,8 @@ type (
 		Wider []string
 		// CutOff are blocks of code with lines that don't fit.
 		CutOff []string
+		// Scrolls are the tables of two columns that are wider than their place.
+		Scrolls []string
 		// Code are blocks of code, Copies the buttons that copy them, Contents the visible entries of the page's own
 		// table of contents.
 		Code, Copies, Contents int
@@ -66,6 +68,8 @@ type (
 		// Themes are the visible switches of colours, Background is the colour behind the text.
 		Themes     int
 		Background string
+		// Icons are the colours behind the icons of the buttons that copy.
+		Icons []string
 		// Target is the place in the page that the address leads to, Anchors are all such places.
 		Target  string
 		Anchors []string

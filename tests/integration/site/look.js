@@ -29,6 +29,8 @@ function measure(frame) {
     Sideways: page.documentElement.scrollWidth - width,
     Wider: all("article *").filter(e => tooWide(e) && !e.closest(scrolls)).map(e => e.tagName + " " + e.textContent.slice(0, 60)),
     CutOff: all("article pre").filter(e => e.scrollWidth > e.clientWidth + 1 && !e.closest(".ap-wrapper")).map(e => e.textContent.slice(0, 200)),
+    // A table can be scrolled by itself, but one of two columns needs no scrolling.
+    Scrolls: all("article table.docutils").filter(e => e.scrollWidth > e.clientWidth + 1 && e.rows[0].cells.length < 3).map(e => e.textContent.trim().slice(0, 60)),
     Code: all("article div.highlight pre").length,
     Copies: all("button.copybtn").filter(e => style(e).display != "none").length,
     Contents: all(".toc-tree a").filter(e => e.getClientRects().length).length,
@@ -37,6 +39,7 @@ function measure(frame) {
     SearchOnTop: search.getBoundingClientRect().top < link.getBoundingClientRect().top,
     Themes: all(".theme-toggle").filter(e => e.getClientRects().length).length,
     Background: style(page.body).backgroundColor,
+    Icons: [...new Set(all(".copybtn img").map(e => style(e).backgroundColor))],
     Target: page.querySelector(":target")?.id ?? "",
     Anchors: all("article [id]").map(e => e.id),
     Player: all(".ap-player").length > 0,

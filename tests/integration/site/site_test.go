@@ -99,8 +99,9 @@ func TestSite(t *testing.T) {
 	t.Run("search", func(t *testing.T) { searched(t, site.Hits) })
 	t.Run("links", links)
 	t.Run("dark", func(t *testing.T) {
-		asked := browse(t, dark, wanted{Pages: []visit{{Path: start, Widths: []int{desktop}}}}).Pages[start]
+		asked := browse(t, dark, wanted{Pages: []visit{{Path: howTo, Widths: []int{desktop}}}}).Pages[howTo]
 		assert.Equal(t, black, asked.At[desktop].Background, "as the browser asks for")
+		assert.Equal(t, []string{"rgba(0, 0, 0, 0)"}, asked.At[desktop].Icons, "no bright squares")
 	})
 }
 
@@ -113,6 +114,9 @@ func problems(p page) (all []string) {
 	}
 	for _, code := range p.CutOff {
 		all = append(all, "cut off: "+code)
+	}
+	for _, table := range p.Scrolls {
+		all = append(all, "must be scrolled: "+table)
 	}
 	if p.Sideways != 0 {
 		all = append(all, fmt.Sprintf("the page is %d pixels wider than the window", p.Sideways))
