@@ -18,7 +18,7 @@ var (
 	comparison = regexp.MustCompile(`^(assert|require|strings)\..*` +
 		`(Equal|Contains|Regexp|Match|Subset|HasPrefix|HasSuffix|Cut|Count)`)
 	// writers have the texts for people, or test the texts that users of the Python charm read.
-	writers = regexp.MustCompile(`/(internal/(finding|present|archtest)|tests/(integration|system)/compatibility)$`)
+	writers = regexp.MustCompile(`/(internal/(finding|present|archtest)|tests/integration/compatibility)$`)
 )
 
 // Tests compare codes, arguments and values. So the product's sentences can be improved without changing a test.

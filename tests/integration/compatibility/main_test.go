@@ -1,5 +1,5 @@
-// Package compatibility tests that the charm takes over an application of the Python charm, and defers restarts in
-// the same way. tests/system/compatibility repeats that charm's functional tests.
+// Package compatibility does what the functional tests of the Python charm do. It tests too that the charm takes over an
+// application of that charm, and defers restarts in the same way.
 package compatibility
 
 import (

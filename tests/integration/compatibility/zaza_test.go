@@ -1,4 +1,3 @@
-// Package compatibility does what the functional tests of the Python charm do.
 package compatibility
 
 import (
@@ -229,5 +228,3 @@ func TestRemoval_servers_left_by_hand(t *testing.T) {
 }
 
 func quoted(id string) string { return `"` + id + `"` }
-
-func TestMain(m *testing.M) { labtest.Main(m) }
