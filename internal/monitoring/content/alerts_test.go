@@ -7,9 +7,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring/content"
 )
 
 // member is one unit's server, as the exporter and the unit's agent measure it. Values are in promtool's notation:
@@ -317,6 +321,26 @@ func TestAlerts(t *testing.T) {
 			assert.NoError(t, judge(t, tool, exporterRules(), exporters, strings.Fields(c.firing)...), "exporters")
 		})
 	}
+}
+
+// A finding that lasts fires the alert of its code, and no other.
+func TestFindingAlerts_fire(t *testing.T) {
+	t.Parallel()
+	tool := promtool(t)
+	one, each := of(1), every{scrape: "1m", evaluate: "1m"}
+	var all []string
+	var input []series
+	for _, e := range finding.Catalogue() {
+		input = append(input, one("ovn_central_finding", fmt.Sprintf("code=%q,severity=%q,subject=\"x\"", e.Code, e.Severity), steady(1)))
+		if e.For > 0 && e.For < 90*time.Minute { // judge looks then
+			all = append(all, content.AlertName(e.Code))
+		}
+	}
+	require.NoError(t, judge(t, tool, alertRules(), input, all...))
+	require.NoError(t, judgeAt(t, tool, alertRules(), input, each, "0m"), "none has lasted")
+	down := []series{one("ovn_central_finding", `code="MEMBER_DOWN",severity="warning",subject="x"`, "1x40 0x80")}
+	require.NoError(t, judgeAt(t, tool, alertRules(), down, each, "40m", "OVNCentralMemberDown"))
+	require.NoError(t, judge(t, tool, alertRules(), down), "it has ended")
 }
 
 // judge notices a missing alert.

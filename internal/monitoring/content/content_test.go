@@ -38,8 +38,7 @@ func allRules() []relation.AlertRules {
 }
 
 // exported are the exporter's metrics that rules and dashboard use, with their labels. Source: prometheus.NewDesc in
-// pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. Up is Prometheus' own metric. The agent's metrics are
-// tested with real servers.
+// pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. Up is Prometheus' own metric.
 var exported = map[string]string{
 	"up":                                  "",
 	"ovn_pid":                             "component",
@@ -62,14 +61,17 @@ var (
 )
 
 // selects checks that an expression uses only metrics of the agent, or known metrics of the exporter, and selects one
-// application in each.
+// application in each. The reference has all of the agent's metrics: internal/agent compares it.
 func selects(t *testing.T, expr string) {
 	t.Helper()
+	reference := text(t, "../../../docs/reference/monitoring.md")
 	found := selector.FindAllStringSubmatch(expr, -1)
 	require.NotEmpty(t, found, expr)
 	for _, m := range found {
 		assert.Contains(t, m[2], "juju_application=", "%s of every application", m[1])
 		if strings.HasPrefix(m[1], "ovn_central_") {
+			listed := strings.Contains(reference, "`"+m[1]+"`") || strings.Contains(reference, "`"+m[1]+"{")
+			assert.True(t, listed, "%s is not a metric of the agent", m[1])
 			continue
 		}
 		labels, known := exported[m[1]]
