@@ -224,6 +224,33 @@ func TestCheckReview(t *testing.T) {
 	}
 }
 
+// The newest plan is kept whatever its size, an older one only if both are small enough.
+func TestFinish_keeps_newest_plan(t *testing.T) {
+	t.Parallel()
+	d := &desk{rows: map[string]string{}}
+	plan := func(id string, gateways int) {
+		changes := make([]schedule.Change, gateways)
+		for i := range changes {
+			changes[i].Group = fmt.Sprint(i)
+		}
+		d.write(Writing{Added: []string{Begin(id, "", "", "a test").Batch(schedule.Plan{}, changes, 0, d.now())}})
+		d.write(Read(d.rows).Finish())
+	}
+	kept := func() (ids []string) {
+		for _, e := range Read(d.rows).Entries {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	}
+	plan("g1", keptGateways)
+	plan("g2", 1)
+	assert.Equal(t, []string{"g2"}, kept())
+	plan("g3", keptGateways-1)
+	assert.Equal(t, []string{"g3", "g2"}, kept())
+	plan("g4", keptGateways+1)
+	assert.Equal(t, []string{"g4"}, kept())
+}
+
 // ranks returns candidates, best first.
 func ranks(chassis ...string) (all []schedule.Candidate) {
 	for i, c := range chassis {

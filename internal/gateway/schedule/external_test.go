@@ -217,6 +217,37 @@ func TestReschedule_external_port_beside_its_machine(t *testing.T) {
 	}, findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings))
 }
 
+// Neutron keeps the external ports of a network on the kind of chassis that their group has, and one external port on
+// chassis for external ports.
+func TestReschedule_external_ports_keep_kind_of_chassis(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		kind        schedule.Kind
+		owner       schedule.Owner
+		first, want string
+	}{
+		"on a chassis for gateways":       {schedule.ExternalPorts, schedule.Neutron, "gateways", "gateways"},
+		"on a chassis for external ports": {schedule.ExternalPorts, schedule.Neutron, "externals", "externals"},
+		"on none":                         {schedule.ExternalPorts, schedule.Neutron, "", "externals"},
+		"one port":                        {schedule.OneExternalPort, schedule.Neutron, "gateways", "externals"},
+		"tied to a router":                {schedule.RoutedExternalPorts, schedule.Neutron, "externals", "gateways"},
+		"of another client":               {schedule.OneExternalPort, schedule.Other, "gateways", "gateways"},
+	} {
+		s := schedule.State{
+			Chassis: []schedule.Chassis{
+				chassis("gateways", "n"), {Name: "externals", External: true, Networks: []string{"n"}},
+			},
+			Groups: []schedule.Group{{
+				Name: "g", Kind: x.kind, Owner: x.owner, Ports: []schedule.Port{{Name: "p", Network: "n", External: true}},
+			}},
+		}
+		if x.first != "" {
+			s.Groups[0].Candidates = candidates(x.first)
+		}
+		assert.Equal(t, x.want, order(applied(s, schedule.Reschedule(s, schedule.Options{})), "g")[0], name)
+	}
+}
+
 // A gateway's first backups serve its external ports too, if any chassis does: bare metal of another physical network
 // goes with the gateway when its chassis fails.
 func TestReschedule_backups_serve_external_ports(t *testing.T) {

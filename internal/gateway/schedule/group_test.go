@@ -186,6 +186,19 @@ func TestReschedule_repeated_candidate(t *testing.T) {
 	assert.Empty(t, schedule.Reschedule(mended, schedule.Options{}).Changes)
 }
 
+// Of candidates with the same priority the one with the larger name hosts the group. It stays, and each candidate gets
+// a priority of its own. Other operations leave the priorities.
+func TestReschedule_tied_candidates(t *testing.T) {
+	t.Parallel()
+	s := crowded(schedule.HAChassisGroup, "c2", "c2", "c1", "c3", "c4", "c5")
+	s.Groups[0].Candidates[1].Priority = s.Groups[0].Candidates[0].Priority
+	p := schedule.Reschedule(s, schedule.Options{})
+	require.Len(t, p.Changes, 1)
+	assert.Equal(t, candidates("c2", "c1", "c3", "c4", "c5"), p.Changes[0].After)
+	assert.Zero(t, p.Moves())
+	assert.Empty(t, schedule.Rebalance(s, schedule.Options{}).Changes)
+}
+
 func TestDrain_behind_repeated_candidate(t *testing.T) {
 	t.Parallel()
 	s := crowded(schedule.HAChassisGroup, "c2", "c1", "c1", "c1", "c2")

@@ -87,3 +87,23 @@ func TestUndrain_leaves_changes_by_others(t *testing.T) {
 		"info CANDIDATES_CHANGED " + name(4) + " Value=c1 Reasons=ONLY_ITS_RANK c1",
 	}, findingtest.All(back.Blocked))
 }
+
+// A chassis that is still cordoned or dead gets no rank ahead of one that can host: it would take the gateway over when
+// it comes back.
+func TestUndrain_chassis_that_cannot_host_does_not_rise(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*schedule.Chassis){
+		"cordoned": func(c *schedule.Chassis) { c.Cordoned = true },
+		"silent":   func(c *schedule.Chassis) { c.Unresponsive = true },
+	} {
+		s := schedule.State{
+			Chassis: pool("provnet1", "c1", "c2", "c3"), Groups: []schedule.Group{hosted(0, "c3", "c2", "c1")},
+		}
+		change(&s.Chassis[1])
+		g := s.Groups[0]
+		taken := []schedule.AppliedChange{{Group: g.Name, Before: candidates("c2", "c1", "c3"), After: g.Candidates}}
+		p := schedule.Undrain(s, "c1", taken)
+		assert.Empty(t, p.Blocked, name)
+		assert.Equal(t, []string{"c1", "c3", "c2"}, order(applied(s, p), g.Name), name)
+	}
+}
