@@ -2,11 +2,14 @@ package gateway
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -66,4 +69,33 @@ func TestGuard(t *testing.T) {
 	g = guard(&run{chassis: "c1"}, state, down)
 	assert.Empty(t, g.Has)
 	assert.Empty(t, g.Lacks)
+}
+
+// Each record of a batch tells how many groups are left after it, so that an interrupted run is known as unfinished.
+func TestRecords_tell_what_is_left(t *testing.T) {
+	t.Parallel()
+	r := run{Run: journal.Begin("g1", "", "", "a test")}
+	texts := r.records(schedule.Plan{}, make([]schedule.Change, perRow+20), perRow+50, time.Now())
+	require.Len(t, texts, 2)
+	for i, want := range []string{`"left":50,`, `"left":30,`} {
+		assert.Contains(t, texts[i], want)
+	}
+}
+
+// Gateways bounce while chassis begin to hear each other: they must stay where they are for a while.
+func TestAwaitStable_begins_anew_after_a_bounce(t *testing.T) {
+	t.Parallel()
+	now, looks := time.Time{}, 0
+	s := Service{Now: func() time.Time { return now }}
+	missing, err := s.awaitStable(t.Context(), time.Minute, func() (found []finding.Finding, _ error) {
+		looks++
+		now = now.Add(stableFor - time.Second)
+		if looks == 2 {
+			found = []finding.Finding{schedule.Unbound("lrp-1", "c1")}
+		}
+		return found, nil
+	})
+	require.NoError(t, err)
+	assert.Empty(t, missing)
+	assert.Equal(t, 5, looks)
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,4 +36,23 @@ func TestRevisionsRequest_wrong(t *testing.T) {
 	} {
 		assert.Equal(t, x.want, x.r.wrong(x.base, x.diff).Code, name)
 	}
+}
+
+// If another client changes gateways during a reviewed run, the run makes no change that was not reviewed.
+func TestOnlyReviewed(t *testing.T) {
+	t.Parallel()
+	to := func(group, chassis string) schedule.Change {
+		return schedule.Change{Group: group, After: []schedule.Candidate{{Chassis: chassis, Priority: 1}}}
+	}
+	reviewed := schedule.Plan{Changes: []schedule.Change{to("lrp-1", "c1"), to("lrp-2", "c2")}}
+	said := 0
+	s := Service{Progress: func(context.Context, string) { said++ }}
+	plan := s.onlyReviewed(t.Context(), reviewed, func(schedule.State, int) schedule.Plan {
+		return schedule.Plan{Changes: []schedule.Change{to("lrp-1", "c9"), to("lrp-2", "c2"), to("lrp-3", "c1")}}
+	})
+	assert.Equal(t, reviewed.Changes[1:], plan(schedule.State{}, 0).Changes)
+	assert.Equal(t, 1, said)
+	again := s.onlyReviewed(t.Context(), reviewed, func(schedule.State, int) schedule.Plan { return reviewed })
+	assert.Equal(t, reviewed.Changes, again(schedule.State{}, 0).Changes)
+	assert.Equal(t, 1, said)
 }

@@ -81,6 +81,33 @@ func TestMoves(t *testing.T) {
 	}
 }
 
+// A router that its client makes for each node stays: the client would undo a move. One that Neutron has pinned by
+// mistake is unpinned, so that its candidates count. A member of a router's group comes first.
+func TestMoves_by_client(t *testing.T) {
+	t.Parallel()
+	r := schedule.Pinned{Name: "r", Kind: schedule.PinnedRouter, Chassis: "c1", Record: "r", Networks: []string{"n"}}
+	s := schedule.State{Chassis: pool("n", "c1", "c2", "c3")}
+	remedy := func(change func(*schedule.Pinned)) finding.Remedy {
+		p := r
+		change(&p)
+		s.Pinned = []schedule.Pinned{p}
+		all := s.Moves("c1")
+		require.Len(t, all, 1)
+		require.Len(t, all[0].Remedies, 1)
+		return all[0].Remedies[0]
+	}
+	ofNode := remedy(func(p *schedule.Pinned) { p.OfNode = true })
+	assert.Empty(t, ofNode.Command.Words)
+	assert.Equal(t, finding.RemoveNodeInCMS, ofNode.Deed)
+	assert.Equal(t, []string{"ovn-nbctl", "remove", "Logical_Router", "r", "options", "chassis"},
+		remedy(func(p *schedule.Pinned) { p.Mistaken = true }).Command.Words)
+	members := remedy(func(p *schedule.Pinned) { p.Group, p.Members = "g", candidates("c1", "c3") }).Command.Words
+	assert.Equal(t, []string{
+		"ovn-nbctl", "ha-chassis-group-add-chassis", "g", "c3", "2", "--",
+		"ha-chassis-group-add-chassis", "g", "c1", "1", "--", "set", "Logical_Router", "r", "options:chassis=c3",
+	}, members)
+}
+
 // A router can't run on a chassis of another OVN (ovn-ic(8)), nor on a VTEP gateway. A port of a VTEP gateway can.
 func TestEvaluate_pinned_to_chassis_of_another_kind(t *testing.T) {
 	t.Parallel()

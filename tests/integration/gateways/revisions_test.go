@@ -228,6 +228,9 @@ func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	first := c.reviewID("rebalance")
 	assert.Equal(t, first, c.reviewID("rebalance"))
 	assert.Equal(t, 400, refused("r1").Code)
+	_, stdout, _ := c.operate(append(apply("r1", "--allow-intermediate-commits"), "--format", "json")...)
+	assert.Contains(t, stdout, "REVIEW_INVALID", "only a conflict can be allowed")
+	assert.Equal(t, map[string]int{"c1": 6}, c.masters(ports...))
 
 	// Another operation has run, and then was undone.
 	c.succeeds("cordon", "c2")

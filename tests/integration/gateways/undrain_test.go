@@ -41,6 +41,23 @@ func TestUndrain_names_what_it_could_not_restore(t *testing.T) {
 	assert.Equal(t, []string{"3 c1", "2 c2", "1 c3"}, c.candidates(ports[2]))
 }
 
+// The second of two drains begins from the candidates that the first has left. Undrains in any order give back the
+// ranks from before the first.
+func TestUndrain_after_two_drains_restores_ranks(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addGateways(3, "c1", "c2", "c3")
+	before := c.ranks()
+	for _, first := range []string{"c1", "c2"} {
+		c.drained("c1")
+		c.drained("c2")
+		second := map[string]string{"c1": "c2", "c2": "c1"}[first]
+		c.succeeds("undrain", first, "--wait", "0s")
+		c.succeeds("undrain", second, "--wait", "0s")
+		assert.Equal(t, before, c.ranks(), "undrained %s first", first)
+	}
+}
+
 // If ovn-northd takes longer for any change than the undrain waits for the node, as with 10,000 routers, the undrain
 // still succeeds.
 func TestUndrain_gives_northd_its_own_time(t *testing.T) {
