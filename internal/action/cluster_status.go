@@ -129,7 +129,7 @@ func (u Unit) northd(ctx context.Context, o reconcile.Result) ovndb.NorthdHealth
 	if found := o.Northd(); found != "" {
 		return found
 	}
-	health := u.Members.Control.NorthdHealth(ctx)
+	health := u.Control.NorthdHealth(ctx)
 	if o, err := u.Operate(); err == nil && o.NorthdHeld && health == ovndb.NorthdDown {
 		return ovndb.NorthdHeld
 	}
@@ -141,7 +141,7 @@ func (u Unit) agent(ctx context.Context, o reconcile.Result) (s agentreport.Stat
 	if s = o.Agent; s.Unit != "" {
 		return s, true
 	}
-	s, err := agentreport.Ask(ctx, u.Members.Control.Paths.AgentConfig())
+	s, err := agentreport.Ask(ctx, u.Control.Paths.AgentConfig())
 	return s, err == nil
 }
 
@@ -170,7 +170,7 @@ func shownCluster(format string, c observe.Cluster) (string, error) {
 
 // agentStatus shows which unit acts for gateways, and the pending work.
 func agentStatus(ctx context.Context, u Unit, p *params) (results, error) {
-	s, err := agentreport.Ask(ctx, u.Members.Control.Paths.AgentConfig())
+	s, err := agentreport.Ask(ctx, u.Control.Paths.AgentConfig())
 	return shownAs("agent", p.format, document.Agent, s, err)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
@@ -157,13 +158,8 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	at := map[ovndb.Database][]string{}
 	for _, db := range ovndb.Databases() {
-		at[db] = []string{"unix:" + u.Members.Control.Paths.Socket(db)}
-		var members []string
-		for _, m := range snapshot.Servers[db].Status.Servers {
-			if !m.Self {
-				members = append(members, m.Address)
-			}
-		}
+		at[db] = []string{"unix:" + u.Control.Paths.Socket(db)}
+		members := observe.OtherAddresses(snapshot.Servers[db].Status)
 		for _, address := range snapshot.Application.PeerAddresses() {
 			members = append(members, ovndb.RaftAddress(db, address.String()))
 		}
@@ -173,7 +169,7 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 		}
 	}
 	return &gateway.Service{
-		Dialer: u.Members.Dialer, NB: at[ovndb.NB], SB: at[ovndb.SB], NorthdTimeout: gateway.DefaultNorthdTimeout,
+		Dialer: u.Dialer, NB: at[ovndb.NB], SB: at[ovndb.SB], NorthdTimeout: gateway.DefaultNorthdTimeout,
 		Now: time.Now,
 		By:  fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID),
 		Undo: func(plan string) string {

@@ -258,7 +258,7 @@ func (u Unit) checkUpgrade(ctx context.Context, source string) (plan.UpgradeRepo
 		}
 		x.Schemas[db] = schema
 	}
-	if x.Disk, err = machine.FreeSpace(u.Paths.DB); err != nil {
+	if x.Disk, err = machine.FreeSpace(u.Control.Paths.DB); err != nil {
 		return plan.UpgradeReport{}, err
 	}
 	x.Memory, _ = machine.AvailableMemory()

@@ -120,7 +120,7 @@ func unit(t *testing.T, a *agent) Unit {
 	service := &membership.Changer{Machine: machine, Observer: observer, Progress: func(context.Context, string) {}}
 	tools := juju.New(a)
 	return Unit{Reconciler: &reconcile.Reconciler{
-		Observer: observer, Tools: tools, Members: service, Paths: paths,
+		Observer: observer, Tools: tools, Members: service,
 	}}
 }
 
@@ -189,7 +189,7 @@ func answeringAgent(t *testing.T, handler http.Handler) (config string) {
 // The agent is simulated, since the machines of a test share one clock.
 func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 	u := unit(t, new(agent))
-	u.Members.Control.Paths.Etc = t.TempDir()
+	u.Control.Paths.Etc = t.TempDir()
 	config := answeringAgent(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, report.Path, r.URL.Path)
 		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{
@@ -201,7 +201,7 @@ func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 			},
 		}))
 	}))
-	require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
+	require.NoError(t, os.WriteFile(u.Control.Paths.AgentConfig(), []byte(config), 0o600))
 	found, err := clusterStatus(t.Context(), u, newParams(map[string]any{"format": "json"}))
 	require.ErrorContains(t, err, "sb: ", "only for the database that is not served")
 	var wrong []present.Document
@@ -235,8 +235,8 @@ func TestAgentStatus_long_lists_are_shortened(t *testing.T) {
 		for _, format := range []string{"text", "yaml", "json"} {
 			a := &agent{params: map[string]any{"format": format}}
 			u := unit(t, a)
-			u.Members.Control.Paths.Etc = t.TempDir()
-			require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
+			u.Control.Paths.Etc = t.TempDir()
+			require.NoError(t, os.WriteFile(u.Control.Paths.AgentConfig(), []byte(config), 0o600))
 			require.NoError(t, Run(t.Context(), u, action))
 			if action == "cluster-status" && format != "text" {
 				assert.Contains(t, a.failed, "sb: ", "only for the database that is not served")

@@ -118,7 +118,6 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		Observer: observer,
 		Tools:    tools,
 		Members:  members,
-		Paths:    paths,
 		Packages: apt.Packages{
 			Runner: runner, Paths: paths, Getenv: getenv,
 			Admin: cmp.Or(getenv("DPKG_ADMINDIR"), apt.DpkgAdmin),

@@ -219,7 +219,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	var err error
 	synctest.Test(t, func(t *testing.T) { // it waits for a server to store its entries
 		err = hook.Run(t.Context(), &reconcile.Reconciler{
-			Observer: observer, Tools: tools, Members: service, Paths: paths,
+			Observer: observer, Tools: tools, Members: service,
 			Packages: apt.Packages{Runner: m, Paths: paths}, Firewall: ufw.Firewall{Runner: m},
 			Monitoring: monitoring.On(m, t.TempDir()),
 		}, name)

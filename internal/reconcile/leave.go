@@ -124,7 +124,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 		failures = append(failures, remove(ctx))
 	}
 	failures = append(failures, r.Recovery.PutAwayStaged(ctx, nil), u.Services.Mask(ctx, operate.Services()...))
-	c := u.Paths.Credentials()
-	return errors.Join(append(failures, atomicfile.Remove(c.Key, c.Certificate, c.CA, u.Paths.Defaults(),
-		u.Paths.NorthdParams(), u.recordPath(), u.Observer.CachePath()))...)
+	c := u.Control.Paths.Credentials()
+	return errors.Join(append(failures, atomicfile.Remove(c.Key, c.Certificate, c.CA, u.Control.Paths.Defaults(),
+		u.Control.Paths.NorthdParams(), u.recordPath(), u.Observer.CachePath()))...)
 }

@@ -71,8 +71,8 @@ func checkRemove(t *testing.T, runner bare) {
 		Services: systemd.Services{Runner: runner},
 	}
 	u := &Reconciler{
-		Observer: &observe.Observer{Machine: machine}, Paths: paths,
-		Policy: apt.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: ufw.Firewall{Runner: runner},
+		Observer: &observe.Observer{Machine: machine},
+		Policy:   apt.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: ufw.Firewall{Runner: runner},
 	}
 	recorded(t, u, kept{Known: true})
 	require.NoError(t, os.WriteFile(u.Observer.CachePath(), []byte("{}"), 0o600))
@@ -109,16 +109,16 @@ func TestAdopt_discards_staged_cluster_of_former_unit(t *testing.T) {
 				former := *u.Machine
 				former.Env.Unit = tt.from
 				k := kept{Known: true, Asked: operate.Asked{Paused: !tt.known}}
-				recorded(t, &Reconciler{Observer: &observe.Observer{Machine: &former}, Paths: u.Paths}, k)
+				recorded(t, &Reconciler{Observer: &observe.Observer{Machine: &former}}, k)
 			}
-			putAway := stageFile(t, u.Paths, ovndb.NB, "ab01")
+			putAway := stageFile(t, u.Control.Paths, ovndb.NB, "ab01")
 			r, err := u.loadRecord()
 			require.NoError(t, err)
 			r.Leader.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: tt.claimed}
 			require.NoError(t, u.adopt(t.Context(), r, plan.Settings{}))
 			assert.True(t, r.Known)
-			found := filesIn(t, u.Paths.DB)
-			assert.Equal(t, tt.kept, slices.Contains(found, filepath.Base(u.Paths.File(ovndb.NB))+".new"), found)
+			found := filesIn(t, u.Control.Paths.DB)
+			assert.Equal(t, tt.kept, slices.Contains(found, filepath.Base(u.Control.Paths.File(ovndb.NB))+".new"), found)
 			assert.Equal(t, !tt.kept, slices.Contains(found, putAway), found)
 		})
 	}
@@ -129,7 +129,7 @@ func playedUnit(s observetest.Scenario, m *observetest.Machine) *Reconciler {
 	o := s.ObserverOn(m)
 	o.Log = slog.New(slog.DiscardHandler)
 	changer := &membership.Changer{Machine: o.Machine, Observer: o, Progress: func(context.Context, string) {}}
-	return &Reconciler{Observer: o, Members: changer, Paths: o.Control.Paths}
+	return &Reconciler{Observer: o, Members: changer}
 }
 
 // stageFile writes a new cluster beside a database's file. It returns the name that the file gets if it is discarded.

@@ -33,12 +33,12 @@ func (u *Reconciler) managers(s *unitstate.State, unit *steps.Unit) managers {
 			State: s, Log: u.Log,
 		},
 		monitoring: &monitoring.Manager{
-			Machine: u.Monitoring, Juju: u.Tools, Env: u.Env, Paths: u.Paths, State: s, Log: u.Log,
+			Machine: u.Monitoring, Juju: u.Tools, Env: u.Env, Paths: u.Control.Paths, State: s, Log: u.Log,
 		},
-		agent: &agentservice.Manager{Program: u.Program, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
-		guard: startguard.Manager{Paths: u.Paths, Systemd: u.Services, Log: u.Log},
+		agent: &agentservice.Manager{Program: u.Program, Paths: u.Control.Paths, Services: u.Services, State: s, Log: u.Log},
+		guard: startguard.Manager{Paths: u.Control.Paths, Systemd: u.Services, Log: u.Log},
 		backups: &backuptimer.Manager{
-			Unit: u.Env.Unit, Paths: u.Paths, Services: u.Services, Now: u.Now, State: s, Log: u.Log,
+			Unit: u.Env.Unit, Paths: u.Control.Paths, Services: u.Services, Now: u.Now, State: s, Log: u.Log,
 		},
 	}
 }
@@ -46,13 +46,13 @@ func (u *Reconciler) managers(s *unitstate.State, unit *steps.Unit) managers {
 // steps returns the functions of steps, which need the other managers.
 func (u *Reconciler) steps(s *unitstate.State, save func() error) *steps.Unit {
 	return &steps.Unit{
-		Observer: u.Observer, Juju: u.Tools, Members: u.Members, Paths: u.Paths, Save: save,
+		Observer: u.Observer, Juju: u.Tools, Members: u.Members, Save: save,
 		Packages: &packages.Manager{
 			Packages: u.Packages, Policy: u.Policy, OS: u.OS, Mask: u.Services.Mask, State: s, Log: u.Log,
 		},
 		Restarts: &restarts.Manager{Refusals: u.Policy, Servers: u.Control, State: s, Log: u.Log},
 		Certificates: &certificates.Manager{
-			Juju: u.Tools, Dialer: u.Dialer, Env: u.Env, Paths: u.Paths, Now: u.Now, State: s, Log: u.Log,
+			Juju: u.Tools, Dialer: u.Dialer, Env: u.Env, Paths: u.Control.Paths, Now: u.Now, State: s, Log: u.Log,
 		},
 		Firewall: &firewall.Manager{Firewall: u.Firewall, State: s, Log: u.Log},
 		Leader:   &jujuleader.Manager{Juju: u.Tools, Unit: u.Env.Unit, Now: u.Now, State: s, Log: u.Log},

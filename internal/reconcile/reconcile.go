@@ -28,7 +28,6 @@ type Reconciler struct {
 	*observe.Observer
 	Tools    *juju.Tools
 	Members  *membership.Changer
-	Paths    ovndb.Paths
 	Packages apt.Packages
 	Firewall ufw.Firewall
 	Policy   apt.Policy

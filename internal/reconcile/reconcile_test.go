@@ -22,6 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/operate"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
@@ -96,8 +97,9 @@ func TestAdopt_interrupted_upgrade_restarts_northd(t *testing.T) {
 			u := &Reconciler{
 				Observer: &observe.Observer{Machine: &observe.Machine{
 					Env: juju.Env{HookName: "upgrade-charm"}, Log: slog.New(slog.DiscardHandler),
+					Control: ovsctl.Control{Paths: ovndb.Paths{DB: t.TempDir()}},
 				}},
-				Packages: apt.Packages{Runner: runtest.New(t, c.calls...)}, Paths: ovndb.Paths{DB: t.TempDir()},
+				Packages: apt.Packages{Runner: runtest.New(t, c.calls...)},
 			}
 			r, err := u.loadRecord()
 			require.NoError(t, err)
@@ -197,8 +199,9 @@ func TestRecord_of_other_unit_is_ignored(t *testing.T) {
 	unit := func(name, model string) *Reconciler {
 		machine := &observe.Machine{
 			Env: juju.Env{Unit: name, ModelUUID: model}, Log: slog.New(slog.NewTextHandler(log, nil)),
+			Control: ovsctl.Control{Paths: paths},
 		}
-		return &Reconciler{Observer: &observe.Observer{Machine: machine}, Paths: paths}
+		return &Reconciler{Observer: &observe.Observer{Machine: machine}}
 	}
 	load := func(u *Reconciler) *record {
 		r, err := u.loadRecord()

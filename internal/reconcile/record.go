@@ -43,7 +43,7 @@ type kept struct {
 // must stay paused.
 const recordFile = "ovn-central-operator.unit.json"
 
-func (u *Reconciler) recordPath() string { return filepath.Join(u.Paths.DB, recordFile) }
+func (u *Reconciler) recordPath() string { return filepath.Join(u.Control.Paths.DB, recordFile) }
 
 // loadRecord reads the record; if it can't be read, it returns an empty one.
 func (u *Reconciler) loadRecord() (*record, error) {

@@ -32,14 +32,14 @@ func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 }
 
 func (u *Reconciler) saveFindings(ctx context.Context, o Result) {
-	if err := present.Save(u.Paths.Findings(), present.Documents(u.Env.Version, u.Findings(o))); err != nil {
+	if err := present.Save(u.Control.Paths.Findings(), present.Documents(u.Env.Version, u.Findings(o))); err != nil {
 		u.Log.WarnContext(ctx, "cannot keep the findings for the agent; continuing", "error", err)
 	}
 }
 
 // Findings returns all findings that this unit sees, the most important first.
 func (u *Reconciler) Findings(o Result) []finding.Finding {
-	before, err := present.Load(u.Paths.Findings())
+	before, err := present.Load(u.Control.Paths.Findings())
 	if err != nil {
 		u.Log.Warn("cannot read what was found before; it counts as new", "error", err)
 	}
@@ -47,7 +47,7 @@ func (u *Reconciler) Findings(o Result) []finding.Finding {
 }
 
 func (u *Reconciler) lastFound(code finding.Code) bool {
-	docs, err := present.Load(u.Paths.Findings())
+	docs, err := present.Load(u.Control.Paths.Findings())
 	return err != nil || slices.ContainsFunc(docs, func(d present.Document) bool { return d.Code == string(code) })
 }
 

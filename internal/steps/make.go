@@ -177,7 +177,7 @@ func listeners(o facts.Facts, db ovndb.Database) []ovsdb.Connection {
 // compareListeners compares the rows of a database with the wanted ones, and finds those without TLS. Rows that
 // can't be read are left alone.
 func (u *Unit) compareListeners(ctx context.Context, o facts.Facts, db ovndb.Database) (plan.Drift, []plan.Listener) {
-	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
+	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Control.Paths.Socket(db))
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
 		return "", nil
@@ -206,7 +206,7 @@ func judgeListeners(
 
 func (u *Unit) ensureListeners(ctx context.Context, o facts.Facts, s plan.Step) error {
 	db := s.Database
-	_, err := u.Dialer.EnsureConnections(ctx, db, listeners(o, db), "unix:"+u.Paths.Socket(db))
+	_, err := u.Dialer.EnsureConnections(ctx, db, listeners(o, db), "unix:"+u.Control.Paths.Socket(db))
 	return err
 }
 
@@ -266,7 +266,7 @@ func (u *Unit) TrimMemory(ctx context.Context, servers map[ovndb.Database]observ
 }
 
 func (u *Unit) defaults(a observe.Addresses) (plan.Drift, error) {
-	return drift(a, u.Paths.Defaults(), u.wantedDefaults(a).Render, systemd.NeedsRestart)
+	return drift(a, u.Control.Paths.Defaults(), u.wantedDefaults(a).Render, systemd.NeedsRestart)
 }
 
 // drift compares a file with the wanted one; changed reports whether services must be restarted to apply the change.
@@ -300,7 +300,7 @@ func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	if a.Member.IsValid() {
 		own = a.Member
 	}
-	return systemd.Defaults{Local: own, Remote: own, Credentials: u.Paths.Credentials()}
+	return systemd.Defaults{Local: own, Remote: own, Credentials: u.Control.Paths.Credentials()}
 }
 
 func (u *Unit) writeDefaults(_ context.Context, o facts.Facts, _ plan.Step) error {
@@ -315,11 +315,11 @@ func (u *Unit) writeDefaults(_ context.Context, o facts.Facts, _ plan.Step) erro
 			return err
 		}
 	}
-	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(o.Addresses).Render(), 0o644)
+	return atomicfile.Write(u.Control.Paths.Defaults(), u.wantedDefaults(o.Addresses).Render(), 0o644)
 }
 
 func (u *Unit) northdParams(o facts.Facts) (plan.Drift, error) {
-	return drift(o.Addresses, u.Paths.NorthdParams(), u.wantedNorthd(o).Render, systemd.NorthdNeedsRestart)
+	return drift(o.Addresses, u.Control.Paths.NorthdParams(), u.wantedNorthd(o).Render, systemd.NorthdNeedsRestart)
 }
 
 // wantedNorthd returns the arguments that name all units with servers, in the order of their addresses: the units
@@ -334,7 +334,7 @@ func (u *Unit) wantedNorthd(o facts.Facts) systemd.NorthdParams {
 	}
 	addresses = append(addresses, o.MemberAddresses()...)
 	slices.SortFunc(addresses, netip.Addr.Compare)
-	return systemd.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Paths.Credentials()}
+	return systemd.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Control.Paths.Credentials()}
 }
 
 func (u *Unit) writeNorthdParams(_ context.Context, o facts.Facts, _ plan.Step) error {
@@ -344,5 +344,5 @@ func (u *Unit) writeNorthdParams(_ context.Context, o facts.Facts, _ plan.Step) 
 			return err
 		}
 	}
-	return atomicfile.Write(u.Paths.NorthdParams(), u.wantedNorthd(o).Render(), 0o644)
+	return atomicfile.Write(u.Control.Paths.NorthdParams(), u.wantedNorthd(o).Render(), 0o644)
 }

@@ -36,7 +36,7 @@ func (u *Unit) Look(ctx context.Context, o facts.Facts) (s plan.State, err error
 		Adopted: u.Packages.Adopted(), Source: u.Packages.Source(), Unavailable: u.Packages.Unavailable(),
 		Installed: installed, Version: version,
 	}
-	if s.Disk, err = machine.DiskProblem(u.Paths); err != nil {
+	if s.Disk, err = machine.DiskProblem(u.Control.Paths); err != nil {
 		return s, err
 	}
 	if version.OVN == "" { // half-configured packages have a version, and their servers may run
@@ -130,7 +130,7 @@ func (u *Unit) services(ctx context.Context) (map[ovndb.Service]plan.ServiceStat
 	for name, state := range states {
 		all[name] = plan.ServiceState{
 			Active: state.Running(), Enabled: state.Enabled == "enabled",
-			Invocation: state.Invocation, Installed: systemd.RunsInstalled(u.Paths, name, state),
+			Invocation: state.Invocation, Installed: systemd.RunsInstalled(u.Control.Paths, name, state),
 		}
 	}
 	return all, nil
@@ -173,7 +173,7 @@ func (u *Unit) database(ctx context.Context, o facts.Facts, db ovndb.Database) (
 	l := o.Servers[db]
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Why: l.Reason(), Cause: l.Cause,
-		Starting: l.Starting, File: plan.File{Path: u.Paths.File(db)}, FileUnknown: l.FileErr != nil,
+		Starting: l.Starting, File: plan.File{Path: u.Control.Paths.File(db)}, FileUnknown: l.FileErr != nil,
 		Former: o.Application.Former[db].Unit,
 	}
 	if l.Condition != ovndb.Serving {
@@ -187,7 +187,7 @@ func (u *Unit) database(ctx context.Context, o facts.Facts, db ovndb.Database) (
 		x.Schemas = u.schemas(ctx, db)
 	}
 	x.RewriteFailure = u.rewriteFailures[db]
-	x.JoinLost = o.JoinIsLost(db, u.Now(), raftfile.Size(u.Paths.File(db)))
+	x.JoinLost = o.JoinIsLost(db, u.Now(), raftfile.Size(u.Control.Paths.File(db)))
 	if x.Inconsistent = o.Inconsistent(db); !x.Inconsistent.IsZero() {
 		x.Rejoin = status.RejoinCommand(o.Application, o.Servers, db)
 	}
@@ -209,7 +209,8 @@ func (u *Unit) lookAtData(ctx context.Context, o facts.Facts, db ovndb.Database,
 		}
 		x.Superseded = u.supersededDrift(ctx, db)
 	}
-	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), raftfile.Size(u.Paths.File(db))
+	paths := u.Control.Paths
+	x.SchemaFile, x.Socket, x.Size = paths.Schema(db), paths.Socket(db), raftfile.Size(paths.File(db))
 	if x.Schema = schemaDrift(x.Schemas); x.Schema == plan.Drifted {
 		if err := u.lookAtConversion(ctx, db, x); err != nil {
 			return err
@@ -244,7 +245,7 @@ func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, x *plan.
 	if err != nil {
 		return err
 	}
-	if x.FreeDisk, err = machine.FreeSpace(u.Paths.DB); err != nil {
+	if x.FreeDisk, err = machine.FreeSpace(u.Control.Paths.DB); err != nil {
 		return err
 	}
 	x.FreeMemory, _ = machine.AvailableMemory()
@@ -320,7 +321,7 @@ func (u *Unit) lookAtFile(ctx context.Context, o facts.Facts, db ovndb.Database,
 			return err
 		}
 	}
-	log, err := raftfile.ReadLog(ctx, u.Paths, db)
+	log, err := raftfile.ReadLog(ctx, u.Control.Paths, db)
 	if ctx.Err() != nil {
 		return err
 	}
@@ -346,7 +347,7 @@ func (u *Unit) tooNew(ctx context.Context, db ovndb.Database) bool {
 	if runs, started := u.Restarts.Runs(ovndb.ServiceOf(db)); err == nil && started && !runs.Is(installed) {
 		return false
 	}
-	tooNew, err := ovsctl.FileTooNew(u.Paths, db)
+	tooNew, err := ovsctl.FileTooNew(u.Control.Paths, db)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot tell whether the file is too new for these packages",
 			"database", db.Short(), "error", err)

@@ -31,7 +31,6 @@ type Unit struct {
 	*observe.Observer
 	Juju         *juju.Tools
 	Members      *membership.Changer
-	Paths        ovndb.Paths
 	Packages     *packages.Manager
 	Restarts     *restarts.Manager
 	Certificates *certificates.Manager
@@ -136,7 +135,7 @@ func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 	}
 	db, isServer := restarts.DatabaseOf(service)
 	if isServer { // only this start shows whether the start guard refuses it
-		if err := startguard.Forget(u.Paths, db); err != nil {
+		if err := startguard.Forget(u.Control.Paths, db); err != nil {
 			return err
 		}
 	}
@@ -156,7 +155,7 @@ func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 
 // awaitMember waits until a started server is a member. It does not wait for a server that the start guard has stopped.
 func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time.Duration) error {
-	refused, err := observe.RefusedStart(u.Paths, db)
+	refused, err := observe.RefusedStart(u.Control.Paths, db)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot tell whether the start was refused; waiting for the server",
 			"database", db.Short(), "error", err)
@@ -204,7 +203,7 @@ func (u *Unit) restartServer(ctx context.Context, snapshot observe.Snapshot, db 
 		if err := u.Members.RewriteFile(ctx, db); err != nil {
 			return err
 		}
-		if err := startguard.Forget(u.Paths, db); err != nil {
+		if err := startguard.Forget(u.Control.Paths, db); err != nil {
 			return err
 		}
 		if err := u.Control.HandOver(ctx, u.Services, db, gate); err != nil {

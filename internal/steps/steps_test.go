@@ -94,7 +94,7 @@ func checkMaskedNorthd(t *testing.T) {
 func TestAwaitMember_refused_by_the_start_guard(t *testing.T) {
 	t.Parallel()
 	u := unit(t, new(observe.Machine))
-	require.NoError(t, os.WriteFile(u.Paths.StartRefusal(ovndb.NB), []byte(`{"reason": "given up"}`), 0o600))
+	require.NoError(t, os.WriteFile(u.Control.Paths.StartRefusal(ovndb.NB), []byte(`{"reason": "given up"}`), 0o600))
 	assert.ErrorContains(t, u.awaitMember(t.Context(), ovndb.NB, time.Hour), "given up")
 }
 
@@ -146,10 +146,13 @@ func unit(t *testing.T, m *observe.Machine) *Unit {
 	if m.Log == nil {
 		m.Log = slog.New(slog.DiscardHandler)
 	}
+	if m.Control.Paths.DB == "" {
+		m.Control.Paths = ovndb.Paths{Run: dir, DB: dir, Etc: dir}
+	}
 	state, err := unitstate.Open(filepath.Join(dir, "state.json"), m.Log)
 	require.NoError(t, err)
 	return &Unit{
-		Observer: &observe.Observer{Machine: m}, Paths: ovndb.Paths{Run: dir, DB: dir, Etc: dir},
+		Observer: &observe.Observer{Machine: m},
 		Packages: &packages.Manager{Packages: apt.Packages{Runner: dpkg{}}},
 		Restarts: &restarts.Manager{
 			Refusals: apt.Policy{App: "ovn-central", Paths: ovndb.Paths{DB: dir}}, State: state, Log: m.Log,
@@ -162,8 +165,8 @@ func unit(t *testing.T, m *observe.Machine) *Unit {
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	u := unit(t, new(observe.Machine))
-	u.Paths.Etc = filepath.Join(u.Paths.Etc, "ovn")
-	require.NoError(t, os.MkdirAll(filepath.Dir(u.Paths.Defaults()), 0o755))
+	u.Control.Paths.Etc = filepath.Join(u.Control.Paths.Etc, "ovn")
+	require.NoError(t, os.MkdirAll(filepath.Dir(u.Control.Paths.Defaults()), 0o755))
 	compare := func(a observe.Addresses) plan.Drift {
 		t.Helper()
 		drift, err := u.defaults(a)

@@ -31,7 +31,7 @@ func (u *Unit) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot)
 		l := snapshot.Servers[db]
 		own := l.Identity().Cluster
 		if l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable {
-			own, _ = raftfile.Cluster(ctx, u.Paths, db) // an unreadable file is not put away
+			own, _ = raftfile.Cluster(ctx, u.Control.Paths, db) // an unreadable file is not put away
 		}
 		if own == "" || !u.superseded(ctx, db, own, unread) {
 			continue
@@ -61,7 +61,7 @@ func (u *Unit) refuseUnplaced(ctx context.Context, m observe.Application, unread
 		}
 		request := u.Recovery.Request(db)
 		if staged.Cluster == u.Leader.Clusters.IDs[db] || unread && request != nil && staged.Cluster == request.New {
-			file := finding.Reason{Code: finding.BesideFile, Value: u.Paths.File(db)}
+			file := finding.Reason{Code: finding.BesideFile, Value: u.Control.Paths.File(db)}
 			reasons = append(reasons, finding.Of(finding.NewClusterUnplaced, db, file.Args()))
 		}
 	}
@@ -78,7 +78,7 @@ func (u *Unit) superseded(ctx context.Context, db ovndb.Database, own raft.ID, u
 	if !unread {
 		return false
 	}
-	refused, err := startguard.Guard{Paths: u.Paths, Dialer: u.Dialer}.Check(ctx, db)
+	refused, err := startguard.Guard{Paths: u.Control.Paths, Dialer: u.Dialer}.Check(ctx, db)
 	if refused.Reason == "" && err != nil {
 		u.Log.InfoContext(ctx, "cannot find out whether the server's cluster was given up",
 			"database", db.Short(), "error", err)
@@ -115,7 +115,7 @@ func (u *Unit) noteSuperseded(ctx context.Context, _ facts.Facts, s plan.Step) e
 func (u *Unit) syncSuperseded(ctx context.Context, db ovndb.Database, write bool) (lacked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, u.StorePatience(db))
 	defer cancel()
-	socket := []string{"unix:" + u.Paths.Socket(db)}
+	socket := []string{"unix:" + u.Control.Paths.Socket(db)}
 	err = u.Dialer.WithGlobal(ctx, db, socket, func(global *ovsdb.Global, ids map[string]string) error {
 		c := u.Leader.Clusters
 		lacks := observe.SupersededDrift(db, c.IDs, c.Superseded, ids)
