@@ -26,9 +26,6 @@ func (s *Observer) UpdateCache(c Cache, m *Application, servers map[ovndb.Databa
 	return s.updateCache(c, m, servers)
 }
 
-// MadeBy is madeBy.
-var MadeBy = madeBy
-
 // ReportOf adds the members' owners to clusters.
 func (s *Observer) ReportOf(m Application, seen map[ovndb.Database]Cluster) Report {
 	return s.report(m, seen)

@@ -134,17 +134,27 @@ func parseIDs(texts string) (all []raft.ID) {
 // RecoveryKey is the key in external_ids of NB_Global and SB_Global for the recovery or restore that made the cluster.
 const RecoveryKey = "ovn-central:recovery"
 
-// madeBy returns the units and members that the recovery or restore that made the cluster has given up, and its time.
-func madeBy(ids map[string]string) (givenUp []string, at time.Time) {
-	var mark struct {
-		At      time.Time `json:"at"`
-		GivenUp []string  `json:"given-up"`
+// Mark is the value of [RecoveryKey]. The new cluster has it from its first entry on, so each unit can read it.
+type Mark struct {
+	// Unit made the cluster, at the time At of its clock.
+	Unit string    `json:"unit"`
+	At   time.Time `json:"at"`
+	// Cluster is the replaced cluster.
+	Cluster raft.ID `json:"cluster"`
+	// Backup is the path of the backup on that unit's machine; empty if the cluster was made of the unit's own data.
+	Backup string `json:"backup,omitempty"`
+	// GivenUp are the units and members that the request gave up.
+	GivenUp []string `json:"given-up,omitempty"`
+}
+
+// ParseMark reads the mark from external_ids; it is zero if there is none. The texts are cleaned, since any client of
+// the database may have written them (R18).
+func ParseMark(ids map[string]string) (m Mark) {
+	if json.Unmarshal([]byte(ids[RecoveryKey]), &m) != nil {
+		return Mark{}
 	}
-	if json.Unmarshal([]byte(ids[RecoveryKey]), &mark) != nil {
-		return nil, time.Time{}
-	}
-	foreign.Texts(&mark)
-	return mark.GivenUp, mark.At
+	foreign.Texts(&m)
+	return m
 }
 
 // supersededBy returns the result of [SupersededClusters] without own, the cluster that the external_ids belong to: a

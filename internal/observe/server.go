@@ -243,7 +243,8 @@ func (s *Observer) view(
 ) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names, Leaving: leavingServers(notes), Lost: DamagedServers(notes)}
 	v.Superseded, v.SupersedesItself = supersededBy(l.Status.Cluster, notes)
-	v.GivenUp, v.MadeAt = madeBy(notes)
+	mark := ParseMark(notes)
+	v.GivenUp, v.MadeAt = mark.GivenUp, mark.At
 	if problem, err := machine.DiskProblem(s.Control.Paths); err != nil {
 		s.Log.WarnContext(ctx, "cannot tell whether the disk is full", "error", err)
 	} else {

@@ -72,19 +72,14 @@ func TestSuperseded_present_cluster_is_never_listed(t *testing.T) {
 	}
 }
 
-func TestMadeBy(t *testing.T) {
+func TestParseMark(t *testing.T) {
 	at := time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
-	given, made := observe.MadeBy(
-		map[string]string{
-			observe.RecoveryKey: `{"at":"2026-11-20T18:00:00Z","given-up":["ovn-central/1"]}`,
-		},
-	)
-	assert.Equal(t, []string{"ovn-central/1"}, given)
-	assert.Equal(t, at, made)
+	m := observe.ParseMark(map[string]string{
+		observe.RecoveryKey: `{"at":"2026-11-20T18:00:00Z","given-up":["ovn-central/1"]}`,
+	})
+	assert.Equal(t, observe.Mark{At: at, GivenUp: []string{"ovn-central/1"}}, m)
 	for _, text := range []string{"", "{", "[]", `{"at":7}`} {
-		given, made = observe.MadeBy(map[string]string{observe.RecoveryKey: text})
-		assert.Empty(t, given, text)
-		assert.True(t, made.IsZero(), text)
+		assert.Zero(t, observe.ParseMark(map[string]string{observe.RecoveryKey: text}), text)
 	}
 }
 

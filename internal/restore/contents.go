@@ -239,7 +239,7 @@ func (u *Unit) Remake(
 	contents := u.standalone(db)
 	defer os.Remove(contents)
 	mark := func(ctx context.Context, path string) (string, error) {
-		return u.Files.Change(ctx, path, newMark(u.Env.Unit, request, u.Now()).transaction(db, superseded))
+		return u.Files.Change(ctx, path, markTransaction(newMark(u.Env.Unit, request, u.Now()), db, superseded))
 	}
 	var err error
 	u.telling(ctx, db.Short()+": loading the data of the new cluster", func() {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -74,15 +73,15 @@ func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
 	if attempt.Stage == recovery.Withdrawn && len(running) == 0 {
 		s.Findings = append(s.Findings, plan.Withdrawn(db, attempt.Why))
 	}
-	made, there, err := u.readMark(ctx, db)
+	made, err := u.readMark(ctx, db)
 	if err != nil {
 		detail, _, _ := strings.Cut(err.Error(), "\n")
 		s.Findings = append(s.Findings, finding.Of(finding.RecoveryMarkUnread, db, finding.Quote(detail).Args()))
 	}
-	if !there {
+	if made.Unit == "" {
 		return
 	}
-	s.Made = append(s.Made, made.says(db, u.Plan.Databases[db].Cluster))
+	s.Made = append(s.Made, statementOf(made, db, u.Plan.Databases[db].Cluster))
 	if len(running) > 0 {
 		return
 	}
@@ -93,45 +92,32 @@ func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
 	s.proved[db] = recovery.Request{GivenUp: givenUp}
 }
 
-// readMark reads the mark of the cluster that this unit's server serves.
-func (u Seen) readMark(ctx context.Context, db ovndb.Database) (m mark, found bool, err error) {
+// readMark reads the mark of the cluster that this unit's server serves; it names no unit if there is none.
+func (u Seen) readMark(ctx context.Context, db ovndb.Database) (m observe.Mark, err error) {
 	if u.Plan.Databases[db].Condition != ovndb.Serving {
-		return m, false, finding.Reason{Code: finding.ServesNone}.Err()
+		return m, finding.Reason{Code: finding.ServesNone}.Err()
 	}
 	ctx, cancel := context.WithTimeout(ctx, readBack)
 	defer cancel()
 	socket := []string{"unix:" + u.Files.Paths.Socket(db)}
 	err = u.Dialer.WithGlobal(ctx, db, socket, func(_ *ovsdb.Global, ids map[string]string) error {
-		m, found = parseMark(ids)
+		m = observe.ParseMark(ids)
 		return nil
 	})
-	return m, found, err
+	return m, err
 }
 
-const markKey = observe.RecoveryKey
-
-// mark is the value of [markKey]. The new cluster has it from its first entry on, so each unit can read it.
-type mark struct {
-	// Unit made the cluster, at the time At of its clock.
-	Unit string    `json:"unit"`
-	At   time.Time `json:"at"`
-	// Cluster is the replaced cluster.
-	Cluster raft.ID `json:"cluster"`
-	// Backup is the path of the backup on that unit's machine; empty if the cluster was made of the unit's own data.
-	Backup string `json:"backup,omitempty"`
-	// GivenUp are the units and members that the request gave up.
-	GivenUp []string `json:"given-up,omitempty"`
+func newMark(unit string, r recovery.Request, at time.Time) observe.Mark {
+	return observe.Mark{
+		Unit: unit, At: at.UTC().Truncate(time.Second), Cluster: r.Cluster, Backup: r.Backup, GivenUp: r.GivenUp,
+	}
 }
 
-func newMark(unit string, r recovery.Request, at time.Time) mark {
-	return mark{Unit: unit, At: at.UTC().Truncate(time.Second), Cluster: r.Cluster, Backup: r.Backup, GivenUp: r.GivenUp}
-}
-
-// transaction returns the transaction, for ovsdb-tool(1), that writes the mark and the replaced clusters.
-func (m mark) transaction(db ovndb.Database, superseded []raft.ID) string {
+// markTransaction returns the transaction, for ovsdb-tool(1), that writes the mark and the replaced clusters.
+func markTransaction(m observe.Mark, db ovndb.Database, superseded []raft.ID) string {
 	value, _ := json.Marshal(m) // it has only texts and a time
-	keys := []string{markKey, observe.SupersededKey}
-	pairs := [][]string{{markKey, string(value)}, {observe.SupersededKey, observe.FormatIDs(superseded)}}
+	keys := []string{observe.RecoveryKey, observe.SupersededKey}
+	pairs := [][]string{{observe.RecoveryKey, string(value)}, {observe.SupersededKey, observe.FormatIDs(superseded)}}
 	text, _ := json.Marshal([]any{db, map[string]any{
 		"op": "mutate", "table": db.GlobalTable(), "where": []any{}, "mutations": []any{
 			[]any{"external_ids", "delete", []any{"set", keys}}, []any{"external_ids", "insert", []any{"map", pairs}},
@@ -140,17 +126,7 @@ func (m mark) transaction(db ovndb.Database, superseded []raft.ID) string {
 	return string(text)
 }
 
-// parseMark reads the mark from external_ids. found is false if there is none. The texts are cleaned, since any client
-// of the database may have written them (R18).
-func parseMark(ids map[string]string) (m mark, found bool) {
-	if json.Unmarshal([]byte(ids[markKey]), &m) != nil || m.Unit == "" {
-		return mark{}, false
-	}
-	foreign.Texts(&m)
-	return m, true
-}
-
-func (m mark) says(db ovndb.Database, cluster raft.ID) finding.Statement {
+func statementOf(m observe.Mark, db ovndb.Database, cluster raft.ID) finding.Statement {
 	s := finding.Statement{Database: db, Line: finding.Recovered, Args: finding.Args{
 		Unit: m.Unit, Time: m.At, Path: m.Backup, Cluster: cluster.Brief(), Other: m.Cluster.Brief(),
 	}}
