@@ -3,7 +3,6 @@ package publish
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -93,7 +92,7 @@ func (m *Manager) toPeers(ctx context.Context, o facts.Facts, last *kept) error 
 	if err != nil {
 		return fmt.Errorf("cannot publish to the peers: %w", err)
 	}
-	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	sum := unitstate.Digest(text)
 	if !o.Thorough && sum == last.Peers {
 		return nil
 	}
