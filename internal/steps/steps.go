@@ -48,8 +48,8 @@ const (
 	// joinPatience bounds the time until a started server is a member; joining takes 50 ms, and longer if the database
 	// is large.
 	joinPatience = 30 * time.Second
-	// leaderConnectionPatience bounds the time until the leader has connected to a member that this hook did not start.
-	leaderConnectionPatience = 12 * time.Second
+	// bootPatience bounds the time until the leader has connected to a member that the machine's boot has started.
+	bootPatience = 12 * time.Second
 	// restartPatience bounds the time until a restarted server is a member again. Other units must wait meanwhile.
 	restartPatience = 2 * time.Minute
 	// northdPatience bounds the time until ovn-northd is connected, which takes milliseconds.
@@ -270,7 +270,7 @@ func (u *Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
 func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]observe.ServerState) (awaited bool) {
 	var wg sync.WaitGroup
 	for _, db := range ovndb.Databases() {
-		patience := leaderConnectionPatience
+		patience := bootPatience
 		switch l := servers[db]; {
 		case l.Starting:
 			patience = u.Patience(db, joinPatience)
