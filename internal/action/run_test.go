@@ -24,6 +24,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -213,6 +214,7 @@ func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 	require.Len(t, wrong, 1, "20 seconds are allowed")
 	assert.Equal(t, "ovn-central/1", wrong[0].Subject)
 	assert.Equal(t, []string{"juju ssh ovn-central/1 timedatectl"}, wrong[0].Remedies[0].Commands)
+	assert.NoError(t, findingtest.Typed(wrong[0].Remedies[0].Commands[0]))
 	assert.Equal(t, report.Status{Acting: "ovn-central/1", Term: 3, HeldSeconds: 60}.Lease()+"\n", found["lease"])
 	assert.Equal(t, "c4: Chassis without Chassis_Private\n", found["orphans"])
 }

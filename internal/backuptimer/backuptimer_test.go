@@ -103,6 +103,7 @@ func TestEnsure(t *testing.T) {
 		found := ensure(t, m, daily)
 		require.Len(t, found, 1)
 		assert.Equal(t, finding.BackupOverdue, found[0].Code)
+		assert.Contains(t, findingtest.Brief(found[0]), " -> ssh ovn-central/0 journalctl -u ovn-central-backup")
 		said := findingtest.Reasons(found[0].Args.Reasons...)
 		assert.Contains(t, said, "no bus")
 		assert.NotContains(t, said, "\n")

@@ -108,10 +108,11 @@ func words(t *testing.T, in func(path string) bool, dirs ...string) map[string]b
 }
 
 // asserts reports whether a file may assert codes. Files that walk the catalogue may not: the tests of this package
-// and of present, whose texts have all codes, and a list of the tests of remedies.
+// and of present, whose texts have all codes, and the lists of the tests of remedies.
 func asserts(path string) bool {
+	lists := []string{"others_test.go", "commandless_test.go"}
 	switch dir := filepath.Base(filepath.Dir(path)); {
-	case dir == "finding", strings.HasPrefix(path, "../present/"), filepath.Base(path) == "others_test.go":
+	case dir == "finding", strings.HasPrefix(path, "../present/"), slices.Contains(lists, filepath.Base(path)):
 		return false
 	case dir == "testdata":
 		return slices.Contains([]string{".txt", ".json"}, filepath.Ext(path))

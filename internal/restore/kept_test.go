@@ -12,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -96,10 +97,12 @@ func TestDone(t *testing.T) {
 	} {
 		states := map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: c.serves, Own: &recovery.Copy{HasRaftLeader: c.led}}}
 		request := Request{Databases: []ovndb.Database{ovndb.NB}, Backup: c.request}
-		done, refused := c.kept.Done(request, states, command.Command{})
+		again := recovery.Request{Backup: c.request}.Command("ovn-central/0", request.Databases, "dry-run")
+		done, refused := c.kept.Done(request, states, again)
 		var code finding.Code
 		if found := append(done, refused...); assert.LessOrEqual(t, len(found), 1, name) && len(found) == 1 {
 			code = found[0].Code
+			assert.Contains(t, findingtest.Brief(found[0]), " -> ", name)
 		}
 		assert.Equal(t, c.want, code, name)
 		request.Again = c.kept.earlier(request)

@@ -46,7 +46,10 @@ func TestWays_leader_leaves(t *testing.T) {
 	alone := follower
 	alone.Status.Role, alone.Status.Leader = raft.Candidate, ""
 	kick := status.KickCommand("ovn-central/1", map[ovndb.Database]string{ovndb.NB: "aa00"}, raft.PermitUnitInModel)
-	assert.Contains(t, status.WithoutLeader(m, alone), finding.If(finding.IfCutOff, kick).For("ovn-central/1"))
+	ways := status.WithoutLeader(m, alone)
+	assert.Contains(t, ways, finding.If(finding.IfCutOff, kick).For("ovn-central/1"))
+	unseen := findingtest.Brief(finding.Of(finding.LeaderUnseen, ovndb.NB, finding.Args{}, ways...))
+	assert.Contains(t, unseen, "IF_CUT_OFF: ovn-central/1 kick nb-identity=aa00 unit-in-model=true i-really-mean-it=true")
 }
 
 // Without a quorum, the command runs on the other unit that is still connected.

@@ -31,7 +31,7 @@ func Brief(f finding.Finding) string {
 		}
 	}
 	for _, r := range f.Remedies {
-		mustType(r)
+		MustType(append([]command.Command{r.Command}, r.Then...)...)
 		words = append(words, "->")
 		if r.When != "" {
 			words = append(words, string(r.When)+":")

@@ -14,7 +14,6 @@ import (
 	"gopkg.in/yaml.v2" // replaced in go.mod by Juju's fork, which reads what is typed
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 )
 
@@ -39,10 +38,9 @@ func Typed(line string) error {
 // accepted has the lines that can be typed: explorations format the same remedies thousands of times.
 var accepted sync.Map
 
-// mustType panics if the commands of a remedy can't be typed, in the syntax of Juju 2.9 or of a later one. So every
-// test that formats findings also tests their remedies.
-func mustType(r finding.Remedy) {
-	for _, c := range append([]command.Command{r.Command}, r.Then...) {
+// MustType panics if a command can't be typed, in the syntax of Juju 2.9 or of a later one.
+func MustType(commands ...command.Command) {
+	for _, c := range commands {
 		for _, v := range []juju.Version{{Major: 2, Minor: 9}, {Major: 3, Minor: 6}} {
 			line := v.Render(c)
 			if line == "" {

@@ -1,6 +1,7 @@
 package gateways
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -34,8 +36,13 @@ func (c *cloud) drained(name string, flags ...string) answer.Status {
 	return c.succeeds(append(append([]string{"drain", name}, quick...), flags...)...)
 }
 
-// typed formats a command so that tests can compare it.
+// typed formats a command so that tests can compare it. It panics if the command can't be typed as the charm prints it.
 func typed(c command.Command) string {
+	printed := c
+	if printed.Action != "" {
+		printed.Unit = cmp.Or(c.Unit, "ovn-central/0")
+	}
+	findingtest.MustType(printed)
 	if len(c.Params) > 0 && c.Params[0].Key == "node" {
 		return c.Action + " " + c.Params[0].Value
 	}

@@ -49,7 +49,8 @@ func (c *cloud) succeeds(args ...string) answer.Status {
 	return status
 }
 
-// unconfirmed runs an operation on nodes as given, and returns its answer.
+// unconfirmed runs an operation on nodes as given, and returns its answer. The program has the commands that the answer
+// prints.
 func (c *cloud) unconfirmed(args ...string) answer.Status {
 	c.t.Helper()
 	code, stdout, stderr := c.nodes(append(args, "--format", "json")...)
@@ -63,6 +64,7 @@ func (c *cloud) unconfirmed(args ...string) answer.Status {
 	default:
 		assert.Equal(c.t, 1, code, "%v: %s", args, stdout)
 	}
+	c.parses(next(status)...)
 	return status
 }
 

@@ -1,11 +1,13 @@
 package remedies
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"go/types"
+	gotypes "go/types"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -79,7 +81,7 @@ func (s scenario) play(t *testing.T, code finding.Code) {
 	}
 }
 
-// R4: every remedy works as printed. Each code is shown once: on the lab, or by another test, or it has no remedy.
+// R4: every remedy works as printed, for the codes that appear in the lab.
 func TestRemedies_work_as_printed(t *testing.T) {
 	t.Parallel()
 	for _, e := range finding.Catalogue() {
@@ -93,22 +95,27 @@ func TestRemedies_work_as_printed(t *testing.T) {
 	}
 }
 
-func TestRemedies_every_code_has_scenario(t *testing.T) {
+// Each code is in one list: it has scenarios here, or another test types its command, or its command is parsed, or it
+// has no command, or no remedy at all.
+func TestRemedies_every_code_is_in_one_list(t *testing.T) {
 	t.Parallel()
 	ways := map[finding.Code]int{}
-	for code := range scenarios {
-		ways[code]++
-	}
-	tests := testsOfTheProject(t)
-	for test, codes := range elsewhere {
-		assert.True(t, tests[test], "there is no %s", test)
+	count := func(codes []finding.Code) {
 		for _, code := range codes {
 			ways[code]++
 		}
 	}
-	for _, code := range withoutRemedy {
-		ways[code]++
+	count(slices.Collect(maps.Keys(scenarios)))
+	for _, codes := range typedElsewhere {
+		count(codes)
 	}
+	for _, codes := range parsed {
+		count(codes)
+	}
+	for _, codes := range withoutCommand {
+		count(codes)
+	}
+	count(withoutRemedy)
 	for _, e := range finding.Catalogue() {
 		assert.Equal(t, 1, ways[e.Code], e.Code)
 		delete(ways, e.Code)
@@ -116,63 +123,146 @@ func TestRemedies_every_code_has_scenario(t *testing.T) {
 	assert.Empty(t, ways, "codes that are not in the catalogue")
 }
 
+var (
+	// types matches a call that types a printed command.
+	types = regexp.MustCompile(`\b(play|follow|do|Type|printed|retyped)\(`)
+	// parses matches a call that reads the commands of remedies as they are printed.
+	parses = regexp.MustCompile(`\bfindingtest\.(Brief|Briefs|All|Typed|MustType)\(`)
+)
+
+// A test that is said to type a command does so, on real servers or databases.
+func TestRemedies_typed_elsewhere(t *testing.T) {
+	t.Parallel()
+	tests := testsOfTheProject(t)
+	for name := range typedElsewhere {
+		assert.True(t, slices.ContainsFunc(tests[name], func(f testFunction) bool {
+			return strings.HasPrefix(f.dir, "tests/integration/") && types.MatchString(f.body)
+		}), "%s types no printed command", name)
+	}
+}
+
+// A test that is said to parse the commands of a code is in a package that does so, and that names the code.
+func TestRemedies_parsed(t *testing.T) {
+	t.Parallel()
+	tests := testsOfTheProject(t)
+	names := constants(t)
+	for name, codes := range parsed {
+		for _, code := range codes {
+			assert.True(t, slices.ContainsFunc(tests[name], func(f testFunction) bool {
+				text := textsOf(t, f.dir)
+				return parses.MatchString(text) && (strings.Contains(text, "finding."+names[code]) ||
+					strings.Contains(text, string(code)))
+			}), "%s: the package of %s does not parse it", code, name)
+		}
+	}
+}
+
+// textsOf returns the tests and their data in a directory.
+func textsOf(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range []string{"*_test.go", "testdata/*.txt"} {
+		paths, err := filepath.Glob(filepath.Join(root, dir, pattern))
+		require.NoError(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			all.Write(text)
+		}
+	}
+	return all.String()
+}
+
+const root = "../../.."
+
 // constant matches the declaration of a code.
 var constant = regexp.MustCompile(`(?m)^\t(\w+)\s+Code\s+= "(\w+)"`)
 
-// A call that makes a finding with such a code gives it no remedy.
-func TestRemedies_codes_without_scenario_have_none(t *testing.T) {
-	t.Parallel()
-	names := map[string]bool{}
-	var files []*ast.File
-	err := filepath.WalkDir("../../../internal", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
+// constants returns the name of each code's constant.
+func constants(t *testing.T) map[finding.Code]string {
+	t.Helper()
+	names := map[finding.Code]string{}
+	paths, err := filepath.Glob(root + "/internal/finding/*.go")
+	require.NoError(t, err)
+	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for _, found := range constant.FindAllStringSubmatch(string(text), -1) {
-			names[found[1]] = slices.Contains(withoutRemedy, finding.Code(found[2]))
+			names[finding.Code(found[2])] = found[1]
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+	}
+	require.Greater(t, len(names), 200)
+	return names
+}
+
+// A call that makes a finding with a code that has no command, or no remedy at all, gives it none.
+func TestRemedies_codes_without_command_have_none(t *testing.T) {
+	t.Parallel()
+	commandless, none := map[string]bool{}, map[string]bool{}
+	for code, name := range constants(t) {
+		none[name] = slices.Contains(withoutRemedy, code)
+		for _, codes := range withoutCommand {
+			commandless[name] = commandless[name] || slices.Contains(codes, code)
+		}
+	}
+	var files []*ast.File
+	err := filepath.WalkDir(root+"/internal", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		files = append(files, file)
 		return err
 	})
 	require.NoError(t, err)
-	require.Greater(t, len(names), 200)
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, is := n.(*ast.CallExpr)
-			if !is || len(call.Args) == 0 {
+			if !is {
 				return true
 			}
-			name, found := strings.CutPrefix(types.ExprString(call.Args[0]), "finding.")
-			if found && names[name] {
-				assert.False(t, call.Ellipsis.IsValid(), "%s may have a remedy, and has no scenario", name)
-				for _, arg := range call.Args[1:] {
-					assert.NotRegexp(t, `^finding\.(Do|If|ByHand)\(`, types.ExprString(arg), "%s has a remedy, and no scenario", name)
-				}
+			at := slices.IndexFunc(call.Args, func(arg ast.Expr) bool {
+				name, _ := strings.CutPrefix(gotypes.ExprString(arg), "finding.")
+				return none[name] || commandless[name]
+			})
+			if at < 0 {
+				return true
+			}
+			name := strings.TrimPrefix(gotypes.ExprString(call.Args[at]), "finding.")
+			assert.False(t, call.Ellipsis.IsValid(), "%s may have a remedy", name)
+			forbidden := `^(finding\.(Do|If)|s\.way|[a-z]+\.moveTo)\(`
+			if none[name] {
+				forbidden = `^(finding\.(Do|If|ByHand)|s\.way|[a-z]+\.moveTo)\(`
+			}
+			for _, arg := range call.Args[at+1:] {
+				assert.NotRegexp(t, forbidden, gotypes.ExprString(arg), name)
 			}
 			return true
 		})
 	}
 }
 
-var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+// testFunction is a test: its directory below the project's, and its text.
+type testFunction struct{ dir, body string }
 
-// testsOfTheProject returns the names of all tests.
-func testsOfTheProject(t *testing.T) map[string]bool {
+// function matches a test and its text.
+var function = regexp.MustCompile(`(?ms)^func (Test\w+)\(.*?^}$`)
+
+// testsOfTheProject returns all tests by their names. Two packages may have tests of one name.
+func testsOfTheProject(t *testing.T) map[string][]testFunction {
 	t.Helper()
-	all := map[string]bool{}
+	all := map[string][]testFunction{}
 	for _, dir := range []string{"internal", "tests"} {
-		err := filepath.WalkDir(filepath.Join("..", "..", "..", dir), func(path string, _ fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err
 			}
 			text, err := os.ReadFile(path)
-			for _, found := range testFunction.FindAllStringSubmatch(string(text), -1) {
-				all[found[1]] = true
+			below, outside := filepath.Rel(root, filepath.Dir(path))
+			for _, found := range function.FindAllStringSubmatch(string(text), -1) {
+				all[found[1]] = append(all[found[1]], testFunction{below, found[0]})
 			}
-			return err
+			return errors.Join(err, outside)
 		})
 		require.NoError(t, err)
 	}

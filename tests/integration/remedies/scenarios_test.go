@@ -66,7 +66,10 @@ var scenarios = map[finding.Code][]scenario{
 	}, after: members(2)}},
 	finding.LeaveBlocked: {
 		{name: "machine_starts", arrange: func(w *world) { w.blockLeave() }, after: leaves(2)},
-		{name: "machine_is_lost", arrange: func(w *world) { w.blockLeave() }, remedy: 1, next: []finding.Code{finding.StaleMember}, after: leaves(2)},
+		{
+			name: "machine_is_lost", arrange: func(w *world) { w.blockLeave() }, remedy: 1,
+			next: []finding.Code{finding.StaleMember}, after: leaves(2),
+		},
 	},
 	finding.PortsClosed: {{arrange: func(w *world) {
 		w.on = w.MakeOneLeader()
@@ -314,7 +317,8 @@ func (w *world) fillDisk() {
 	active(w)
 	w.HandOver(u)
 	w.FillDisk(u)
-	for _, row := range [][]string{{"DNS", "external_ids:long=" + strings.Repeat("x", 8192)}, {"Port_Group", "name=short"}} {
+	long := "external_ids:long=" + strings.Repeat("x", 8192)
+	for _, row := range [][]string{{"DNS", long}, {"Port_Group", "name=short"}} {
 		w.Client(lab.NB, append([]string{"create"}, row...)...)
 	}
 	w.on = u

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
@@ -34,17 +35,33 @@ func (w *world) all() cluster.Findings {
 	}
 	all := w.Findings(w.on)
 	for _, d := range all {
-		if !slices.Contains(withoutRemedy, finding.Code(d.Code)) {
-			continue
-		}
-		for _, r := range d.Remedies {
-			for _, line := range r.Commands {
-				require.Contains(w.T, line, "juju debug-log ", "%s has a remedy, and no scenario", d.Code)
-			}
-			require.Empty(w.T, r.Deed, "%s has a remedy, and no scenario", d.Code)
-		}
+		w.requireListed(d)
 	}
 	return all
+}
+
+// requireListed requires that a finding has no command, or no remedy at all, if its code is listed as one without, and
+// that its commands can be typed.
+func (w *world) requireListed(d present.Document) {
+	w.T.Helper()
+	code := finding.Code(d.Code)
+	without := slices.Contains(withoutRemedy, code)
+	for _, codes := range withoutCommand {
+		if slices.Contains(codes, code) {
+			for _, r := range d.Remedies {
+				require.Empty(w.T, r.Commands, "%s has a command", d.Code)
+			}
+		}
+	}
+	for _, r := range d.Remedies {
+		for _, line := range r.Commands {
+			require.NoError(w.T, findingtest.Typed(line))
+			if without {
+				require.Contains(w.T, line, "juju debug-log ", "%s has a remedy, and no scenario", d.Code)
+			}
+		}
+		require.False(w.T, without && r.Deed != "", "%s has a remedy, and no scenario", d.Code)
+	}
 }
 
 // appears waits until the unit has the finding, running the hooks that Juju runs.
@@ -164,6 +181,7 @@ func (w *world) ports(u *lab.Unit, action, chain, ports string) {
 	namespace, err := u.Machine.Namespace()
 	require.NoError(w.T, err)
 	out, err := exec.CommandContext(w.T.Context(), "nsenter", "--net="+namespace,
-		"/usr/sbin/iptables", "--wait", action, chain, "-p", "tcp", "-m", "multiport", "--dports", ports, "-j", "REJECT", "--reject-with", "tcp-reset").CombinedOutput()
+		"/usr/sbin/iptables", "--wait", action, chain, "-p", "tcp", "-m", "multiport", "--dports", ports,
+		"-j", "REJECT", "--reject-with", "tcp-reset").CombinedOutput()
 	require.NoError(w.T, err, string(out))
 }
