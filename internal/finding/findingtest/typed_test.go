@@ -1,9 +1,14 @@
 package findingtest_test
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -65,4 +70,40 @@ func TestBrief_wrong_remedy_panics(t *testing.T) {
 	}
 	assert.NotPanics(t, func() { findingtest.Brief(kick("nb-identity")) })
 	assert.Panics(t, func() { findingtest.Brief(kick("nb-server-id")) })
+}
+
+// Every command of Juju in the golden files, which show what people and programs read, can be typed. reasons.txt has
+// placeholders.
+func TestTyped_golden_files(t *testing.T) {
+	t.Parallel()
+	found := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Base(filepath.Dir(path)) != "testdata" || d.Name() == "reasons.txt" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, line := range strings.Split(string(text), "\n") {
+			for _, typed := range commandsIn(line) {
+				found++
+				assert.NoError(t, findingtest.Typed(typed), path)
+			}
+		}
+		return err
+	})
+	require.NoError(t, err)
+	assert.Greater(t, found, 50)
+}
+
+// commandsIn returns the commands in a line. They are at its beginning, or after a colon, and end before details.
+func commandsIn(line string) (all []string) {
+	line, _, _ = strings.Cut(strings.TrimLeft(line, ` "`), `"`)
+	for _, part := range strings.Split(line, "; ") {
+		before, command, is := strings.Cut(part, "juju ")
+		if !is || before != "" && !strings.HasSuffix(before, ": ") {
+			continue
+		}
+		command, _, _ = strings.Cut(command, " (")
+		all = append(all, "juju "+strings.TrimSuffix(command, ")")) // it may end the details
+	}
+	return all
 }
