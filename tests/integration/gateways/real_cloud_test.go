@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -106,8 +107,16 @@ func (c *cloud) changesNothing(args ...string) {
 	assert.True(c.t, told[shownPlan](c, args...).Empty(), args)
 }
 
+// codes returns the codes and subjects of findings. It panics if a printed command can't be typed.
 func codes(all []finding.Document) (found []string) {
 	for _, f := range all {
+		for _, r := range f.Remedies {
+			for _, line := range r.Commands {
+				if err := findingtest.Typed(line); err != nil {
+					panic(err)
+				}
+			}
+		}
 		found = append(found, f.Code+" "+f.Subject)
 	}
 	return found
