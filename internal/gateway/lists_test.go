@@ -99,3 +99,22 @@ func TestAwaitStable_begins_anew_after_a_bounce(t *testing.T) {
 	assert.Empty(t, missing)
 	assert.Equal(t, 5, looks)
 }
+
+// A group that another client has changed since is not awaited.
+func TestStillApplied(t *testing.T) {
+	t.Parallel()
+	inv := BuildInventory(ovsdb.Northbound{
+		GatewayChassis: map[string]ovsdb.CandidateRow{
+			"G1": {UUID: "G1", Name: "lrp-1_c1", Chassis: "c1", Priority: 2},
+			"G2": {UUID: "G2", Name: "lrp-1_c2", Chassis: "c2", Priority: 1},
+		},
+		RouterPorts: []ovsdb.LogicalRouterPort{{UUID: "P1", Name: "lrp-1", GatewayChassis: []string{"G2", "G1"}}},
+	}, ovsdb.Southbound{})
+	as := schedule.Change{Group: "lrp-1", After: []schedule.Candidate{
+		{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1},
+	}}
+	other, gone := as, as
+	other.After = []schedule.Candidate{{Chassis: "c2", Priority: 2}, {Chassis: "c1", Priority: 1}}
+	gone.Group = "lrp-gone"
+	assert.Equal(t, []schedule.Change{as}, inv.stillApplied([]schedule.Change{other, as, gone}))
+}

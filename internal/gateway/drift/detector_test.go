@@ -275,3 +275,28 @@ func TestDetector_holds_options_down(t *testing.T) {
 		})
 	}
 }
+
+// An ovn-controller that has just begun to lag gets nothing new, but its gateways wait for it until the hold-down is
+// over.
+func TestDetector_lagging_chassis_keeps_gateways_for_a_while(t *testing.T) {
+	t.Parallel()
+	unbound, bound := gateway("lrp-1"), gateway("lrp-2")
+	unbound.Candidates = []schedule.Candidate{{Chassis: "c000", Priority: 2}, {Chassis: "c001", Priority: 1}}
+	bound.Candidates = []schedule.Candidate{{Chassis: "c001", Priority: 2}, {Chassis: "c000", Priority: 1}}
+	bound.Ports[0].Active = "c001"
+	w := &world{chassis: map[string]schedule.Chassis{}, groups: []schedule.Group{unbound, bound}}
+	w.add(0)
+	w.add(1)
+	d := drift.Detector{HoldDown: hold}
+	d.Observe(w.state(), time.Second)
+	d.Observe(w.state(), hold+2*time.Second)
+	w.change("c000", func(c *schedule.Chassis) { c.Unresponsive = true })
+	d.Observe(w.state(), hold+3*time.Second)
+	d.Everything(hold + 3*time.Second)
+	assert.Empty(t, d.Plan(w.state(), drift.All).Changes)
+	d.Observe(w.state(), 2*hold+4*time.Second)
+	changes := d.Plan(w.state(), drift.All).Changes
+	require.Len(t, changes, 1)
+	assert.Equal(t, "lrp-1", changes[0].Group)
+	assert.Equal(t, "c001", changes[0].To())
+}

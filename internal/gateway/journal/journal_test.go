@@ -218,6 +218,13 @@ func TestCheckReview(t *testing.T) {
 	assert.Equal(t, 1, since(id, l, plan))
 	d.tag("g4", Succeeded, l.WithCordon("c1", true))
 	assert.Equal(t, 2, since(id, l, plan))
+
+	// So does one after which the layout is as before.
+	id = Read(d.rows).ReviewID(l.WithCordon("c1", true), plan)
+	run = Begin("g5", "rebalance", "", "a test")
+	d.change(run, "rebalance", "", ranks("a", "b"), ranks("b", "a"))
+	d.write(Read(d.rows).End(run, Failed, l.WithCordon("c1", true), d.now()))
+	assert.Equal(t, 1, since(id, l.WithCordon("c1", true), plan))
 	for _, wrong := range []string{"", "g1", "g1-", "-1", "g1-1-1"} {
 		refused := Read(d.rows).CheckReview(wrong, l, plan)
 		assert.Equal(t, "BadRequest REVIEW_INVALID", refusal(t, &answer.RefusedError{Status: *refused}), wrong)
@@ -249,6 +256,20 @@ func TestFinish_keeps_newest_plan(t *testing.T) {
 	assert.Equal(t, []string{"g3", "g2"}, kept())
 	plan("g4", keptGateways+1)
 	assert.Equal(t, []string{"g4"}, kept())
+}
+
+// Operations that change no gateway, such as cordons, do not crowd out plans: each kind has its own bound.
+func TestEnd_bounds_operations_without_changes(t *testing.T) {
+	t.Parallel()
+	d := &desk{rows: map[string]string{}}
+	d.change(Begin("g0", "rebalance", "", "a test"), "rebalance", "", ranks("a", "b"), ranks("b", "a"))
+	for n := range keptEntries + 5 {
+		require.True(t, d.tag(fmt.Sprintf("g%d", 1+n), Succeeded, hosted("a").WithCordon("c1", n%2 == 0)))
+	}
+	j := Read(d.rows)
+	assert.Len(t, j.Entries, 1+keptEntries)
+	require.Len(t, j.Plans(), 1)
+	assert.Equal(t, "g0", j.Plans()[0].ID)
 }
 
 // ranks returns candidates, best first.

@@ -229,13 +229,16 @@ func TestReschedule_external_ports_keep_kind_of_chassis(t *testing.T) {
 		"on a chassis for gateways":       {schedule.ExternalPorts, schedule.Neutron, "gateways", "gateways"},
 		"on a chassis for external ports": {schedule.ExternalPorts, schedule.Neutron, "externals", "externals"},
 		"on none":                         {schedule.ExternalPorts, schedule.Neutron, "", "externals"},
+		"on one without the network":      {schedule.ExternalPorts, schedule.Neutron, "elsewhere", "externals"},
 		"one port":                        {schedule.OneExternalPort, schedule.Neutron, "gateways", "externals"},
 		"tied to a router":                {schedule.RoutedExternalPorts, schedule.Neutron, "externals", "gateways"},
 		"of another client":               {schedule.OneExternalPort, schedule.Other, "gateways", "gateways"},
 	} {
 		s := schedule.State{
 			Chassis: []schedule.Chassis{
-				chassis("gateways", "n"), {Name: "externals", External: true, Networks: []string{"n"}},
+				chassis("gateways", "n"),
+				{Name: "externals", External: true, Networks: []string{"n"}},
+				chassis("elsewhere", "m"),
 			},
 			Groups: []schedule.Group{{
 				Name: "g", Kind: x.kind, Owner: x.owner, Ports: []schedule.Port{{Name: "p", Network: "n", External: true}},

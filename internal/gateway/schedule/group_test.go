@@ -240,6 +240,21 @@ func TestEvaluate_too_many_candidates(t *testing.T) {
 	assert.Empty(t, schedule.Evaluate(lxd, schedule.Options{}).Findings, "LXD makes all servers candidates")
 }
 
+// A chassis of another OVN hosts nothing, so that its marks do not count: chassis without marks stay candidates.
+func TestEligible_marks_of_another_OVN(t *testing.T) {
+	t.Parallel()
+	far := schedule.Chassis{Name: "far", Gateway: true, External: true, Remote: true, Networks: []string{"n"}}
+	for _, kind := range []schedule.Kind{schedule.RouterPorts, schedule.ExternalPorts} {
+		s := schedule.State{Chassis: append(pool("n", "c1", "c2"), far), Groups: []schedule.Group{{
+			Name: "g", Kind: kind, Candidates: candidates("c1", "c2"),
+			Ports: []schedule.Port{{Name: "p", Network: "n", External: kind == schedule.ExternalPorts}},
+		}}}
+		s.Chassis[0].Gateway, s.Chassis[1].Gateway = false, false
+		assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Changes, kind)
+		assert.False(t, finding.Has(schedule.Evaluate(s, schedule.Options{}).Findings, finding.CandidateInvalid), kind)
+	}
+}
+
 // This is the table of docs/reference/gateway-hosts.md: c1 and c2 have the network, c3 has another one.
 func TestEligible(t *testing.T) {
 	t.Parallel()

@@ -82,11 +82,12 @@ func TestMoves(t *testing.T) {
 }
 
 // A router that its client makes for each node stays: the client would undo a move. One that Neutron has pinned by
-// mistake is unpinned, so that its candidates count. A member of a router's group comes first.
+// mistake is unpinned, so that its candidates count. A member of a router's group comes first, and the
+// old chassis last in the group.
 func TestMoves_by_client(t *testing.T) {
 	t.Parallel()
 	r := schedule.Pinned{Name: "r", Kind: schedule.PinnedRouter, Chassis: "c1", Record: "r", Networks: []string{"n"}}
-	s := schedule.State{Chassis: pool("n", "c1", "c2", "c3")}
+	s := schedule.State{Chassis: pool("n", "c1", "c2", "c3", "c4")}
 	remedy := func(change func(*schedule.Pinned)) finding.Remedy {
 		p := r
 		change(&p)
@@ -101,11 +102,33 @@ func TestMoves_by_client(t *testing.T) {
 	assert.Equal(t, finding.RemoveNodeInCMS, ofNode.Deed)
 	assert.Equal(t, []string{"ovn-nbctl", "remove", "Logical_Router", "r", "options", "chassis"},
 		remedy(func(p *schedule.Pinned) { p.Mistaken = true }).Command.Words)
-	members := remedy(func(p *schedule.Pinned) { p.Group, p.Members = "g", candidates("c1", "c3") }).Command.Words
+	members := remedy(func(p *schedule.Pinned) { p.Group, p.Members = "g", candidates("c1", "c3", "c4") }).Command.Words
 	assert.Equal(t, []string{
-		"ovn-nbctl", "ha-chassis-group-add-chassis", "g", "c3", "2", "--",
-		"ha-chassis-group-add-chassis", "g", "c1", "1", "--", "set", "Logical_Router", "r", "options:chassis=c3",
+		"ovn-nbctl", "ha-chassis-group-add-chassis", "g", "c3", "3", "--",
+		"ha-chassis-group-add-chassis", "g", "c4", "2", "--", "ha-chassis-group-add-chassis", "g", "c1", "1", "--",
+		"set", "Logical_Router", "r", "options:chassis=c3",
 	}, members)
+
+	// Neutron pins a router with a group only to chassis with the mark, and in the zones of the group.
+	s.Chassis = s.Chassis[:2]
+	s.Chassis[1].Gateway, s.Chassis[1].Zones = false, []string{"az2"}
+	for name, x := range map[string]struct {
+		group string
+		zones []string
+		mark  bool
+		moves bool
+	}{
+		"without a group":         {"", nil, false, true},
+		"with a group, no mark":   {"g", nil, false, false},
+		"with a group and a mark": {"g", nil, true, true},
+		"in its zone":             {"g", []string{"az2"}, true, true},
+		"outside of its zone":     {"g", []string{"az1"}, true, false},
+	} {
+		s.Chassis[1].Gateway = x.mark
+		r.Group, r.Zones = x.group, x.zones
+		s.Pinned = []schedule.Pinned{r}
+		assert.Equal(t, x.moves, len(s.Moves("c1")[0].Remedies) > 0, name)
+	}
 }
 
 // A router can't run on a chassis of another OVN (ovn-ic(8)), nor on a VTEP gateway. A port of a VTEP gateway can.
