@@ -2,6 +2,7 @@ package action
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -146,6 +147,7 @@ func TestRestore_without_such_a_backup(t *testing.T) {
 	u := unit(t, new(agent))
 	u.Backup = &backup.Service{Files: u.Files}
 	u.Backup.Files.Paths.Backups = dir
+	damaged := finding.Refuse([]finding.Finding{finding.Of(finding.RecoveryDataUnusable, ovndb.NB, finding.Args{})})
 	for _, from := range []string{"20261123T100000", dir + "/20261123T100001Z", near + "/manifest.json"} {
 		err := u.noBackup(t.Context(), newParams(map[string]any{"from": from}), from)
 		reasons := finding.Reasons(err)
@@ -153,5 +155,20 @@ func TestRestore_without_such_a_backup(t *testing.T) {
 		require.NotEmpty(t, reasons[0].Remedies)
 		assert.Equal(t, "juju run ovn-central/0 restore from="+near+" dry-run=true",
 			u.Env.Version.Render(reasons[0].Remedies[0].Command), from)
+		assert.Equal(t, reasons, finding.Reasons(u.orOther(t.Context(), newParams(map[string]any{"from": from}), from, damaged)))
+	}
+
+	// A backup that can't be used: its manifest is damaged, or the data are.
+	bad := filepath.Join(dir, "20261123T100009Z")
+	manifest := filepath.Join(bad, "manifest.json")
+	require.NoError(t, os.Mkdir(bad, 0o700))
+	require.NoError(t, os.WriteFile(manifest, []byte("{"), 0o600))
+	for _, refusal := range []error{errors.New("cannot read the manifest"), damaged} {
+		reasons := finding.Reasons(u.orOther(t.Context(), newParams(map[string]any{"from": bad}), bad, refusal))
+		require.Len(t, reasons, 1)
+		require.Len(t, reasons[0].Remedies, 2)
+		assert.Equal(t, "juju run ovn-central/0 restore from="+near+" dry-run=true",
+			u.Env.Version.Render(reasons[0].Remedies[0].Command))
+		assert.Equal(t, "juju run ovn-central/0 backups", u.Env.Version.Render(reasons[0].Remedies[1].Command))
 	}
 }

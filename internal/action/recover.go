@@ -34,12 +34,7 @@ func restoreBackup(ctx context.Context, u Unit, p *params, r restore.Request) (r
 		return nil, u.noBackup(ctx, p, r.Backup)
 	}
 	r.Backup = filepath.Clean(r.Backup) // the path identifies a restored backup
-	shown, err := u.recover(ctx, p, r)
-	if _, missing := backup.Read(r.Backup); err != nil &&
-		(errors.Is(missing, fs.ErrNotExist) || errors.Is(missing, syscall.ENOTDIR)) {
-		err = u.noBackup(ctx, p, r.Backup)
-	}
-	return shown, err
+	return u.recover(ctx, p, r)
 }
 
 // recovery reads the parameters of the actions recover and restore.
@@ -54,6 +49,9 @@ func (p *params) recovery() restore.Request {
 func (u Unit) recover(ctx context.Context, p *params, r restore.Request) (results, error) {
 	var after reconcile.Result
 	found, err := u.Reconciler.Recovery(&after).Recover(ctx, r)
+	if err != nil && r.Backup != "" {
+		err = u.orOther(ctx, p, r.Backup, err)
+	}
 	failure := refused(err)
 	shown := results{}
 	shown.list("plan", finding.Statements(found.Plan))
@@ -238,18 +236,51 @@ func listBackups(ctx context.Context, u Unit, p *params, dir string) (results, e
 	return results{"backups": text}, err
 }
 
+// orOther adds the restore of another backup to the refusal of a backup that can't be used.
+func (u Unit) orOther(ctx context.Context, p *params, from string, refusal error) error {
+	_, unread := backup.Read(from)
+	reasons := finding.Reasons(refusal)
+	unusable := finding.Has(reasons, finding.RecoveryDataUnusable)
+	switch {
+	case errors.Is(unread, fs.ErrNotExist), errors.Is(unread, syscall.ENOTDIR):
+		return u.noBackup(ctx, p, from)
+	case unread == nil && !unusable:
+		return refusal
+	}
+	_, ways, err := u.otherBackup(ctx, from)
+	switch {
+	case err != nil:
+		return errors.Join(refusal, err)
+	case unusable:
+		return finding.Refuse(reasons, ways...)
+	}
+	return p.invalid("from", finding.Quote(unread.Error()), ways...)
+}
+
 // noBackup refuses a restore from a path that is not a backup, and names the backup with the most similar path.
 func (u Unit) noBackup(ctx context.Context, p *params, from string) error {
+	nearest, ways, err := u.otherBackup(ctx, from)
+	switch {
+	case err != nil:
+		return err
+	case nearest == "":
+		return p.invalid("from", takesBackup(finding.NoneIn, u.Backup.Files.Paths.Backups), ways...)
+	}
+	return p.invalid("from", takesBackup(finding.NearestIs, nearest), ways...)
+}
+
+// otherBackup returns the backup whose path is most similar to a path, with the dry run of its restore and the list of
+// all. The path is empty if there is no other backup.
+func (u Unit) otherBackup(ctx context.Context, from string) (nearest string, ways []finding.Remedy, err error) {
 	all, err := u.Backup.List(ctx, u.Backup.Files.Paths.Backups)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	nearest := backup.Nearest(all, from)
-	if nearest == "" {
-		return p.invalid("from", takesBackup(finding.NoneIn, u.Backup.Files.Paths.Backups))
+	if nearest = backup.Nearest(all, from); nearest != "" {
+		ways = []finding.Remedy{finding.Do(u.planRestore(nearest))}
 	}
-	return p.invalid("from", takesBackup(finding.NearestIs, nearest), finding.Do(u.planRestore(nearest)),
-		finding.If(finding.ToSeeBackups, command.Command{Unit: u.Env.Unit, Action: "backups"}))
+	see := finding.If(finding.ToSeeBackups, command.Command{Unit: u.Env.Unit, Action: "backups"})
+	return nearest, append(ways, see), nil
 }
 
 // planRestore returns the dry run of a restore on this unit.

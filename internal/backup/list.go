@@ -108,10 +108,15 @@ func checksum(ctx context.Context, path string) (string, error) {
 	return text(sum), err
 }
 
-// Nearest returns the path of the listed backup that is most similar to a path. The path may have a typing error,
-// lack its folder, or be that of a file in the backup. Nearest returns an empty text if no backup is listed.
-func Nearest(all []Listed, path string) (nearest string) {
-	most := -1
+// Nearest returns the path of the listed backup that is most similar to a path, but never that path itself. If any
+// other backup loads, it returns one that loads. The path may have a typing error, lack its folder, or be that of a
+// file in the backup. Nearest returns an empty text if no other backup is listed.
+func Nearest(all []Listed, path string) string {
+	all = slices.DeleteFunc(slices.Clone(all), func(x Listed) bool { return x.Path == path })
+	if loads := slices.DeleteFunc(slices.Clone(all), func(x Listed) bool { return !x.Loads }); len(loads) > 0 {
+		all = loads
+	}
+	nearest, most := "", -1
 	for _, x := range all {
 		if x.Path == filepath.Dir(path) {
 			return x.Path

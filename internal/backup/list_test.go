@@ -61,8 +61,8 @@ func TestList(t *testing.T) {
 	assert.EqualValues(t, 2*1485, all[2].Size)
 
 	for text, want := range map[string]string{
-		"20261123T100000Z": damaged, "/nope/20261122T10000Z": good, "/nope": newer,
-		filepath.Join(good, "ovnnb_db.db.gz"): good,
+		damaged: good, "/nope/20261122T10000Z": good, "/nope": good, filepath.Join(good, "ovnnb_db.db.gz"): good,
+		good: newer, // no other one loads
 	} {
 		assert.Equal(t, want, Nearest(all, text), text)
 	}

@@ -89,6 +89,8 @@ type judgement struct {
 	giveUp []string
 	// unknown maps a name to the number of databases that don't know it.
 	unknown map[string]int
+	// waiting are events that the request waits for unless it is refused.
+	waiting []finding.Finding
 }
 
 // judgeAll judges a request for each database; it adds plans and waits to found.
@@ -153,8 +155,11 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 	v := state.Judge(q)
 	found.Plan = append(found.Plan, v.Plan...)
 	// Nothing waits for what only a plan has, or a refused request.
-	if state.Request != nil || request.Confirmed && !request.DryRun && len(v.Refusals) == 0 {
+	switch {
+	case state.Request != nil:
 		found.Findings = append(found.Findings, v.Waiting...)
+	case request.Confirmed && !request.DryRun && len(v.Refusals) == 0:
+		j.waiting = append(j.waiting, v.Waiting...)
 	}
 	for _, f := range v.Refusals {
 		j.refuse(f)
@@ -317,6 +322,7 @@ func (u *Unit) judge(
 		ways := []finding.Remedy{u.completed(typed, j, planned), u.completed(typed, j, confirmed)}
 		return j.asked, []finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{}, ways...)}
 	}
+	found.Findings = append(found.Findings, j.waiting...)
 	return j.asked, nil
 }
 

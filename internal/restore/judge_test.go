@@ -105,14 +105,19 @@ func TestJudge_only_confirmed_request_waits(t *testing.T) {
 	} {
 		var found Found
 		tt.request.Databases, tt.request.Backup = []ovndb.Database{ovndb.NB}, "/b"
-		u.judgeAll(tt.request, states, &found)
+		j := u.judgeAll(tt.request, states, &found)
 		var codes []finding.Code
-		for _, f := range found.Findings {
+		for _, f := range append(found.Findings, j.waiting...) {
 			codes = append(codes, f.Code)
 		}
 		assert.Equal(t, tt.want, codes, name)
 		assert.NotEmpty(t, found.Plan)
 	}
+	var found Found
+	confirmed := Request{Databases: []ovndb.Database{ovndb.NB}, Backup: "/no/backup", Confirmed: true}
+	_, refusals := u.judge(t.Context(), confirmed, confirmed, plan.State{Recovery: states}, &found)
+	assert.True(t, finding.Has(refusals, finding.RecoveryDataUnusable))
+	assert.Empty(t, found.Findings, "refused for the backup")
 }
 
 // A repeated command may give up units that were lost since, and name a given up unit that was removed since.
