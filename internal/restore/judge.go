@@ -173,6 +173,14 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 	j.asked[db] = state.WithUnits(q)
 }
 
+// dropServed drops what a recovery lacks of databases that other servers serve: there is no quorum to recover.
+func (j *judgement) dropServed(request Request, states map[ovndb.Database]recovery.State) {
+	served := func(db ovndb.Database) bool { return request.Backup == "" && len(states[db].Serving) > 0 }
+	j.lacking = slices.DeleteFunc(j.lacking, func(f finding.Finding) bool {
+		return slices.ContainsFunc(f.Subject.Databases, served)
+	})
+}
+
 // refuse adds a refusal, with the units that the request would have to give up.
 func (j *judgement) refuse(f finding.Finding) {
 	if giveUp := recovery.Lacking(f); len(giveUp) > 0 {
@@ -294,8 +302,10 @@ func (u *Unit) judge(
 	}) {
 		typed.Again = u.earlier(typed)
 	}
+	first := resumes(request, state)
+	j.dropServed(request, state.Recovery)
 	for i, f := range j.lacking {
-		j.lacking[i].Remedies = recovery.Ways(f, u.completed(typed, j, planned))
+		j.lacking[i].Remedies = slices.Concat(first, recovery.Ways(f, u.completed(typed, j, planned)))
 	}
 	if len(j.misspelt) > 0 { // the remedies of other refusals have the misspelt name
 		return j.asked, append(j.misspelt, j.lacking...)
@@ -309,7 +319,7 @@ func (u *Unit) judge(
 	}
 	switch {
 	case len(refusals) > 0:
-		return j.asked, append(refusals, j.lacking...)
+		return j.asked, append(resumedFirst(refusals, first), j.lacking...)
 	case len(j.lacking) > 0:
 		if !request.DryRun {
 			return j.asked, j.lacking
@@ -317,13 +327,41 @@ func (u *Unit) judge(
 		found.Findings = append(found.Findings, j.lacking...)
 	case request.DryRun && len(j.asked) > 0:
 		found.Findings = append(found.Findings, finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{},
-			u.completed(typed, j, confirmed)))
+			slices.Concat(first, []finding.Remedy{u.completed(typed, j, confirmed)})...))
 	case !request.DryRun && !request.Confirmed:
-		ways := []finding.Remedy{u.completed(typed, j, planned), u.completed(typed, j, confirmed)}
+		ways := slices.Concat(first, []finding.Remedy{u.completed(typed, j, planned), u.completed(typed, j, confirmed)})
 		return j.asked, []finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{}, ways...)}
 	}
 	found.Findings = append(found.Findings, j.waiting...)
 	return j.asked, nil
+}
+
+// resumes returns the remedies that end the pauses of the units that a recovery does not give up: their votes may bring
+// the quorum back. A restore needs no votes.
+func resumes(request Request, s plan.State) (ways []finding.Remedy) {
+	if request.Backup != "" {
+		return nil
+	}
+	if s.Paused {
+		ways = append(ways, finding.Do(command.RunHook(s.Unit)))
+	}
+	for _, p := range s.Peers {
+		given := func(name raft.IDArgument) bool { return name.Text == p.Unit }
+		if p.Paused && !slices.ContainsFunc(request.GivenUp, given) {
+			ways = append(ways, finding.Do(command.RunHook(p.Unit)))
+		}
+	}
+	return ways
+}
+
+// resumedFirst puts the remedies that end pauses first where a quorum exists: a paused unit does not take part in it.
+func resumedFirst(refusals []finding.Finding, resumes []finding.Remedy) []finding.Finding {
+	for i, f := range refusals {
+		if f.Code == finding.RecoveryHasQuorum {
+			refusals[i].Remedies = slices.Concat(resumes, f.Remedies)
+		}
+	}
+	return refusals
 }
 
 // completed returns the typed command with all given up units, under the condition that they are lost.

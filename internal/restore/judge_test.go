@@ -120,6 +120,47 @@ func TestJudge_only_confirmed_request_waits(t *testing.T) {
 	assert.Empty(t, found.Findings, "refused for the backup")
 }
 
+// A paused unit has a vote: before a recovery without it, a person resumes it.
+func TestJudge_resumes_paused_units_first(t *testing.T) {
+	t.Parallel()
+	const lacks, has = "error RECOVERY_NOT_REPORTED nb Units=[ovn-central/1]", "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.11:6643"
+	for name, tt := range map[string]struct {
+		request Request
+		own     bool
+		serving []string
+		want    string
+	}{
+		"other unit":           {Request{}, false, nil, lacks + " -> ovn-central/1 resume"},
+		"other unit, given up": {Request{GivenUp: []raft.IDArgument{{Text: "ovn-central/1"}}}, false, nil, ""},
+		"this unit, and the others have a leader": {
+			Request{}, true, []string{"ssl:10.0.0.11:6643"}, has + " -> ovn-central/0 resume",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			state := recovery.State{
+				Database: ovndb.NB, Unit: "ovn-central/0", Cluster: "old", Own: &recovery.Copy{Cluster: "old"},
+				Peers: []recovery.Peer{{Unit: "ovn-central/1", Read: true}},
+				Members: []recovery.Member{
+					{ID: "a", Unit: "ovn-central/0", Exists: true}, {ID: "b", Unit: "ovn-central/1", Exists: true},
+				},
+				Serving: tt.serving,
+			}
+			request, found := tt.request, Found{}
+			request.Databases, request.DryRun = []ovndb.Database{ovndb.NB}, true
+			peer := plan.Peer{Unit: "ovn-central/1"}
+			peer.Paused = !tt.own
+			_, refusals := playedUnit(t).judge(t.Context(), request, request, plan.State{
+				Unit: "ovn-central/0", Paused: tt.own, Peers: []plan.Peer{peer},
+				Recovery: map[ovndb.Database]recovery.State{ovndb.NB: state},
+			}, &found)
+			all := strings.Join(briefs(append(refusals, found.Findings...)), "\n")
+			assert.Contains(t, all, tt.want)
+			assert.Equal(t, tt.want != "", strings.Contains(all, "resume"), all)
+		})
+	}
+}
+
 // A repeated command may give up units that were lost since, and name a given up unit that was removed since.
 func TestJudge_repeated_command_gives_up_more(t *testing.T) {
 	t.Parallel()
