@@ -155,7 +155,8 @@ func TestRestore_without_such_a_backup(t *testing.T) {
 		require.NotEmpty(t, reasons[0].Remedies)
 		assert.Equal(t, "juju run ovn-central/0 restore from="+near+" dry-run=true",
 			u.Env.Version.Render(reasons[0].Remedies[0].Command), from)
-		assert.Equal(t, reasons, finding.Reasons(u.orOther(t.Context(), newParams(map[string]any{"from": from}), from, damaged)))
+		p := newParams(map[string]any{"from": from})
+		assert.Equal(t, reasons, finding.Reasons(u.orOther(t.Context(), p, from, damaged)))
 	}
 
 	// A backup that can't be used: its manifest is damaged, or the data are.

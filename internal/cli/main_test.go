@@ -162,7 +162,7 @@ func TestMain_usage_errors(t *testing.T) {
 		"ovn-gateways frobnicate":                           `"frobnicate"`,
 		"ovn-gateways drain x":                              "nodes drain?",
 		"ovn-gateways revert x":                             "rebalance --revert?",
-		"ovn-gateways rebalance --revert --dry-run":         "--revert, not the flag --dry-run; ovn-gateways rebalance --help",
+		"ovn-gateways rebalance --revert --dry-run":         "--revert, not the flag --dry-run; ovn-gateways",
 		"ovn-gateways nodes lst":                            "list?",
 		"ovn-gateways nodes lst --help":                     "list?",
 		"ovn-gateways status --nb=tcp:10.0.0.5":             `--nb "tcp:10.0.0.5"`,

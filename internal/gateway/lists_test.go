@@ -38,8 +38,8 @@ func TestLists_rows_and_names(t *testing.T) {
 	}, lists[0].After)
 }
 
-// A batch is written only while its chassis is cordoned, and while no chassis that gets a better rank is. A chassis that
-// was cordoned when the plan was made may stay and may get a worse rank.
+// A batch is written only while its chassis is cordoned, and while no chassis that gets a better rank is. A chassis
+// that was cordoned when the plan was made may stay and may get a worse rank.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	state := schedule.State{

@@ -46,8 +46,10 @@ func TestBuildInventory_owner_of_external_ports(t *testing.T) {
 		mark func(*ovsdb.HAChassisGroup, *ovsdb.LogicalSwitchPort)
 		want schedule.Owner
 	}{
-		"none":              {func(*ovsdb.HAChassisGroup, *ovsdb.LogicalSwitchPort) {}, schedule.Other},
-		"name of the group": {func(g *ovsdb.HAChassisGroup, _ *ovsdb.LogicalSwitchPort) { g.Name = "neutron-x" }, schedule.Neutron},
+		"none": {func(*ovsdb.HAChassisGroup, *ovsdb.LogicalSwitchPort) {}, schedule.Other},
+		"name of the group": {
+			func(g *ovsdb.HAChassisGroup, _ *ovsdb.LogicalSwitchPort) { g.Name = "neutron-x" }, schedule.Neutron,
+		},
 		"external IDs of the group": {
 			func(g *ovsdb.HAChassisGroup, _ *ovsdb.LogicalSwitchPort) { g.ExternalIDs = ids }, schedule.Neutron,
 		},

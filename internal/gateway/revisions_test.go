@@ -20,7 +20,9 @@ func TestRevisionsRequest_wrong(t *testing.T) {
 		want       finding.ReasonCode
 	}{
 		"committed and plan": {RevisionsRequest{Base: "committed"}, "committed", "plan", ""},
-		"two operations":     {RevisionsRequest{Base: "g0123abcd", Diff: "last-site-action"}, "g0123abcd", "last-site-action", ""},
+		"two operations": {
+			RevisionsRequest{Base: "g0123abcd", Diff: "last-site-action"}, "g0123abcd", "last-site-action", "",
+		},
 		"the same":           {RevisionsRequest{Base: "committed"}, "committed", "committed", finding.SameVersion},
 		"unknown base":       {RevisionsRequest{Base: "buffer"}, "buffer", "plan", finding.ValueIs},
 		"plan as base":       {RevisionsRequest{Base: "plan"}, "plan", "committed", finding.ValueIs},

@@ -123,7 +123,8 @@ func TestJudge_only_confirmed_request_waits(t *testing.T) {
 // A paused unit has a vote: before a recovery without it, a person resumes it.
 func TestJudge_resumes_paused_units_first(t *testing.T) {
 	t.Parallel()
-	const lacks, has = "error RECOVERY_NOT_REPORTED nb Units=[ovn-central/1]", "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.11:6643"
+	const lacks = "error RECOVERY_NOT_REPORTED nb Units=[ovn-central/1]"
+	const has = "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.11:6643"
 	for name, tt := range map[string]struct {
 		request Request
 		own     bool

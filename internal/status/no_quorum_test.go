@@ -61,3 +61,27 @@ func TestClusters_follower_without_answers(t *testing.T) {
 	r.Clusters[1] = c
 	assert.False(t, finding.Has(status.Clusters(r), finding.NoQuorum))
 }
+
+// If a unit has published why its servers don't answer, its machine need not be started.
+func TestClusters_no_quorum_cause_is_published(t *testing.T) {
+	t.Parallel()
+	s := observetest.Three(t)
+	s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02").CutOff(), observetest.Up("bb00").Down("bb01", "bb02").CutOff()
+	r := s.Report()
+	r.Application.Peers = map[string]observe.Peer{
+		"ovn-central/1": {State: relation.UnitState{Paused: true}}, "ovn-central/2": {State: relation.UnitState{DiskFull: true}},
+	}
+	assert.Equal(t, []string{"error NO_QUORUM nb sb -> ovn-central/1 resume {unit=ovn-central/1} -> " +
+		string(finding.MakeSpaceOn) + " {unit=ovn-central/2} -> IF_THIS_LASTS: ovn-central/0 recover dry-run=true"},
+		briefs(findingsOf(r))[:1])
+	damaged := relation.UnitState{Unusable: map[ovndb.Database]bool{ovndb.NB: true, ovndb.SB: true}}
+	peers := map[string]observe.Peer{"ovn-central/1": {State: damaged}, "ovn-central/2": {State: damaged}}
+	r.Application.Peers = peers
+	lost := []string{"error NO_QUORUM nb sb -> ovn-central/0 recover dry-run=true"}
+	assert.Equal(t, lost, briefs(findingsOf(r))[:1])
+
+	s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02"), observetest.Up("bb00").Down("bb01", "bb02")
+	r = s.Report()
+	r.Application.Peers = peers
+	assert.Equal(t, lost, briefs(findingsOf(r))[:1], "the server has not given up the leadership yet")
+}

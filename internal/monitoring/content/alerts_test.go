@@ -331,7 +331,8 @@ func TestFindingAlerts_fire(t *testing.T) {
 	var all []string
 	var input []series
 	for _, e := range finding.Catalogue() {
-		input = append(input, one("ovn_central_finding", fmt.Sprintf("code=%q,severity=%q,subject=\"x\"", e.Code, e.Severity), steady(1)))
+		labels := fmt.Sprintf(`code=%q,severity=%q,subject="x"`, e.Code, e.Severity)
+		input = append(input, one("ovn_central_finding", labels, steady(1)))
 		if e.For > 0 && e.For < 90*time.Minute { // judge looks then
 			all = append(all, content.AlertName(e.Code))
 		}

@@ -1,5 +1,5 @@
-// Package compatibility does what the functional tests of the Python charm do. It tests too that the charm takes over an
-// application of that charm, and defers restarts in the same way.
+// Package compatibility does what the functional tests of the Python charm do. It also tests that the charm takes over
+// an application of that charm, and defers restarts in the same way.
 package compatibility
 
 import (

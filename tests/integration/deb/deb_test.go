@@ -80,7 +80,9 @@ func pages(t *testing.T, usr string) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(usr, "share/man/man1/*.1.gz"))
 	require.NoError(t, err)
-	for _, command := range []string{"", "-status", "-plan", "-reschedule", "-rebalance", "-history", "-nodes", "-nodes-drain"} {
+	for _, command := range []string{
+		"", "-status", "-plan", "-reschedule", "-rebalance", "-history", "-nodes", "-nodes-drain",
+	} {
 		assert.Contains(t, all, filepath.Join(usr, "share/man/man1/ovn-gateways"+command+".1.gz"))
 	}
 	for _, page := range all {
@@ -90,11 +92,13 @@ func pages(t *testing.T, usr string) {
 		man.Stdout, man.Stderr = &text, &warnings
 		require.NoError(t, man.Run(), "%s: %s", page, &warnings)
 		assert.Empty(t, warnings.String(), page)
-		for _, heading := range []string{"NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "OPTIONS", "SEE ALSO"} {
+		for _, heading := range []string{
+			"NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "OPTIONS", "SEE ALSO",
+		} {
 			assert.Contains(t, text.String(), "\n"+heading+"\n", page)
 		}
-		assert.Regexp(t, `\n       -h, --help\n              \S`, text.String(), "%s: a flag, and below it what it does", page)
-		assert.Regexp(t, `\n +https://\S+/docs/how-to/[a-z-]+\.html\n`, text.String(), "%s: an address that can be copied", page)
+		assert.Regexp(t, `\n       -h, --help\n              \S`, text.String(), "%s: a flag, its text below", page)
+		assert.Regexp(t, `\n +https://\S+/docs/how-to/[a-z-]+\.html\n`, text.String(), "%s: an address on one line", page)
 	}
 }
 
@@ -115,5 +119,6 @@ func completes(t *testing.T, at string) {
 	offers.Env = append(os.Environ(), "PATH="+filepath.Join(at, "usr/bin")+":"+os.Getenv("PATH"))
 	out, err := offers.Output() // bash warns that it completes nothing now
 	require.NoError(t, err)
-	assert.Equal(t, "complete -o default -F __start_ovn-gateways ovn-gateways\noffers: rebalance", strings.TrimSpace(string(out)))
+	assert.Equal(t, "complete -o default -F __start_ovn-gateways ovn-gateways\noffers: rebalance",
+		strings.TrimSpace(string(out)))
 }

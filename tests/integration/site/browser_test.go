@@ -93,7 +93,9 @@ func browse(t *testing.T, scheme int, want wanted) (all found) {
 	mux.HandleFunc("/-/look.html", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><body><script>%s</script>", lookScript)
 	})
-	mux.HandleFunc("/-/wanted", func(w http.ResponseWriter, _ *http.Request) { assert.NoError(t, json.NewEncoder(w).Encode(want)) })
+	mux.HandleFunc("/-/wanted", func(w http.ResponseWriter, _ *http.Request) {
+		assert.NoError(t, json.NewEncoder(w).Encode(want))
+	})
 	mux.HandleFunc("/-/found", func(_ http.ResponseWriter, r *http.Request) {
 		var answer found
 		assert.NoError(t, json.NewDecoder(r.Body).Decode(&answer))
@@ -101,7 +103,8 @@ func browse(t *testing.T, scheme int, want wanted) (all found) {
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	dom := dump(t, server.URL+"/-/look.html", 5*time.Minute, fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme))
+	colours := fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme)
+	dom := dump(t, server.URL+"/-/look.html", 5*time.Minute, colours)
 	select {
 	case all = <-answers:
 	default:

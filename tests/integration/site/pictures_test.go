@@ -30,12 +30,15 @@ for (const text of svg.querySelectorAll("text")) {
   const b = text.getBoundingClientRect();
   found.Texts++;
   if (b.width == 0) continue;
-  if (b.left < all.left || b.right > all.right || b.top < all.top || b.bottom > all.bottom) found.Outside.push(text.textContent);
+  const out = b.left < all.left || b.right > all.right || b.top < all.top || b.bottom > all.bottom;
+  if (out) found.Outside.push(text.textContent);
   const y = (b.top + b.bottom) / 2, x = (b.left + b.right) / 2;
-  for (const box of boxes)
-    if (x > box.left && x < box.right && y > box.top && y < box.bottom && (b.left < box.left || b.right > box.right)) found.Over.push(text.textContent);
-  for (const box of boxes)
-    if (y > box.top && y < box.bottom && b.left < box.left && b.right > box.left + 2 && x < box.left) found.Over.push(text.textContent);
+  for (const box of boxes) {
+    if (y <= box.top || y >= box.bottom) continue;
+    const wider = x > box.left && x < box.right && (b.left < box.left || b.right > box.right);
+    const reachesIn = b.left < box.left && b.right > box.left + 2 && x < box.left;
+    if (wider || reachesIn) found.Over.push(text.textContent);
+  }
 }
 document.body.innerHTML = "<pre>" + btoa(unescape(encodeURIComponent(JSON.stringify(found)))) + "</pre>";
 `

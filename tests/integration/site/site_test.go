@@ -186,7 +186,9 @@ func searched(t *testing.T, hits map[string][]string) {
 // links checks that each link of an alert, and of the dashboard, leads to a place in the site.
 func links(t *testing.T) {
 	var all []string
-	for _, rules := range []relation.AlertRules{content.AlertRules(), content.ExporterAlertRules(), content.LogAlertRules()} {
+	for _, rules := range []relation.AlertRules{
+		content.AlertRules(), content.ExporterAlertRules(), content.LogAlertRules(),
+	} {
 		for _, group := range rules.Groups {
 			for _, rule := range group.Rules {
 				require.NotEmpty(t, rule.Annotations["runbook_url"], rule.Alert)

@@ -120,7 +120,10 @@ func TestObserve_server_lacks_entries_in_its_file(t *testing.T) {
 }
 
 func ofThree(cluster raft.ID, id raft.ID, leader raft.Ref) raft.Status {
-	s := raft.Status{Cluster: cluster, Server: id, State: raft.ClusterMember, Role: raft.Follower, Leader: leader, Servers: make([]raft.Member, 3)}
+	s := raft.Status{
+		Cluster: cluster, Server: id, State: raft.ClusterMember, Role: raft.Follower, Leader: leader,
+		Servers: make([]raft.Member, 3),
+	}
 	if leader == raft.Self {
 		s.Role = raft.Leader
 	}
