@@ -38,7 +38,7 @@ export CGO_ENABLED ?= 0
 # of them sometimes gets it too late. The report names what passed then. A data race, a panic and
 # more than ten failures are not run again.
 RERUN := $(if $(CI),--rerun-fails=1 --rerun-fails-max-failures=10 --rerun-fails-run-root-test \
-	--rerun-fails-abort-on-data-race --rerun-fails-report=build/reruns-$$$$)
+	--rerun-fails-abort-on-data-race --rerun-fails-report=$$(mktemp build/reruns-XXXXXX))
 # $(call gotest,PACKAGES,FLAGS)
 gotest = $(TOOLS)/gotestsum --format pkgname-and-test-fails --hide-summary=skipped $(RERUN) --packages='$(1)' -- -timeout 60m $(2)
 
@@ -69,11 +69,13 @@ install-deps: ## install what tests, demo and documents need from the system's p
 
 # A test belongs to a tier by its directory.
 
-# Those that run servers mostly wait: more of them at a time than there are processors.
+# Tests on servers mostly wait, and unit tests compute: they run side by side, and the servers have
+# precedence. What both need is compiled before, so that neither compiles it again.
 test: $(TOOLS)/gotestsum ## unit tests, the charm's files, the documents, a short core on real servers; needs root; 5 minutes
 	tests/install-deps
-	$(call gotest,./cmd/... ./internal/... ./tools/...,-tags programs -p 3 -parallel 6)
-	$(call gotest,./tests/quick/...,-count=1 -parallel 6)
+	go build ./...
+	nice $(call gotest,./cmd/... ./internal/... ./tools/...,-tags programs -p 3 -parallel 6) & unit=$$!; \
+	$(call gotest,./tests/quick/...,-count=1 -parallel 6); core=$$?; wait $$unit && exit $$core
 
 # The race detector runs where there is concurrency, and only there: what it compiles is compiled
 # from the standard library on. The charm is a process of its own, which the race detector of a test
