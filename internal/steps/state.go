@@ -162,7 +162,10 @@ func (u *Unit) Peers(ctx context.Context, m observe.Application) []plan.Peer {
 			p.Claim = claim
 		}
 		for db, id := range m.Published[unit] {
-			p.Servers[db], p.Clusters[db] = id.Server, id.Cluster
+			p.Servers[db] = id.Server
+			if id.Cluster != "" {
+				p.Clusters[db] = id.Cluster
+			}
 		}
 		peers = append(peers, p)
 	}

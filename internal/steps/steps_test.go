@@ -22,6 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/facts"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
@@ -29,6 +30,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/packages"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/restarts"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
@@ -224,6 +226,21 @@ func TestFunctions(t *testing.T) {
 
 // While the probe's option is invalid, a database without listeners gets the default, and other databases stay
 // unchanged.
+// A server that has not joined yet is in no cluster.
+func TestPeers_joining_server_has_no_cluster(t *testing.T) {
+	t.Parallel()
+	u := &Unit{Observer: &observe.Observer{Machine: &observe.Machine{Log: slog.New(slog.DiscardHandler)}}}
+	peers := u.Peers(t.Context(), observe.Application{
+		Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {}},
+		Published: relation.UnitIdentities{"ovn-central/1": {
+			ovndb.NB: {Server: "aa01"}, ovndb.SB: {Server: "bb01", Cluster: "cc"},
+		}},
+	})
+	require.Len(t, peers, 1)
+	assert.Equal(t, map[ovndb.Database]raft.ID{ovndb.NB: "aa01", ovndb.SB: "bb01"}, peers[0].Servers)
+	assert.Equal(t, map[ovndb.Database]raft.ID{ovndb.SB: "cc"}, peers[0].Clusters)
+}
+
 func TestJudgeListeners(t *testing.T) {
 	t.Parallel()
 	var valid, invalid facts.Facts
