@@ -284,7 +284,13 @@ func OKToStop(r observe.Report, unit string) (Answer, error) {
 	}
 	a, err := answer(r, unit, finding.StopUnsafe, raft.PlanStop, lost...)
 	if len(lost) > 0 && a.Against != nil {
-		a.Against.Remedies = append(a.Against.Remedies, finding.ByHand(finding.MakeSpaceThere))
+		ways := []finding.Remedy{finding.ByHand(finding.MakeSpaceThere)}
+		if unit != r.Application.Unit {
+			ways, _ = repairs(r.Application, viewsOf(r), unit)
+		}
+		for _, w := range ways {
+			a.Against.Remedies = append(a.Against.Remedies, w.For(unit))
+		}
 	}
 	if a.Against != nil && works(r) && slices.ContainsFunc(r.Clusters, tooFew) {
 		a.Against.Remedies = append(a.Against.Remedies,

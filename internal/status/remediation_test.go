@@ -246,6 +246,9 @@ func TestOKToStop(t *testing.T) {
 	oneDown := func(s *observetest.Scenario) {
 		s.NB, s.SB = observetest.Up("aa00", "aa01").Down("aa02"), observetest.Up("bb00", "bb01").Down("bb02")
 	}
+	lacks := func(server string) func(*observetest.Scenario) {
+		return func(s *observetest.Scenario) { s.NB.Lost = []string{server} }
+	}
 	for name, c := range map[string]struct {
 		change          func(*observetest.Scenario)
 		unit            string
@@ -260,9 +263,8 @@ func TestOKToStop(t *testing.T) {
 			func(s *observetest.Scenario) { s.SB = observetest.Up("bb00", "bb01").Down("bb02") }, "ovn-central/2", true, false,
 			0, 2,
 		},
-		"its file lacks entries": {func(s *observetest.Scenario) {
-			s.NB.Lost = []string{"aa02"}
-		}, "ovn-central/2", false, true, 1, 2},
+		"its file lacks entries": {lacks("aa02"), "ovn-central/2", false, true, 2, 2},
+		"this one's does":        {lacks("aa00"), "ovn-central/0", false, true, 1, 2},
 		"one database differs": {
 			func(s *observetest.Scenario) { s.SB = observetest.Up("bb00", "bb01").Down("bb02") }, "ovn-central/1", false, false,
 			1, 1,
@@ -305,8 +307,15 @@ func TestOKToStop(t *testing.T) {
 			}
 		})
 	}
-	report := observetest.JoinedBy4(t).Report()
-	_, err := status.OKToStop(report, "ovn-central/9")
+	full := observetest.JoinedBy4(t)
+	lacks("aa02")(&full)
+	report := full.Report()
+	report.Application.Peers = map[string]observe.Peer{"ovn-central/2": {State: relation.UnitState{DiskFull: true}}}
+	stop, err := status.OKToStop(report, "ovn-central/2")
+	require.NoError(t, err)
+	assert.Equal(t, []finding.Remedy{finding.ByHand(finding.MakeSpaceOn).For("ovn-central/2")}, stop.Against.Remedies)
+
+	_, err = status.OKToStop(report, "ovn-central/9")
 	units := append(report.Application.Others(), report.Application.Unit)
 	slices.SortFunc(units, unitname.Compare)
 	assert.ErrorContains(t, err, strings.Join(units, ", "))
