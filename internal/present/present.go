@@ -13,7 +13,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
@@ -254,13 +253,13 @@ type Row struct {
 }
 
 // well returns the line for a unit that sees no problem. A cluster that tolerates no failure is worth a command.
-func well(v juju.Version, unit string, all []finding.Finding) string {
-	fragile := func(f finding.Finding) bool { return f.Code == finding.FewMembers && f.Args.Total == 0 }
-	if !slices.ContainsFunc(all, fragile) {
+func well(v juju.Version, all []finding.Finding) string {
+	fragile := func(f finding.Finding) bool { return f.Code == finding.FewMembers && len(f.Remedies) > 0 }
+	at := slices.IndexFunc(all, fragile)
+	if at < 0 {
 		return "nothing is wrong"
 	}
-	return "nothing is wrong, but no member may fail: " +
-		v.Render(command.Client("add-unit", unitname.Application(unit)))
+	return "nothing is wrong, but no member may fail: " + Remedy(v, all[at], all[at].Remedies[0])
 }
 
 // Screen renders the first screen of cluster-status on a unit: a table of the units, the summary, and the findings with
@@ -279,7 +278,7 @@ func Screen(v juju.Version, unit string, rows []Row, all []finding.Finding, summ
 	}
 	wrong := problems(all)
 	if len(wrong) == 0 {
-		return strings.Join(append(lines, well(v, unit, all)), "\n") + "\n"
+		return strings.Join(append(lines, well(v, all)), "\n") + "\n"
 	}
 	lines = append(lines, "")
 	said := map[string]bool{}

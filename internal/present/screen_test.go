@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
@@ -71,8 +72,12 @@ func TestScreen_fits_terminal(t *testing.T) {
 
 func TestScreen_no_member_may_fail(t *testing.T) {
 	t.Parallel()
+	adds := finding.Do(command.Client("add-unit", "ovn-central"))
 	for tolerance, add := range []bool{true, false} {
 		few := finding.Of(finding.FewMembers, ovndb.NB, finding.Args{Count: 2 * (tolerance + 1), Total: tolerance})
+		if add {
+			few.Remedies = []finding.Remedy{adds}
+		}
 		screen := present.Screen(juju3, "ovn-central/0", nil, []finding.Finding{few}, "")
 		assert.Equal(t, add, strings.HasSuffix(screen, "juju add-unit ovn-central\n"), screen)
 	}

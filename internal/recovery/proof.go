@@ -28,6 +28,8 @@ type UnitProof struct {
 	Unit string
 	// GivenUp reports whether the request gives the unit up.
 	GivenUp bool
+	// Paused reports whether the unit is paused.
+	Paused bool
 	// Member reports whether the unit's server is in the configuration of the new cluster.
 	Member bool
 	// Failure is why the write was not read back from a member; empty if it was.
@@ -68,10 +70,16 @@ func (p Proof) awaited() (all []finding.Finding) {
 		return append(all, found(finding.RecoveryUnserved, "", finding.Args{}))
 	}
 	for _, u := range p.Units {
-		if p.Failure == "" && u.Failure == "" && !u.Member && !u.GivenUp {
-			all = append(all, found(finding.NotInNewCluster, u.Unit, finding.Args{Unit: u.Unit},
-				finding.ByHand(finding.StartMachine), finding.If(finding.IfLost, command.RemoveByForce(u.Unit))))
+		if p.Failure != "" || u.Failure != "" || u.Member || u.GivenUp {
+			continue
 		}
+		ways := []finding.Remedy{
+			finding.ByHand(finding.StartMachine), finding.If(finding.IfLost, command.RemoveByForce(u.Unit)),
+		}
+		if u.Paused {
+			ways = []finding.Remedy{finding.Do(command.RunHook(u.Unit))}
+		}
+		all = append(all, found(finding.NotInNewCluster, u.Unit, finding.Args{Unit: u.Unit}, ways...))
 	}
 	return all
 }

@@ -124,6 +124,10 @@ func TestProof_complete(t *testing.T) {
 			},
 			0, 1,
 		},
+		"one is paused": {
+			Proof{Units: two(UnitProof{Paused: true})},
+			[]string{"warning NOT_IN_NEW_CLUSTER nb ovn-central/1 Unit=ovn-central/1 -> ovn-central/1 resume"}, 0, 1,
+		},
 		"one was given up": {Proof{Units: two(UnitProof{GivenUp: true})}, nil, 0, 2},
 		"one that was given up has returned, and doesn't serve": {
 			Proof{Units: two(UnitProof{GivenUp: true, Member: true, Failure: "10s"})},

@@ -164,7 +164,7 @@ func (u *Unit) proveOne(ctx context.Context, s plan.State, request recovery.Requ
 			addresses[peer.Unit] = peer.Address.String() // no member has the text of an invalid address
 		}
 	}
-	p.Units = unitProofs(s.Databases[db].Status, db, addresses, request)
+	p.Units = unitProofs(s, db, addresses, request)
 	key, value := proofKey+u.Env.Unit, rand.Text()
 	defer func() {
 		if err := u.dropProof(ctx, db, s.Address, key); err != nil {
@@ -189,13 +189,14 @@ func (u *Unit) proveOne(ctx context.Context, s plan.State, request recovery.Requ
 
 // unitProofs returns the units in order, before anything is read from their servers.
 func unitProofs(
-	status raft.Status, db ovndb.Database, addresses map[string]string, request recovery.Request,
+	s plan.State, db ovndb.Database, addresses map[string]string, request recovery.Request,
 ) (all []recovery.UnitProof) {
 	for unit, address := range addresses {
 		at := ovndb.RaftAddress(db, address)
 		all = append(all, recovery.UnitProof{
 			Unit: unit, GivenUp: slices.Contains(request.GivenUp, unit),
-			Member: address != "" && slices.ContainsFunc(status.Servers,
+			Paused: slices.ContainsFunc(s.Peers, func(p plan.Peer) bool { return p.Unit == unit && p.Paused }),
+			Member: address != "" && slices.ContainsFunc(s.Databases[db].Status.Servers,
 				func(row raft.Member) bool { return row.Address == at }),
 		})
 	}

@@ -364,6 +364,24 @@ func TestClusters_few_members(t *testing.T) {
 	}
 }
 
+// Another unit makes a cluster of two tolerate a failure: a paused one that is no member yet, or a new one.
+func TestClusters_few_members_remedy(t *testing.T) {
+	t.Parallel()
+	s := observetest.Three(t)
+	s.NB = observetest.Up("aa00", "aa01")
+	r := s.Report()
+	few := func() []string {
+		others := func(f finding.Finding) bool { return f.Code != finding.FewMembers }
+		return findingtest.All(slices.DeleteFunc(status.Clusters(r), others))
+	}
+	const of = "info FEW_MEMBERS nb Count=2 -> "
+	assert.Equal(t, []string{of + "add-unit ovn-central"}, few())
+	r.Application.Peers = map[string]observe.Peer{"ovn-central/2": {State: relation.UnitState{Paused: true}}}
+	assert.Equal(t, []string{of + "ovn-central/2 resume"}, few())
+	r.Application.Unread = errors.New("no answer")
+	assert.Equal(t, []string{"info FEW_MEMBERS nb Count=2"}, few(), "there may be more units")
+}
+
 func TestClusters_unit_of_other_cluster(t *testing.T) {
 	t.Parallel()
 	r := observetest.Three(t).Report()

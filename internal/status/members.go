@@ -249,6 +249,8 @@ func notInNewCluster(r observe.Report) (all []finding.Finding) {
 		switch {
 		case givenUp: // its machine is off for good
 			f.Remedies = []finding.Remedy{finding.If(finding.UnlessReturns, command.RemoveByForce(unit))}
+		case r.Application.Peers[unit].State.Paused:
+			f.Remedies = []finding.Remedy{resume(unit)}
 		case late:
 			f.Remedies = []finding.Remedy{
 				finding.ByHand(finding.StartMachine),
@@ -282,10 +284,28 @@ func oddMembers(r observe.Report) (all []finding.Finding) {
 		}
 		if n := len(c.Rows); c.Status.State != raft.JoiningCluster && (n < 3 || n%2 == 0) {
 			args := finding.Args{Count: n, Total: max(0, (n-1)/2)}
-			all = append(all, finding.Of(finding.FewMembers, c.Database, args))
+			all = append(all, finding.Of(finding.FewMembers, c.Database, args, waysToMore(r.Application, c, args.Total)...))
 		}
 	}
 	return all
+}
+
+// waysToMore returns the remedies for a cluster that tolerates no failure. A paused unit joins once it is resumed. If
+// Juju did not answer, there may be units that this one does not know.
+func waysToMore(m observe.Application, c observe.Cluster, tolerance int) (ways []finding.Remedy) {
+	if tolerance > 0 || m.Unread != nil {
+		return nil
+	}
+	for _, unit := range m.Others() {
+		state := m.Peers[unit].State
+		if state.Paused && !m.Dying(unit) && !hasMemberAt(c, state.Address) {
+			ways = append(ways, resume(unit))
+		}
+	}
+	if len(ways) == 0 {
+		ways = []finding.Remedy{finding.Do(command.Client("add-unit", unitname.Application(m.Unit)))}
+	}
+	return ways
 }
 
 func oddMember(r observe.Report, c observe.Cluster, row observe.Row) (all []finding.Finding) {

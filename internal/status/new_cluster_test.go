@@ -49,6 +49,10 @@ func TestClusters_unit_of_superseded_cluster(t *testing.T) {
 		"made earlier": {
 			func(r *observe.Report) { r.Clusters[0].View.MadeAt = r.At.Add(-10 * time.Minute) }, []string{lost},
 		},
+		"paused": {func(r *observe.Report) {
+			r.Application.Peers = map[string]observe.Peer{"ovn-central/2": {State: relation.UnitState{Paused: true}}}
+			r.Clusters[0].View.MadeAt = r.At.Add(-10 * time.Minute)
+		}, []string{waits + " -> ovn-central/2 resume"}},
 		"member at address": {
 			func(r *observe.Report) { at(r, "10.0.0.12"); r.Clusters[0].View.GivenUp = []string{"ovn-central/2"} }, []string{},
 		},

@@ -54,7 +54,7 @@ var withoutRemedy = []finding.Code{
 	finding.RejoinNotNeeded, finding.RejoinNoCluster, finding.RejoinOldMember, finding.CopyGivenUp,
 	finding.ClusterAwaited, finding.ClustersAwaited, finding.ClaimContested, finding.Electing, finding.PeersUnknown,
 	finding.MajorityUnseen, finding.LeaveWaits, finding.SameAddress, finding.UnknownText,
-	finding.FewMembers, finding.NotPublished, finding.IdentityOutdated, finding.PublishedDamaged, finding.JujuUnread,
+	finding.NotPublished, finding.IdentityOutdated, finding.PublishedDamaged, finding.JujuUnread,
 	finding.ChangeFailed, finding.IDReadAsNumber, finding.RemovalMayBeUndone, finding.RemovalMayFollow,
 	finding.KickRefused, finding.FewWouldStay, finding.UpWithoutUnit,
 }

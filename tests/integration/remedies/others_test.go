@@ -43,8 +43,9 @@ var typedElsewhere = map[string][]finding.Code{
 var parsed = map[string][]finding.Code{
 	"TestClearLabels_error_names_gateway":            {finding.NodeNotDrained},
 	"TestClusterStatus_has_lease_orphans_and_clocks": {finding.ClockWrong},
-	"TestClusters":                  {finding.WrongDatabase},
-	"TestConversion_waits_for_room": {finding.ConversionLacksRoom},
+	"TestClusters":                    {finding.WrongDatabase},
+	"TestClusters_few_members_remedy": {finding.FewMembers},
+	"TestConversion_waits_for_room":   {finding.ConversionLacksRoom},
 	"TestDecide_every_condition": {
 		finding.FileCutOff, finding.FileTooNew, finding.ServerStarting, finding.DataDiffer,
 	},
