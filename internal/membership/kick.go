@@ -129,6 +129,7 @@ func evaluateKicks(ctx context.Context, kicks []*kickOperation) bool {
 }
 
 func (s *Changer) results(ctx context.Context, kicks []*kickOperation) []KickResult {
+	offerForce(kicks)
 	refused := false
 	var plans []raft.Plan
 	clusters := status.Views{}
@@ -157,6 +158,21 @@ func (s *Changer) results(ctx context.Context, kicks []*kickOperation) []KickRes
 	return all
 }
 
+// offerForce adds the command that permits all kicks that a permit would allow.
+func offerForce(kicks []*kickOperation) {
+	permit := raft.PermitNone
+	var forced []*kickOperation
+	for _, k := range kicks {
+		if k.mayForce {
+			forced, permit = append(forced, k), permit.Stronger(k.permit)
+		}
+	}
+	for _, k := range forced {
+		f := &k.result.Against[0]
+		f.Remedies = append(f.Remedies, finding.If(finding.ToKickAnyway, again(permit, forced...)))
+	}
+}
+
 type kickOperation struct {
 	changer     *Changer
 	application observe.Application
@@ -175,6 +191,9 @@ type kickOperation struct {
 	// plan is the last judgement, made from view.
 	plan raft.Plan
 	view raft.View
+	// mayForce reports whether the refused kick is allowed with the permit.
+	mayForce bool
+	permit   raft.Permit
 	// withdrawn reports whether the recorded kick was surely not begun.
 	withdrawn bool
 	result    KickResult

@@ -253,18 +253,13 @@ func (k *kickOperation) ways(
 	return []finding.Remedy{finding.ByHand(finding.RunAgain)}
 }
 
-// waysToForce returns alternatives to the kick of a member that is up or of a unit that stays, and the command that
-// permits the kick.
+// waysToForce returns alternatives to the kick of a member that is up or of a unit that stays, and finds the permit
+// that such a kick needs.
 func (k *kickOperation) waysToForce(
 	ctx context.Context, view raft.View, owner observe.Owner,
 ) (ways []finding.Remedy) {
 	d, unit := k.server.Database, owner.Unit
 	change := raft.Change{Database: d, View: view, Target: k.id, UnitInModel: unit}
-	// The advised command must not be refused.
-	permit, allowed := raft.WeakestPermit(change)
-	kick := func(permit raft.Permit) command.Command {
-		return status.KickCommand(k.application.Unit, map[ovndb.Database]string{d: k.target.Longest()}, permit)
-	}
 	switch leave := raft.PlanLeave(change); {
 	case unit == "" && k.serves() && k.application.HasAddress(k.target.Address):
 		return []finding.Remedy{
@@ -278,12 +273,24 @@ func (k *kickOperation) waysToForce(
 	case unit != "":
 		ways = status.WhileDown(k.application, k.changer.completed(ctx, k.application, status.Views{d: view}), unit)
 	case k.target.Runs():
-		ways = []finding.Remedy{finding.ByHand(finding.PowerOff), finding.If(finding.OnceMachineOff, kick(raft.PermitNone))}
+		off := finding.If(finding.OnceMachineOff, again(raft.PermitNone, k))
+		ways = []finding.Remedy{finding.ByHand(finding.PowerOff), off}
 	}
-	if allowed {
-		ways = append(ways, finding.If(finding.ToKickAnyway, kick(permit)))
-	}
+	k.permit, k.mayForce = raft.WeakestPermit(change) // the advised command must not be refused
 	return ways
+}
+
+// again returns the command that repeats kicks with a permit. It names the unit if the request does, and otherwise all
+// digits of the IDs.
+func again(permit raft.Permit, kicks ...*kickOperation) command.Command {
+	on, targets := kicks[0].application.Unit, map[ovndb.Database]string{}
+	if unit := kicks[0].request.Unit; unit != "" {
+		return status.KickUnit(on, unit, permit)
+	}
+	for _, k := range kicks {
+		targets[k.server.Database] = k.target.Longest()
+	}
+	return status.KickCommand(on, targets, permit)
 }
 
 // effectOf returns the state of the target, and the quorum before and after the kick.

@@ -62,6 +62,9 @@ func TestKick_is_judged(t *testing.T) {
 	up := observetest.Up
 	dead := func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04"), s.Led().SB.Down("13fe") }
 	led := func(s *observetest.Scenario) { s.Led() }
+	off := func(s *observetest.Scenario) {
+		s.NB, s.SB = up("aa00", "aa01").Down("aa02"), up("bb00", "bb01").Down("bb02")
+	}
 	unrecorded := func(identity string) func(*observetest.Scenario) {
 		return func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down(identity), nil }
 	}
@@ -80,8 +83,10 @@ func TestKick_is_judged(t *testing.T) {
 		"unit that there never was": {
 			func(s *observetest.Scenario) { s.Led().History = nil }, "ovn-central/9",
 		},
-		"unit that has nothing any more":                {asIs, "ovn-central/4"},
-		"unit that is in the model":                     {led, "ovn-central/2"},
+		"unit that has nothing any more":              {asIs, "ovn-central/4"},
+		"unit that is in the model":                   {led, "ovn-central/2"},
+		"unit of the model that is down":              {off, "ovn-central/2"},
+		"members of a unit of the model that is down": {off, "aa02 bb02"},
 		"this unit":                                     {led, "ovn-central/0"},
 		"own member":                                    {asIs, "aa00"},
 		"live member of a unit":                         {asIs, "aa02"},

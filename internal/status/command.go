@@ -75,6 +75,11 @@ func KickCommand(on string, targets map[ovndb.Database]string, permit raft.Permi
 	return kick(on, permit, params...)
 }
 
+// KickUnit returns the kick of all members of a unit.
+func KickUnit(on, unit string, permit raft.Permit) command.Command {
+	return kick(on, permit, command.Param{Key: "unit", Value: unit})
+}
+
 func kick(on string, permit raft.Permit, params ...command.Param) command.Command {
 	if permit != raft.PermitNone {
 		params = append(params, command.Param{Key: string(permit), Value: "true"})

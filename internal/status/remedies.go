@@ -348,7 +348,7 @@ func kickMembers(
 ) command.Command {
 	on := runOn(m, clusters)
 	if hasOnly(m, clusters, unit, targets) {
-		return kick(on, permit, command.Param{Key: "unit", Value: unit})
+		return KickUnit(on, unit, permit)
 	}
 	return KickCommand(on, shortened(targets), permit)
 }
