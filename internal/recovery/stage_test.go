@@ -126,7 +126,8 @@ func TestProof_complete(t *testing.T) {
 		},
 		"one is paused": {
 			Proof{Units: two(UnitProof{Paused: true})},
-			[]string{"warning NOT_IN_NEW_CLUSTER nb ovn-central/1 Unit=ovn-central/1 -> ovn-central/1 resume"}, 0, 1,
+			[]string{"warning NOT_IN_NEW_CLUSTER nb ovn-central/1 Unit=ovn-central/1 -> ovn-central/1 resume"},
+			0, 1,
 		},
 		"one was given up": {Proof{Units: two(UnitProof{GivenUp: true})}, nil, 0, 2},
 		"one that was given up has returned, and doesn't serve": {
