@@ -131,7 +131,7 @@ def prepare(_app, docname, source):
         source[0] = NO_SEARCH + source[0]
 
 
-# What people search for in other words than those of the place that answers it. An alert leads to its runbook.
+# What people search for, by the section that answers it in other words. An alert leads to its runbook.
 ANSWERS = {
     "docs/how-to/remove-a-unit.md#if-the-unit-stays-in-error": ["hook failed stop", 'hook failed: "stop"'],
     "docs/how-to/remove-a-unit.md#the-last-units": ["uninstall"],

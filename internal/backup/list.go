@@ -109,7 +109,7 @@ func checksum(ctx context.Context, path string) (string, error) {
 }
 
 // Nearest returns the path of the listed backup that is most similar to a path, but never that path itself. If any
-// other backup loads, it returns one that loads. The path may have a typing error, lack its folder, or be that of a
+// other backup loads, it returns one that loads. The path may have a typing error, lack its folder, or name a
 // file in the backup. Nearest returns an empty text if no other backup is listed.
 func Nearest(all []Listed, path string) string {
 	all = slices.DeleteFunc(slices.Clone(all), func(x Listed) bool { return x.Path == path })

@@ -20,7 +20,7 @@ func TestLists_rows_and_names(t *testing.T) {
 	t.Parallel()
 	rows := map[string]ovsdb.CandidateRow{
 		"G1": {UUID: "G1", Name: "lrp-1_c1", Chassis: "c1", Priority: 3},
-		"G2": {UUID: "G2", Name: "lrp-1_c3", Chassis: "c2", Priority: 2}, // its name is that of a new row
+		"G2": {UUID: "G2", Name: "lrp-1_c3", Chassis: "c2", Priority: 2}, // a new row would have this name
 		"G3": {UUID: "G3", Name: "lrp-1_c4", Chassis: "c9", Priority: 1}, // of another port
 	}
 	inv := BuildInventory(ovsdb.Northbound{

@@ -123,7 +123,7 @@ func TestPromtool_accepts_dashboard(t *testing.T) {
 // judge returns an error unless promtool fires exactly the given alerts, of all alerts in the rules.
 func judge(t *testing.T, tool string, rules relation.AlertRules, input []series, firing ...string) error {
 	t.Helper()
-	// Most of promtool's time is that of the evaluations.
+	// promtool spends most of its time on evaluations.
 	return judgeAt(t, tool, rules, input, every{scrape: "1m", evaluate: "5m"}, "90m", firing...)
 }
 

@@ -53,7 +53,7 @@ func TestDeb_contents_work(t *testing.T) {
 	assert.FileExists(t, filepath.Join(at, "usr/share/doc/ovn-gateways/copyright"))
 }
 
-// sorts checks that dpkg takes the version for newer than those of builds before it, and for older than those after it.
+// sorts checks that dpkg sorts the version between an earlier and a later build.
 func sorts(t *testing.T, version string) {
 	t.Helper()
 	assert.Regexp(t, `^\d+\.\d+\.\d+(~git\d{8}\.\w+|\+git\d{8}\.\w+)?(\+changed)?$`, version)

@@ -64,7 +64,7 @@ func TestLeave_four_members_one_down_two_concurrent(t *testing.T) {
 	require.NotContains(t, going, stays, "the premise")
 	require.NoError(t, m.RunHook(t.Context(), stays, "update-status"))
 	blocked := m.Finds(stays, finding.LeaveBlocked, waits.Name())
-	m.Finds(waits, finding.LeaveBlocked, waits.Name()) // its own status is that of the hook
+	m.Finds(waits, finding.LeaveBlocked, waits.Name()) // its own status shows the hook
 	assert.Equal(t, []string{"juju remove-unit --force " + dead.Name(), "juju add-unit ovn-central"}, cluster.Commands(blocked))
 	assert.NotContains(t, m.NextCommands(stays), cluster.Commands(blocked)[0], "only if it is lost")
 }

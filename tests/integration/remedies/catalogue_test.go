@@ -130,7 +130,7 @@ var (
 	parses = regexp.MustCompile(`\bfindingtest\.(Brief|Briefs|All|Typed|MustType)\(`)
 )
 
-// A test that is said to type a command does so, on real servers or databases.
+// Each test in typedElsewhere types a command, on real servers or databases.
 func TestRemedies_typed_elsewhere(t *testing.T) {
 	t.Parallel()
 	tests := testsOfTheProject(t)
@@ -141,7 +141,7 @@ func TestRemedies_typed_elsewhere(t *testing.T) {
 	}
 }
 
-// A test that is said to parse the commands of a code is in a package that does so, and that names the code.
+// Each test in parsed is in a package that parses printed commands and names the code.
 func TestRemedies_parsed(t *testing.T) {
 	t.Parallel()
 	tests := testsOfTheProject(t)

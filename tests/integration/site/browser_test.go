@@ -32,7 +32,7 @@ type (
 		Searches []string
 	}
 	visit struct {
-		// Path is the page's, in its address. Widths are those of the windows to look at it in.
+		// Path is the path in the page's address. Widths are the widths of the windows.
 		Path   string
 		Widths []int
 		// Switch requests clicks on the switch of colours.
