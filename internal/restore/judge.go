@@ -319,7 +319,7 @@ func (u *Unit) judge(
 	}
 	switch {
 	case len(refusals) > 0:
-		return j.asked, append(resumedFirst(refusals, first), j.lacking...)
+		return j.asked, append(withQuorum(u.Env.Unit, refusals, first), j.lacking...)
 	case len(j.lacking) > 0:
 		if !request.DryRun {
 			return j.asked, j.lacking
@@ -354,11 +354,17 @@ func resumes(request Request, s plan.State) (ways []finding.Remedy) {
 	return ways
 }
 
-// resumedFirst puts the remedies that end pauses first where a quorum exists: a paused unit does not take part in it.
-func resumedFirst(refusals []finding.Finding, resumes []finding.Remedy) []finding.Finding {
+// withQuorum adds remedies to the refusals because of a quorum: the ends of pauses, since a paused unit does not take
+// part in it; if there is no other remedy, the status of this unit, which shows the members.
+func withQuorum(unit string, refusals []finding.Finding, resumes []finding.Remedy) []finding.Finding {
 	for i, f := range refusals {
-		if f.Code == finding.RecoveryHasQuorum {
-			refusals[i].Remedies = slices.Concat(resumes, f.Remedies)
+		if f.Code != finding.RecoveryHasQuorum {
+			continue
+		}
+		refusals[i].Remedies = slices.Concat(resumes, f.Remedies)
+		if len(refusals[i].Remedies) == 0 {
+			see := command.Command{Unit: unit, Action: "cluster-status"}
+			refusals[i].Remedies = []finding.Remedy{finding.If(finding.ToSeeMembers, see)}
 		}
 	}
 	return refusals

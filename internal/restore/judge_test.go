@@ -127,14 +127,19 @@ func TestJudge_resumes_paused_units_first(t *testing.T) {
 	const has = "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.11:6643"
 	for name, tt := range map[string]struct {
 		request Request
-		own     bool
+		paused  string
 		serving []string
 		want    string
 	}{
-		"other unit":           {Request{}, false, nil, lacks + " -> ovn-central/1 resume"},
-		"other unit, given up": {Request{GivenUp: []raft.IDArgument{{Text: "ovn-central/1"}}}, false, nil, ""},
+		"other unit": {Request{}, "ovn-central/1", nil, lacks + " -> ovn-central/1 resume"},
+		"other unit, given up": {
+			Request{GivenUp: []raft.IDArgument{{Text: "ovn-central/1"}}}, "ovn-central/1", nil, "",
+		},
 		"this unit, and the others have a leader": {
-			Request{}, true, []string{"ssl:10.0.0.11:6643"}, has + " -> ovn-central/0 resume",
+			Request{}, "ovn-central/0", []string{"ssl:10.0.0.11:6643"}, has + " -> ovn-central/0 resume",
+		},
+		"none, and the others have a leader": {
+			Request{}, "", []string{"ssl:10.0.0.11:6643"}, has + " -> TO_SEE_MEMBERS: ovn-central/0 cluster-status",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,14 +155,14 @@ func TestJudge_resumes_paused_units_first(t *testing.T) {
 			request, found := tt.request, Found{}
 			request.Databases, request.DryRun = []ovndb.Database{ovndb.NB}, true
 			peer := plan.Peer{Unit: "ovn-central/1"}
-			peer.Paused = !tt.own
+			peer.Paused = tt.paused == peer.Unit
 			_, refusals := playedUnit(t).judge(t.Context(), request, request, plan.State{
-				Unit: "ovn-central/0", Paused: tt.own, Peers: []plan.Peer{peer},
+				Unit: "ovn-central/0", Paused: tt.paused == "ovn-central/0", Peers: []plan.Peer{peer},
 				Recovery: map[ovndb.Database]recovery.State{ovndb.NB: state},
 			}, &found)
 			all := strings.Join(briefs(append(refusals, found.Findings...)), "\n")
 			assert.Contains(t, all, tt.want)
-			assert.Equal(t, tt.want != "", strings.Contains(all, "resume"), all)
+			assert.Equal(t, strings.Contains(tt.want, "resume"), strings.Contains(all, "resume"), all)
 		})
 	}
 }
