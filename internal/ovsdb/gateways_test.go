@@ -303,6 +303,7 @@ func TestSouthbound_connection_lost(t *testing.T) {
 	g := connected(t, s)
 	_, err := s.Appctl(t, "exit")
 	require.NoError(t, err)
+	require.NoError(t, s.Process.Wait(t)) // until then the server may answer
 	assert.Never(t, func() bool {
 		_, err := g.Southbound(t.Context())
 		return err == nil
