@@ -86,8 +86,8 @@ RACE := ./internal/agent/... ./internal/lease/... ./internal/membership/... ./in
 test-integration: $(TOOLS)/gotestsum $(TOOLS)/nfpm ## everything on real servers; site and package; what is concurrent with the race detector; needs root; 25 minutes
 	tests/install-deps ovn docs browser
 	CGO_ENABLED=1 $(call gotest,$(RACE) ./tests/agent/... ./tests/harness/...,-race -tags programs -count=1 -p 2 -parallel 5)
-	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 3)
-	$(call gotest,./tests/dataplane/...,-count=1 -parallel 3)
+	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 4)
+	$(call gotest,./tests/dataplane/...,-count=1 -parallel 6)
 
 test-system: $(TOOLS)/gotestsum charm release ## machines, Juju's own code, disasters, large databases, exploration; needs root; hours, by hand
 	tests/install-deps ovn machines neutron
