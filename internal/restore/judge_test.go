@@ -303,6 +303,23 @@ func TestRefuseDying(t *testing.T) {
 	}
 }
 
+func TestRecover_with_quorum_names_what_to_look_at(t *testing.T) {
+	t.Parallel()
+	led := map[ovndb.Database]recovery.State{}
+	for _, db := range ovndb.Databases() {
+		led[db] = recovery.State{Database: db, Own: &recovery.Copy{HasRaftLeader: true}}
+	}
+	o := Operation{
+		Look: func(context.Context) (Seen, error) {
+			return Seen{Unit: playedUnit(t), Plan: plan.State{Recovery: led}}, nil
+		},
+		Progress: func(context.Context, string) {},
+	}
+	_, err := o.Recover(t.Context(), Request{DryRun: true})
+	want := "error RECOVERY_HAS_QUORUM nb sb ovn-central/0 -> TO_SEE_MEMBERS: ovn-central/0 cluster-status"
+	assert.Equal(t, []string{want}, briefs(finding.Reasons(err)))
+}
+
 func TestBegin_reports_the_recovery(t *testing.T) {
 	t.Parallel()
 	u := Seen{Unit: playedUnit(t)}

@@ -50,8 +50,8 @@ func (o Operation) Recover(ctx context.Context, request Request) (found Found, e
 	request.Databases = u.Databases(request, u.Plan.Recovery)
 	if len(request.Databases) == 0 {
 		subject := finding.Subject{Databases: ovndb.Databases(), Name: u.Env.Unit}
-		led := finding.New(finding.RecoveryHasQuorum, subject, finding.Args{})
-		return found, finding.Refuse([]finding.Finding{led})
+		led := []finding.Finding{finding.New(finding.RecoveryHasQuorum, subject, finding.Args{})}
+		return found, finding.Refuse(withQuorum(u.Env.Unit, led, resumes(request, u.Plan)))
 	}
 	if u, err = o.continued(ctx, u, request); err != nil {
 		return found, err
