@@ -283,7 +283,11 @@ func oddMembers(r observe.Report) (all []finding.Finding) {
 		}
 		if n := len(c.Rows); c.Status.State != raft.JoiningCluster && (n < 3 || n%2 == 0) {
 			args := finding.Args{Count: n, Total: max(0, (n-1)/2)}
-			all = append(all, finding.Of(finding.FewMembers, c.Database, args, waysToMore(r.Application, c, args.Total)...))
+			few := finding.Of(finding.FewMembers, c.Database, args)
+			if args.Total == 0 {
+				few.Remedies = waysToMore(r.Application, c)
+			}
+			all = append(all, few)
 		}
 	}
 	return all
@@ -291,8 +295,8 @@ func oddMembers(r observe.Report) (all []finding.Finding) {
 
 // waysToMore returns the remedies for a cluster that tolerates no failure. A paused unit joins once it is resumed. If
 // Juju did not answer, there may be units that this one does not know.
-func waysToMore(m observe.Application, c observe.Cluster, tolerance int) (ways []finding.Remedy) {
-	if tolerance > 0 || m.Unread != nil {
+func waysToMore(m observe.Application, c observe.Cluster) (ways []finding.Remedy) {
+	if m.Unread != nil {
 		return nil
 	}
 	for _, unit := range m.Others() {

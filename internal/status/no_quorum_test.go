@@ -69,7 +69,8 @@ func TestClusters_no_quorum_cause_is_published(t *testing.T) {
 	s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02").CutOff(), observetest.Up("bb00").Down("bb01", "bb02").CutOff()
 	r := s.Report()
 	r.Application.Peers = map[string]observe.Peer{
-		"ovn-central/1": {State: relation.UnitState{Paused: true}}, "ovn-central/2": {State: relation.UnitState{DiskFull: true}},
+		"ovn-central/1": {State: relation.UnitState{Paused: true}},
+		"ovn-central/2": {State: relation.UnitState{DiskFull: true}},
 	}
 	assert.Equal(t, []string{"error NO_QUORUM nb sb -> ovn-central/1 resume {unit=ovn-central/1} -> " +
 		string(finding.MakeSpaceOn) + " {unit=ovn-central/2} -> IF_THIS_LASTS: ovn-central/0 recover dry-run=true"},

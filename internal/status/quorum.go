@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -292,9 +291,8 @@ func OKToStop(r observe.Report, unit string) (Answer, error) {
 			a.Against.Remedies = append(a.Against.Remedies, w.For(unit))
 		}
 	}
-	if a.Against != nil && works(r) && slices.ContainsFunc(r.Clusters, tooFew) {
-		a.Against.Remedies = append(a.Against.Remedies,
-			finding.Do(command.Client("add-unit", unitname.Application(unit))))
+	if at := slices.IndexFunc(r.Clusters, tooFew); a.Against != nil && works(r) && at >= 0 {
+		a.Against.Remedies = append(a.Against.Remedies, waysToMore(r.Application, r.Clusters[at])...)
 	}
 	return a, err
 }

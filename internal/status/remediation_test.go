@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -314,6 +315,14 @@ func TestOKToStop(t *testing.T) {
 	stop, err := status.OKToStop(report, "ovn-central/2")
 	require.NoError(t, err)
 	assert.Equal(t, []finding.Remedy{finding.ByHand(finding.MakeSpaceOn).For("ovn-central/2")}, stop.Against.Remedies)
+
+	two := observetest.JoinedBy4(t)
+	two.NB, two.SB = observetest.Up("aa00", "aa01"), observetest.Up("bb00", "bb01")
+	few := two.Report()
+	few.Application.Peers = map[string]observe.Peer{"ovn-central/2": {State: relation.UnitState{Paused: true}}}
+	stop, err = status.OKToStop(few, "ovn-central/1")
+	require.NoError(t, err)
+	assert.Equal(t, []finding.Remedy{finding.Do(command.RunHook("ovn-central/2"))}, stop.Against.Remedies)
 
 	_, err = status.OKToStop(report, "ovn-central/9")
 	units := append(report.Application.Others(), report.Application.Unit)

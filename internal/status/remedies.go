@@ -183,7 +183,7 @@ func ElsewhereOrLost(m observe.Application, clusters Views) (ways []finding.Reme
 
 // resume starts the servers of a paused unit, which systemd does not start.
 func resume(unit string) finding.Remedy {
-	return finding.Do(command.Command{Unit: unit, Action: "resume"})
+	return finding.Do(command.RunHook(unit))
 }
 
 // blocker is the members of one unit, or one member of an unknown unit, that block a change.
