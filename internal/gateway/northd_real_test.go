@@ -49,8 +49,7 @@ func TestService_without_northd(t *testing.T) {
 	assert.Less(t, time.Since(begun), gateway.DefaultNorthdTimeout/2)
 }
 
-// A person who interrupts an operation learns nothing about ovn-controllers that had no time to respond, nor about
-// ovn-northd.
+// An interrupted operation blames neither the ovn-controllers, which had no time to respond, nor ovn-northd.
 func TestService_interrupted(t *testing.T) {
 	t.Parallel()
 	nb := ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Standalone(t).Start(t)

@@ -147,8 +147,8 @@ type Mark struct {
 	GivenUp []string `json:"given-up,omitempty"`
 }
 
-// ParseMark reads the mark from external_ids; it is zero if there is none. The texts are cleaned, since any client of
-// the database may have written them (R18).
+// ParseMark reads the mark from external_ids. It returns the zero value if external_ids has no valid mark. It cleans
+// the texts, because any client of the database can write them (R18).
 func ParseMark(ids map[string]string) (m Mark) {
 	if json.Unmarshal([]byte(ids[RecoveryKey]), &m) != nil {
 		return Mark{}

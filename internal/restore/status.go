@@ -92,7 +92,7 @@ func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
 	s.proved[db] = recovery.Request{GivenUp: givenUp}
 }
 
-// readMark reads the mark of the cluster that this unit's server serves; it names no unit if there is none.
+// readMark reads the mark of the cluster that this unit's server serves. Mark.Unit is empty if the cluster has no mark.
 func (u Seen) readMark(ctx context.Context, db ovndb.Database) (m observe.Mark, err error) {
 	if u.Plan.Databases[db].Condition != ovndb.Serving {
 		return m, finding.Reason{Code: finding.ServesNone}.Err()

@@ -36,13 +36,16 @@ func TestJudge_finds_false_or_harmful_status(t *testing.T) {
 		"another than the one":         {down, "active", "stale member ovn-central/0; run: juju run ovn-central/1 kick unit=ovn-central/0 i-really-mean-it=true (nb a1b2 at ssl:10.0.0.1:6643, down)", "ovn-central/0 is not down, and leaves by itself"},
 		"P1: on a machine that is off": {down, "active", "stale member ovn-central/1; run: juju run ovn-central/1 kick unit=ovn-central/1 i-really-mean-it=true (nb a1b2 at ssl:10.0.0.1:6643, down)", "the machine of ovn-central/1 is off, and runs no command"},
 		"a machine that is back":       {down, "active", "nb: ovn-central/1 is down; before its next hook (within 5 minutes): juju run ovn-central/1 resume (b1b2 at ssl:10.0.0.1:6643: it reports that it is disconnected)", ""},
-		"a server that is not back":    {down, "active", "nb: ovn-central/1 is down; if this lasts: juju run ovn-central/1 restart-services services=ovn-ovsdb-server-nb (b1b2 at ssl:10.0.0.1:6643: it reports that it is disconnected)", ""},
-		"all are up":                   {calm, "active", "2 of 3 up", "all members are up"},
-		"one is down":                  {down, "active", "2 of 3 up", ""},
-		"on its way":                   {moving, "active", "3 of 4 up", ""},
-		"a hook failed":                {moving, "error", `hook failed: "stop"`, "no hook may fail here"},
-		"J7: the command is cut off":   {down, "waiting", strings.Repeat("x", 117) + "juju run", "juju status cuts the command off"},
-		"its beginning is shown":       {down, "waiting", "x: juju run ovn-central/0 kick", ""},
+		"a server that is not back": {
+			down, "active", "nb: ovn-central/1 is down; if this lasts: juju run ovn-central/1 restart-services " +
+				"services=ovn-ovsdb-server-nb (b1b2 at ssl:10.0.0.1:6643: it reports that it is disconnected)", "",
+		},
+		"all are up":                 {calm, "active", "2 of 3 up", "all members are up"},
+		"one is down":                {down, "active", "2 of 3 up", ""},
+		"on its way":                 {moving, "active", "3 of 4 up", ""},
+		"a hook failed":              {moving, "error", `hook failed: "stop"`, "no hook may fail here"},
+		"J7: the command is cut off": {down, "waiting", strings.Repeat("x", 117) + "juju run", "juju status cuts the command off"},
+		"its beginning is shown":     {down, "waiting", "x: juju run ovn-central/0 kick", ""},
 		"force, for a running unit": {
 			Phase{Down: []string{"ovn-central/1"}, Cut: true},
 			"waiting",
